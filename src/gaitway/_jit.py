@@ -1,0 +1,97 @@
+"""The one way to compile: every Numba kernel of gaitway is made by `kernel`.
+
+Set GAITWAY_NO_JIT=1 to run the kernels as plain Python (slow; for a debugger and for coverage).
+Compiled code is cached beside the source, or in the user's cache folder; where neither can be written
+the kernels are compiled anew in every process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+import numba
+from numba.core import event
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+JIT_ENABLED = os.environ.get("GAITWAY_NO_JIT", "") in ("", "0")
+
+
+class _CompileListener(event.Listener):  # type: ignore[misc]
+    """Says once that compiling has begun, and adds up how long it took. A cache hit fires no event."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.count = 0
+        self._depth = 0
+        self._began = 0.0
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._began = time.perf_counter()
+            if self.count == 0 and _is_ours(event):
+                sys.stderr.write("gaitway: compiling for this machine (first use; cached for later runs) ...\n")
+                sys.stderr.flush()
+        self._depth += 1
+        self.count += 1
+
+    def on_end(self, event: Any) -> None:
+        del event
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
+
+
+def _is_ours(compile_event: Any) -> bool:
+    dispatcher = (compile_event.data or {}).get("dispatcher")
+    return getattr(getattr(dispatcher, "py_func", None), "__module__", "").startswith("gaitway")
+
+
+_LISTENER = _CompileListener()
+if JIT_ENABLED:
+    event.register("numba:compile", _LISTENER)
+
+
+def compile_seconds() -> float:
+    """Seconds this process has spent compiling kernels; 0.0 when all came from the cache."""
+    return _LISTENER.seconds
+
+
+@overload
+def kernel(function: Function) -> Function: ...
+@overload
+def kernel(*, parallel: bool = ..., fastmath: bool = ..., inline: bool = ...) -> Callable[[Function], Function]: ...
+
+
+def kernel(
+    function: Function | None = None, *, parallel: bool = False, fastmath: bool = False, inline: bool = False
+) -> Any:
+    """Compile a function over plain arrays and scalars with Numba.
+
+    Args:
+        function: the function; it must raise nothing and draw no random numbers of its own.
+        parallel: allow `numba.prange` (only over disjoint outputs).
+        fastmath: allow re-ordering of sums; not where NaN or infinity carry meaning.
+        inline: copy the body into each caller.
+
+    Returns:
+        The compiled function; its `py_func` is the original.
+    """
+
+    def decorate(plain: Function) -> Any:
+        if not JIT_ENABLED:
+            plain.py_func = plain  # type: ignore[attr-defined]
+            return plain
+        options: dict[str, Any] = {"nogil": True, "parallel": parallel, "fastmath": fastmath}
+        if inline:
+            options["inline"] = "always"
+        try:
+            return numba.njit(cache=True, **options)(plain)
+        except RuntimeError:  # no cache folder can be written
+            return numba.njit(cache=False, **options)(plain)
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,41 @@
+"""Errors a user can cause, each of which is one line that says what, where, and what to write instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class GaitwayError(Exception):
+    """Wrong input. The message names the place, what is wrong there and what would be right.
+
+    The command line prints the message alone and exits with status 2.
+    """
+
+
+class SkeletonError(GaitwayError):
+    """A skeleton that cannot be built, or a joint or role that it does not have."""
+
+
+class ClipError(GaitwayError):
+    """Motion arrays that do not fit their skeleton or are not finite."""
+
+
+class LibraryError(GaitwayError):
+    """A library, behaviour or cast that does not exist or does not hold together."""
+
+
+class FormatError(GaitwayError):
+    """A file that cannot be read, with its path and, where known, its line."""
+
+    def __init__(self, path: str | Path, problem: str, line: int | None = None) -> None:
+        place = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: {problem}")
+        self.path = Path(path)
+        self.line = line
+
+
+class MissingExtraError(GaitwayError):
+    """A feature that needs a package which is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package; install it with: pip install 'gaitway[{extra}]'")

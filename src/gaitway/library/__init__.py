@@ -1,0 +1,5 @@
+"""What characters can do: behaviours, their clips, and the built-in cast."""
+
+from gaitway.library.behavior import Behavior, BehaviorGraph, Library
+
+__all__ = ["Behavior", "BehaviorGraph", "Library"]

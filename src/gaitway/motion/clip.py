@@ -1,0 +1,89 @@
+"""A clip: one skeleton's motion sampled at a fixed rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray, owned
+from gaitway.errors import ClipError
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.skeleton import Skeleton
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """Motion of one skeleton; world is Z up, metres, and arrays are read-only."""
+
+    skeleton: Skeleton
+    root_positions: FloatArray
+    """World position of the root [m]; (F, 3)."""
+    rotations: FloatArray
+    """Local (parent-from-joint) unit quaternions wxyz; (F, J, 4)."""
+    fps: float
+    """Frames a second [Hz]."""
+    name: str = "clip"
+    contacts: BoolArray | None = None
+    """Which of `skeleton.contact_points` rest on the ground; (F, C), or None where not known."""
+    labels: tuple[str, ...] = ()
+    """Free words that describe it, such as "walk" or "take-2"."""
+
+    def __post_init__(self) -> None:
+        frames = len(np.asarray(self.root_positions))
+        if frames < 1:
+            raise ClipError(f"clip '{self.name}' has no frames")
+        if not (np.isfinite(self.fps) and 0.0 < self.fps <= 100_000.0):
+            raise ClipError(f"clip '{self.name}' has frame rate {self.fps}; it must be above 0 and at most 100000 Hz")
+        q = owned(self.rotations, "rotations", (frames, len(self.skeleton), 4), error=ClipError)
+        length = np.linalg.norm(q, axis=-1)
+        if (np.abs(length - 1.0) > 1e-3).any():
+            frame, joint = np.argwhere(np.abs(length - 1.0) > 1e-3)[0]
+            raise ClipError(
+                f"clip '{self.name}': rotation of joint '{self.skeleton.names[joint]}' in frame {frame} has length "
+                f"{length[frame, joint]:.4g}; pass it through rotations.normalize first"
+            )
+        set_field = object.__setattr__
+        set_field(self, "root_positions", owned(self.root_positions, "root_positions", (frames, 3), error=ClipError))
+        set_field(self, "rotations", owned(q / length[..., None], "rotations", q.shape))
+        set_field(self, "fps", float(self.fps))
+        set_field(self, "labels", tuple(self.labels))
+        if self.contacts is not None:
+            shape = (frames, len(self.skeleton.contact_points))
+            set_field(self, "contacts", owned(self.contacts, "contacts", shape, np.bool_, ClipError))
+
+    def __len__(self) -> int:
+        return len(self.root_positions)
+
+    def __repr__(self) -> str:
+        return f"Clip('{self.name}', {len(self)} frames at {self.fps:g} Hz, {self.skeleton!r})"
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return (len(self) - 1) / self.fps
+
+    def joint_positions(self) -> FloatArray:
+        """World positions of all joints [m]; (F, J, 3)."""
+        return forward_kinematics(self.skeleton, self.root_positions, self.rotations)[0]
+
+    def joint_transforms(self) -> tuple[FloatArray, FloatArray]:
+        """World positions [m] (F, J, 3) and world rotations (F, J, 4) of all joints."""
+        return forward_kinematics(self.skeleton, self.root_positions, self.rotations)
+
+    def contact_positions(self) -> FloatArray:
+        """World positions of the skeleton's contact points [m]; (F, C, 3)."""
+        positions, world = self.joint_transforms()
+        joints = [p.joint for p in self.skeleton.contact_points]
+        offsets = np.array([p.offset for p in self.skeleton.contact_points]).reshape(-1, 3)
+        return positions[:, joints] + rotations.rotate(world[:, joints], offsets)
+
+    def headings(self) -> FloatArray:
+        """The direction the root faces [rad], continuous from frame to frame; (F,)."""
+        ahead = rotations.rotate(self.rotations[:, 0], self.skeleton.forward)
+        return np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
+
+    def planar_path(self) -> FloatArray:
+        """The root's planar pose (x, y, heading) in every frame; (F, 3)."""
+        return np.column_stack([self.root_positions[:, :2], self.headings()])

@@ -1,0 +1,62 @@
+"""From joint rotations to joint positions, and how fast they move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.errors import ClipError
+from gaitway.motion import _kernels
+from gaitway.motion.skeleton import Skeleton
+
+
+def forward_kinematics(
+    skeleton: Skeleton, root_positions: FloatArray, local_rotations: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """World positions and rotations of all joints, over any leading axes (frames, characters, both).
+
+    Args:
+        skeleton: whose joints.
+        root_positions: (..., 3) [m].
+        local_rotations: (..., J, 4), unit quaternions wxyz.
+
+    Returns:
+        Positions (..., J, 3) [m] and world rotations (..., J, 4).
+    """
+    local = np.ascontiguousarray(local_rotations, dtype=np.float64)
+    roots = np.ascontiguousarray(root_positions, dtype=np.float64)
+    batch, joints = local.shape[:-2], len(skeleton)
+    if local.shape[-2:] != (joints, 4) or roots.shape != (*batch, 3):
+        raise ClipError(
+            f"root positions {roots.shape} and rotations {local.shape} do not fit a skeleton of {joints} joints; "
+            f"expected (..., 3) and (..., {joints}, 4)"
+        )
+    positions = np.empty((*batch, joints, 3))
+    world = np.empty((*batch, joints, 4))
+    _kernels.forward_kinematics(
+        skeleton.parents,
+        skeleton.offsets,
+        roots.reshape(-1, 3),
+        local.reshape(-1, joints, 4),
+        positions.reshape(-1, joints, 3),
+        world.reshape(-1, joints, 4),
+    )
+    return positions, world
+
+
+def local_rotations(skeleton: Skeleton, world: FloatArray) -> FloatArray:
+    """Local rotations (..., J, 4) that have these world rotations (..., J, 4)."""
+    local = np.array(world, dtype=np.float64)
+    local[..., 1:, :] = rotations.multiply(rotations.conjugate(world[..., skeleton.parents[1:], :]), world[..., 1:, :])
+    return local
+
+
+def linear_velocities(positions: FloatArray, fps: float) -> FloatArray:
+    """Velocities [m/s] of positions (F, ..., 3) by central differences, one-sided at the ends."""
+    return np.gradient(positions, axis=0) * fps if len(positions) > 1 else np.zeros_like(positions)
+
+
+def angular_velocities(q: FloatArray, fps: float) -> FloatArray:
+    """Angular velocities [rad/s] (F-1, ..., 3) from each frame of (F, ..., 4) to the next, in the parent's frame."""
+    return rotations.to_rotation_vector(rotations.multiply(q[1:], rotations.conjugate(q[:-1]))) * fps

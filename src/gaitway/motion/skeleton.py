@@ -1,0 +1,162 @@
+"""A skeleton: joints in a tree, what each one is, how far it may bend and how thick it is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray, IntArray, owned
+from gaitway.errors import SkeletonError
+from gaitway.motion.roles import ALL_ROLES, find_roles
+
+MAX_JOINTS = 10_000
+"""More joints than any rig has; a file that asks for more is broken or hostile."""
+
+
+@dataclass(frozen=True)
+class ContactPoint:
+    """A point of the body that can rest on the ground or hold on to something."""
+
+    name: str
+    """For example "left_heel" or "right_ball"."""
+    joint: int
+    """Index of the joint that carries it."""
+    offset: tuple[float, float, float]
+    """Where it is in that joint's frame [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Joints of one figure; parents come before their children and joint 0 is the root.
+
+    A pose is a root position and one local rotation a joint. The rest pose is `rest_rotations` (a T-pose where known).
+    """
+
+    names: tuple[str, ...]
+    """Joint names as in the file they came from, all different."""
+    parents: IntArray
+    """Index of each joint's parent, -1 for the root; (J,)."""
+    offsets: FloatArray
+    """Position of each joint in its parent's frame [m]; (J, 3). The root's own row is its height at rest."""
+    rest_rotations: FloatArray = field(default_factory=lambda: np.empty((0, 4)))
+    """Local rotations of the rest pose, wxyz; (J, 4). Identity unless given."""
+    roles: Mapping[str, int] = field(default_factory=dict)
+    """Joint index of each semantic role ("left_knee"); found from names and topology unless given."""
+    contact_points: tuple[ContactPoint, ...] = ()
+    """Points that may touch the ground; the columns of `Clip.contacts`."""
+    name: str = "skeleton"
+
+    def __post_init__(self) -> None:
+        count = len(self.names)
+        if not 1 <= count <= MAX_JOINTS:
+            raise SkeletonError(f"skeleton '{self.name}' has {count} joints; between 1 and {MAX_JOINTS} are possible")
+        names = tuple(str(n) for n in self.names)
+        repeated = {n for n in names if names.count(n) > 1} if len(set(names)) < count else set()
+        if repeated:
+            raise SkeletonError(f"skeleton '{self.name}': joint name '{sorted(repeated)[0]}' occurs more than once")
+        parents = owned(self.parents, "parents", (count,), np.int64, SkeletonError)
+        if parents[0] != -1 or (parents[1:] < 0).any() or (parents >= np.arange(count)).any():
+            bad = next(i for i in range(count) if (parents[i] != -1 if i == 0 else not 0 <= parents[i] < i))
+            raise SkeletonError(
+                f"skeleton '{self.name}': joint '{names[bad]}' has parent {parents[bad]}; "
+                "the root needs -1 and every other joint a parent listed before it"
+            )
+        rest = self.rest_rotations if len(self.rest_rotations) else rotations.identity(count)
+        rest = rotations.normalize(owned(rest, "rest_rotations", (count, 4), error=SkeletonError))
+        set_field = object.__setattr__
+        set_field(self, "names", names)
+        set_field(self, "parents", parents)
+        set_field(self, "offsets", owned(self.offsets, "offsets", (count, 3), error=SkeletonError))
+        set_field(self, "rest_rotations", owned(rest, "rest_rotations", (count, 4)))
+        found = dict(self.roles) or find_roles(names, parents, self.offsets)
+        for role, index in found.items():
+            if role not in ALL_ROLES:
+                raise SkeletonError(f"unknown role '{role}'{_suggest(role, ALL_ROLES)}")
+            if not 0 <= index < count:
+                raise SkeletonError(f"role '{role}' points at joint {index} of {count}")
+        set_field(self, "roles", MappingProxyType(found))
+        for point in self.contact_points:
+            if not 0 <= point.joint < count:
+                raise SkeletonError(f"contact point '{point.name}' is on joint {point.joint} of {count}")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Skeleton('{self.name}', {len(self)} joints, {len(self.roles)} roles)"
+
+    def index(self, name: str) -> int:
+        """Index of the joint with this name, or else with this role.
+
+        Raises:
+            SkeletonError: if there is neither; the message offers the nearest name.
+        """
+        if name in self._index_of_name:
+            return self._index_of_name[name]
+        if name in self.roles:
+            return self.roles[name]
+        raise SkeletonError(
+            f"joint '{name}' not in skeleton '{self.name}' ({len(self)} joints)"
+            f"{_suggest(name, [*self.names, *self.roles])}"
+        )
+
+    def require(self, *roles: str) -> list[int]:
+        """Joint indices of roles that must be present.
+
+        Raises:
+            SkeletonError: naming every role that is missing and how to state it.
+        """
+        missing = [r for r in roles if r not in self.roles]
+        if missing:
+            raise SkeletonError(
+                f"skeleton '{self.name}' has no joint known as {', '.join(missing)}; state them, for example "
+                f"skeleton.with_roles({missing[0]}='NAME') with names from: {', '.join(self.names[:40])}"
+            )
+        return [self.roles[r] for r in roles]
+
+    def with_roles(self, **joints: str) -> Skeleton:
+        """The same skeleton with roles added or replaced: `with_roles(left_knee="shin_L")`."""
+        return replace(self, roles={**self.roles, **{role: self.index(joint) for role, joint in joints.items()}})
+
+    def children(self, joint: int) -> list[int]:
+        """Indices of the joints whose parent is `joint`."""
+        return [int(i) for i in np.flatnonzero(self.parents == joint)]
+
+    @cached_property
+    def _index_of_name(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def rest_positions(self) -> FloatArray:
+        """Joint positions of the rest pose with the root at its own offset [m]; (J, 3)."""
+        world = np.empty((len(self), 4))
+        positions = np.empty((len(self), 3))
+        for j, p in enumerate(self.parents):
+            if p < 0:
+                world[j], positions[j] = self.rest_rotations[j], self.offsets[j]
+            else:
+                world[j] = rotations.multiply(world[p], self.rest_rotations[j])
+                positions[j] = positions[p] + rotations.rotate(world[p], self.offsets[j])
+        return owned(positions, "rest_positions", (len(self), 3))
+
+    @cached_property
+    def forward(self) -> FloatArray:
+        """Direction in the root's own frame that the figure faces; (3,). From the hips where known, else +X."""
+        if "left_hip" in self.roles and "right_hip" in self.roles:
+            across = self.rest_positions[self.roles["left_hip"]] - self.rest_positions[self.roles["right_hip"]]
+            ahead = np.array([across[1], -across[0], 0.0])  # across x up
+            if np.linalg.norm(ahead) > 1e-6:
+                ahead /= np.linalg.norm(ahead)
+                return rotations.rotate(rotations.conjugate(self.rest_rotations[0]), ahead)
+        return rotations.rotate(rotations.conjugate(self.rest_rotations[0]), np.array([1.0, 0.0, 0.0]))
+
+
+def _suggest(word: str, choices: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, choices, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

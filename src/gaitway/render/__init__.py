@@ -1,0 +1,1 @@
+"""Pictures and film without a screen."""
