@@ -50,6 +50,8 @@ class Skeleton:
     """Joint index of each semantic role ("left_knee"); found from names and topology unless given."""
     contact_points: tuple[ContactPoint, ...] = ()
     """Points that may touch the ground; the columns of `Clip.contacts`."""
+    tips: Mapping[int, tuple[float, float, float]] = field(default_factory=dict)
+    """Where the bone of a joint without children ends, in that joint's frame [m] (a BVH "End Site")."""
     name: str = "skeleton"
 
     def __post_init__(self) -> None:
@@ -81,6 +83,9 @@ class Skeleton:
             if not 0 <= index < count:
                 raise SkeletonError(f"role '{role}' points at joint {index} of {count}")
         set_field(self, "roles", MappingProxyType(found))
+        set_field(self, "tips", MappingProxyType({int(j): tuple(map(float, tip)) for j, tip in self.tips.items()}))
+        if any(not 0 <= j < count or len(tip) != 3 or not np.isfinite(tip).all() for j, tip in self.tips.items()):
+            raise SkeletonError(f"skeleton '{self.name}': every tip needs a joint below {count} and three finite numbers")
         for point in self.contact_points:
             if not 0 <= point.joint < count:
                 raise SkeletonError(f"contact point '{point.name}' is on joint {point.joint} of {count}")

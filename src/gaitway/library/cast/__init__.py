@@ -1,0 +1,1 @@
+"""The built-in cast: characters whose motion is generated, never captured frames."""
