@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numba
+import numpy as np
+import pytest
+
+from gaitway import _jit
+
+PROGRAM = """
+import numpy as np
+from gaitway.motion import _kernels
+from gaitway import _jit
+fk = _kernels.forward_kinematics
+out = np.zeros((1, 1, 3)), np.zeros((1, 1, 4))
+fk(np.array([-1]), np.zeros((1, 3)), np.ones((1, 3)), np.array([[[1.0, 0, 0, 0]]]), *out)
+print(out[0].ravel().tolist(), type(fk).__name__, _jit.compile_seconds() > 0)
+"""
+
+
+def run_program(**environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if k not in ("GAITWAY_NO_JIT", "NUMBA_CACHE_DIR")}
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=clean | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+def test_plain_python_switch() -> None:
+    done = run_program(GAITWAY_NO_JIT="1")
+    assert done.stdout.split("] ")[1].split() == ["function", "False"]
+    assert "compiling" not in done.stderr
+
+
+def test_first_compile_is_announced_once_and_then_cached(tmp_path: Path) -> None:
+    first = run_program(NUMBA_CACHE_DIR=str(tmp_path))
+    assert first.stdout.strip() == "[1.0, 1.0, 1.0] CPUDispatcher True"
+    assert first.stderr.count("compiling") == 1
+    second = run_program(NUMBA_CACHE_DIR=str(tmp_path))
+    assert second.stdout.strip() == "[1.0, 1.0, 1.0] CPUDispatcher False"
+    assert second.stderr == ""
+
+
+def test_without_a_writable_cache_it_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse_cache(*, cache: bool, **options: object) -> object:
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return numba.njit(**options)
+
+    monkeypatch.setattr(_jit, "JIT_ENABLED", True)
+    monkeypatch.setattr(_jit, "numba", SimpleNamespace(njit=refuse_cache))
+
+    @_jit.kernel
+    def twice(x: float) -> float:
+        return 2.0 * x
+
+    assert twice(np.float64(2.5)) == 5.0
