@@ -1,1 +1,66 @@
-"""Readers and writers of motion files."""
+"""Capture files in and out: the one border where units and axes change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gaitway.errors import FormatError, GaitwayError
+from gaitway.motion.clip import Clip
+from gaitway.motion.formats.assemble import LoadOptions, assemble
+from gaitway.motion.formats.bvh import read_bvh
+from gaitway.motion.formats.limits import MAX_FPS
+from gaitway.motion.formats.report import LoadReport
+
+__all__ = ["LoadReport", "load_clip", "load_clip_with_report"]
+
+
+def load_clip(
+    path: str | Path,
+    *,
+    unit: str | float | None = None,
+    fps: float | None = None,
+    up: str | None = None,
+    keep_tpose: bool = False,
+    file_fps: float | None = None,
+) -> Clip:
+    """Motion from a capture file: BVH.
+
+    What was detected or repaired (unit, T-pose, counts that lie) is logged to the logger "gaitway" at level INFO;
+    `load_clip_with_report` returns it.
+
+    Args:
+        path: the file; its ending picks the reader.
+        unit: the file's unit of length: "m", "cm", "mm", "inch", "cmu" or metres per unit; None judges by body size.
+        fps: rate that the clip shall have [Hz]; None keeps the file's own. Other rates are interpolated (slerp), not
+            filtered: motion faster than half the new rate is lost but does not ring.
+        up: the file's vertical axis, "x", "y" or "z"; None judges by the format and the rest pose.
+        keep_tpose: keep a first frame that is a converter's T-pose.
+        file_fps: the file's true rate [Hz], where its header lies or is silent.
+
+    Raises:
+        FormatError: for a file that cannot be read, with its line.
+        GaitwayError: for an argument that makes no sense.
+    """
+    return load_clip_with_report(path, unit=unit, fps=fps, up=up, keep_tpose=keep_tpose, file_fps=file_fps)[0]
+
+
+def load_clip_with_report(
+    path: str | Path,
+    *,
+    unit: str | float | None = None,
+    fps: float | None = None,
+    up: str | None = None,
+    keep_tpose: bool = False,
+    file_fps: float | None = None,
+) -> tuple[Clip, LoadReport]:
+    """As `load_clip`, with the report of what was decided about the file."""
+    path = Path(path)
+    for name, rate in (("fps", fps), ("file_fps", file_fps)):
+        if rate is not None and not 0.0 < rate <= MAX_FPS:
+            raise GaitwayError(f"{name}={rate} must be above 0 and at most {MAX_FPS:g} frames a second")
+    reader = {".bvh": read_bvh}.get(path.suffix.lower())
+    if reader is None:
+        raise FormatError(path, f"'{path.suffix}' is no known capture format; expected .bvh")
+    clip, report = assemble(path, reader(path, file_fps), LoadOptions(unit, up, keep_tpose))
+    report.log()
+    return clip, report

@@ -1,0 +1,46 @@
+"""Files on disk: nothing half-written is ever left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from gaitway.errors import FormatError
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
+    """A binary file to write into, which takes the name `path` only when the block ends without an error.
+
+    It is written under a temporary name in the same folder. After an error (or Ctrl-C) that file is removed, and
+    whatever was at `path` before is still there.
+
+    Raises:
+        FormatError: if the folder does not exist or cannot be written.
+    """
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as problem:
+        raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except BaseException as problem:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(problem, OSError):
+            raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
+        raise
+
+
+def _umask() -> int:
+    """The process's file mode mask, which `mkstemp` does not honour (there is no way to read it without setting it)."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

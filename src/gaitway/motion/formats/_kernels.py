@@ -1,0 +1,173 @@
+"""Compiled loops of the readers: text to numbers, Euler angles to quaternions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+
+ByteArray = npt.NDArray[np.uint8]
+OK, BAD_NUMBER, TOO_LARGE, WRONG_COUNT = 0, 1, 2, 3
+"""What `parse_rows` found."""
+
+
+@kernel
+def scaled_decimal(digits: int, exponent: int, high: FloatArray, low: FloatArray) -> float:
+    """The value digits * 10**exponent, to within one unit in the last place.
+
+    Args:
+        digits: 0 .. 10**18 - 1.
+        exponent: power of ten.
+        high: 10**k rounded to a double, k from -(n//2) to n//2 where n = len(high).
+        low: what 10**k - high leaves, rounded.
+    """
+    middle = high.shape[0] // 2
+    if digits == 0 or exponent < -middle:
+        return 0.0
+    if exponent > middle:
+        return math.inf
+    if digits <= 9007199254740992 and -22 <= exponent <= 22:
+        # both operands are exact doubles, so one operation rounds correctly
+        if exponent < 0:
+            return digits / high[middle - exponent]
+        return digits * high[middle + exponent]
+    a = float(digits)
+    rest = float(digits - int(a))
+    b = high[middle + exponent]
+    product = a * b
+    # Dekker's exact product of two doubles, split into halves of 26 bits
+    t = 134217729.0 * a
+    a_high = t - (t - a)
+    a_low = a - a_high
+    t = 134217729.0 * b
+    b_high = t - (t - b)
+    b_low = b - b_high
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product + (error + (a * low[middle + exponent] + rest * b))
+
+
+@kernel
+def parse_number(data: ByteArray, start: int, high: FloatArray, low: FloatArray) -> tuple[int, float]:
+    """The number whose first byte is at `start`: the position after it and its value.
+
+    The position is -1 where the token is not a plain decimal number.
+    """
+    end = len(data)
+    i = start
+    negative = data[i] == 45
+    if negative or data[i] == 43:
+        i += 1
+    digits, kept, seen, exponent = 0, 0, 0, 0
+    fraction = False
+    while i < end:
+        c = data[i]
+        if 48 <= c <= 57:
+            seen += 1
+            if kept < 18:
+                digits = digits * 10 + (c - 48)
+                if digits > 0:
+                    kept += 1
+                if fraction:
+                    exponent -= 1
+            elif not fraction:
+                exponent += 1
+        elif c == 46 and not fraction:
+            fraction = True
+        else:
+            break
+        i += 1
+    if seen == 0:
+        return -1, 0.0
+    if i < end and (data[i] == 101 or data[i] == 69):
+        i += 1
+        down = i < end and data[i] == 45
+        if down or (i < end and data[i] == 43):
+            i += 1
+        power, seen = 0, 0
+        while i < end and 48 <= data[i] <= 57:
+            seen += 1
+            if power < 100_000_000:
+                power = power * 10 + (data[i] - 48)
+            i += 1
+        if seen == 0:
+            return -1, 0.0
+        exponent += -power if down else power
+    if i < end and data[i] > 32:
+        return -1, 0.0
+    value = scaled_decimal(digits, exponent, high, low)
+    return i, -value if negative else value
+
+
+@kernel
+def parse_rows(
+    data: ByteArray, start: int, limit: float, high: FloatArray, low: FloatArray, out: FloatArray
+) -> tuple[int, int, int, int]:
+    """Numbers of all lines from byte `start` on, one line a row of `out` (rows, columns); blank lines are skipped.
+
+    Returns:
+        What was found (OK ...), the number of whole rows, the byte where the trouble is, and how many numbers the
+        line there has.
+    """
+    end = len(data)
+    columns = out.shape[1]
+    row, column, i, line_start = 0, 0, start, start
+    while True:
+        while i < end and data[i] <= 32 and data[i] != 10:
+            i += 1
+        if i >= end or data[i] == 10:
+            if 0 < column != columns:
+                return WRONG_COUNT, row, line_start, column
+            if column > 0:
+                row += 1
+            if i >= end:
+                return OK, row, i, 0
+            column = 0
+            i += 1
+            line_start = i
+            continue
+        if row >= out.shape[0]:
+            return WRONG_COUNT, row, i, 0
+        after, value = parse_number(data, i, high, low)
+        if after < 0:
+            return BAD_NUMBER, row, i, column
+        if abs(value) > limit:
+            return TOO_LARGE, row, i, column
+        if column < columns:
+            out[row, column] = value
+        line_start = i if column == 0 else line_start
+        column += 1
+        i = after
+
+
+@kernel
+def euler_quaternions(values: FloatArray, columns: IntArray, axes: IntArray, out: FloatArray) -> None:
+    """Quaternions (F, J, 4) of the Euler angles [degrees] in a table of channels.
+
+    Args:
+        values: (F, C).
+        columns: (J, 3), columns of a joint's angles in the order they multiply; -1 for none.
+        axes: (J, 3), 0, 1, 2 for x, y, z of each angle.
+        out: (F, J, 4).
+    """
+    half_degree = math.pi / 360.0
+    for f in range(values.shape[0]):
+        for j in range(columns.shape[0]):
+            w, x, y, z = 1.0, 0.0, 0.0, 0.0
+            for k in range(columns.shape[1]):
+                column = columns[j, k]
+                if column < 0:
+                    break
+                half = values[f, column] * half_degree
+                c, s = math.cos(half), math.sin(half)
+                axis = axes[j, k]
+                if axis == 0:
+                    w, x, y, z = w * c - x * s, w * s + x * c, y * c + z * s, z * c - y * s
+                elif axis == 1:
+                    w, x, y, z = w * c - y * s, x * c - z * s, w * s + y * c, x * s + z * c
+                else:
+                    w, x, y, z = w * c - z * s, x * c + y * s, y * c - x * s, w * s + z * c
+            out[f, j, 0], out[f, j, 1], out[f, j, 2], out[f, j, 3] = w, x, y, z

@@ -1,0 +1,103 @@
+"""The border: from a file's units and axes to metres and Z up. Nothing is converted anywhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.errors import GaitwayError
+from gaitway.motion.clip import Clip
+from gaitway.motion.formats.raw import RawMotion, pose
+from gaitway.motion.formats.report import LoadReport
+from gaitway.motion.formats.tpose import starts_with_tpose
+from gaitway.motion.formats.units import UP_AXES, detect_unit, detect_up, metres_per_unit, unit_name
+from gaitway.motion.roles import find_roles
+from gaitway.motion.skeleton import Skeleton
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """What the caller knows better than the file."""
+
+    unit: str | float | None = None
+    up: str | None = None
+    keep_tpose: bool = False
+
+
+def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, LoadReport]:
+    """The clip that a file holds, and what was decided about it."""
+    notes = list(raw.notes)
+    roles = find_roles(raw.names, raw.parents, raw.offsets)
+    rest_rotations = raw.neutral
+    rest = pose(raw.parents, raw.offsets, rest_rotations[None])[0][0]
+    dropped = not options.keep_tpose and starts_with_tpose(raw)
+    first = 0
+    if dropped:
+        first, rest_rotations = 1, raw.rotations[0]
+        notes.append("frame 0 is a T-pose that a converter added; it was left out (keep_tpose=True keeps it)")
+    up = _choose_up(raw, roles, rest, options.up, notes)
+    factor = _choose_unit(raw, roles, rest, options.unit, notes)
+    order = list(UP_AXES[up])
+    quaternion_order = [0, *(1 + axis for axis in order)]
+    offsets = raw.offsets[:, order] * factor
+    tips = {joint: tuple(factor * tip[axis] for axis in order) for joint, tip in raw.tips.items()}
+    offsets[0] = (0.0, 0.0, factor * _standing_height(raw, rest_rotations, order))
+    skeleton = Skeleton(
+        names=tuple(raw.names),
+        parents=raw.parents,
+        offsets=offsets,
+        rest_rotations=rest_rotations[:, quaternion_order],
+        roles=roles,
+        tips=tips,  # type: ignore[arg-type]  # a tuple over three axes has three elements
+        name=path.stem,
+    )
+    clip = Clip(
+        skeleton=skeleton,
+        root_positions=raw.roots[first:, order] * factor,
+        rotations=raw.rotations[first:] if up == "z" else raw.rotations[first:, :, quaternion_order],
+        fps=raw.fps,
+        name=path.stem,
+    )
+    return clip, LoadReport(path, unit_name(factor), factor, up, raw.fps, dropped, tuple(notes))
+
+
+def _choose_up(raw: RawMotion, roles: dict[str, int], rest: FloatArray, up: str | None, notes: list[str]) -> str:
+    if up is not None:
+        if up not in UP_AXES:
+            raise GaitwayError(f"up='{up}' must be one of {', '.join(UP_AXES)}")
+        return up
+    if raw.up is not None:
+        return raw.up
+    found, note = detect_up(raw, roles, rest)
+    if note:
+        notes.append(note)
+    return found
+
+
+def _choose_unit(
+    raw: RawMotion, roles: dict[str, int], rest: FloatArray, unit: str | float | None, notes: list[str]
+) -> float:
+    if unit is not None:
+        return metres_per_unit(unit)
+    if raw.metres_per_unit is not None:
+        notes.append(f"unit is {unit_name(raw.metres_per_unit)}, as the file says")
+        return raw.metres_per_unit
+    factor, note = detect_unit(raw, roles, rest)
+    notes.append(note)
+    return factor
+
+
+def _standing_height(raw: RawMotion, rest_rotations: FloatArray, order: list[int]) -> float:
+    """Height of the root when the lowest joint or tip of the rest pose stands on the ground, file units."""
+    positions, world = pose(raw.parents, raw.offsets, rest_rotations[None])
+    up = order[2]
+    lowest = float(positions[0, :, up].min())
+    if raw.tips:
+        joints = list(raw.tips)
+        ends = positions[0, joints] + rotations.rotate(world[0, joints], np.array(list(raw.tips.values())))
+        lowest = min(lowest, float(ends[:, up].min()))
+    return -lowest

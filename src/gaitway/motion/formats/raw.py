@@ -1,0 +1,73 @@
+"""Motion as it stands in a file: the file's own units and axes, before the border is crossed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray, IntArray
+from gaitway.motion import _kernels
+
+
+@dataclass(eq=False)
+class RawMotion:
+    """What every reader produces and `assemble` turns into a Clip."""
+
+    names: list[str]
+    parents: IntArray
+    """(J,), parents first."""
+    offsets: FloatArray
+    """(J, 3), file units."""
+    tips: dict[int, tuple[float, float, float]]
+    """End of the bone of a joint, file units."""
+    roots: FloatArray
+    """(F, 3), file units."""
+    rotations: FloatArray
+    """Local unit quaternions wxyz; (F, J, 4)."""
+    fps: float
+    metres_per_unit: float | None = None
+    """Stated by the file, or None where the format has no unit."""
+    up: str | None = None
+    """Stated by the format, or None where it has to be judged."""
+    rest_rotations: FloatArray | None = None
+    """(J, 4), where the format has a rest pose other than the identity."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def neutral(self) -> FloatArray:
+        """Local rotations of the rest pose; (J, 4)."""
+        return self.rest_rotations if self.rest_rotations is not None else rotations.identity(len(self.names))
+
+
+def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Joint positions (N, J, 3) and world rotations (N, J, 4) of poses (N, J, 4) with the root at the origin."""
+    positions, world = np.empty((*local.shape[:2], 3)), np.empty(local.shape)
+    local = np.ascontiguousarray(local)
+    _kernels.forward_kinematics(parents, offsets, np.zeros((len(local), 3)), local, positions, world)
+    return positions, world
+
+
+def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:
+    """The same names, repeated ones with a suffix "_2", "_3" ...; says so in `notes`."""
+    wanted = list(names)
+    taken = set(wanted)
+    seen: set[str] = set()
+    counts: dict[str, int] = {}
+    unique = []
+    for name in wanted:
+        fresh = name
+        while fresh in seen:
+            counts[name] = counts.get(name, 1) + 1
+            fresh = f"{name}_{counts[name]}"
+            if fresh in taken:
+                fresh = name
+        seen.add(fresh)
+        unique.append(fresh)
+    renamed = [f"'{new}'" for old, new in zip(wanted, unique, strict=True) if old != new]
+    if renamed:
+        more = f" and {len(renamed) - 3} more" if len(renamed) > 3 else ""
+        notes.append(f"joint names that occur more than once were made different: {', '.join(renamed[:3])}{more}")
+    return unique

@@ -1,0 +1,84 @@
+"""The bytes of a capture file, and how messages quote them."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from gaitway.errors import FormatError
+from gaitway.motion.formats.limits import MAX_FILE_BYTES, MAX_MAGNITUDE
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_QUOTE_LENGTH = 40
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole file.
+
+    Raises:
+        FormatError: if it cannot be opened, is empty or is larger than MAX_FILE_BYTES.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise FormatError(path, f"is {size / 2**20:.0f} MiB; at most {MAX_FILE_BYTES // 2**20} MiB are read")
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as problem:
+        raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from None
+    if not data:
+        raise FormatError(path, "is empty")
+    return data
+
+
+def read_text(path: Path) -> bytes:
+    """The bytes of a text file without byte-order mark, its lines ended by a line feed (perhaps after a return).
+
+    Raises:
+        FormatError: as `read_bytes`, and if the text is UTF-16.
+    """
+    data = read_bytes(path)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise FormatError(path, "is UTF-16 text; save it as UTF-8 or ASCII", 1)
+    if data[:3] == b"\xef\xbb\xbf":
+        data = data[3:]
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    return data
+
+
+def line_of(data: bytes, position: int) -> int:
+    """Number of the line, from 1, that holds the byte at `position`."""
+    return data.count(b"\n", 0, position) + 1
+
+
+def quoted(token: bytes | str) -> str:
+    """A piece of a file for a message: in quotes, printable and short."""
+    if isinstance(token, bytes):
+        token = decoded(token[: _QUOTE_LENGTH + 1])
+    text = token if len(token) <= _QUOTE_LENGTH else token[:_QUOTE_LENGTH] + "..."
+    return "'" + "".join(c if c.isprintable() else "?" for c in text) + "'"
+
+
+def decoded(token: bytes) -> str:
+    """Text of a name; UTF-8, or Latin-1 where it is not UTF-8."""
+    try:
+        return token.decode("utf-8")
+    except UnicodeDecodeError:
+        return token.decode("latin-1")
+
+
+def parse_number(token: bytes | str) -> float | None:
+    """A plain decimal number of sensible size, or None for anything else (NaN, infinity, garbage)."""
+    text = token.decode("latin-1") if isinstance(token, bytes) else token
+    if len(text) > 400 or not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return value if math.isfinite(value) and abs(value) <= MAX_MAGNITUDE else None
+
+
+def parse_count(token: bytes | str) -> int | None:
+    """A whole number of at most 18 digits, perhaps negative, or None."""
+    text = token.decode("latin-1") if isinstance(token, bytes) else token
+    return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text, re.ASCII) else None

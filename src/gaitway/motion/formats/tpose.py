@@ -1,0 +1,40 @@
+"""The T-pose that converters put before the captured frames."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.motion.formats.raw import RawMotion
+
+_NEUTRAL = np.radians(0.01)
+"""A captured joint is never this near to no rotation at all, unless it has no markers."""
+_NEUTRAL_SHARE = 0.6
+"""Share of the moving joints that a T-pose leaves at exactly no rotation."""
+_LARGEST_TURN = np.radians(60.0)
+"""No joint of a T-pose is turned further than this (legs and arms are straightened by some 20 degrees)."""
+_LEAST_JUMP = np.radians(2.0)
+"""Mean turn of the moving joints from the T-pose to the first captured frame."""
+_SAME_PLACE = 1e-4
+"""Distance of the two roots, as a share of the longest bone."""
+
+
+def starts_with_tpose(raw: RawMotion) -> bool:
+    """Whether frame 0 is a neutral pose that a converter added, rather than captured.
+
+    Such a frame stands at the very root position of frame 1, nearly all its joints have no rotation whatsoever, none is
+    turned far, and the body jumps from it into the motion. A motion that begins in a T-pose leaves it smoothly and
+    is kept.
+    """
+    if len(raw.roots) < 2 or len(raw.parents) < 2:
+        return False
+    longest = float(np.linalg.norm(raw.offsets[1:], axis=1).max())
+    if np.linalg.norm(raw.roots[1] - raw.roots[0]) > _SAME_PLACE * longest:
+        return False
+    first = rotations.angle_between(raw.neutral, raw.rotations[0])
+    second = rotations.angle_between(raw.neutral, raw.rotations[1])
+    moving = (first > _NEUTRAL) | (second > _NEUTRAL)
+    if not moving.any() or first.max() > _LARGEST_TURN:
+        return False
+    jump = rotations.angle_between(raw.rotations[0], raw.rotations[1])[moving]
+    return bool((first[moving] <= _NEUTRAL).mean() >= _NEUTRAL_SHARE and jump.mean() > _LEAST_JUMP)

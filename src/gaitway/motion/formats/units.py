@@ -1,0 +1,115 @@
+"""What one unit of a file is in metres, and which way is up: judged from the size and shape of the body."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from gaitway.arrays import FloatArray, IntArray
+from gaitway.errors import GaitwayError
+from gaitway.motion.formats.raw import RawMotion, pose
+
+UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "cmu": 0.0254 / 0.45}
+"""Metres in one unit. "cmu" is 1/0.45 inch, the unit of the CMU captures and of their conversions."""
+UP_AXES: Mapping[str, tuple[int, int, int]] = {"x": (1, 2, 0), "y": (2, 0, 1), "z": (0, 1, 2)}
+"""For each vertical axis of a file, which file axis becomes our x, y and z.
+
+All three are turns, not mirrors. From Y up, (x, y, z) becomes (z, x, y): what faced +Z faces +X.
+"""
+
+_TYPICAL_LEG = 0.85
+_PLAUSIBLE_LEG = (0.55, 1.2)
+"""Thigh and shank together of an adult [m], and what may still be one (children of ten, very tall people)."""
+_TYPICAL_SIZE = 1.5
+"""Greatest extent [m] of an animal or thing for which no leg is known."""
+
+
+def metres_per_unit(unit: str | float) -> float:
+    """The factor of a unit given by name or as metres.
+
+    Raises:
+        GaitwayError: for a name that is not in UNITS or a factor that is not above zero.
+    """
+    if isinstance(unit, str):
+        if unit not in UNITS:
+            raise GaitwayError(
+                f"unit '{unit}' is not known; use one of {', '.join(UNITS)} or metres per unit as a number"
+            )
+        return UNITS[unit]
+    if not (math.isfinite(unit) and 1e-9 <= unit <= 1e9):
+        raise GaitwayError(f"unit={unit} must be the metres in one unit of the file, for example 0.01")
+    return float(unit)
+
+
+def unit_name(factor: float) -> str:
+    """The name of a factor, or the factor itself with its unit."""
+    return next((name for name, value in UNITS.items() if math.isclose(value, factor, rel_tol=1e-4)), f"{factor:g} m")
+
+
+def leg_length(parents: IntArray, offsets: FloatArray, roles: Mapping[str, int]) -> float | None:
+    """Thigh plus shank in file units, mean of both sides; None where hips, knees or ankles are not known."""
+    lengths = []
+    for side in ("left", "right"):
+        try:
+            hip, ankle = roles[f"{side}_hip"], roles[f"{side}_ankle"]
+        except KeyError:
+            continue
+        length, joint = 0.0, ankle
+        while joint not in (hip, -1):
+            length += float(np.linalg.norm(offsets[joint]))
+            joint = int(parents[joint])
+        if joint == hip and length > 0.0:
+            lengths.append(length)
+    return sum(lengths) / len(lengths) if lengths else None
+
+
+def detect_unit(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> tuple[float, str]:
+    """Metres per file unit, and a sentence that says why.
+
+    Args:
+        raw: the motion.
+        roles: its joints' roles.
+        rest: joint positions of the rest pose, file units; (J, 3).
+    """
+    leg = leg_length(raw.parents, raw.offsets, roles)
+    if leg is not None:
+        name = _nearest(leg, _TYPICAL_LEG, tuple(UNITS))
+        metres = leg * UNITS[name]
+        doubt = (
+            "" if _PLAUSIBLE_LEG[0] <= metres <= _PLAUSIBLE_LEG[1] else ", which is not human; say unit= if you know it"
+        )
+        return UNITS[name], f"unit is {name} ({UNITS[name]:.6g} m): the leg is then {metres:.2f} m long{doubt}"
+    size = float(np.ptp(rest, axis=0).max())
+    if size <= 0.0:
+        return 1.0, "unit is taken as m: the figure has no size to judge by; say unit= if it is another"
+    name = _nearest(size, _TYPICAL_SIZE, ("m", "cm", "mm"))
+    return UNITS[name], (
+        f"unit is taken as {name}: no human legs were found, and the whole is then {size * UNITS[name]:.2f} m in size; "
+        "say unit= if it is another"
+    )
+
+
+def _nearest(length: float, typical: float, names: tuple[str, ...]) -> str:
+    return min(names, key=lambda name: abs(math.log(length * UNITS[name] / typical)))
+
+
+def detect_up(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> tuple[str, str | None]:
+    """The file's vertical axis, and a sentence where it is not the usual Y.
+
+    Z up needs a body whose rest pose stands along +Z and whose motion does not stand along +Y instead.
+    """
+    top, bottom = roles.get("head", roles.get("neck", roles.get("chest"))), roles.get("hips")
+    if top is None or bottom is None or top == bottom or not _points_along(rest[top] - rest[bottom], 2):
+        return "y", None
+    frames = np.unique(np.linspace(0, len(raw.roots) - 1, 16).astype(int))
+    positions = pose(raw.parents, raw.offsets, raw.rotations[frames])[0]
+    if _points_along((positions[:, top] - positions[:, bottom]).mean(axis=0), 1):
+        return "y", None
+    return "z", "Z is up: the rest pose stands along Z"
+
+
+def _points_along(direction: FloatArray, axis: int) -> bool:
+    length = float(np.linalg.norm(direction))
+    return length > 0.0 and float(direction[axis]) > 0.8 * length
