@@ -26,7 +26,7 @@ def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def inverse(pose: npt.ArrayLike) -> FloatArray:
-    """The pose that undoes `pose`: compose(pose, inverse(pose)) is the origin."""
+    """The pose that undoes `pose`: composed with it, in either order, it is the origin."""
     pose = np.asarray(pose, dtype=np.float64)
     c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
     x, y = pose[..., 0], pose[..., 1]
@@ -34,7 +34,7 @@ def inverse(pose: npt.ArrayLike) -> FloatArray:
 
 
 def relative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Pose `b` seen from pose `a`: compose(a, relative(a, b)) is `b`."""
+    """Pose `b` seen from pose `a`; composing `a` with the result gives `b` back."""
     return compose(inverse(a), b)
 
 

@@ -47,7 +47,8 @@ def multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 def conjugate(q: npt.ArrayLike) -> FloatArray:
     """The inverse of unit quaternions (..., 4)."""
-    return np.asarray(q, dtype=np.float64) * np.array([1.0, -1.0, -1.0, -1.0])
+    out: FloatArray = np.asarray(q, dtype=np.float64) * np.array([1.0, -1.0, -1.0, -1.0])
+    return out
 
 
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
@@ -70,9 +71,7 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
     unit = np.where(length > _SMALL, axis / np.maximum(length, _SMALL), 0.0)
     vector = np.sin(half) * unit
     scalar = np.where(length > _SMALL, np.cos(half), 1.0)
-    return np.concatenate(
-        [np.broadcast_to(scalar, (*vector.shape[:-1], 1)), vector], axis=-1
-    )
+    return np.concatenate([np.broadcast_to(scalar, (*vector.shape[:-1], 1)), vector], axis=-1)
 
 
 def from_yaw(heading: npt.ArrayLike) -> FloatArray:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 
 
 @kernel
 def forward_kinematics(
-    parents: IntArray, offsets: FloatArray, roots: FloatArray, local: FloatArray, positions: FloatArray, world: FloatArray
+    parents: IntArray,
+    offsets: FloatArray,
+    roots: FloatArray,
+    local: FloatArray,
+    positions: FloatArray,
+    world: FloatArray,
 ) -> None:
     """World positions (N, J, 3) and rotations (N, J, 4) of N poses, written into the last two arguments."""
     for n in range(local.shape[0]):
@@ -29,3 +36,116 @@ def forward_kinematics(
             positions[n, j, 0] = positions[n, p, 0] + ox + a * tx + c * tz - d * ty
             positions[n, j, 1] = positions[n, p, 1] + oy + a * ty + d * tx - b * tz
             positions[n, j, 2] = positions[n, p, 2] + oz + a * tz + b * ty - c * tx
+
+
+@kernel
+def two_bone(
+    points: FloatArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    target: FloatArray,
+    pole: FloatArray,
+    softness: float,
+    straight: float,
+    new_upper: FloatArray,
+    new_lower: FloatArray,
+) -> None:
+    """Two-bone inverse kinematics of N limbs; `gaitway.motion.ik.two_bone` says what and why.
+
+    Args:
+        points: start, middle and end of each limb; (N, 3, 3).
+        upper: world rotation of the first bone; (N, 4).
+        lower: world rotation of the second bone; (N, 4).
+        target: where the end shall be; (N, 3).
+        pole: unit direction to which the middle joint bends when the limb is straight; (N, 3).
+        softness: share of the reach over which the approach to the straight limb is softened.
+        straight: share of the reach below which the middle joint's offset counts as straight.
+        new_upper: receives the rotations of the first bone; (N, 4).
+        new_lower: receives the rotations of the second bone; (N, 4).
+    """
+    for n in range(len(points)):
+        start, middle, end = points[n, 0], points[n, 1], points[n, 2]
+        first, second, chord = middle - start, end - middle, end - start
+        goal = target[n] - start
+        a, b = np.sqrt(np.sum(first * first)), np.sqrt(np.sum(second * second))
+        length, distance = np.sqrt(np.sum(chord * chord)), np.sqrt(np.sum(goal * goal))
+        if a < 1e-9 or b < 1e-9 or length < 1e-9 or distance < 1e-9:
+            new_upper[n], new_lower[n] = upper[n], lower[n]
+            continue
+        swing = _shortest_arc(chord / length, goal / distance)
+        first, second = _turn(swing, first), _turn(swing, second)
+        ahead = goal / distance
+        side = _bend_side(first, ahead, _turn(swing, pole[n]), straight * (a + b))
+        reach = _soft_reach(distance, a, b, softness)
+        along = (a * a + reach * reach - b * b) / (2.0 * reach)
+        height = np.sqrt(max(a * a - along * along, 0.0))
+        new_first = along * ahead + height * side
+        new_second = reach * ahead - new_first
+        new_upper[n] = _times(_shortest_arc(first / a, new_first / a), _times(swing, upper[n]))
+        new_lower[n] = _times(_shortest_arc(second / b, new_second / b), _times(swing, lower[n]))
+
+
+@kernel
+def _soft_reach(distance: float, a: float, b: float, softness: float) -> float:
+    """The distance that two bones span for a wanted distance: exact in the middle, C1 and bounded at both ends."""
+    top = a + b - 0.05 * softness * (a + b)
+    knee = top - softness * (a + b)
+    if distance > knee:
+        room = top - knee
+        return knee + room * (1.0 - np.exp(-(distance - knee) / room))
+    folded = abs(a - b) + 0.02 * (a + b)
+    return max(distance, folded)
+
+
+@kernel
+def _bend_side(first: FloatArray, ahead: FloatArray, pole: FloatArray, margin: float) -> FloatArray:
+    """Unit direction, at right angles to `ahead`, in which the middle joint leaves the line from start to end.
+
+    Where it is now, unless the limb is within `margin` of straight (or bent backward): then it eases to the pole.
+    """
+    now = first - ahead * np.sum(first * ahead)
+    wanted = pole - ahead * np.sum(pole * ahead)
+    size = np.sqrt(np.sum(wanted * wanted))
+    if size > 1e-6:
+        wanted = wanted / size
+        along = np.sum(now * wanted)
+        if along < margin:
+            t = max((along + margin) / (2.0 * margin), 0.0)
+            # cubic that leaves 0.2 margin with slope 0 and joins the identity at the margin with slope 1
+            eased = margin * (0.2 + t * t * (0.8 * (3.0 - 2.0 * t) + 2.0 * (t - 1.0)))
+            now = now + (eased - along) * wanted
+    length = np.sqrt(np.sum(now * now))
+    if length > 1e-9:
+        return now / length
+    helper = np.array([1.0, 0.0, 0.0]) if abs(ahead[0]) < 0.7 else np.array([0.0, 1.0, 0.0])
+    any_side = helper - ahead * np.sum(helper * ahead)
+    return any_side / np.sqrt(np.sum(any_side * any_side))
+
+
+@kernel
+def _shortest_arc(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Quaternion of the shortest rotation from unit vector `a` to unit vector `b`."""
+    q = np.empty(4)
+    q[0] = 1.0 + np.sum(a * b)
+    if q[0] < 1e-9:
+        helper = np.array([1.0, 0.0, 0.0]) if abs(a[0]) < abs(a[1]) else np.array([0.0, 1.0, 0.0])
+        q[0], q[1:] = 0.0, np.cross(a, helper)
+    else:
+        q[1:] = np.cross(a, b)
+    return q / np.sqrt(np.sum(q * q))
+
+
+@kernel
+def _turn(q: FloatArray, v: FloatArray) -> FloatArray:
+    t = 2.0 * np.cross(q[1:], v)
+    return v + q[0] * t + np.cross(q[1:], t)
+
+
+@kernel
+def _times(a: FloatArray, b: FloatArray) -> FloatArray:
+    q = np.empty(4)
+    q[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
+    q[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
+    q[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
+    q[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
+    return q

@@ -1,0 +1,118 @@
+"""One reference pose for every humanoid rig, and the directions in which its joints bend.
+
+Rigs disagree about their rest pose: legs slant outward (Acclaim), arms hang (3ds Max) or droop (CMU). The T-pose here
+is worked out from the bones, faces +X with Z up, and has straight limbs, so a joint's world rotation relative to it
+means the same on every rig. Retargeting, joint limits and limb solvers all measure from it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.motion.skeleton import Skeleton
+
+_TILTED = np.radians(30.0)
+"""A rest pose that leans less than this is taken as upright, so that a natural pelvis tilt is kept."""
+_LIMBS: tuple[tuple[tuple[str, str, str], tuple[float, float, float]], ...] = (
+    (("left_hip", "left_knee", "left_ankle"), (0.0, 0.0, -1.0)),
+    (("right_hip", "right_knee", "right_ankle"), (0.0, 0.0, -1.0)),
+    (("left_shoulder", "left_elbow", "left_wrist"), (0.0, 1.0, 0.0)),
+    (("right_shoulder", "right_elbow", "right_wrist"), (0.0, -1.0, 0.0)),
+)
+
+
+def t_pose(skeleton: Skeleton) -> FloatArray:
+    """World rotations of the T-pose that faces +X; (J, 4).
+
+    The rest pose is turned to face +X, stood up if it lies, and each limb bone is swung straight without twist: legs
+    down, arms out to the sides. Roles that are missing leave their part of the rest pose as it is.
+    """
+    upright = _upright(skeleton)
+    turned = np.broadcast_to(upright, (len(skeleton), 4)).copy()  # correction of each joint, in world axes
+    rest = skeleton.rest_positions
+    swings: dict[int, FloatArray] = {}
+    for chain, direction in _LIMBS:
+        if all(role in skeleton.roles for role in chain):
+            joints = [skeleton.roles[role] for role in chain]
+            for start, end in pairwise(joints):
+                bone = rotations.rotate(upright, rest[end] - rest[start])
+                swings[start] = rotations.multiply(_swing(bone, np.array(direction)), upright)
+    for joint, parent in enumerate(skeleton.parents):
+        if joint in swings:
+            turned[joint] = swings[joint]
+        elif parent >= 0:
+            turned[joint] = turned[parent]
+    return rotations.normalize(rotations.multiply(turned, rest_world_rotations(skeleton)))
+
+
+def rest_world_rotations(skeleton: Skeleton) -> FloatArray:
+    """World rotations of the skeleton's own rest pose; (J, 4)."""
+    world = np.array(skeleton.rest_rotations)
+    for joint, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            world[joint] = rotations.multiply(world[parent], world[joint])
+    return world
+
+
+def t_pose_positions(skeleton: Skeleton) -> FloatArray:
+    """Joint positions of the T-pose relative to the root [m]; (J, 3)."""
+    world = t_pose(skeleton)
+    positions = np.zeros((len(skeleton), 3))
+    for joint, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            positions[joint] = positions[parent] + rotations.rotate(world[parent], skeleton.offsets[joint])
+    return positions
+
+
+def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArray:
+    """Where the middle joint of a limb points when it bends, in the frame of the limb's first joint; (3,).
+
+    Knees point forward of the T-pose and elbows backward.
+    """
+    ahead = np.array([1.0 if chain[1].endswith("knee") else -1.0, 0.0, 0.0])
+    upper = skeleton.require(*chain)[0]
+    return rotations.rotate(rotations.conjugate(t_pose(skeleton)[upper]), ahead)
+
+
+def leg_length(skeleton: Skeleton) -> float:
+    """Thigh and shank together, mean of both sides [m]."""
+    rest = skeleton.rest_positions
+    total = 0.0
+    for side in ("left", "right"):
+        hip, knee, ankle = skeleton.require(f"{side}_hip", f"{side}_knee", f"{side}_ankle")
+        total += float(np.linalg.norm(rest[knee] - rest[hip]) + np.linalg.norm(rest[ankle] - rest[knee]))
+    return 0.5 * total
+
+
+def _upright(skeleton: Skeleton) -> FloatArray:
+    """The rotation that makes the rest pose stand and face +X; (4,)."""
+    ahead = rotations.rotate(skeleton.rest_rotations[0], skeleton.forward)
+    level = rotations.from_yaw(-np.arctan2(ahead[1], ahead[0]))
+    top = next((r for r in ("head", "neck", "chest", "spine") if r in skeleton.roles), None)
+    if top is None or not {"left_hip", "right_hip"} <= skeleton.roles.keys():
+        return level
+    rest = skeleton.rest_positions
+    left, right = rest[skeleton.roles["left_hip"]], rest[skeleton.roles["right_hip"]]
+    up, across = rest[skeleton.roles[top]] - 0.5 * (left + right), left - right
+    length = np.linalg.norm(up)
+    if length < 1e-9 or up[2] > np.cos(_TILTED) * length:
+        return level
+    lateral = across - up * (across @ up) / length**2
+    if np.linalg.norm(lateral) < 1e-9:
+        return level
+    z, y = up / length, lateral / np.linalg.norm(lateral)
+    return rotations.conjugate(rotations.from_matrix(np.stack([np.cross(y, z), y, z], axis=-1)))
+
+
+def _swing(bone: FloatArray, direction: FloatArray) -> FloatArray:
+    """The shortest turn of a bone to a direction; about the lateral axis where the bone points the opposite way."""
+    length = np.linalg.norm(bone)
+    if length < 1e-9:
+        return rotations.identity()
+    if bone @ direction < -0.999 * length:
+        return rotations.from_axis_angle([0.0, 1.0, 0.0] if abs(direction[2]) > 0.5 else [0.0, 0.0, 1.0], np.pi)
+    return rotations.between(bone, direction)

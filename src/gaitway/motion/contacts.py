@@ -1,0 +1,214 @@
+"""When which part of a foot rests on the ground, found from height and speed with hysteresis.
+
+Captures differ in unit, floor height, floor slope and noise, so every point is measured against its own resting
+height over a plane fitted to the capture, and speed limits grow with the speed of the pelvis: fixed ones either lose
+the feet of a runner or glue those of somebody who turns on the spot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import binary_closing, binary_opening, gaussian_filter1d, maximum_filter1d
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import linear_velocities
+from gaitway.motion.skeleton import ContactPoint, Skeleton
+
+_FOOT_PARTS = ("heel", "ball", "toe")
+# Shape of a foot as shares of the leg's length (hip to ankle); a person's leg is 0.85 m.
+_HEEL_BACK, _TOE_THICKNESS, _ANKLE_HEIGHT, _BALL_AHEAD, _TOE_AHEAD = 0.035, 0.0235, 0.094, 0.153, 0.082
+
+
+@dataclass(frozen=True)
+class ContactLimits:
+    """What counts as resting; each pair is (to begin, to go on). Heights and speeds are those of a leg of 0.85 m."""
+
+    height: tuple[float, float] = (0.03, 0.055)
+    """Over the point's own resting height [m]. More glues feet that swing low."""
+    speed: tuple[float, float] = (0.25, 0.4)
+    """[m/s]."""
+    speed_share: tuple[float, float] = (0.1, 0.2)
+    """Added to the speed limit for every m/s of the pelvis (the fastest within a quarter of a second)."""
+    shortest_s: float = 0.08
+    """Contacts shorter than this are dropped [s], and gaps of up to half of it are closed."""
+    smoothing_s: float = 0.012
+    """Width of the filter over positions before speeds are taken [s]; more is quieter and later."""
+
+
+def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
+    """Heel, ball and toe of both feet, placed by the T-pose of any humanoid.
+
+    The sole lies a toe's thickness under the toe joint; without a toe joint it is guessed from the length of the leg.
+    """
+    leg, world, places = leg_length(skeleton), t_pose(skeleton), t_pose_positions(skeleton)
+    points = []
+    for side in ("left", "right"):
+        ankle = skeleton.roles[f"{side}_ankle"]
+        toe = skeleton.roles.get(f"{side}_toe", ankle)
+        at, ball = places[ankle], places[toe]
+        if toe == ankle:
+            ball = at + leg * np.array([_BALL_AHEAD, 0.0, _TOE_THICKNESS - _ANKLE_HEIGHT])
+        ahead = _unit(np.array([ball[0] - at[0], ball[1] - at[1], 0.0]))
+        tip = _tip(skeleton, toe, world, places) if toe != ankle else ball + leg * _TOE_AHEAD * ahead
+        sole = ball[2] - leg * _TOE_THICKNESS
+        heel = at - leg * _HEEL_BACK * ahead
+        for part, joint, place in (("heel", ankle, heel), ("ball", ankle, ball), ("toe", toe, tip)):
+            on_sole = np.array([place[0], place[1], sole])
+            offset = rotations.rotate(rotations.conjugate(world[joint]), on_sole - places[joint])
+            points.append(ContactPoint(f"{side}_{part}", joint, (float(offset[0]), float(offset[1]), float(offset[2]))))
+    return tuple(points)
+
+
+def with_contact_points(clip: Clip) -> Clip:
+    """The clip on a skeleton that has contact points: its own, or else those of `humanoid_contact_points`."""
+    if clip.skeleton.contact_points:
+        return clip
+    return replace(clip, skeleton=replace(clip.skeleton, contact_points=humanoid_contact_points(clip.skeleton)))
+
+
+def sole_depth(skeleton: Skeleton) -> float:
+    """How far the sole lies below the ankle in the T-pose [m], mean of both feet."""
+    points = skeleton.contact_points or humanoid_contact_points(skeleton)
+    world, places = t_pose(skeleton), t_pose_positions(skeleton)
+    depths = []
+    for side in ("left", "right"):
+        ankle = places[skeleton.roles[f"{side}_ankle"]][2]
+        foot = [p for p in points if p.name in (f"{side}_heel", f"{side}_ball")]
+        depths += [float(ankle - (places[p.joint] + rotations.rotate(world[p.joint], p.offset))[2]) for p in foot]
+    return float(np.mean(depths)) if depths else _ANKLE_HEIGHT * leg_length(skeleton)
+
+
+def floor_height(clip: Clip) -> float:
+    """Height of the floor [m], from the lowest point of the feet in frames where that point is nearly still.
+
+    Where a take has several levels, the lowest that is used for a while counts.
+    """
+    clip = with_contact_points(clip)
+    points = clip.contact_positions()[:, _feet(clip.skeleton)]
+    lowest = np.argmin(points[..., 2], axis=1)
+    frame = np.arange(len(clip))
+    height = points[frame, lowest, 2]
+    speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)[frame, lowest]
+    going = np.linalg.norm(linear_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)
+    still = speed < 0.3 + 0.15 * going
+    if still.sum() >= max(3, 0.02 * len(clip)):
+        return float(np.percentile(height[still], 25.0))
+    return float(np.percentile(height, 3.0))
+
+
+def detect_contacts(clip: Clip, limits: ContactLimits = ContactLimits()) -> Clip:  # noqa: B008  (frozen)
+    """The clip with `contacts` found, on a skeleton with contact points.
+
+    Args:
+        clip: motion of a skeleton with contact points, or of any humanoid (which is given heels, balls and toes).
+        limits: heights and speeds that count as resting; scaled by the figure's leg length.
+    """
+    clip = with_contact_points(clip)
+    size = _size(clip.skeleton)
+    points = gaussian_filter1d(clip.contact_positions(), limits.smoothing_s * clip.fps, axis=0, mode="nearest") / size
+    roots = clip.root_positions[:, :2] / size
+    speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
+    window = max(int(0.5 * clip.fps) | 1, 1)
+    smooth_roots = gaussian_filter1d(roots, 0.05 * clip.fps, axis=0, mode="nearest")
+    going = maximum_filter1d(np.linalg.norm(linear_velocities(smooth_roots, clip.fps), axis=-1), window)[:, None]
+    height = points[..., 2] - _resting_heights(points, speed, going, _feet(clip.skeleton))
+    begin = (height < limits.height[0]) & (speed < limits.speed[0] + limits.speed_share[0] * going)
+    go_on = (height < limits.height[1]) & (speed < limits.speed[1] + limits.speed_share[1] * going)
+    contacts = np.stack([_hysteresis(b, g) for b, g in zip(begin.T, go_on.T, strict=True)], axis=1)
+    return replace(clip, contacts=_without_blips(contacts, limits.shortest_s * clip.fps))
+
+
+def stances(flags: BoolArray) -> list[tuple[int, int]]:
+    """Start and stop (exclusive) of every run of True in (F,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(flags).astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _resting_heights(points: FloatArray, speed: FloatArray, going: FloatArray, feet: list[int]) -> FloatArray:
+    """Height (F, C) at which each point would rest, where it is: one plane for the clip, one offset a foot point.
+
+    Hands and knees may never touch the floor in a clip; they rest at the mean height of the feet.
+
+    The slope is ridge-regularised, so a straight walk does not invent one across its path; points more than 3 cm off
+    (a foot on a box, a foot held in the air) drop out of the fit.
+    """
+    frames, count = speed.shape
+    still = speed < 0.3 + 0.1 * going
+    low = np.empty(count)
+    for c in range(count):
+        chosen = still[:, c] if still[:, c].sum() > 4 else slice(None)
+        low[c] = np.percentile(points[chosen, c, 2], 20.0 if still[:, c].sum() > 4 else 3.0)
+    centre = points[..., :2].reshape(-1, 2).mean(axis=0)
+    slope, is_foot = np.zeros(2), np.isin(np.arange(count), feet)
+    flat = points[..., :2] - centre
+    for _ in range(6):
+        off = points[..., 2] - low - flat @ slope
+        keep = still & (np.abs(off) < 0.03) & is_foot
+        if keep.sum() < 12:
+            break
+        for c in range(count):
+            if keep[:, c].sum() > 4:
+                low[c] += np.median(off[keep[:, c], c])
+        rows = flat[keep]
+        rest = (points[..., 2] - low)[keep]
+        ridge = 0.02 * len(rows) * np.eye(2)  # as if every point had 14 cm of scatter on a level floor
+        slope = np.clip(np.linalg.solve(rows.T @ rows + ridge, rows.T @ rest), -0.06, 0.06)
+    others = [c for c in range(count) if c not in feet]
+    low[others] = low[feet].mean()
+    heights: FloatArray = np.broadcast_to(low, (frames, count)) + flat @ slope
+    return heights
+
+
+def _hysteresis(begin: BoolArray, go_on: BoolArray) -> BoolArray:
+    """True from the first `begin` of each run of `go_on` to the end of that run; (F,)."""
+    out = np.zeros(len(begin), dtype=bool)
+    for start, stop in stances(begin | go_on):
+        first = np.flatnonzero(begin[start:stop])
+        if len(first):
+            out[start + first[0] : stop] = True
+    return out
+
+
+def _without_blips(contacts: BoolArray, shortest: float) -> BoolArray:
+    """Gaps of up to half of `shortest` frames closed, then contacts shorter than `shortest` dropped; (F, C)."""
+    gap, length = max(int(0.5 * shortest), 1), max(int(np.ceil(shortest)), 1)
+    pad = gap + length
+    padded = np.pad(contacts, ((pad, pad), (0, 0)), mode="edge")
+    closed = binary_closing(padded, np.ones((gap + 1, 1)))
+    opened: BoolArray = binary_opening(closed, np.ones((length, 1)))[pad:-pad]
+    return opened
+
+
+def _feet(skeleton: Skeleton) -> list[int]:
+    """Columns of the contact points that belong to feet; all of them where none is named so."""
+    feet = [i for i, p in enumerate(skeleton.contact_points) if p.name.rpartition("_")[2] in _FOOT_PARTS]
+    return feet or list(range(len(skeleton.contact_points)))
+
+
+def _size(skeleton: Skeleton) -> float:
+    """The figure's leg length over that of a person of 1.75 m; 1 for what has no legs known by role."""
+    known = all(f"{s}_{r}" in skeleton.roles for s in ("left", "right") for r in ("hip", "knee", "ankle"))
+    return leg_length(skeleton) / 0.85 if known else 1.0
+
+
+def _tip(skeleton: Skeleton, toe: int, world: FloatArray, places: FloatArray) -> FloatArray:
+    """Where the toes end in the T-pose: the rig's tip, a child joint, or a toe's length ahead."""
+    children = skeleton.children(toe)
+    if toe in skeleton.tips:
+        step = rotations.rotate(world[toe], skeleton.tips[toe])
+    elif children:
+        step = rotations.rotate(world[toe], skeleton.offsets[children[0]])
+    else:
+        step = leg_length(skeleton) * _TOE_AHEAD * np.array([1.0, 0.0, 0.0])
+    tip: FloatArray = places[toe] + step
+    return tip
+
+
+def _unit(v: FloatArray) -> FloatArray:
+    length = float(np.linalg.norm(v))
+    return np.asarray(v / length) if length > 1e-9 else np.array([1.0, 0.0, 0.0])

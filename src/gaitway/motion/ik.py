@@ -1,0 +1,141 @@
+"""Analytic inverse kinematics of a limb of two bones, over all frames at once.
+
+The solution is the smallest change of the given pose: the limb is swung as a whole toward its target and then folds
+or unfolds in the plane it bends in already. A limb that is almost straight has no such plane; there the middle joint
+eases to its anatomical side (knees forward, elbows back), so it never flips. The last 0.4 % of the reach are
+softened: a harder stop snaps the knee, and a softer one makes people walk crouched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.errors import ClipError
+from gaitway.motion import _kernels
+from gaitway.motion.anatomy import pole_direction
+from gaitway.motion.clip import Clip
+
+SOFTNESS = 0.004
+"""Share of a limb's length over which the approach to the straight limb is softened. More looks crouched."""
+STRAIGHT = 0.012
+"""Share of a limb's length: a middle joint nearer than this to the line from start to end counts as straight."""
+LEFT_LEG = ("left_hip", "left_knee", "left_ankle")
+RIGHT_LEG = ("right_hip", "right_knee", "right_ankle")
+LEFT_ARM = ("left_shoulder", "left_elbow", "left_wrist")
+RIGHT_ARM = ("right_shoulder", "right_elbow", "right_wrist")
+
+
+def two_bone(
+    start: npt.ArrayLike,
+    middle: npt.ArrayLike,
+    end: npt.ArrayLike,
+    upper: npt.ArrayLike,
+    lower: npt.ArrayLike,
+    target: npt.ArrayLike,
+    pole: npt.ArrayLike,
+    *,
+    softness: float = SOFTNESS,
+) -> tuple[FloatArray, FloatArray]:
+    """World rotations of both bones that bring the limb's end to a target; batch axes broadcast.
+
+    Args:
+        start: hip or shoulder [m]; (..., 3).
+        middle: knee or elbow in the given pose [m]; (..., 3).
+        end: ankle or wrist in the given pose [m]; (..., 3).
+        upper: world rotation of the first bone in the given pose; (..., 4). Its axes may lie anyhow to the bone.
+        lower: world rotation of the second bone in the given pose; (..., 4).
+        target: where the end shall be [m]; (..., 3). What is out of reach is approached as far as the limb goes.
+        pole: world direction in which the middle joint bends when the limb is straight; (..., 3).
+        softness: share of the limb's length over which the approach to the straight limb is softened.
+
+    Returns:
+        World rotations of the first and of the second bone; (..., 4) each.
+    """
+    vectors = [np.asarray(v, dtype=np.float64) for v in (start, middle, end, target, pole)]
+    quaternions = [np.asarray(q, dtype=np.float64) for q in (upper, lower)]
+    batch = np.broadcast_shapes(*(a.shape[:-1] for a in vectors + quaternions))
+    flat = [np.ascontiguousarray(np.broadcast_to(v, (*batch, 3))).reshape(-1, 3) for v in vectors]
+    turns = [np.ascontiguousarray(np.broadcast_to(q, (*batch, 4))).reshape(-1, 4) for q in quaternions]
+    new_upper, new_lower = np.empty_like(turns[0]), np.empty_like(turns[1])
+    points = np.stack(flat[:3], axis=1)
+    _kernels.two_bone(points, turns[0], turns[1], flat[3], flat[4], softness, STRAIGHT, new_upper, new_lower)
+    return new_upper.reshape(*batch, 4), new_lower.reshape(*batch, 4)
+
+
+def reach(
+    clip: Clip,
+    chain: tuple[str, str, str],
+    targets: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike = 1.0,
+    end_rotations: npt.ArrayLike | None = None,
+    softness: float = SOFTNESS,
+) -> Clip:
+    """The clip with one limb led to targets; everything else, and the end's own world rotation, stay.
+
+    Args:
+        clip: the motion to change.
+        chain: roles of the limb's start, middle and end, for example `LEFT_LEG`. Roll joints in between are allowed.
+        targets: wanted world positions of the end joint [m]; (F, 3).
+        weights: 0 (leave the frame) to 1 (reach the target); (F,) or a number. Ease them for a smooth start and end.
+        end_rotations: wanted world rotations of the end joint; (F, 4). None keeps those of the clip.
+        softness: share of the limb's length over which the approach to the straight limb is softened.
+    """
+    skeleton, frames = clip.skeleton, len(clip)
+    first, second, last = skeleton.require(*chain)
+    goal = np.asarray(targets, dtype=np.float64)
+    if goal.shape != (frames, 3):
+        raise ClipError(f"targets have shape {goal.shape}; clip '{clip.name}' needs ({frames}, 3)")
+    positions, world = clip.joint_transforms()
+    weight = np.broadcast_to(np.asarray(weights, dtype=np.float64), (frames,))
+    goal = positions[:, last] + weight[:, None] * (goal - positions[:, last])
+    pole = rotations.rotate(world[:, first], pole_direction(skeleton, chain))
+    upper, lower = two_bone(
+        positions[:, first],
+        positions[:, second],
+        positions[:, last],
+        world[:, first],
+        world[:, second],
+        goal,
+        pole,
+        softness=softness,
+    )
+    # the two-bone solution moves only limbs that have somewhere to go; a weight of zero leaves the frame untouched
+    idle = weight <= 0.0
+    upper[idle], lower[idle] = world[idle, first], world[idle, second]
+    tip = world[:, last] if end_rotations is None else rotations.slerp(world[:, last], end_rotations, weight)
+    local = np.array(clip.rotations)
+    set_limb(local, world, clip.skeleton.parents.tolist(), (first, second, last), (upper, lower, tip))
+    return replace(clip, rotations=rotations.normalize(local))
+
+
+def set_limb(
+    local: FloatArray,
+    world: FloatArray,
+    parents: list[int],
+    joints: tuple[int, int, int],
+    wanted: tuple[FloatArray, FloatArray, FloatArray],
+) -> None:
+    """Write the local rotations that give three joints of a limb new world rotations, into `local` (..., J, 4).
+
+    Args:
+        local: local rotations; changed in place.
+        world: world rotations before the change; (..., J, 4).
+        parents: parent of each joint.
+        joints: start, middle and end joint, each a descendant of the one before.
+        wanted: their new world rotations; (..., 4) each.
+    """
+    carried = rotations.identity()
+    for joint, new in zip(joints, wanted, strict=True):
+        above = parents[joint]
+        if above < 0:
+            local[..., joint, :] = new
+        else:  # joints between two of the limb's follow the upper one rigidly
+            parent_now = rotations.multiply(carried, world[..., above, :])
+            local[..., joint, :] = rotations.multiply(rotations.conjugate(parent_now), new)
+        carried = rotations.multiply(new, rotations.conjugate(world[..., joint, :]))
