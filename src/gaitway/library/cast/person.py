@@ -58,7 +58,7 @@ def person_skeleton() -> Skeleton:
         foot, toe = names.index(side + "Foot"), names.index(side + "ToeBase")
         points += [
             ContactPoint(f"{side.lower()}_heel", foot, HEEL),
-            ContactPoint(f"{side.lower()}_ball", foot, BALL),
+            ContactPoint(f"{side.lower()}_ball", toe, (0.0, 0.0, -0.02)),
             ContactPoint(f"{side.lower()}_toe", toe, (TOE_TIP[0] - BALL[0], 0.0, -0.02)),
         ]
     for side, sign in (("Left", 1.0), ("Right", -1.0)):

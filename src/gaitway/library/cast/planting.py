@@ -1,0 +1,360 @@
+"""The foot planter: takes any motion and a stance schedule, and returns a clip whose feet stay where they stand.
+
+In a stance the foot rolls over fixed pivots (heel, flat sole, ball, tip of the toes), driven by the motion's own foot
+pitch, so a point is in contact exactly in the frames in which it does not move. The correction that this needs is
+carried smoothly through the swings; the pelvis follows the floor, never a single leg; the legs are then solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from gaitway import planar, rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import ClipError
+from gaitway.library.cast.person import ANKLE_HEIGHT, BALL, HEEL, LEG, SHANK, THIGH, TOE_TIP, person_skeleton
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import forward_kinematics, local_rotations
+
+SIDES = ("left", "right")
+TOES_FLAT = 0.42
+"""The heel rises by this angle [rad] over toes that lie flat; beyond it the toes rise as well."""
+TOE_SHARE = 0.8
+"""Share of any further rise that lifts the ball over the tip of the toes."""
+REACH = 0.996
+"""Longest leg a stance may ask for, as a share of the straight leg."""
+_TOE_JOINT = np.array([0.13, 0.0, -0.06])
+_TOE_TIP = np.array([TOE_TIP[0] - BALL[0], 0.0, -0.02])
+
+
+def smooth_step(x: FloatArray | float, low: float, high: float) -> FloatArray:
+    """0 below `low`, 1 above `high`, a cubic with flat ends between."""
+    t = np.clip((np.asarray(x, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+    out: FloatArray = t * t * (3.0 - 2.0 * t)
+    return out
+
+
+@dataclass(frozen=True)
+class Stance:
+    """One foot on the ground from frame `start` up to, not including, frame `end`."""
+
+    side: str
+    start: int
+    end: int
+    footprint: tuple[float, float, float] | None = None
+    """Where the sole stands: x, y [m] under the ankle and heading [rad]; None leaves it where the motion puts it."""
+    height: float = 0.0
+    """Of the floor there [m]."""
+    clearance: float = 0.0
+    """Extra height [m] of the swing that leads into this stance, as for a stair."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Motion that is not planted yet."""
+
+    root: FloatArray
+    """(F, 3) [m]."""
+    rotations: FloatArray
+    """Local rotations of the person skeleton; (F, J, 4)."""
+    stances: tuple[Stance, ...]
+    fps: float
+    lift: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """What an editor adds to the height of the pelvis on purpose [m]; (F,), or empty for none."""
+    path: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    """Planar pose (x, y, heading) of the centre line; (F, 3)."""
+    phase: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """Of the left foot's cycle [cycles]; (F,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """A frame in which the planted pose is known: the two feet's targets and the pelvis correction pass through it."""
+
+    frame: int
+    feet: FloatArray
+    """World target of each foot: ankle x, y, z [m], yaw, pitch, roll [rad]; (2, 6)."""
+    pelvis: float
+    """Height that the planter adds to the pelvis [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """What the planter found, beside the clip."""
+
+    clip: Clip
+    feet: FloatArray
+    """World targets of both feet; (F, 2, 6), columns as in `Pin.feet`."""
+    pelvis: FloatArray
+    """What was added to the height of the pelvis [m]; (F,)."""
+    drop: FloatArray
+    """The part of it that was needed because a leg was too short [m, >= 0]; (F,)."""
+
+
+def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Planted:
+    """Plant the feet of a motion.
+
+    Args:
+        motion: poses and stance schedule.
+        pins: frames whose result is given.
+        name: of the clip.
+
+    Returns:
+        The clip with exact contacts, all frames of the motion.
+    """
+    skeleton = person_skeleton()
+    frames = len(motion.root)
+    lift = motion.lift if len(motion.lift) else np.zeros(frames)
+    root = motion.root + lift[:, None] * [0.0, 0.0, 1.0]
+    positions, world = forward_kinematics(skeleton, root, motion.rotations)
+    feet, bends = np.empty((frames, 2, 6)), np.empty((frames, 2))
+    contacts = np.zeros((frames, len(skeleton.contact_points)), dtype=bool)
+    level: list[tuple[float, float]] = []
+    stance_on = np.zeros((frames, 2), dtype=bool)
+    for k, side in enumerate(SIDES):
+        own = sorted((s for s in motion.stances if s.side == side), key=lambda s: s.start)
+        _check(own, frames)
+        foot = skeleton.index(f"{side}_ankle")
+        wanted = _foot_angles(positions[:, foot], world[:, foot])
+        held, touch, floors = _hold(own, wanted, lift)
+        level += floors
+        for stance in own:
+            stance_on[stance.start : stance.end, k] = True
+        offsets = _bridge(own, held, wanted, [(pin.frame, pin.feet[k]) for pin in pins], motion.fps)
+        feet[:, k] = wanted + offsets
+        bends[:, k] = _toe_bend(feet[:, k, 4], stance_on[:, k], motion.fps)
+        _clear_floor(feet[:, k], bends[:, k], stance_on[:, k], own, motion.fps)
+        contacts[:, 3 * k : 3 * k + 3] = touch
+    pelvis, drop = _pelvis(motion, root, level, feet, stance_on, pins)
+    root = root + pelvis[:, None] * [0.0, 0.0, 1.0]
+    clip = _solve(motion, root, feet, bends, contacts, name)
+    return Planted(clip, feet, pelvis, drop)
+
+
+def _check(stances: list[Stance], frames: int) -> None:
+    for a, b in zip(stances[:-1], stances[1:], strict=True):
+        if a.end >= b.start:
+            raise ClipError(
+                f"{a.side} stances {a.start}..{a.end} and {b.start}..{b.end} leave no frame of swing between"
+            )
+    for s in stances:
+        if not 0 <= s.start < s.end <= frames:
+            raise ClipError(f"{s.side} stance {s.start}..{s.end} is not within the motion's {frames} frames")
+
+
+def _foot_angles(ankle: FloatArray, world: FloatArray) -> FloatArray:
+    """Ankle position and the foot's yaw, pitch (toes up positive) and roll; (F, 6)."""
+    m = rotations.to_matrix(world)
+    yaw = np.unwrap(np.arctan2(m[:, 1, 0], m[:, 0, 0]))
+    pitch = np.arcsin(np.clip(m[:, 2, 0], -1.0, 1.0))
+    return np.column_stack([ankle, yaw, pitch, np.arctan2(m[:, 2, 1], m[:, 2, 2])])
+
+
+def _foot_rotation(yaw: FloatArray, pitch: FloatArray, roll: FloatArray) -> FloatArray:
+    return rotations.from_euler("zyx", np.stack([yaw, -pitch, roll], axis=-1))
+
+
+def _rest_flat(pitch: FloatArray) -> FloatArray:
+    """Stance pitch with a flat part: small angles become exactly zero, large ones stay, toes rise only near the ends."""
+    size = np.abs(pitch)
+    calm = pitch - np.clip(pitch, -0.07, 0.07) * (1.0 - smooth_step(size, 0.03, 0.30))
+    calm = np.where(size < 0.03, 0.0, calm)
+    share = np.linspace(0.0, 1.0, len(pitch))
+    middle = smooth_step(share, 0.25, 0.4) * (1.0 - smooth_step(share, 0.6, 0.75))
+    return np.where(calm > 0.0, calm * (1.0 - middle), calm)
+
+
+def _hold(
+    stances: list[Stance], wanted: FloatArray, lift: FloatArray
+) -> tuple[FloatArray, BoolArray, list[tuple[float, float]]]:
+    """Foot targets that roll over fixed pivots in each stance, contact flags (heel, ball, toe) and floor errors."""
+    held, touch = wanted.copy(), np.zeros((len(wanted), 3), dtype=bool)
+    floors = []
+    for stance in stances:
+        a, b = stance.start, stance.end
+        middle = slice(a + int(0.25 * (b - a)), a + int(0.6 * (b - a)) + 1)
+        pitch = _rest_flat(wanted[a:b, 4])
+        ankle = wanted[middle, :3].mean(axis=0)
+        ball_height = wanted[middle, 2] - ANKLE_HEIGHT * np.cos(wanted[middle, 4]) + BALL[0] * np.sin(wanted[middle, 4])
+        floors.append(((a + b) / 2.0, float((ball_height - lift[middle]).mean()) - stance.height))
+        yaw = float(wanted[middle, 3].mean())
+        if stance.footprint is not None:
+            ankle[:2] = stance.footprint[:2]
+            yaw += float(planar.wrap_angle(stance.footprint[2] - yaw))
+        ankle[2] = stance.height + ANKLE_HEIGHT
+        held[a:b, :3] = _roll(ankle, yaw, pitch)
+        held[a:b, 3], held[a:b, 4], held[a:b, 5] = yaw, pitch, 0.0
+        touch[a:b, 0] = pitch >= 0.0
+        touch[a:b, 1] = (pitch <= 0.0) & (pitch >= -TOES_FLAT)
+        touch[a:b, 2] = pitch <= 0.0
+    return held, touch, floors
+
+
+def _roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
+    """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero."""
+    flat = rotations.from_yaw(yaw)
+    foot = _foot_rotation(np.full(len(pitch), yaw), pitch, np.zeros(len(pitch)))
+    heel = ankle + rotations.rotate(flat, HEEL)
+    on_heel = heel - rotations.rotate(foot, HEEL)
+    tilt = TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0)
+    toes = _foot_rotation(np.full(len(pitch), yaw), -tilt, np.zeros(len(pitch)))
+    tip = ankle + rotations.rotate(flat, _TOE_JOINT + _TOE_TIP)
+    joint = tip - rotations.rotate(toes, _TOE_TIP)
+    on_toes = joint - rotations.rotate(foot, _TOE_JOINT)
+    return np.where(pitch[:, None] > 0.0, on_heel, on_toes)
+
+
+def _bridge(
+    stances: list[Stance],
+    held: FloatArray,
+    wanted: FloatArray,
+    pins: list[tuple[int, FloatArray]],
+    fps: float,
+) -> FloatArray:
+    """Corrections (F, 6) to the wanted foot: those of the stances, carried through the swings and through the pins."""
+    offsets = held - wanted
+    offsets[:, 3] = _unwrapped(offsets[:, 3])
+    if not stances:
+        return np.zeros_like(offsets)
+    frames = len(wanted)
+    on_ground = np.zeros(frames, dtype=bool)
+    for stance in stances:
+        on_ground[stance.start : stance.end] = True
+    for frame, target in pins:
+        if not on_ground[frame]:
+            offsets[frame] = target - wanted[frame]
+            offsets[frame, 3:] = planar.wrap_angle(offsets[frame, 3:])
+    swing_pins = [frame for frame, _ in pins if not on_ground[frame]]
+    for before, after in zip(stances[:-1], stances[1:], strict=True):
+        a, b = before.end, after.start
+        knots = [a - 1, *(f for f in swing_pins if a <= f < b), b]
+        slope_out = offsets[a - 1] - offsets[max(a - 2, before.start)]
+        slope_in = offsets[min(b + 1, after.end - 1)] - offsets[b]
+        for left, right in zip(knots[:-1], knots[1:], strict=True):
+            first = slope_out if left == a - 1 else 0.0 * slope_out
+            last = slope_in if right == b else 0.0 * slope_in
+            _carry(offsets, left, right, first, last, 0.04 * fps)
+        share = np.arange(1, b - a + 1) / (b - a + 1)
+        offsets[a:b, 2] += after.clearance * np.sin(np.pi * share) ** 2
+    first_frame, last_frame = stances[0].start, stances[-1].end
+    offsets[:first_frame] = offsets[first_frame]
+    offsets[last_frame:] = offsets[last_frame - 1]
+    return offsets
+
+
+def _unwrapped(angle: FloatArray) -> FloatArray:
+    return planar.wrap_angle(angle)
+
+
+def _carry(offsets: FloatArray, left: int, right: int, first: FloatArray, last: FloatArray, fade: float) -> None:
+    """Fill the frames between two knots; end slopes die out within `fade` frames, so that they cannot overshoot."""
+    i = np.arange(1, right - left)[:, None]
+    rest = right - left - i
+    ease = smooth_step(i, 0.0, float(right - left))
+    start, end = offsets[left].copy(), offsets[right].copy()
+    offsets[left + 1 : right] = (
+        start + (end - start) * ease + first * i * np.exp(-i / fade) - last * rest * np.exp(-rest / fade)
+    )
+
+
+def _toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
+    """Upward bend of the toes [rad]: flat on the floor while the heel rises, relaxing in the swing; (F,)."""
+    frames = np.arange(len(pitch))
+    last = np.maximum.accumulate(np.where(on_ground, frames, -10 * int(fps)))
+    down = np.maximum(-pitch, 0.0)
+    bend: FloatArray = (down - TOE_SHARE * np.maximum(down - TOES_FLAT, 0.0)) * np.exp(-(frames - last) / (0.12 * fps))
+    return bend
+
+
+def _clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, stances: list[Stance], fps: float) -> None:
+    """Lift a swinging foot that would dig into the floor (in place)."""
+    floor = np.zeros(len(foot))
+    for before, after in zip(stances[:-1], stances[1:], strict=True):
+        floor[before.end : after.start] = min(before.height, after.height)
+    turn = _foot_rotation(foot[:, 3], foot[:, 4], foot[:, 5])
+    toes = rotations.multiply(turn, rotations.from_axis_angle([0.0, -1.0, 0.0], bend))
+    heel = rotations.rotate(turn, HEEL)[:, 2]
+    joint = rotations.rotate(turn, _TOE_JOINT)[:, 2]
+    ball = joint + rotations.rotate(toes, [0.0, 0.0, -0.02])[:, 2]
+    tip = joint + rotations.rotate(toes, _TOE_TIP)[:, 2]
+    sole = foot[:, 2] + np.minimum(np.minimum(heel, ball), tip) - floor
+    dig = np.where(on_ground, 0.0, np.maximum(-sole, 0.0))
+    foot[:, 2] += np.where(on_ground, 0.0, np.maximum(dig, gaussian_filter1d(dig, 0.04 * fps)))
+
+
+def _pelvis(
+    motion: Motion,
+    root: FloatArray,
+    level: list[tuple[float, float]],
+    feet: FloatArray,
+    stance_on: BoolArray,
+    pins: Sequence[Pin],
+) -> tuple[FloatArray, FloatArray]:
+    """Height to add to the pelvis (F,): the stances' floor errors, then what a stance leg lacks in reach, then pins."""
+    frames, fps = len(root), motion.fps
+    if level:
+        when, error = np.array(sorted(level)).T
+        floor = np.interp(np.arange(frames), when, error)
+    else:
+        floor = np.zeros(frames)
+    pelvis = -gaussian_filter1d(floor, 0.15 * fps, mode="nearest")
+    skeleton = person_skeleton()
+    hips = forward_kinematics(skeleton, root + pelvis[:, None] * [0.0, 0.0, 1.0], motion.rotations)[0]
+    hips = hips[:, skeleton.require("left_hip", "right_hip")]
+    reach = feet[..., :3] - hips
+    flat = np.minimum((reach[..., :2] ** 2).sum(axis=-1), (0.99 * LEG) ** 2)
+    lack = np.where(stance_on, -reach[..., 2] - np.sqrt((REACH * LEG) ** 2 - flat), 0.0).max(axis=1)
+    wide = maximum_filter1d(np.maximum(lack, 0.0), int(0.1 * fps) | 1)
+    drop = gaussian_filter1d(wide, 0.05 * fps, mode="nearest")
+    pelvis = pelvis - drop
+    times = sorted(pin.frame for pin in pins)
+    for pin in pins:
+        gaps = [abs(t - pin.frame) for t in times if t != pin.frame]
+        width = min([0.3 * fps, *gaps])
+        window = 1.0 - smooth_step(np.abs(np.arange(frames) - pin.frame), 0.0, width)
+        pelvis = pelvis + (pin.pelvis - pelvis[pin.frame]) * window
+    return pelvis, drop
+
+
+def _solve(
+    motion: Motion, root: FloatArray, feet: FloatArray, bends: FloatArray, contacts: BoolArray, name: str
+) -> Clip:
+    """The legs that put the feet on their targets, and the clip."""
+    skeleton = person_skeleton()
+    positions, world = forward_kinematics(skeleton, root, motion.rotations)
+    for k, side in enumerate(("Left", "Right")):
+        thigh, shank, foot, toe = (skeleton.index(side + part) for part in ("UpLeg", "Leg", "Foot", "ToeBase"))
+        world[:, thigh], world[:, shank] = _leg(positions[:, thigh], feet[:, k, :3], world[:, thigh], world[:, shank])
+        world[:, foot] = _foot_rotation(feet[:, k, 3], feet[:, k, 4], feet[:, k, 5])
+        world[:, toe] = rotations.multiply(world[:, foot], rotations.from_axis_angle([0.0, -1.0, 0.0], bends[:, k]))
+        world[:, skeleton.index(side + "Toe_End")] = world[:, toe]
+    return Clip(skeleton, root, local_rotations(skeleton, world), motion.fps, name, contacts)
+
+
+def _leg(hip: FloatArray, ankle: FloatArray, thigh: FloatArray, shank: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """World rotations of thigh and shank that reach the ankle and keep the old knee plane.
+
+    The last 0.4% of reach is softened, so the knee never snaps straight.
+    """
+    line = ankle - hip
+    distance = np.linalg.norm(line, axis=-1, keepdims=True)
+    soft, longest = 0.9962 * LEG, 0.9998 * LEG
+    over = np.maximum(distance - soft, 0.0)
+    reach = np.where(over > 0.0, soft + (longest - soft) * (1.0 - np.exp(-over / (longest - soft))), distance)
+    along = line / np.maximum(distance, 1e-9)
+    ahead = rotations.rotate(thigh, [1.0, 0.0, 0.0]) + 0.5 * rotations.rotate(shank, [1.0, 0.0, 0.0])
+    axis = np.cross(along, ahead)
+    axis /= np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-9)
+    at_hip = np.arccos(np.clip((THIGH**2 + reach**2 - SHANK**2) / (2.0 * THIGH * reach), -1.0, 1.0))
+    at_knee = np.arccos(np.clip((THIGH**2 + SHANK**2 - reach**2) / (2.0 * THIGH * SHANK), -1.0, 1.0))
+    thigh_along = rotations.rotate(rotations.from_rotation_vector(axis * at_hip), along)
+    shank_along = rotations.rotate(rotations.from_rotation_vector(-axis * (np.pi - at_knee)), thigh_along)
+    out = [
+        rotations.from_matrix(np.stack([np.cross(axis, bone), -axis, -bone], axis=-1))
+        for bone in (thigh_along, shank_along)
+    ]
+    return out[0], out[1]
