@@ -1,0 +1,329 @@
+"""The built-in horse: stand, start, gallop, four turns, stop; a hand-built model, no captured data.
+
+Every gallop clip begins and ends in the middle of the flight between two strides, when no hoof is down, in one and the
+same pose with the same speeds; so any two join without a seam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.library.cast.curves import plateau, smooth_step, wobble
+from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.horse_body import (
+    DUTY,
+    GRAVITY,
+    MID_STANCE,
+    STRIDE_TIME,
+    Course,
+    HorseStyle,
+    body_pose,
+    body_rotations,
+    leg_mounts,
+)
+from gaitway.library.cast.horse_legs import Stance, SwingReference, leg_angles
+from gaitway.library.cast.horse_skeleton import LEGS, STAND_HEIGHT, horse_skeleton, leg_geometry
+from gaitway.motion.clip import Clip
+
+FPS = 30.0
+FINE = 8
+"""Samples of the fine time grid for each frame."""
+STEP = 1.0 / (FPS * FINE)
+TURNS = {
+    # behaviour: total turn [deg], strides
+    "gallop_left_20": (20.0, 2),
+    "gallop_left_40": (40.0, 3),
+    "gallop_right_20": (-20.0, 2),
+    "gallop_right_40": (-40.0, 3),
+}
+REACH = {"Hind": 0.09, "Fore": -0.02}
+"""How far ahead of its place at rest each kind of leg stands at mid-stance of a gallop [m]."""
+TRACK = {"Hind": 0.10, "Fore": 0.09}
+"""Distance of the hooves from the middle line in a gallop [m]; a horse that gallops treads close to it."""
+START_STEPS: dict[str, tuple[Any, ...]] = {
+    # when each hoof leaves its place, and the landing and lift of its steps before the even strides [s]
+    "LeftHind": (0.98,),
+    "RightHind": (1.06,),
+    "LeftFore": (0.60, (0.88, 1.13)),
+    "RightFore": (0.68, (1.00, 1.27)),
+}
+STOP_STEPS: dict[str, tuple[Any, ...]] = {
+    # landing and lift of each hoof's steps after the even strides, and when it comes down to stay [s]
+    "LeftHind": ((1.07, 1.34), 1.60),
+    "RightHind": ((1.17, 1.46), 1.74),
+    "LeftFore": (1.28,),
+    "RightFore": (1.40,),
+}
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Which ends of a clip lie in the flight of the gallop."""
+
+    at_start: bool
+    at_end: bool
+
+
+def _times(duration: float) -> FloatArray:
+    return np.arange(round(duration / STEP) + 1) * STEP
+
+
+def _path(times: FloatArray, speed: FloatArray, heading: FloatArray) -> FloatArray:
+    """Integrate a planar path from speed [m/s] and heading [rad]; (N, 3)."""
+    velocity = speed[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
+    middle = 0.5 * (velocity[1:] + velocity[:-1]) * np.diff(times)[:, None]
+    return np.column_stack([np.vstack([np.zeros(2), np.cumsum(middle, axis=0)]), heading])
+
+
+def _course(times: FloatArray, speed: FloatArray, heading: FloatArray, phase: FloatArray, gallop: FloatArray) -> Course:
+    turning = np.gradient(heading, times)
+    bank = 0.8 * np.arctan(speed * turning / GRAVITY)
+    return Course(
+        times=times,
+        path=_path(times, speed, heading),
+        phase=phase,
+        gallop=gallop,
+        bank=bank,
+        bend=0.35 * turning,
+        crouch=np.zeros(len(times)),
+        extra={},
+    )
+
+
+def _stride_stances(course: Course, strides: Iterable[int], leg: str, jitter: FloatArray) -> list[Stance]:
+    """Stances of a leg in these strides, each under the path at its middle."""
+    out = []
+    for stride in strides:
+        middle = stride + MID_STANCE[leg]
+        weight = float(np.interp(middle, course.phase, course.gallop))
+        duty = DUTY + 0.2 * (1.0 - weight)
+        first, centre, last = np.searchsorted(course.phase, [middle - 0.5 * duty, middle, middle + 0.5 * duty])
+        if first > 0 and last < len(course.times):
+            place = _foothold(course, int(centre), leg, weight, jitter)
+            out.append(Stance(int(first), int(last), *place, load=0.3 + 0.7 * weight, lift=0.55 + 0.45 * weight))
+    return out
+
+
+def _timed_stance(course: Course, leg: str, land: float, lift: float) -> Stance:
+    """A stance between two times [s]."""
+    first, last = round(land / STEP), round(lift / STEP)
+    middle = (first + last) // 2
+    weight = float(course.gallop[middle])
+    return Stance(first, last, *_foothold(course, middle, leg, weight), load=0.3 + 0.7 * weight)
+
+
+def _foothold(
+    course: Course, sample: int, leg: str, weight: float, jitter: FloatArray | None = None
+) -> tuple[float, float, float]:
+    """Where the toe belongs when the root is at `sample`: x, y [m] and direction [rad]."""
+    kind, geometry = leg[-4:], leg_geometry(leg)
+    x, y, heading = course.path[sample]
+    along = geometry.rest_toe[0] + weight * REACH[kind]
+    side = 1.0 if leg.startswith("Left") else -1.0
+    across = geometry.rest_toe[1] + weight * (side * TRACK[kind] - geometry.rest_toe[1])
+    across -= STAND_HEIGHT * np.sin(course.bank[sample])
+    if jitter is not None:
+        along, across = along + jitter[0], across + jitter[1]
+    c, s = np.cos(heading), np.sin(heading)
+    return float(x + c * along - s * across), float(y + s * along + c * across), float(heading)
+
+
+@cache
+def _standard_stride(style: HorseStyle) -> dict[str, FloatArray]:
+    """Leg angles (n, joints, 3) of one straight stride from flight to flight, without its last sample."""
+    count = round(STRIDE_TIME / STEP)
+    times = _times(3 * STRIDE_TIME)
+    course = _course(
+        times, np.full(len(times), style.speed), np.zeros(len(times)), times / STRIDE_TIME, np.ones(len(times))
+    )
+    mounts = leg_mounts(course, style)
+    out = {}
+    for leg in LEGS:
+        stances = [
+            replace(s, lift=style.lift) for s in _stride_stances(course, range(3), leg, np.zeros(2))
+        ]
+        out[leg] = leg_angles(leg_geometry(leg), *mounts[leg], stances)[count : 2 * count]
+    return out
+
+
+def _reference(style: HorseStyle, leg: str, count: int, ends: _Ends) -> SwingReference:
+    stride = _standard_stride(style)[leg]
+    indices = np.arange(count)
+    if not ends.at_start:  # count back from the end, which is a flight
+        indices = indices - (count - 1)
+    return SwingReference(stride[indices % len(stride)], ends.at_start, ends.at_end)
+
+
+def _assemble(name: str, course: Course, style: HorseStyle, stances: dict[str, list[Stance]], ends: _Ends) -> Clip:
+    """Body and legs together, on the frames of the clip."""
+    mounts = leg_mounts(course, style)
+    roots, vectors = body_pose(course, style)
+    contacts = np.zeros((len(course.times), len(LEGS)), dtype=bool)
+    for column, leg in enumerate(LEGS):
+        geometry = leg_geometry(leg)
+        reference = _reference(style, leg, len(course.times), ends)
+        vectors[:, geometry.joints] = leg_angles(geometry, *mounts[leg], stances[leg], reference)
+        for stance in stances[leg]:
+            contacts[stance.first : stance.last + 1, column] = True
+    local = body_rotations(course, vectors)
+    return Clip(horse_skeleton(), roots[::FINE], local[::FINE], FPS, name, contacts[::FINE], ("horse",))
+
+
+def _gallop(name: str, turn: float, strides: int, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
+    """Gallop for some strides while the heading turns by `turn` [rad] in all."""
+    duration = strides * STRIDE_TIME
+    times = _times(duration)
+    s = times / duration
+    if turn:
+        rise = 0.32
+        rate = plateau(s, 0.0, rise, 1.0 - rise, 1.0)
+        heading = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]))])
+        heading *= turn / heading[-1]
+        slower = 1.0 - 0.003 * abs(np.degrees(turn)) * rate
+    else:
+        heading, slower = np.zeros(len(times)), np.ones(len(times))
+    course = _course(times, style.speed * slower, heading, times / STRIDE_TIME, np.ones(len(times)))
+    jitter = np.zeros((strides, len(LEGS), 2))
+    if rng is not None:
+        course = replace(course, extra=_gallop_wobble(times, rng))
+        jitter = np.clip(rng.normal(size=jitter.shape), -2.0, 2.0) * np.array([0.02, 0.01])
+    stances = {}
+    for column, leg in enumerate(LEGS):
+        each = [_stride_stances(course, [k], leg, jitter[k, column]) for k in range(strides)]
+        stances[leg] = [replace(stance, lift=style.lift) for found in each for stance in found]
+    return _assemble(name, course, style, stances, _Ends(True, True))
+
+
+def _gallop_wobble(times: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Small slow departures from the even stride, for one take."""
+    sizes_deg = {"Barrel": 0.5, "Croup": 0.8, "Chest": 0.5, "Neck": 1.2, "Neck1": 1.0, "Head": 1.2, "Tail": 3, "Tail1": 4, "Tail2": 4}
+    return {joint: np.radians(size) * wobble(times, 3, rng) for joint, size in sizes_deg.items()}
+
+
+def _planted(course: Course, sample: int, leg: str) -> tuple[float, float, float]:
+    return _foothold(course, sample, leg, 0.0)
+
+
+def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generator) -> Clip:
+    """Stand square: breathe, shift the weight, look about, swish the tail."""
+    times = _times(duration)
+    zero = np.zeros(len(times))
+    course = _course(times, zero, zero, zero, zero)
+    edge = plateau(times, 0.0, 0.5, duration - 0.5, duration)
+    look = wobble(times, 3, rng, 0.35)
+    shift = wobble(times, 3, rng, 0.3)
+    swish = wobble(times, 2, rng, 0.5)
+    axes = np.array([0.25, 0.5, 1.0])  # mostly to the sides, some nodding, little tilt
+    extra = {
+        "Neck": np.radians(5.0) * look * axes,
+        "Neck1": np.radians(5.0) * look * axes,
+        "Neck2": np.radians(4.0) * wobble(times, 3, rng, 0.4) * axes,
+        "Head": np.radians(4.0) * wobble(times, 3, rng, 0.5) * np.array([0.6, 1.0, 0.6]),
+        "Barrel": np.radians(0.7) * shift * np.array([1.0, 0.6, 0.6]),
+        "Croup": np.radians(0.8) * wobble(times, 3, rng, 0.3),
+    }
+    for k, joint in enumerate(("Tail", "Tail1", "Tail2", "Tail3")):
+        beat = edge * np.sin(2.0 * np.pi * 0.9 * times - 0.6 * k) * np.clip(swish[:, 0], 0.0, None)
+        side = np.radians(9.0 + 5.0 * k) * beat
+        extra[joint] = np.column_stack([side, np.radians(3.0) * swish[:, 1] + 0.5 * np.abs(side), zero])
+    breath = 0.004 * edge * np.sin(2.0 * np.pi * 0.25 * times)
+    sway = np.column_stack([0.012 * shift[:, 0], 0.014 * shift[:, 1], 0.0 * zero])
+    course = replace(course, extra=extra, path=course.path + sway, crouch=-breath / 0.07)
+    stances = {
+        leg: [Stance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS
+    }
+    return _assemble(name, course, style, stances, _Ends(False, False))
+
+
+def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
+    """From standing into the gallop: sink on the haunches, lift the forehand, three growing strides."""
+    duration, begin = 2.2, 0.2
+    times = _times(duration)
+    settle = duration - 0.3  # all is at full speed for the last part, which is the standard stride
+    pace = smooth_step(times, begin, begin + 1.2)
+    strides = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1])) * STEP / STRIDE_TIME])
+    phase = strides - strides[-1]  # ends in flight, at phase 0
+    gallop = smooth_step(times, begin + 0.1, settle - 0.2)
+    speed = style.speed * smooth_step(times, begin + 0.1, settle)
+    course = _course(times, speed, np.zeros(len(times)), phase, gallop)
+    course = replace(course, crouch=plateau(times, 0.05, 0.6, 0.75, 1.35))
+    if rng is not None:
+        course = replace(course, extra=_gallop_wobble(times, rng))
+    stances = {}
+    for leg, (leave, *steps) in START_STEPS.items():
+        first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.3, starts_planted=True, lift=1.5)
+        own = [_timed_stance(course, leg, land, lift) for land, lift in steps]
+        stances[leg] = [first, *own, *_stride_stances(course, [-2, -1], leg, np.zeros(2))]
+    return _assemble(name, course, style, stances, _Ends(False, True))
+
+
+def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
+    """From the gallop to a stand: shorter strides, haunches under, then the forelegs settle."""
+    duration = 2.4
+    times = _times(duration)
+    pace = 1.0 - smooth_step(times, 0.5, 2.2)
+    phase = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1])) * STEP / STRIDE_TIME])
+    gallop = 1.0 - smooth_step(times, 0.35, 2.15)
+    speed = style.speed * (1.0 - smooth_step(times, 0.08, 2.0))
+    course = _course(times, speed, np.zeros(len(times)), phase, gallop)
+    course = replace(course, crouch=0.8 * plateau(times, 0.6, 1.2, 1.3, 2.1))
+    if rng is not None:
+        course = replace(course, extra=_gallop_wobble(times, rng))
+    stances = {}
+    for leg, (*steps, halt) in STOP_STEPS.items():
+        own = [replace(_timed_stance(course, leg, land, lift), lift=0.85) for land, lift in steps]
+        last = Stance(round(halt / STEP), len(times) - 1, *_planted(course, -1, leg), 0.35, ends_planted=True)
+        strides = _stride_stances(course, [0, 1], leg, np.zeros(2))
+        stances[leg] = [*strides, *own, last]
+    return _assemble(name, course, style, stances, _Ends(True, False))
+
+
+def horse_clips(
+    style: HorseStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Sequence[str] | None = None
+) -> list[CastClip]:
+    """The clips of a horse.
+
+    Args:
+        style: whose; the default is the mean horse.
+        seed: of the small differences between takes; take 0 gallops evenly.
+        takes: clips for each behaviour.
+        behaviors: only these; None for all.
+    """
+    style = style or HorseStyle()
+    out = []
+    for index, (behavior, start, end) in enumerate(HORSE_BEHAVIORS):
+        if behaviors is not None and behavior not in behaviors:
+            continue
+        for take in range(takes):
+            name = behavior if take == 0 else f"{behavior}.{take}"
+            rng = np.random.default_rng([seed, take, index])
+            out.append(CastClip(_clip(behavior, name, style, rng, take > 0), behavior, start, end))
+    return out
+
+
+HORSE_BEHAVIORS = (
+    # behaviour, state it starts in, state it ends in
+    ("stand", "stand", "stand"),
+    ("start_gallop", "stand", "gallop"),
+    ("gallop_forward", "gallop", "gallop"),
+    *((name, "gallop", "gallop") for name in TURNS),
+    ("stop_gallop", "gallop", "stand"),
+)
+
+
+def _clip(behavior: str, name: str, style: HorseStyle, rng: np.random.Generator, wobbles: bool) -> Clip:
+    noise = rng if wobbles else None
+    if behavior == "stand":
+        return _stand(name, 4.0, style, rng)
+    if behavior == "start_gallop":
+        return _start(name, style, noise)
+    if behavior == "stop_gallop":
+        return _stop(name, style, noise)
+    turn, strides = TURNS.get(behavior, (0.0, 1))
+    return _gallop(name, float(np.radians(turn)), strides, style, noise)
