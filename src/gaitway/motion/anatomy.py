@@ -13,6 +13,7 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.motion.kinematics import forward_kinematics, local_rotations
 from gaitway.motion.skeleton import Skeleton
 
 _TILTED = np.radians(30.0)
@@ -51,21 +52,12 @@ def t_pose(skeleton: Skeleton) -> FloatArray:
 
 def rest_world_rotations(skeleton: Skeleton) -> FloatArray:
     """World rotations of the skeleton's own rest pose; (J, 4)."""
-    world = np.array(skeleton.rest_rotations)
-    for joint, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            world[joint] = rotations.multiply(world[parent], world[joint])
-    return world
+    return forward_kinematics(skeleton, np.zeros(3), skeleton.rest_rotations)[1]
 
 
 def t_pose_positions(skeleton: Skeleton) -> FloatArray:
     """Joint positions of the T-pose relative to the root [m]; (J, 3)."""
-    world = t_pose(skeleton)
-    positions = np.zeros((len(skeleton), 3))
-    for joint, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            positions[joint] = positions[parent] + rotations.rotate(world[parent], skeleton.offsets[joint])
-    return positions
+    return forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, t_pose(skeleton)))[0]
 
 
 def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArray:

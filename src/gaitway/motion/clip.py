@@ -37,7 +37,7 @@ class Clip:
         if not (np.isfinite(self.fps) and 0.0 < self.fps <= 100_000.0):
             raise ClipError(f"clip '{self.name}' has frame rate {self.fps}; it must be above 0 and at most 100000 Hz")
         q = owned(self.rotations, "rotations", (frames, len(self.skeleton), 4), error=ClipError)
-        length = np.linalg.norm(q, axis=-1)
+        length = np.sqrt(np.einsum("fjc,fjc->fj", q, q))
         if (np.abs(length - 1.0) > 1e-3).any():
             frame, joint = np.argwhere(np.abs(length - 1.0) > 1e-3)[0]
             raise ClipError(
@@ -46,7 +46,9 @@ class Clip:
             )
         set_field = object.__setattr__
         set_field(self, "root_positions", owned(self.root_positions, "root_positions", (frames, 3), error=ClipError))
-        set_field(self, "rotations", owned(q / length[..., None], "rotations", q.shape))
+        unit = q / length[..., None]
+        unit.setflags(write=False)
+        set_field(self, "rotations", unit)
         set_field(self, "fps", float(self.fps))
         set_field(self, "labels", tuple(self.labels))
         if self.contacts is not None:

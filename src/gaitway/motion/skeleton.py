@@ -13,6 +13,7 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray, owned
 from gaitway.errors import SkeletonError
+from gaitway.motion import _kernels
 from gaitway.motion.roles import ALL_ROLES, find_roles
 
 MAX_JOINTS = 10_000
@@ -140,15 +141,11 @@ class Skeleton:
     @cached_property
     def rest_positions(self) -> FloatArray:
         """Joint positions of the rest pose with the root at its own offset [m]; (J, 3)."""
-        world = np.empty((len(self), 4))
-        positions = np.empty((len(self), 3))
-        for j, p in enumerate(self.parents):
-            if p < 0:
-                world[j], positions[j] = self.rest_rotations[j], self.offsets[j]
-            else:
-                world[j] = rotations.multiply(world[p], self.rest_rotations[j])
-                positions[j] = positions[p] + rotations.rotate(world[p], self.offsets[j])
-        return owned(positions, "rest_positions", (len(self), 3))
+        positions, world = np.empty((1, len(self), 3)), np.empty((1, len(self), 4))
+        _kernels.forward_kinematics(
+            self.parents, self.offsets, self.offsets[:1], self.rest_rotations[None], positions, world
+        )
+        return owned(positions[0], "rest_positions", (len(self), 3))
 
     @cached_property
     def forward(self) -> FloatArray:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gaitway.errors import FormatError, GaitwayError
 from gaitway.motion.clip import Clip
+from gaitway.motion.editing import resample
 from gaitway.motion.formats.assemble import LoadOptions, assemble
 from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.limits import MAX_FPS
@@ -63,4 +64,4 @@ def load_clip_with_report(
         raise FormatError(path, f"'{path.suffix}' is no known capture format; expected .bvh")
     clip, report = assemble(path, reader(path, file_fps), LoadOptions(unit, up, keep_tpose))
     report.log()
-    return clip, report
+    return (clip if fps is None else resample(clip, fps)), report

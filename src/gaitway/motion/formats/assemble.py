@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +11,17 @@ from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import humanoid_contact_points
+from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.raw import RawMotion, pose
 from gaitway.motion.formats.report import LoadReport
 from gaitway.motion.formats.tpose import starts_with_tpose
 from gaitway.motion.formats.units import UP_AXES, detect_unit, detect_up, metres_per_unit, unit_name
 from gaitway.motion.roles import find_roles
 from gaitway.motion.skeleton import Skeleton
+
+_FEET = {f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")}
+"""Roles without which a foot's contact points cannot be placed."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, Lo
     dropped = not options.keep_tpose and starts_with_tpose(raw)
     first = 0
     if dropped:
-        first, rest_rotations = 1, raw.rotations[0]
+        first, rest_rotations = 1, raw.rotations[0].copy()
         notes.append("frame 0 is a T-pose that a converter added; it was left out (keep_tpose=True keeps it)")
     up = _choose_up(raw, roles, rest, options.up, notes)
     factor = _choose_unit(raw, roles, rest, options.unit, notes)
@@ -55,10 +60,14 @@ def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, Lo
         tips=tips,  # type: ignore[arg-type]  # a tuple over three axes has three elements
         name=path.stem,
     )
+    if _FEET <= roles.keys():
+        skeleton = replace(skeleton, contact_points=humanoid_contact_points(skeleton))
+    turned = raw.rotations
+    _kernels.reorder_axes(turned, *order)
     clip = Clip(
         skeleton=skeleton,
         root_positions=raw.roots[first:, order] * factor,
-        rotations=raw.rotations[first:] if up == "z" else raw.rotations[first:, :, quaternion_order],
+        rotations=turned[first:],
         fps=raw.fps,
         name=path.stem,
     )

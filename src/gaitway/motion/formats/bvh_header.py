@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _AXES = {b"x": 0, b"y": 1, b"z": 2}
 _CHANNEL = re.compile(rb"([xyz])(position|rotation)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A word or brace of the header and where it stands."""
 
     text: bytes

@@ -33,17 +33,17 @@ def read_table(path: Path, data: bytes, start: int, columns: int) -> FloatArray:
     Raises:
         FormatError: with the line of the first number that is none, or of the first line with another count.
     """
-    lines = data.count(b"\n", start) + 1
-    # a number and the blank behind it take two bytes, so the file's own size bounds the table
-    rows = min(lines, (len(data) - start + 1) // (2 * columns) + 1)
-    if rows * columns > MAX_VALUES:
-        raise FormatError(path, f"holds {rows} frames of {columns} numbers; at most {MAX_VALUES} numbers are read")
+    # A number and the blank behind it take two bytes, so the file's own size bounds the table (memory that is not
+    # written to is not taken).
+    rows = min((len(data) - start + 1) // (2 * columns), MAX_VALUES // columns) + 1
     table = np.empty((rows, columns))
     buffer = np.frombuffer(data, dtype=np.uint8)
     status, whole, position, found = _kernels.parse_rows(buffer, start, MAX_MAGNITUDE, POWERS_HIGH, POWERS_LOW, table)
     if status == _kernels.OK:
         return table[:whole]
     line = line_of(data, position)
+    if status == _kernels.FULL:
+        raise FormatError(path, f"has more than {MAX_VALUES} motion numbers", line)
     if status == _kernels.WRONG_COUNT:
         raise FormatError(path, f"frame {whole} has {found} numbers; {columns} were expected", line)
     token = quoted(data[position : position + 60].split(None, 1)[0])

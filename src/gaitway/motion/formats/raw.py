@@ -45,8 +45,10 @@ class RawMotion:
 def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Joint positions (N, J, 3) and world rotations (N, J, 4) of poses (N, J, 4) with the root at the origin."""
     positions, world = np.empty((*local.shape[:2], 3)), np.empty(local.shape)
-    local = np.ascontiguousarray(local)
-    _kernels.forward_kinematics(parents, offsets, np.zeros((len(local), 3)), local, positions, world)
+    fixed = [np.ascontiguousarray(a).view() for a in (parents, offsets, np.zeros((len(local), 3)), local)]
+    for array in fixed:  # read-only, as a Skeleton's arrays are: Numba would compile once more for others
+        array.setflags(write=False)
+    _kernels.forward_kinematics(*fixed, positions, world)
     return positions, world
 
 

@@ -33,7 +33,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> bytes:
-    """The bytes of a text file without byte-order mark, its lines ended by a line feed (perhaps after a return).
+    """The bytes of a text file without byte-order mark, every line ended by a line feed (perhaps after a return).
 
     Raises:
         FormatError: as `read_bytes`, and if the text is UTF-16.
@@ -45,7 +45,7 @@ def read_text(path: Path) -> bytes:
         data = data[3:]
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
-    return data
+    return data if data.endswith(b"\n") else data + b"\n"
 
 
 def line_of(data: bytes, position: int) -> int:
