@@ -9,10 +9,12 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.motion.formats.assemble import LoadOptions, assemble
 from gaitway.motion.formats.bvh import read_bvh
+from gaitway.motion.formats.bvh_writer import write_bvh
 from gaitway.motion.formats.limits import MAX_FPS
 from gaitway.motion.formats.report import LoadReport
+from gaitway.motion.formats.units import UP_AXES, metres_per_unit
 
-__all__ = ["LoadReport", "load_clip", "load_clip_with_report"]
+__all__ = ["LoadReport", "load_clip", "load_clip_with_report", "save_clip"]
 
 
 def load_clip(
@@ -65,3 +67,33 @@ def load_clip_with_report(
     clip, report = assemble(path, reader(path, file_fps), LoadOptions(unit, up, keep_tpose))
     report.log()
     return (clip if fps is None else resample(clip, fps)), report
+
+
+def save_clip(
+    clip: Clip, path: str | Path, *, unit: str | float = "cm", up: str = "y", euler_order: str = "zyx"
+) -> None:
+    """Write a clip to a file, whose ending picks the format: .bvh is the one that is written.
+
+    The file appears under its name only when it is complete.
+
+    Args:
+        clip: the motion.
+        path: the file; an existing one is replaced.
+        unit: the file's unit of length: "m", "cm", "mm", "inch", "cmu" or metres per unit.
+        up: the file's vertical axis, "x", "y" or "z"; a figure that faces +X here faces +Z in a Y-up file.
+        euler_order: order in which the file's rotations multiply, three different axes such as "zyx".
+
+    Raises:
+        FormatError: for another ending, or if the file cannot be written.
+        GaitwayError: for an argument that makes no sense.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".bvh":
+        raise FormatError(
+            path, f"clips are written as .bvh, not '{path.suffix}'; give the file a name that ends in .bvh"
+        )
+    if up not in UP_AXES:
+        raise GaitwayError(f"up='{up}' must be one of {', '.join(UP_AXES)}")
+    if sorted(euler_order.lower()) != ["x", "y", "z"]:
+        raise GaitwayError(f"euler_order='{euler_order}' must name each of x, y, z once")
+    write_bvh(clip, path, metres_per_unit=metres_per_unit(unit), up=up, euler_order=euler_order.lower())

@@ -60,7 +60,7 @@ def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, Lo
         tips=tips,  # type: ignore[arg-type]  # a tuple over three axes has three elements
         name=path.stem,
     )
-    if _FEET <= roles.keys():
+    if roles.keys() >= _FEET:
         skeleton = replace(skeleton, contact_points=humanoid_contact_points(skeleton))
     turned = raw.rotations
     _kernels.reorder_axes(turned, *order)
