@@ -7,7 +7,9 @@ anatomical words (thigh, shin, upper arm ...) with left/right, l/r or .L/.R mark
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from gaitway.arrays import FloatArray, IntArray
 
@@ -52,6 +54,28 @@ def _letters(text: str) -> str:
 
 
 _LIMB_WORDS = {w for words in _SIDED_WORDS.values() for w in words} | {"hipjoint", "thumb", "fingers", "hand"}
+
+
+def mirror_twins(names: Sequence[str], roles: Mapping[str, int]) -> IntArray:
+    """For each joint the index of the joint on the other side of the body, or its own; (J,).
+
+    Twins are joints with the same role, or else the same name but for its side mark ("LThumb" and "RThumb").
+    """
+    twins = np.arange(len(names))
+    places = {split_side(name): i for i, name in enumerate(names)}
+    for i, name in enumerate(names):
+        side, word = split_side(name)
+        other = places.get(("right" if side == "left" else "left", word)) if side else None
+        if other is None and name[:1] in "LR" and ("RL"["LR".index(name[0])] + name[1:]) in names:
+            other = names.index("RL"["LR".index(name[0])] + name[1:])
+        if other is not None:
+            twins[i], twins[other] = other, i
+    for role, joint in roles.items():
+        side, _, part = role.partition("_")
+        if side == "left" and f"right_{part}" in roles:
+            twin = roles[f"right_{part}"]
+            twins[joint], twins[twin] = twin, joint
+    return twins
 
 
 def find_roles(names: Sequence[str], parents: IntArray, offsets: FloatArray) -> dict[str, int]:

@@ -1,0 +1,146 @@
+"""Two motions into one: weighted blends, joins with overlap, and joins whose offset dies away.
+
+A join is C1: neither position nor speed jumps. The root is blended linearly and joints by slerp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import ClipError
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import place, slice_frames
+
+
+def ease(t: npt.ArrayLike) -> FloatArray:
+    """Smooth step: 0 up to t = 0, 1 from t = 1 on, with zero slope at both; (...)."""
+    t = np.clip(np.asarray(t, dtype=np.float64), 0.0, 1.0)
+    return np.asarray(t * t * (3.0 - 2.0 * t))
+
+
+def blend(a: Clip, b: Clip, weights: npt.ArrayLike) -> Clip:
+    """Frame by frame between two clips of equal length.
+
+    Args:
+        a: the motion at weight 0; the result has its name and labels.
+        b: the motion at weight 1.
+        weights: one for all frames, or one a frame (F,).
+    """
+    _check_alike(a, b)
+    if len(a) != len(b):
+        raise ClipError(f"clips '{a.name}' and '{b.name}' have {len(a)} and {len(b)} frames; blend needs equal counts")
+    weight = np.broadcast_to(np.asarray(weights, dtype=np.float64), (len(a),))
+    contacts: BoolArray | None = None
+    if a.contacts is not None and b.contacts is not None:
+        contacts = np.where(weight[:, None] < 0.5, a.contacts, b.contacts)
+    return replace(
+        a,
+        root_positions=a.root_positions + weight[:, None] * (b.root_positions - a.root_positions),
+        rotations=rotations.slerp(a.rotations, b.rotations, weight[:, None]),
+        contacts=contacts,
+    )
+
+
+def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool = True, name: str | None = None) -> Clip:
+    """Clips one after another, each placed where the one before it ends.
+
+    Args:
+        clips: motions of one skeleton at one rate.
+        window_s: length of each join [s]; shortened where a clip is too short for it.
+        overlap: True blends the last `window_s` of a clip with the first of the next, which suits captures that go
+            on beyond the join. False takes the next clip's first frame as the last frame of the one before (clips
+            that were made to follow one another) and lets what differs die away over `window_s`.
+        name: of the result; None joins the clips' names.
+    """
+    if not clips:
+        raise ClipError("concatenate needs at least one clip")
+    result = clips[0]
+    for following in clips[1:]:
+        _check_alike(result, following)
+        if overlap:
+            result = _overlapped(result, following, window_s)
+        else:
+            placed = place(following, result.planar_path()[-1])
+            if len(result) > 1:
+                result = slice_frames(result, 0, -1)
+                placed = inertialize(result, placed, window_s)
+                result = _appended(result, placed)
+            else:
+                result = placed
+    labels = tuple(dict.fromkeys(word for clip in clips for word in clip.labels))
+    return replace(result, name="+".join(c.name for c in clips) if name is None else name, labels=labels)
+
+
+def inertialize(before: Clip, after: Clip, window_s: float = 0.3) -> Clip:
+    """`after` with an offset that makes it go on from the last frames of `before` without a jump in pose or speed.
+
+    The offset starts as the difference in pose and speed and falls to nothing, with zero slope, after `window_s`.
+
+    Args:
+        before: the motion that ends one frame before `after` begins.
+        after: the motion to lead in; its length and its end stay.
+        window_s: time over which the offset dies away [s].
+    """
+    _check_alike(before, after)
+    window = min(max(window_s * after.fps, 1.0), float(len(after)))
+    rise, lead = _hermite(np.arange(len(after)) / window)
+    lead = lead * window
+    tail, head = before.root_positions[-2:], after.root_positions[:2]
+    speed, own_speed = tail[-1] - tail[0], head[-1] - head[0]
+    jump = tail[-1] + speed - head[0]
+    roots = after.root_positions + rise[:, None] * jump + lead[:, None] * (speed - own_speed)
+    last, first = before.rotations[-2:], after.rotations[:2]
+    spin = rotations.to_rotation_vector(rotations.multiply(last[-1], rotations.conjugate(last[0])))
+    own_spin = rotations.to_rotation_vector(rotations.multiply(first[-1], rotations.conjugate(first[0])))
+    wanted = rotations.multiply(rotations.from_rotation_vector(spin), last[-1])
+    turn = rotations.to_rotation_vector(rotations.multiply(wanted, rotations.conjugate(first[0])))
+    offsets = rise[:, None, None] * turn + lead[:, None, None] * (spin - own_spin)
+    turned = rotations.multiply(rotations.from_rotation_vector(offsets), after.rotations)
+    return replace(after, root_positions=roots, rotations=rotations.normalize(turned))
+
+
+def _hermite(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Cubics that fall from value 1, slope 0 and from value 0, slope 1 to nothing at t = 1, and stay there."""
+    t = np.clip(t, 0.0, 1.0)
+    return 1.0 - t * t * (3.0 - 2.0 * t), t * (1.0 - t) ** 2
+
+
+def _overlapped(a: Clip, b: Clip, window_s: float) -> Clip:
+    """`a`, then `b`, sharing a window in which one fades into the other; placed to agree in the window's middle."""
+    window = int(np.clip(round(window_s * a.fps), 1, min(len(a), len(b))))
+    middle = window // 2
+    b = place(b, a.planar_path()[len(a) - window + middle], middle)
+    weights = ease((np.arange(window) + 1.0) / (window + 1.0))
+    shared = blend(slice_frames(a, len(a) - window), slice_frames(b, 0, window), weights)
+    result = shared if len(a) == window else _appended(slice_frames(a, 0, len(a) - window), shared)
+    return result if len(b) == window else _appended(result, slice_frames(b, window))
+
+
+def _appended(a: Clip, b: Clip) -> Clip:
+    contacts = None if a.contacts is None or b.contacts is None else np.concatenate([a.contacts, b.contacts])
+    return replace(
+        a,
+        root_positions=np.concatenate([a.root_positions, b.root_positions]),
+        rotations=np.concatenate([a.rotations, b.rotations]),
+        contacts=contacts,
+    )
+
+
+def _check_alike(a: Clip, b: Clip) -> None:
+    """Both clips must be of one skeleton at one rate."""
+    same = a.skeleton is b.skeleton or (
+        a.skeleton.names == b.skeleton.names and np.allclose(a.skeleton.offsets, b.skeleton.offsets, atol=1e-6)
+    )
+    if not same:
+        raise ClipError(
+            f"clips '{a.name}' and '{b.name}' are of different skeletons ('{a.skeleton.name}', '{b.skeleton.name}'); "
+            "retarget one first"
+        )
+    if a.fps != b.fps:
+        raise ClipError(f"clips '{a.name}' and '{b.name}' run at {a.fps:g} and {b.fps:g} Hz; resample one first")

@@ -1,0 +1,144 @@
+"""Clips made from a clip: another rate, a part of it, its mirror image, another place. Contacts go along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.ndimage import gaussian_filter1d
+
+from gaitway import planar, rotations
+from gaitway.arrays import FloatArray
+from gaitway.errors import ClipError
+from gaitway.motion.anatomy import t_pose
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import local_rotations
+from gaitway.motion.roles import mirror_twins
+from gaitway.motion.skeleton import Skeleton
+
+_MIRROR_POINT = np.array([1.0, -1.0, 1.0])
+_MIRROR_QUATERNION = np.array([1.0, -1.0, 1.0, -1.0])
+"""What a point and a rotation look like in the plane y = 0; rotation axes are mirrored the other way round."""
+
+
+def with_name(clip: Clip, name: str) -> Clip:
+    """The same motion under another name."""
+    return replace(clip, name=name)
+
+
+def resample(clip: Clip, fps: float) -> Clip:
+    """The clip at another rate: joints by slerp, the root linearly, contacts from the nearest frame.
+
+    The first frame stays and the duration shrinks by less than one new frame.
+
+    Args:
+        clip: the motion.
+        fps: wanted frames a second [Hz].
+    """
+    if not (np.isfinite(fps) and fps > 0.0):
+        raise ClipError(f"cannot resample clip '{clip.name}' to {fps} Hz; write a rate above 0")
+    if fps == clip.fps:
+        return clip
+    count = int(np.floor(clip.duration * fps + 1e-6)) + 1
+    at = np.minimum(np.arange(count) * (clip.fps / fps), len(clip) - 1)
+    low = np.minimum(at.astype(np.int64), max(len(clip) - 2, 0))
+    high, t = np.minimum(low + 1, len(clip) - 1), at - low
+    nearest = np.minimum(np.floor(at + 0.5).astype(np.int64), len(clip) - 1)
+    roots = clip.root_positions
+    return replace(
+        clip,
+        root_positions=roots[low] + t[:, None] * (roots[high] - roots[low]),
+        rotations=rotations.slerp(clip.rotations[low], clip.rotations[high], t[:, None]),
+        fps=fps,
+        contacts=None if clip.contacts is None else clip.contacts[nearest],
+    )
+
+
+def slice_frames(clip: Clip, start: int = 0, stop: int | None = None) -> Clip:
+    """Frames `start` up to, not including, `stop`; negative numbers count from the end as in Python."""
+    chosen = slice(start, stop)
+    if len(range(len(clip))[chosen]) == 0:
+        raise ClipError(f"frames {start} to {stop} of clip '{clip.name}' are none; it has {len(clip)}")
+    return replace(
+        clip,
+        root_positions=clip.root_positions[chosen],
+        rotations=clip.rotations[chosen],
+        contacts=None if clip.contacts is None else clip.contacts[chosen],
+    )
+
+
+def slice_seconds(clip: Clip, start: float = 0.0, stop: float | None = None) -> Clip:
+    """The part from `start` to `stop` [s], both frames included, rounded to the nearest frame."""
+    first = max(round(start * clip.fps), 0)
+    last = len(clip) if stop is None else round(stop * clip.fps) + 1
+    if first >= min(last, len(clip)):
+        raise ClipError(f"seconds {start} to {stop} of clip '{clip.name}' are empty; it lasts {clip.duration:.3g} s")
+    return slice_frames(clip, first, last)
+
+
+def move(clip: Clip, pose: npt.ArrayLike) -> Clip:
+    """The clip carried as a whole by a planar move (x, y, heading): turned about the origin, then shifted."""
+    pose = np.asarray(pose, dtype=np.float64)
+    if pose.shape != (3,) or not np.isfinite(pose).all():
+        raise ClipError(f"a planar pose is three finite numbers x, y, heading; got {pose!r}")
+    roots, turned = np.array(clip.root_positions), np.array(clip.rotations)
+    roots[:, :2] = planar.transform_points(pose, roots[:, :2])
+    turned[:, 0] = rotations.multiply(rotations.from_yaw(pose[2]), turned[:, 0])
+    return replace(clip, root_positions=roots, rotations=turned)
+
+
+def place(clip: Clip, pose: npt.ArrayLike, frame: int = 0) -> Clip:
+    """The clip moved so that its root stands at the planar pose (x, y, heading) in one frame."""
+    here = clip.planar_path()[frame]
+    return move(clip, planar.compose(pose, planar.inverse(here)))
+
+
+def mirror(clip: Clip) -> Clip:
+    """The clip as in a mirror that stands along the X axis: left and right exchanged, on the same skeleton.
+
+    Turns away from the T-pose are mirrored, so a rig's own axes do not matter; where its left and right bones differ in
+    length, positions are mirrored as well as the bones allow. Mirroring twice gives the clip back.
+    """
+    skeleton = clip.skeleton
+    twins, rest = mirror_twins(skeleton.names, skeleton.roles), t_pose(skeleton)
+    turns = rotations.multiply(clip.joint_transforms()[1], rotations.conjugate(rest))
+    world = rotations.multiply(turns[:, twins] * _MIRROR_QUATERNION, rest)
+    contacts = None if clip.contacts is None else clip.contacts[:, _contact_twins(skeleton)]
+    return replace(
+        clip,
+        root_positions=clip.root_positions * _MIRROR_POINT,
+        rotations=rotations.normalize(local_rotations(skeleton, world)),
+        contacts=contacts,
+    )
+
+
+def _contact_twins(skeleton: Skeleton) -> list[int]:
+    """For each contact point the column of its mirror twin."""
+    swapped = {"left": "right", "right": "left"}
+    columns = {p.name: i for i, p in enumerate(skeleton.contact_points)}
+    twins = []
+    for i, point in enumerate(skeleton.contact_points):
+        side, _, part = point.name.partition("_")
+        twins.append(columns.get(f"{swapped.get(side, side)}_{part}", i))
+    return twins
+
+
+def root_path(clip: Clip, smoothing_s: float = 0.0) -> FloatArray:
+    """The planar path (x, y, heading) of the clip, optionally without the sway of single steps; (F, 3).
+
+    Args:
+        clip: the motion.
+        smoothing_s: width of the filter along time [s]; about a whole gait cycle removes the sway.
+    """
+    path = clip.planar_path()
+    if smoothing_s <= 0.0:
+        return path
+    # reflecting about the end points keeps both ends where they are
+    pad = min(len(path) - 1, int(4.0 * smoothing_s * clip.fps))
+    if pad < 1:
+        return path
+    before, after = 2 * path[0] - path[pad:0:-1], 2 * path[-1] - path[-2 : -pad - 2 : -1]
+    filtered = gaussian_filter1d(np.concatenate([before, path, after]), smoothing_s * clip.fps, axis=0)
+    smooth: FloatArray = filtered[pad : pad + len(path)]
+    return smooth
