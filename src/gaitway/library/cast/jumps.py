@@ -1,0 +1,261 @@
+"""Leaps out of a jog: off the left foot, through the air on an exact parabola, onto the right foot and on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.library.cast.action_model import LEAP_EVENTS, action_model, event_clock
+from gaitway.library.cast.curves import plateau, smooth_step
+from gaitway.library.cast.gait import GaitModel
+from gaitway.library.cast.locomotion import FPS, hub
+from gaitway.library.cast.person import HEEL, TOE_TIP, person_skeleton
+from gaitway.library.cast.planting import Motion, Planted
+from gaitway.library.cast.staging import (
+    GRAVITY,
+    Stage,
+    bend,
+    blend_poses,
+    centre_of_mass,
+    fill_smoothly,
+    stage,
+)
+from gaitway.library.cast.styles import Style
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import forward_kinematics
+
+_PUSH_S = 0.15
+"""The pelvis is lowest this long before take-off and after landing [s]."""
+_CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.79
+"""About how high it is then [m]; captured people go down to 0.77."""
+_CROUCH_PULL = 0.3
+
+
+@dataclass(frozen=True)
+class Leap:
+    """How a leap is to be."""
+
+    flight_s: float
+    """From the last touch of the left foot to the first of the right one."""
+    cycles_before: int = 1
+    """Whole cycles of jogging from the hub to the cycle of the take-off."""
+    cycles_after: int = 0
+    """Whole cycles of jogging after the step that follows the landing."""
+    top_speed: float = 2.8
+    """Of the run-up at the take-off [m/s]."""
+    tuck: float = 0.0
+    """How much more than the captured people both legs are folded over the obstacle [rad of the knee]."""
+    lean: float = 0.0
+    """Additional forward lean of the trunk around the apex [rad]."""
+    reach: float = 0.0
+    """How far the arms swing forward and the landing leg reaches out, as for a long jump; 0 to 1."""
+
+
+@dataclass(frozen=True)
+class _Schedule:
+    """Times of the events of a leap, seconds from the hub, by name; and the phase of the gait at each."""
+
+    times: dict[str, float]
+    phases: dict[str, float]
+    frames: int
+    phase: FloatArray
+    """(frames + 1,)."""
+
+    @property
+    def takeoff(self) -> float:
+        return self.times["takeoff"]
+
+    @property
+    def landing(self) -> float:
+        return self.times["landing"]
+
+
+def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> tuple[Clip, float]:
+    """A leap from jog to jog.
+
+    Args:
+        name: of the clip.
+        leap: how far and high.
+        style: whose body.
+        seed: draws this take; None is the mean.
+
+    Returns:
+        The clip, and the time [s] at which the body is over the middle of what it leaps over.
+    """
+    rng = np.random.default_rng(seed)
+    variation = np.zeros(2) if seed is None else np.clip(0.5 * rng.normal(size=2), -1.0, 1.0)
+    if seed is not None:
+        leap = replace(leap, flight_s=leap.flight_s * (1.0 + 0.02 * np.clip(rng.normal(), -1.5, 1.5)))
+    plan = _schedule(leap, style)
+    set_up = stage(
+        "jog", "jog", plan.phase, _speeds(plan, leap), style, jog=np.ones(plan.frames + 1), seed=seed, wobble=0.6
+    )
+    motion = _posed(set_up, plan, leap, variation)
+    planted = set_up.plant(motion, name)
+    airborne = _airborne(set_up, plan)
+    for _ in range(4):
+        motion = _in_flight(set_up, motion, planted, plan, airborne)
+        planted = set_up.plant(motion, name)
+    clip = set_up.crop(planted.clip, name)
+    return clip, best_pass_time(clip, plan.takeoff, plan.landing)
+
+
+def _schedule(leap: Leap, style: Style) -> _Schedule:
+    model, start = GaitModel.load(), hub("jog", style)
+    _, begin, end = (float(v) for v in model.timings("jog", 2.8, 0.0, style.vector(model)))
+    jump = leap.cycles_before
+    phases = {
+        "previous_touchdown": jump - 0.5 + begin,
+        "previous_takeoff": jump - 0.5 + end,
+        "touchdown": jump + begin,
+        "takeoff": jump + end,
+        "landing": jump + 0.5 + begin,
+        "push_off": jump + 0.5 + end,
+        "next_touchdown": jump + 1.0 + begin,
+    }
+    pace = start.rate * (1.0 + 0.25 * (leap.top_speed / 2.8 - 1.0))
+    takeoff = round(FPS * ((phases["takeoff"] - start.phase) / pace)) / FPS
+    landing = takeoff + leap.flight_s
+    finish = jump + 1.0 + leap.cycles_after + start.phase
+    total = round(FPS * (landing + (finish - phases["landing"]) / (0.95 * start.rate))) / FPS
+    after = (total - landing) / (finish - phases["landing"])
+    before = takeoff / (phases["takeoff"] - start.phase)
+    times = {
+        key: takeoff + before * (p - phases["takeoff"])
+        if p <= phases["takeoff"]
+        else landing + after * (p - phases["landing"])
+        for key, p in phases.items()
+    }
+    frames = round(FPS * total)
+    # one more cycle of the hub's own rhythm at both ends gives the curve the hub's rate there
+    knots = [(-1.0 / start.rate, start.phase - 1.0), (0.0, start.phase)]
+    knots += [(times[k], phases[k]) for k in phases if times[k] > 0.05]
+    knots += [(total, finish), (total + 1.0 / start.rate, finish + 1.0)]
+    t, p = np.array(knots).T
+    phase = event_clock(t, p)(np.arange(frames + 1) / FPS)
+    phase[0], phase[-1] = start.phase, finish
+    return _Schedule(times, phases, frames, phase)
+
+
+def _speeds(plan: _Schedule, leap: Leap) -> FloatArray:
+    """Speed of every frame [m/s]: up to the take-off, lost a little on landing, back to a jog."""
+    t = np.arange(plan.frames + 1) / FPS
+    cruise = hub("jog").speed
+    rise = smooth_step(t, 0.1, max(plan.takeoff - 0.1, 0.3))
+    lost = smooth_step(t, plan.landing, plan.landing + 0.2)
+    back = smooth_step(t, plan.landing + 0.05, plan.frames / FPS - 0.05)
+    peak = leap.top_speed - cruise
+    return cruise + peak * (rise - lost) - 0.25 * (lost - back) * (1.0 if peak < 0.1 else 0.5)
+
+
+def _posed(set_up: Stage, plan: _Schedule, leap: Leap, variation: FloatArray) -> Motion:
+    """The stage's gait with the leap's poses blended in."""
+    t = set_up.times
+    keys = list(LEAP_EVENTS)
+    clock = event_clock([plan.times[k] for k in keys], [LEAP_EVENTS[k] for k in keys])
+    model_time = clock(np.clip(t, plan.times[keys[0]], plan.times[keys[-1]]))
+    poses = action_model().leap(model_time, leap.flight_s, variation)
+    _fold(poses, (t - plan.takeoff) / leap.flight_s, leap)
+    weight = plateau(
+        t,
+        plan.times["previous_touchdown"] + 0.05,
+        plan.times["touchdown"] - 0.02,
+        plan.landing + 0.10,
+        plan.times["next_touchdown"],
+    )
+    local = blend_poses(set_up.motion.rotations, poses, weight)
+    return replace(set_up.motion, rotations=local)
+
+
+def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
+    """Our own keys on top of the fitted leap; `share` is 0 at take-off and 1 at landing."""
+    trail = plateau(share, 0.08, 0.5, 0.62, 0.98)
+    lead = plateau(share, -0.1, 0.36, 0.45, 0.9)
+    middle = plateau(share, 0.05, 0.45, 0.6, 1.1)
+    bend(poses, "LeftLeg", "y", leap.tuck * trail)
+    bend(poses, "LeftUpLeg", "y", -0.75 * leap.tuck * trail)
+    bend(poses, "RightLeg", "y", 0.35 * leap.tuck * lead)
+    bend(poses, "RightUpLeg", "y", -0.5 * leap.tuck * lead)
+    for joint in ("Spine", "Spine1", "Spine2"):
+        bend(poses, joint, "y", leap.lean / 3.0 * middle)
+    bend(poses, "Neck", "y", -0.6 * leap.lean * middle)
+
+
+def _airborne(set_up: Stage, plan: _Schedule) -> BoolArray:
+    """Frames in which no foot is to touch the ground, from take-off to landing; (F,)."""
+    stances = sorted((s for s in set_up.motion.stances), key=lambda s: s.start)
+    t = set_up.times
+    middle = int(np.argmin(np.abs(t - 0.5 * (plan.takeoff + plan.landing))))
+    before = max(s.end for s in stances if s.end <= middle)
+    after = min(s.start for s in stances if s.start > middle)
+    frames = np.arange(len(t))
+    return (frames >= before - 1) & (frames <= after)
+
+
+def _in_flight(set_up: Stage, motion: Motion, planted: Planted, plan: _Schedule, airborne: BoolArray) -> Motion:
+    """The motion with its root moved so that the planted body's centre of mass flies freely."""
+    clip = planted.clip
+    offset = centre_of_mass(clip.root_positions, clip.rotations) - clip.root_positions
+    frames = np.flatnonzero(airborne)
+    first, last = frames[0], frames[-1]
+    span = (last - first) / motion.fps
+    natural = motion.root[:, 2] + planted.pelvis
+    low = _standing_heights(motion)
+    ends = np.array([low[first, 0] + offset[first, 2], low[last, 1] + offset[last, 2]])
+    u = (frames - first) / motion.fps
+    height = natural.copy()
+    climb = (ends[1] - ends[0]) / span + 0.5 * GRAVITY * span
+    height[frames] = ends[0] + climb * u - 0.5 * GRAVITY * u * u - offset[frames, 2]
+    t = set_up.times
+    known = airborne | (t <= plan.times["previous_touchdown"] + 0.08) | (t >= plan.times["next_touchdown"] + 0.02)
+    crouch = (first - round(_PUSH_S * motion.fps), _CROUCH_HEIGHT, _CROUCH_PULL)
+    absorb = (last + round(_PUSH_S * motion.fps), _ABSORB_HEIGHT, _CROUCH_PULL)
+    height = fill_smoothly(height, known, [crouch, absorb])
+    root = motion.root.copy()
+    for axis in (0, 1):
+        mass = root[frames, axis] + offset[frames, axis]
+        straight = mass[0] + (mass[-1] - mass[0]) * u / span
+        shift = np.zeros(len(root))
+        shift[frames] = straight - mass
+        root[:, axis] += shift
+    return replace(motion, root=root, lift=height - natural)
+
+
+def _standing_heights(motion: Motion) -> FloatArray:
+    """Height [m] of the pelvis at which the left toe tip, and the right heel or toe, would just touch; (F, 2)."""
+    skeleton = person_skeleton()
+    positions, world = forward_kinematics(skeleton, motion.root, motion.rotations)
+    out = np.empty((len(motion.root), 2))
+    for k, side in enumerate(("left", "right")):
+        foot = skeleton.index(f"{side}_ankle")
+        soles = [positions[:, foot, 2] + rotations.rotate(world[:, foot], p)[:, 2] for p in (HEEL, TOE_TIP)]
+        out[:, k] = motion.root[:, 2] - np.minimum(*soles)
+    return out
+
+
+def clearance_over(clip: Clip, pass_time: float, depth: float) -> float:
+    """Height [m] of the tallest bar, `depth` [m] deep along x, that the legs pass over.
+
+    The middle of the bar is where the root is at `pass_time`.
+    """
+    skeleton = clip.skeleton
+    fine = np.arange((len(clip) - 1) * 8 + 1) / 8.0
+    joints = [skeleton.index(s + part) for s in ("Left", "Right") for part in ("Leg", "Foot", "ToeBase", "Toe_End")]
+    positions, world = clip.joint_transforms()
+    heels = positions[:, joints[1::4]] + rotations.rotate(world[:, joints[1::4]], HEEL)
+    points = np.concatenate([positions[:, joints], heels], axis=1)
+    frames = np.arange(len(clip))
+    x = np.stack([np.interp(fine, frames, points[:, k, 0]) for k in range(points.shape[1])], axis=1)
+    z = np.stack([np.interp(fine, frames, points[:, k, 2]) for k in range(points.shape[1])], axis=1)
+    middle = float(np.interp(pass_time * clip.fps, frames, clip.root_positions[:, 0]))
+    over = np.abs(x - middle) <= 0.5 * depth
+    return float(z[over].min()) - 0.02  # the sole is 2 cm under the toe's joints
+
+
+def best_pass_time(clip: Clip, takeoff: float, landing: float, depth: float = 0.4) -> float:
+    """The time in flight [s] at which the root should be over an obstacle's middle to clear it by most."""
+    times = np.linspace(takeoff + 0.2 * (landing - takeoff), landing - 0.2 * (landing - takeoff), 25)
+    return float(times[int(np.argmax([clearance_over(clip, t, depth) for t in times]))])

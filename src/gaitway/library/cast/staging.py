@@ -1,0 +1,188 @@
+"""The stage of a special motion: locomotion that leads in and out of it, the body's mass, and curves in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.library.cast.gait import GaitModel
+from gaitway.library.cast.locomotion import (
+    FPS,
+    Controls,
+    Hub,
+    _cropped,
+    _hub_footprints,
+    _placed_pin,
+    _wobble,
+    hub,
+    locomote,
+)
+from gaitway.library.cast.person import LEG, person_skeleton
+from gaitway.library.cast.planting import SIDES, Motion, Planted, plant
+from gaitway.library.cast.styles import Style
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import forward_kinematics
+
+GRAVITY = 9.81
+"""[m/s^2]."""
+_SEGMENT_MASSES = {
+    # share of the body's mass, from the joint to its child or along the given vector of its own frame
+    ("Hips", "Spine1"): 0.20,
+    ("Spine1", "Neck"): 0.29,
+    ("Head", "HeadTop_End"): 0.08,
+    ("Arm", "ForeArm"): 0.028,
+    ("ForeArm", "Hand"): 0.022,
+    ("UpLeg", "Leg"): 0.10,
+    ("Leg", "Foot"): 0.047,
+    ("Foot", "ToeBase"): 0.018,
+}
+"""Rounded from the usual tables of body segments; limbs count once a side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Unplanted motion from one hub to another with steady gait before and after, so that its ends are exact."""
+
+    motion: Motion
+    first: int
+    """Frame of the start hub within the motion."""
+    last: int
+    """Frame of the end hub."""
+    hubs: tuple[Hub, Hub]
+
+    @property
+    def times(self) -> FloatArray:
+        """Seconds since the start hub; (F,), negative before it."""
+        return (np.arange(len(self.motion.root)) - self.first) / self.motion.fps
+
+    def plant(self, motion: Motion, name: str) -> Planted:
+        """Plant a changed motion of this stage, its feet in the hubs' own places at both ends."""
+        ends = self._ends()
+        placed = replace(motion, stances=_hub_footprints(motion, ends))
+        return plant(placed, [_placed_pin(frame, motion.path[frame], at) for frame, at in ends], name)
+
+    def crop(self, clip: Clip, name: str) -> Clip:
+        """The frames from hub to hub, the two end frames equal to the hub poses to the last bit."""
+        return _cropped(clip, self.motion, self._ends(), name)
+
+    def _ends(self) -> tuple[tuple[int, Hub], ...]:
+        return ((self.first, self.hubs[0]), (self.last, self.hubs[1]))
+
+
+def stage(
+    start: str,
+    end: str,
+    phase: FloatArray,
+    speed: FloatArray,
+    style: Style,
+    *,
+    jog: FloatArray | None = None,
+    seed: int | None = None,
+    wobble: float = 1.0,
+) -> Stage:
+    """Gait along given phases [cycles] and speeds [m/s] (N,), which must begin and end as the two states' hubs do.
+
+    Args:
+        start: state at the first frame.
+        end: state at the last frame.
+        phase: of the left foot's cycle in every frame.
+        speed: along the heading in every frame.
+        style: whose body.
+        jog: share of jogging against walking (N,); None takes it from the speed.
+        seed: draws the wobble of the cycles; None has none.
+        wobble: its strength.
+    """
+    first, last = hub(start, style), hub(end, style)
+    lead_in, lead_out = max(first.frames, 15), max(last.frames, 15)
+    before = phase[0] + first.rate * np.arange(-lead_in, 0) / FPS
+    after = phase[-1] + last.rate * np.arange(1, lead_out + 1) / FPS
+    padded = np.concatenate([np.full(lead_in, speed[0]), speed, np.full(lead_out, speed[-1])])
+    share = None if jog is None else np.concatenate([np.full(lead_in, jog[0]), jog, np.full(lead_out, jog[-1])])
+    controls = Controls(padded, np.zeros(len(padded)), np.concatenate([before, phase, after]), share)
+    count = len(phase) - 1
+    inside = np.clip((np.arange(len(padded)) - lead_in) / count, 0.0, 1.0)
+    noise = _wobble(controls.phase, inside, count, seed, wobble, GaitModel.load().wobble_count)
+    motion = locomote(controls, style, wobble=noise, start_frame=lead_in)
+    return Stage(motion, lead_in, lead_in + count, (first, last))
+
+
+def centre_of_mass(root: FloatArray, local: FloatArray) -> FloatArray:
+    """Centre of mass of the person in every frame [m]; (F, 3)."""
+    skeleton = person_skeleton()
+    positions = forward_kinematics(skeleton, root, local)[0]
+    total, weighted = 0.0, np.zeros((len(root), 3))
+    for (near, far), mass in _SEGMENT_MASSES.items():
+        for side in ("",) if near in skeleton.names else ("Left", "Right"):
+            middle = 0.5 * (positions[:, skeleton.index(side + near)] + positions[:, skeleton.index(side + far)])
+            weighted += mass * middle
+            total += mass
+    return weighted / total
+
+
+def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int, float, float]] = ()) -> FloatArray:
+    """The curve of least jerk through the known samples.
+
+    Args:
+        values: samples (F,), read only where `known`.
+        known: (F,); the samples that stay as they are.
+        soft: (frame, value, weight) that draw the curve without binding it.
+    """
+    free = np.flatnonzero(~known)
+    if not len(free):
+        return values.copy()
+    jerk = np.diff(np.eye(len(values)), 3, axis=0)
+    start = np.where(known, values, 0.0)
+    matrix, right = jerk[:, free].T @ jerk[:, free], -jerk[:, free].T @ (jerk @ start)
+    column = {int(frame): i for i, frame in enumerate(free)}
+    for frame, value, weight in soft:
+        if frame in column:
+            matrix[column[frame], column[frame]] += weight
+            right[column[frame]] += weight * value
+    out = start.copy()
+    out[free] = np.linalg.solve(matrix, right)
+    return out
+
+
+def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
+    """Local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
+    return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
+
+
+def bend(local: FloatArray, joint: str, axis: str, amount: FloatArray) -> None:
+    """Turn a joint about its parent's axis by `amount` [rad] (F,), in place.
+
+    About +y it leans the trunk forward, extends the hip and flexes the knee.
+    """
+    j = person_skeleton().index(joint)
+    direction = np.eye(3)["xyz".index(axis)]
+    local[:, j] = rotations.multiply(rotations.from_axis_angle(direction, amount), local[:, j])
+
+
+def shorten_steps(motion: Motion, planted: Planted, share: float = 0.97) -> Motion:
+    """The motion with those footprints drawn in that a leg could only touch down on when almost straight.
+
+    Args:
+        motion: what was planted.
+        planted: what came of it.
+        share: longest leg at touch-down, as a share of the straight one. Lower is more crouched.
+    """
+    skeleton, clip = person_skeleton(), planted.clip
+    hips = clip.joint_positions()[:, skeleton.require("left_hip", "right_hip")]
+    stances = []
+    for stance in motion.stances:
+        k = SIDES.index(stance.side)
+        feet = planted.feet[:, k]
+        flat = stance.start + int(np.argmin(np.abs(feet[stance.start : stance.end, 4])))
+        x, y, _, yaw, *_ = feet[flat]
+        reach = feet[stance.start, :3] - hips[stance.start, k]
+        room = np.sqrt(max((share * LEG) ** 2 - reach[2] ** 2, 0.01))
+        length = float(np.hypot(reach[0], reach[1]))
+        if stance.start > 0 and length > room:
+            x, y = np.array([x, y]) - reach[:2] * (1.0 - room / length)
+            stance = replace(stance, footprint=(float(x), float(y), float(yaw)))
+        stances.append(stance)
+    return replace(motion, stances=tuple(stances))
