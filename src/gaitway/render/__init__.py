@@ -1,1 +1,23 @@
 """Pictures and film without a screen."""
+
+from gaitway.render.body import BodyPart, BodyShape
+from gaitway.render.camera import Camera
+from gaitway.render.filmstrip import filmstrip
+from gaitway.render.picture import Studio, render_frame
+from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Trail, figures_of
+
+__all__ = [
+    "BodyPart",
+    "BodyShape",
+    "Box",
+    "Camera",
+    "Cylinder",
+    "Figure",
+    "Label",
+    "Mark",
+    "Studio",
+    "Trail",
+    "figures_of",
+    "filmstrip",
+    "render_frame",
+]

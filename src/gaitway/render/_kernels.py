@@ -1,0 +1,205 @@
+"""Compiled loops of the rasteriser: plain arrays in, plain arrays out.
+
+None of them starts threads of its own. They let go of the interpreter lock, so the caller runs one call a band of
+rows on several threads; every band writes its own rows only, so the picture is the same for any thread count.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+
+Single = npt.NDArray[np.float32]
+Index = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.uint8]
+
+
+class View(NamedTuple):
+    """A camera as plain numbers."""
+
+    eye: FloatArray
+    axes: FloatArray
+    """Rows right, up, sight; (3, 3)."""
+    scale: float
+    """Pixels a metre, at a depth of one metre if perspective."""
+    centre_x: float
+    centre_y: float
+    perspective: bool
+
+
+class Look(NamedTuple):
+    """Light, ground and backdrop as plain numbers; colours are linear RGB."""
+
+    light: FloatArray
+    """Unit vector towards the key light."""
+    key: FloatArray
+    sky: FloatArray
+    bounce: FloatArray
+    ground: FloatArray
+    line: FloatArray
+    backdrop_low: FloatArray
+    backdrop_high: FloatArray
+    focus: FloatArray
+    """x and y of the lower, then of the upper corner of the rectangle that is the middle of the stage [m]."""
+    fade: float
+    """Metres over which the ground turns into the backdrop outside the focus."""
+    grid: float
+    """Opacity of the metre lines, 0 for none."""
+    has_ground: bool
+    shadow: float
+    """Share of light that the full shadow takes from the ground."""
+
+
+class Shadow(NamedTuple):
+    """What the key light and the open sky see, as pictures; see `_shadows`."""
+
+    light: View
+    closest: Single
+    """Closeness of the first surface that the light meets; (H, W)."""
+    soft: Single
+    """Share of the key light that does not reach the ground, blurred; (H, W)."""
+    above: View
+    contact: Single
+    """Share of the sky that the ground close under a body does not see; (H, W)."""
+
+
+@kernel
+def skin(
+    positions: FloatArray,
+    turns: FloatArray,
+    joint_a: IntArray,
+    joint_b: IntArray,
+    weight: FloatArray,
+    points_a: FloatArray,
+    points_b: FloatArray,
+    normals_a: FloatArray,
+    normals_b: FloatArray,
+    points: FloatArray,
+    normals: FloatArray,
+) -> None:
+    """World vertices of N figures of one body: (N, J, 3) and (N, J, 4) to (N, V, 3) points and unit normals."""
+    m = np.empty((positions.shape[1], 3, 3))
+    for n in range(positions.shape[0]):
+        for j in range(positions.shape[1]):
+            w, x, y, z = turns[n, j, 0], turns[n, j, 1], turns[n, j, 2], turns[n, j, 3]
+            m[j, 0, 0], m[j, 0, 1], m[j, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+            m[j, 1, 0], m[j, 1, 1], m[j, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+            m[j, 2, 0], m[j, 2, 1], m[j, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+        for i in range(weight.shape[0]):
+            a, b, s = joint_a[i], joint_b[i], weight[i]
+            square = 0.0
+            for k in range(3):
+                p, q = positions[n, a, k], 0.0
+                for c in range(3):
+                    p += m[a, k, c] * points_a[i, c]
+                    q += m[a, k, c] * normals_a[i, c]
+                if s < 1.0:
+                    r, t = positions[n, b, k], 0.0
+                    for c in range(3):
+                        r += m[b, k, c] * points_b[i, c]
+                        t += m[b, k, c] * normals_b[i, c]
+                    p, q = s * p + (1.0 - s) * r, s * q + (1.0 - s) * t
+                points[n, i, k], normals[n, i, k] = p, q
+                square += q * q
+            factor = 1.0 / np.sqrt(max(square, 1e-20))
+            for k in range(3):
+                normals[n, i, k] *= factor
+
+
+@kernel
+def project(points: FloatArray, view: View, screen: FloatArray) -> None:
+    """Pixel x, y and closeness (larger is nearer, linear across a flat triangle) of points (V, 3)."""
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0] - view.eye[0], points[i, 1] - view.eye[1], points[i, 2] - view.eye[2]
+        right = view.axes[0, 0] * x + view.axes[0, 1] * y + view.axes[0, 2] * z
+        up = view.axes[1, 0] * x + view.axes[1, 1] * y + view.axes[1, 2] * z
+        depth = view.axes[2, 0] * x + view.axes[2, 1] * y + view.axes[2, 2] * z
+        closeness, factor = -depth, view.scale
+        if view.perspective:
+            closeness = 1.0 / max(depth, 1e-9)  # nearer triangles are clipped before they come here
+            factor = view.scale * closeness
+        screen[i, 0] = view.centre_x + factor * right
+        screen[i, 1] = view.centre_y - factor * up
+        screen[i, 2] = closeness
+
+
+@kernel
+def raster(
+    screen: FloatArray, triangles: Index, offsets: FloatArray, first_row: int, closest: Single, owner: Index
+) -> None:
+    """Closest triangle at every sample of a band of rows; triangles that turn their back are skipped.
+
+    Args:
+        screen: pixel x, y and closeness; (V, 3).
+        triangles: vertex indices, anticlockwise seen from outside; (T, 3).
+        offsets: places of the samples inside a pixel, each 0..1; (S, 2).
+        first_row: the picture's row that is row 0 of the band.
+        closest: closeness so far; (rows, W, S), updated.
+        owner: index of the triangle seen, or -1; (rows, W, S), updated.
+    """
+    rows, width, samples = closest.shape
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ay, by, cy = screen[a, 1] - first_row, screen[b, 1] - first_row, screen[c, 1] - first_row
+        low, high = min(ay, by, cy), max(ay, by, cy)
+        if not (high >= 0.0 and low < rows):
+            continue
+        ax, bx, cx = screen[a, 0], screen[b, 0], screen[c, 0]
+        left, right = min(ax, bx, cx), max(ax, bx, cx)
+        if not (right >= 0.0 and left < width):
+            continue
+        # rows run downwards, so a triangle that faces the viewer has a negative cross product
+        area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)
+        if not area < -1e-12:
+            continue
+        inverse = 1.0 / area
+        az, bz, cz = screen[a, 2], screen[b, 2], screen[c, 2]
+        # shares of the corners b and c as linear functions of the place
+        b_dx, b_dy = (cy - ay) * inverse, -(cx - ax) * inverse
+        c_dx, c_dy = -(by - ay) * inverse, (bx - ax) * inverse
+        first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
+        for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
+            for col in range(first_col, last_col + 1):
+                for s in range(samples):
+                    dx, dy = col + offsets[s, 0] - ax, row + offsets[s, 1] - ay
+                    share_b, share_c = dx * b_dx + dy * b_dy, dx * c_dx + dy * c_dy
+                    if share_b < 0.0 or share_c < 0.0 or share_b + share_c > 1.0:
+                        continue
+                    near = np.float32(az + share_b * (bz - az) + share_c * (cz - az))
+                    if near > closest[row, col, s]:
+                        closest[row, col, s] = near
+                        owner[row, col, s] = t
+
+
+@kernel
+def blur(source: Single, radius: int, target: Single) -> None:
+    """Box blur of a picture (H, W) over 2 * radius + 1 pixels each way; what lies outside counts as zero."""
+    height, width = source.shape
+    share = 1.0 / (2 * radius + 1)
+    rows = np.empty((height, width), np.float32)
+    for i in range(height):
+        total = 0.0
+        for j in range(min(radius, width)):
+            total += source[i, j]
+        for j in range(width):
+            if j + radius < width:
+                total += source[i, j + radius]
+            rows[i, j] = total * share
+            if j >= radius:
+                total -= source[i, j - radius]
+    totals = np.zeros(width)
+    for i in range(min(radius, height)):
+        for j in range(width):
+            totals[j] += rows[i, j]
+    for i in range(height):
+        for j in range(width):
+            if i + radius < height:
+                totals[j] += rows[i + radius, j]
+            target[i, j] = totals[j] * share
+            if i >= radius:
+                totals[j] -= rows[i - radius, j]

@@ -1,0 +1,152 @@
+"""All triangles of a picture in one set of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.render import _kernels
+from gaitway.render._kernels import Flags, Index, Single
+from gaitway.render.body import BodyMesh, body_mesh
+from gaitway.render.palette import linear_color
+from gaitway.render.things import Figure, Obstacle, Paint
+
+_PAINT_HEIGHT = 0.002
+"""Paint lies this far above the floor [m], and each further layer as much again as a hundredth of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """Everything that is drawn; the arrays fit the kernels as they are."""
+
+    points: FloatArray
+    normals: FloatArray
+    colors: Single
+    """Linear RGB and opacity; (V, 4)."""
+    corners: Index
+    """(T, 3)."""
+    painted: Flags
+    """1 where a triangle is paint on the floor; (T,)."""
+
+
+def gather(figures: Sequence[Figure], obstacles: Sequence[Obstacle], paint: Sequence[Paint]) -> Triangles:
+    """The triangles of all things."""
+    parts = [*_figure_parts(figures), *(_obstacle_part(o) for o in obstacles), *_paint_parts(paint)]
+    if not parts:
+        parts = [_part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), painted=False)]
+    starts = np.cumsum([0, *(len(p.points) for p in parts[:-1])])
+    return Triangles(
+        np.concatenate([p.points for p in parts]),
+        np.concatenate([p.normals for p in parts]),
+        np.concatenate([p.colors for p in parts]),
+        np.concatenate([p.corners + np.int32(s) for p, s in zip(parts, starts, strict=True)]),
+        np.concatenate([p.painted for p in parts]),
+    )
+
+
+def solid(triangles: Triangles) -> Index:
+    """The triangles that cast shadows; (S, 3)."""
+    return np.ascontiguousarray(triangles.corners[triangles.painted == 0])
+
+
+def _part(
+    points: FloatArray, normals: FloatArray, colors: FloatArray, corners: FloatArray, *, painted: bool
+) -> Triangles:
+    return Triangles(
+        np.ascontiguousarray(points, dtype=np.float64),
+        np.ascontiguousarray(normals, dtype=np.float64),
+        np.ascontiguousarray(colors, dtype=np.float32),
+        np.ascontiguousarray(corners, dtype=np.int32),
+        np.full(len(corners), painted, dtype=np.uint8),
+    )
+
+
+def _figure_parts(figures: Sequence[Figure]) -> list[Triangles]:
+    """One part for all figures that share a body: their vertices are moved in one call."""
+    groups: dict[int, tuple[BodyMesh, list[Figure]]] = {}
+    for figure in figures:
+        body = body_mesh(figure.skeleton, figure.body)
+        groups.setdefault(id(body), (body, []))[1].append(figure)
+    return [_skinned(body, members) for body, members in groups.values()]
+
+
+def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
+    count, vertices = len(figures), len(body.weight)
+    points, normals = np.empty((count, vertices, 3)), np.empty((count, vertices, 3))
+    _kernels.skin(
+        np.stack([f.positions for f in figures]),
+        np.stack([f.rotations for f in figures]),
+        body.joint_a,
+        body.joint_b,
+        body.weight,
+        body.points_a,
+        body.points_b,
+        body.normals_a,
+        body.normals_b,
+        points,
+        normals,
+    )
+    colors = np.ones((count, vertices, 4), dtype=np.float32)
+    for i, figure in enumerate(figures):
+        colors[i, :, :3] = np.concatenate([figure.colors, body.own_colors])[body.tones]
+    starts = np.arange(count, dtype=np.int32)[:, None, None] * np.int32(vertices)
+    corners = (body.triangles.astype(np.int32) + starts).reshape(-1, 3)
+    return _part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, painted=False)
+
+
+def _obstacle_part(obstacle: Obstacle) -> Triangles:
+    mesh = obstacle.mesh()
+    colors = np.tile([*linear_color(obstacle.color), 1.0], (len(mesh.points), 1))
+    return _part(mesh.points, mesh.normals, colors, mesh.triangles, painted=False)
+
+
+def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
+    parts = []
+    for layer, item in enumerate(paint):
+        color = [*linear_color(item.color), item.opacity]
+        height = _PAINT_HEIGHT * (1.0 + 0.01 * layer)
+        for outline in item.polygons():
+            count = len(outline)
+            points = np.column_stack([outline, np.full(count, height)])
+            fan = np.stack([np.zeros(count - 2, np.int64), np.arange(1, count - 1), np.arange(2, count)], axis=1)
+            up = np.tile([0.0, 0.0, 1.0], (count, 1))
+            parts.append(_part(points, up, np.tile(color, (count, 1)), fan, painted=True))
+    return parts
+
+
+def clip_near(triangles: Triangles, eye: FloatArray, sight: FloatArray, near: float) -> Triangles:
+    """The same triangles with what lies nearer than a depth [m] cut off; nothing is copied if nothing does."""
+    depth = (triangles.points - eye) @ sight
+    inside = depth[triangles.corners] >= near
+    if inside.all():
+        return triangles
+    whole = inside.all(axis=1)
+    points, normals = list[FloatArray](), list[FloatArray]()
+    colors, corners, painted = list[FloatArray](), list[tuple[int, int, int]](), list[int]()
+    start = len(triangles.points)
+    for t in np.flatnonzero(inside.any(axis=1) & ~whole):
+        cut = []
+        for k in range(3):
+            a, b = triangles.corners[t, k], triangles.corners[t, (k + 1) % 3]
+            if depth[a] >= near:
+                cut.append((a, a, 0.0))
+            if (depth[a] >= near) != (depth[b] >= near):
+                cut.append((a, b, (near - depth[a]) / (depth[b] - depth[a])))
+        first = start + len(points)
+        for a, b, share in cut:
+            points.append(triangles.points[a] + share * (triangles.points[b] - triangles.points[a]))
+            normals.append(triangles.normals[a] + share * (triangles.normals[b] - triangles.normals[a]))
+            colors.append(triangles.colors[a] + share * (triangles.colors[b] - triangles.colors[a]))
+        for k in range(1, len(cut) - 1):
+            corners.append((first, first + k, first + k + 1))
+            painted.append(int(triangles.painted[t]))
+    return Triangles(
+        np.concatenate([triangles.points, np.array(points).reshape(-1, 3)]),
+        np.concatenate([triangles.normals, np.array(normals).reshape(-1, 3)]),
+        np.concatenate([triangles.colors, np.array(colors, dtype=np.float32).reshape(-1, 4)]),
+        np.concatenate([triangles.corners[whole], np.array(corners, dtype=np.int32).reshape(-1, 3)]),
+        np.concatenate([triangles.painted[whole], np.array(painted, dtype=np.uint8)]),
+    )

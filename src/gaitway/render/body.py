@@ -1,0 +1,213 @@
+"""Bodies: a mesh that hangs on a skeleton, built from its bones or from a recipe.
+
+A humanoid (a skeleton whose roles are known) gets a person's body, sized from its bones. Any other skeleton gets
+tapered bones, or what its `BodyShape` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray, IntArray, owned
+from gaitway.errors import GaitwayError
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.skeleton import Skeleton
+from gaitway.render.mesh import Mesh, box, round_rod
+from gaitway.render.palette import TONES, linear_color
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class BodyPart:
+    """One rounded or box-shaped piece, fixed to one joint."""
+
+    joint: str
+    """Name or role of the joint that carries it."""
+    start: Vector = (0.0, 0.0, 0.0)
+    """First end, in the joint's frame [m]."""
+    end: Vector | None = None
+    """Other end, in the joint's frame [m]; None ends at the joint's first child, or at its tip."""
+    radii: tuple[float, ...] = (0.05, 0.05)
+    """Half thickness at places spread evenly from start to end [m]."""
+    widths: tuple[float, ...] | None = None
+    """Half width along `side` at the same places [m]; None makes the part round."""
+    side: Vector = (0.0, 1.0, 0.0)
+    """Direction of `widths` in the joint's frame."""
+    color: str = "top"
+    """One of `palette.TONES`, or a colour such as "#8a6f55"."""
+    shape: str = "round"
+    """"round" (rounded ends beyond both points) or "box" (ends flat at both points, first radius and width)."""
+
+
+@dataclass(frozen=True)
+class BodyShape:
+    """A recipe: all parts of a body."""
+
+    parts: tuple[BodyPart, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A mesh in the rest pose's world, with the joints that move its vertices."""
+
+    mesh: Mesh
+    joint_a: IntArray
+    joint_b: IntArray
+    weight: FloatArray
+    """Share of `joint_a` in the place of each vertex; the rest is `joint_b`'s."""
+    tones: IntArray
+    """Row of the palette of each vertex."""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMesh:
+    """A skinned mesh: vertices in the frames of the one or two joints that move them."""
+
+    joint_a: IntArray
+    joint_b: IntArray
+    weight: FloatArray
+    points_a: FloatArray
+    points_b: FloatArray
+    normals_a: FloatArray
+    normals_b: FloatArray
+    triangles: IntArray
+    tones: IntArray
+    """Row of the palette, followed by `own_colors`; (V,)."""
+    own_colors: FloatArray
+    """Linear RGB of the recipe's own colours; (C, 3)."""
+
+
+def rigid(mesh: Mesh, joint: int, tone: int) -> Piece:
+    """A piece that follows one joint and has one colour."""
+    count = len(mesh.points)
+    joints = np.full(count, joint)
+    return Piece(mesh, joints, joints, np.ones(count), np.full(count, tone))
+
+
+def rest_transforms(skeleton: Skeleton) -> tuple[FloatArray, FloatArray]:
+    """World positions (J, 3) and rotations (J, 4) of the rest pose."""
+    return forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
+
+
+def bind(skeleton: Skeleton, pieces: Sequence[Piece], own_colors: FloatArray | None = None) -> BodyMesh:
+    """Hang pieces, given in the rest pose, on the joints that move them."""
+    places, turns = rest_transforms(skeleton)
+    back = rotations.conjugate(turns)
+    starts = np.cumsum([0, *(len(p.mesh.points) for p in pieces[:-1])])
+    points = np.concatenate([p.mesh.points for p in pieces])
+    normals = np.concatenate([p.mesh.normals for p in pieces])
+    a, b = np.concatenate([p.joint_a for p in pieces]), np.concatenate([p.joint_b for p in pieces])
+    triangles = np.concatenate([p.mesh.triangles + s for p, s in zip(pieces, starts, strict=True)])
+    count = len(points)
+    return BodyMesh(
+        joint_a=owned(a, "joint_a", (count,), np.int64),
+        joint_b=owned(b, "joint_b", (count,), np.int64),
+        weight=owned(np.concatenate([p.weight for p in pieces]), "weight", (count,)),
+        points_a=owned(rotations.rotate(back[a], points - places[a]), "points", (count, 3)),
+        points_b=owned(rotations.rotate(back[b], points - places[b]), "points", (count, 3)),
+        normals_a=owned(rotations.rotate(back[a], normals), "normals", (count, 3)),
+        normals_b=owned(rotations.rotate(back[b], normals), "normals", (count, 3)),
+        triangles=owned(triangles, "triangles", (None, 3), np.int64),
+        tones=owned(np.concatenate([p.tones for p in pieces]), "tones", (count,), np.int64),
+        own_colors=owned(np.empty((0, 3)) if own_colors is None else own_colors, "own_colors", (None, 3)),
+    )
+
+
+@lru_cache(maxsize=64)
+def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None) -> BodyMesh:
+    """The body of a skeleton: from the recipe if there is one, else a person's, else tapered bones."""
+    from gaitway.render.human import human_pieces, is_humanoid  # noqa: PLC0415  (human builds on this module)
+
+    if shape is not None:
+        return _from_shape(skeleton, shape)
+    if is_humanoid(skeleton):
+        return bind(skeleton, human_pieces(skeleton))
+    return _from_shape(skeleton, bone_shape(skeleton))
+
+
+def bone_end(skeleton: Skeleton, joint: int) -> FloatArray | None:
+    """Where a joint's bone ends in its own frame [m] (3,): its first child with a length, else its tip."""
+    for child in skeleton.children(joint):
+        if np.linalg.norm(skeleton.offsets[child]) > 1e-6:
+            return skeleton.offsets[child]
+    if joint in skeleton.tips and np.linalg.norm(skeleton.tips[joint]) > 1e-6:
+        return np.array(skeleton.tips[joint])
+    return None
+
+
+def bone_shape(skeleton: Skeleton) -> BodyShape:
+    """A tapered part a bone, thick near the root and thin at the ends."""
+    below = np.ones(len(skeleton))
+    for j in range(len(skeleton) - 1, 0, -1):
+        below[skeleton.parents[j]] += below[j]
+    reach = np.ptp(skeleton.rest_positions, axis=0).max()
+    thick = 0.075 * reach * (below / below[0]) ** 0.35
+    parts = []
+    for j, name in enumerate(skeleton.names):
+        ends: list[Vector] = []
+        for child in skeleton.children(j):
+            if np.linalg.norm(skeleton.offsets[child]) > 1e-6:
+                ends.append(tuple(skeleton.offsets[child]))
+        if not ends and (end := bone_end(skeleton, j)) is not None:
+            ends.append((float(end[0]), float(end[1]), float(end[2])))
+        for end_point in ends:
+            length = float(np.linalg.norm(end_point))
+            radius = min(thick[j], 0.35 * length + 0.01 * reach)
+            parts.append(BodyPart(name, end=end_point, radii=(radius, 0.9 * radius, 0.65 * radius), color="bottom"))
+    if not parts:
+        parts.append(BodyPart(skeleton.names[0], end=(0.0, 0.0, 1e-3), radii=(0.1, 0.1), color="bottom"))
+    return BodyShape(tuple(parts))
+
+
+def _from_shape(skeleton: Skeleton, shape: BodyShape) -> BodyMesh:
+    if not shape.parts:
+        raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
+    own: list[FloatArray] = []
+    pieces = [_part_piece(skeleton, part, own) for part in shape.parts]
+    return bind(skeleton, pieces, np.array(own).reshape(-1, 3))
+
+
+def _part_piece(skeleton: Skeleton, part: BodyPart, own: list[FloatArray]) -> Piece:
+    """One part as a mesh in the rest pose; a colour of its own is added to `own`."""
+    joint = skeleton.index(part.joint)
+    end = bone_end(skeleton, joint) if part.end is None else np.asarray(part.end, dtype=np.float64)
+    if end is None:
+        raise GaitwayError(f"body part on joint '{part.joint}' has no end: the joint has no child; write end=(x, y, z)")
+    widths = part.radii if part.widths is None else part.widths
+    if not part.radii or len(widths) != len(part.radii) or min(*part.radii, *widths) <= 0.0:
+        raise GaitwayError(f"body part on joint '{part.joint}': radii and widths must be as many, and above 0")
+    start = np.asarray(part.start, dtype=np.float64)
+    if part.shape == "box":
+        local = _box_between(start, end, part.radii[0], widths[0], np.asarray(part.side))
+    elif part.shape == "round":
+        radii, wide = (part.radii, widths) if len(widths) > 1 else (part.radii * 2, tuple(widths) * 2)
+        shares = np.linspace(0.0, 1.0, len(radii))
+        stations = [(float(s), w, r) for s, w, r in zip(shares, wide, radii, strict=True)]
+        local = round_rod(start, end, stations, part.side)
+    else:
+        raise GaitwayError(f"body part on joint '{part.joint}' has shape '{part.shape}'; write 'round' or 'box'")
+    places, turns = rest_transforms(skeleton)
+    world = Mesh(
+        places[joint] + rotations.rotate(turns[joint], local.points),
+        rotations.rotate(turns[joint], local.normals),
+        local.triangles,
+    )
+    if part.color in TONES:
+        return rigid(world, joint, TONES.index(part.color))
+    own.append(linear_color(part.color))
+    return rigid(world, joint, len(TONES) + len(own) - 1)
+
+
+def _box_between(start: FloatArray, end: FloatArray, radius: float, width: float, side: FloatArray) -> Mesh:
+    line = end - start
+    length = float(np.linalg.norm(line))
+    along = line / length if length > 1e-9 else np.array([1.0, 0.0, 0.0])
+    wide = side - along * np.dot(side, along)
+    wide = wide / max(float(np.linalg.norm(wide)), 1e-9)
+    return box(0.5 * (start + end), np.stack([along, wide, np.cross(along, wide)]), [0.5 * length, width, radius])

@@ -1,0 +1,152 @@
+"""What can stand in a picture besides the ground: figures, obstacles, paint on the floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import FloatArray, owned
+from gaitway.errors import GaitwayError
+from gaitway.motion.clip import Clip
+from gaitway.motion.skeleton import Skeleton
+from gaitway.render.body import BodyShape
+from gaitway.render.mesh import Mesh, box, cylinder
+from gaitway.render.palette import Palette, person_palette
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """One body in one pose."""
+
+    skeleton: Skeleton
+    positions: FloatArray
+    """World positions of its joints [m]; (J, 3)."""
+    rotations: FloatArray
+    """World rotations of its joints, wxyz; (J, 4)."""
+    colors: Palette | None = None
+    """Linear RGB of every tone (see `palette`); None takes person 0."""
+    body: BodyShape | None = None
+    """Recipe of its body; None makes one from the bones."""
+
+    def __post_init__(self) -> None:
+        joints = len(self.skeleton)
+        object.__setattr__(self, "positions", owned(self.positions, "figure positions", (joints, 3)))
+        object.__setattr__(self, "rotations", owned(self.rotations, "figure rotations", (joints, 4)))
+        colors = person_palette() if self.colors is None else self.colors
+        object.__setattr__(self, "colors", owned(colors, "figure colours", person_palette().shape))
+
+
+def figures_of(
+    clip: Clip, frames: npt.ArrayLike, colors: Palette | None = None, body: BodyShape | None = None
+) -> list[Figure]:
+    """The clip's poses at these frames, where they are in the world."""
+    places, turns = clip.joint_transforms()
+    picked = np.atleast_1d(np.asarray(frames, dtype=np.int64))
+    if len(picked) and not (-len(clip) <= picked.min() and picked.max() < len(clip)):
+        raise GaitwayError(f"frames {picked.min()}..{picked.max()} asked of clip '{clip.name}', which has {len(clip)}")
+    return [Figure(clip.skeleton, places[f], turns[f], colors, body) for f in picked]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box that stands on the floor, or hangs with its underside at `bottom`."""
+
+    center: tuple[float, float]
+    """x and y of its middle [m]."""
+    size: tuple[float, float]
+    """Length along its own x and y [m]."""
+    height: float
+    """[m]."""
+    yaw: float = 0.0
+    """Turn about the vertical [rad]."""
+    bottom: float = 0.0
+    """Height of its underside over the floor [m]."""
+    color: str = "#b9b4aa"
+
+    def mesh(self) -> Mesh:
+        """Its surface."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        axes = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+        middle = (*self.center, self.bottom + 0.5 * self.height)
+        return box(middle, axes, (0.5 * self.size[0], 0.5 * self.size[1], 0.5 * self.height))
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """An upright cylinder."""
+
+    center: tuple[float, float]
+    """x and y of its axis [m]."""
+    radius: float
+    height: float
+    bottom: float = 0.0
+    """Height of its underside over the floor [m]."""
+    color: str = "#b9b4aa"
+
+    def mesh(self) -> Mesh:
+        """Its surface."""
+        return cylinder((*self.center, self.bottom), self.radius, self.height)
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """A ribbon of paint on the floor along a path."""
+
+    path: FloatArray
+    """x and y of its points [m]; (N, 2)."""
+    color: str | tuple[float, float, float] = "#7f8fa6"
+    width: float = 0.05
+    """[m]."""
+    opacity: float = 0.65
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", owned(self.path, "trail path", (None, 2)))
+
+    def polygons(self) -> list[FloatArray]:
+        """Convex pieces, anticlockwise seen from above; each (K, 2)."""
+        gaps = np.linalg.norm(np.diff(self.path, axis=0), axis=1)
+        path = self.path[np.append(True, gaps > 1e-4)] if len(self.path) > 1 else self.path
+        if len(path) < 2:
+            return []
+        way = np.gradient(path, axis=0)
+        way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
+        aside = 0.5 * self.width * np.stack([-way[:, 1], way[:, 0]], axis=1)
+        left, right = path + aside, path - aside
+        return [np.stack([right[i], right[i + 1], left[i + 1], left[i]]) for i in range(len(path) - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """A convex patch of paint on the floor, such as a footprint."""
+
+    outline: FloatArray
+    """x and y of its corners [m], anticlockwise; (N, 2)."""
+    color: str | tuple[float, float, float] = "#7f8fa6"
+    opacity: float = 0.7
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outline", owned(self.outline, "mark outline", (None, 2)))
+
+    def polygons(self) -> list[FloatArray]:
+        """Its outline."""
+        return [self.outline]
+
+
+@dataclass(frozen=True)
+class Label:
+    """Words beside a place of the world."""
+
+    text: str
+    place: tuple[float, float, float]
+    """Where the words point at [m]."""
+    color: str = "#3b3f45"
+    size: int = 0
+    """Letter height in pixels; 0 takes one that suits the picture."""
+    anchor: str = "mm"
+    """Pillow's text anchor: which point of the words is at the place."""
+
+
+Obstacle = Box | Cylinder
+Paint = Trail | Mark
