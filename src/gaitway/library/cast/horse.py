@@ -48,17 +48,17 @@ TRACK = {"Hind": 0.10, "Fore": 0.09}
 """Distance of the hooves from the middle line in a gallop [m]; a horse that gallops treads close to it."""
 START_STEPS: dict[str, tuple[Any, ...]] = {
     # when each hoof leaves its place, and the landing and lift of its steps before the even strides [s]
-    "LeftHind": (0.98,),
-    "RightHind": (1.06,),
-    "LeftFore": (0.60, (0.88, 1.13)),
-    "RightFore": (0.68, (1.00, 1.27)),
+    "LeftHind": (0.88, (1.15, 1.37)),
+    "RightHind": (0.97, (1.28, 1.46)),
+    "LeftFore": (0.52, (0.87, 1.12)),
+    "RightFore": (0.60, (0.95, 1.17)),
 }
 STOP_STEPS: dict[str, tuple[Any, ...]] = {
     # landing and lift of each hoof's steps after the even strides, and when it comes down to stay [s]
-    "LeftHind": ((1.07, 1.34), 1.60),
-    "RightHind": ((1.17, 1.46), 1.74),
+    "LeftHind": ((0.98, 1.24), 1.54),
+    "RightHind": ((1.10, 1.40), 1.70),
     "LeftFore": (1.28,),
-    "RightFore": (1.40,),
+    "RightFore": (1.38,),
 }
 
 
@@ -110,9 +110,9 @@ def _stride_stances(course: Course, strides: Iterable[int], leg: str, jitter: Fl
     return out
 
 
-def _timed_stance(course: Course, leg: str, land: float, lift: float) -> Stance:
+def _timed_stance(course: Course, leg: str, land: float, leave: float) -> Stance:
     """A stance between two times [s]."""
-    first, last = round(land / STEP), round(lift / STEP)
+    first, last = round(land / STEP), round(leave / STEP)
     middle = (first + last) // 2
     weight = float(course.gallop[middle])
     return Stance(first, last, *_foothold(course, middle, leg, weight), load=0.3 + 0.7 * weight)
@@ -257,9 +257,12 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
         course = replace(course, extra=_gallop_wobble(times, rng))
     stances = {}
     for leg, (leave, *steps) in START_STEPS.items():
-        first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.3, starts_planted=True, lift=1.5)
-        own = [_timed_stance(course, leg, land, lift) for land, lift in steps]
-        stances[leg] = [first, *own, *_stride_stances(course, [-2, -1], leg, np.zeros(2))]
+        is_fore = leg.endswith("Fore")
+        lift = 0.5 if is_fore else 0.8
+        first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.3, starts_planted=True, lift=lift)
+        own = [_timed_stance(course, leg, land, leave) for land, leave in steps]
+        strides = _stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
+        stances[leg] = [first, *own, *strides]
     return _assemble(name, course, style, stances, _Ends(False, True))
 
 
@@ -277,10 +280,10 @@ def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip
         course = replace(course, extra=_gallop_wobble(times, rng))
     stances = {}
     for leg, (*steps, halt) in STOP_STEPS.items():
-        own = [replace(_timed_stance(course, leg, land, lift), lift=0.85) for land, lift in steps]
+        own = [replace(_timed_stance(course, leg, land, leave), lift=0.3) for land, leave in steps]
         last = Stance(round(halt / STEP), len(times) - 1, *_planted(course, -1, leg), 0.35, ends_planted=True)
         strides = _stride_stances(course, [0, 1], leg, np.zeros(2))
-        stances[leg] = [*strides, *own, last]
+        stances[leg] = [strides[0], replace(strides[1], lift=0.9 if leg.endswith("Fore") else 0.5), *own, last]
     return _assemble(name, course, style, stances, _Ends(True, False))
 
 

@@ -16,19 +16,22 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import bump, hermite
-from gaitway.library.cast.horse_skeleton import TOE, LegGeometry, horse_skeleton
+from gaitway.library.cast.horse_skeleton import HEEL, TOE, LegGeometry, horse_skeleton
 
 FLEXION_RATIOS = {True: (-1.0, 0.0), False: (1.0, -0.95)}
 """How the second and third bone turn [rad] for each radian of flexion, by whether the leg is a foreleg."""
 SCAPULA_SHARE = 0.3
 """Part of a foreleg's swing to and fro that its shoulder blade makes."""
 SWING_HILLS_DEG = {
-    # extra turn of each joint from the top, positive backward: one hill that folds the leg, one that carries it forward
-    True: ((-2.0, 14.0, -50.0, 84.0, 45.0, 14.0), (-2.0, -6.0, -14.0, 26.0, 10.0, 0.0)),
-    False: ((-18.0, 44.0, -56.0, 50.0, 14.0), (-16.0, 26.0, -26.0, 16.0, 0.0)),
+    # extra turn of each joint from the top, positive backward, in three hills:
+    # one that folds the leg, one that carries it forward, one that lifts the toe before it lands
+    True: ((-2, 14, -50, 84, 45, 14), (-2, -6, -14, 26, 10, 0), (0, 0, 0, 0, -12, -14)),
+    False: ((-18, 44, -56, 50, 14), (-20, 34, -32, 20, 0), (0, 0, 0, -8, -10)),
 }
-SWING_SHAPES = ((3.0, 4.0), (5.0, 3.0))
-"""Powers of rise and fall of the two hills: the first peaks early in the swing, the second late."""
+SWING_SHAPES = ((2.0, 3.5), (4.0, 3.0), (9.0, 2.5))
+"""Powers of rise and fall of the three hills, which peak ever later in the swing."""
+CLEARANCE_TOLERANCE = 0.0005
+"""How far a hoof may dip under the ground in its swing before the leg is folded more [m]."""
 
 
 @dataclass(frozen=True)
@@ -178,18 +181,45 @@ def leg_angles(
         s = np.linspace(0.0, 1.0, end - begin + 1)
         step = s[1]
         swing = hermite(s, pieces[i][-1], _end_rate(pieces[i]) / step, pieces[i + 1][0], _start_rate(pieces[i + 1]) / step)
-        out[begin : end + 1] = swing + _fold(leg, s) * stances[i].lift
+        mount = body[begin : end + 1], body_world[begin : end + 1]
+        out[begin : end + 1] = _clear_of_ground(leg, mount, swing, s, stances[i].lift)
     if reference is not None:
         _join_reference(out, reference, stances, pieces)
     return out.reshape(count, len(leg.joints), 3)
 
 
-def _fold(leg: LegGeometry, s: FloatArray) -> FloatArray:
+def _fold(leg: LegGeometry, s: FloatArray, shapes: Sequence[tuple[float, float]] = SWING_SHAPES) -> FloatArray:
     """Extra turns [rad] that fold a leg in its swing, by progress `s` (N,); (N, joints * 3)."""
     hills = np.zeros((len(s), len(leg.joints), 3))
-    for (rise, fall), degrees in zip(SWING_SHAPES, SWING_HILLS_DEG[leg.is_fore], strict=True):
+    for (rise, fall), degrees in zip(shapes, SWING_HILLS_DEG[leg.is_fore], strict=False):
         hills[:, :, 1] += bump(s, rise, fall)[:, None] * np.radians(degrees)
     return hills.reshape(len(s), -1)
+
+
+def _clear_of_ground(
+    leg: LegGeometry, mount: tuple[FloatArray, FloatArray], swing: FloatArray, s: FloatArray, lift: float
+) -> FloatArray:
+    """The swing folded as much as `lift` asks for, and more around where the hoof would dip into the ground."""
+    angles = swing + lift * _fold(leg, s)
+    for _ in range(6):
+        heights = hoof_heights(leg, *mount, angles.reshape(len(swing), -1, 3))
+        lowest = int(np.argmin(heights))
+        if heights[lowest] > -CLEARANCE_TOLERANCE:
+            break
+        rise = float(np.clip(8.0 * s[lowest], 2.0, 6.0))
+        angles = angles + 0.1 * _fold(leg, s, [(rise, 8.0 - rise)])
+    return angles
+
+
+def hoof_heights(leg: LegGeometry, body: FloatArray, body_world: FloatArray, angles: FloatArray) -> FloatArray:
+    """Height [m] (N,) of the lower of toe and heel for leg angles (N, joints, 3)."""
+    offsets = horse_skeleton().offsets
+    place, world = body, body_world
+    for column, joint in enumerate(leg.joints):
+        place = place + rotations.rotate(world, offsets[joint])
+        world = rotations.multiply(world, rotations.from_rotation_vector(angles[:, column]))
+    ends = [place + rotations.rotate(world, np.array(end)) for end in (TOE, HEEL)]
+    return np.minimum(ends[0][:, 2], ends[1][:, 2])
 
 
 def _join_reference(
