@@ -7,10 +7,12 @@ from pathlib import Path
 from gaitway.errors import FormatError, GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
+from gaitway.motion.formats.amc import read_amc
 from gaitway.motion.formats.assemble import LoadOptions, assemble
 from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.bvh_writer import write_bvh
 from gaitway.motion.formats.limits import MAX_FPS
+from gaitway.motion.formats.raw import RawMotion
 from gaitway.motion.formats.report import LoadReport
 from gaitway.motion.formats.units import UP_AXES, metres_per_unit
 
@@ -25,8 +27,9 @@ def load_clip(
     up: str | None = None,
     keep_tpose: bool = False,
     file_fps: float | None = None,
+    asf: str | Path | None = None,
 ) -> Clip:
-    """Motion from a capture file: BVH.
+    """Motion from a capture file: BVH or Acclaim AMC with its ASF.
 
     What was detected or repaired (unit, T-pose, counts that lie) is logged to the logger "gaitway" at level INFO;
     `load_clip_with_report` returns it.
@@ -39,12 +42,13 @@ def load_clip(
         up: the file's vertical axis, "x", "y" or "z"; None judges by the format and the rest pose.
         keep_tpose: keep a first frame that is a converter's T-pose.
         file_fps: the file's true rate [Hz], where its header lies or is silent.
+        asf: skeleton file of an AMC motion, where it does not lie beside it under a fitting name.
 
     Raises:
         FormatError: for a file that cannot be read, with its line.
         GaitwayError: for an argument that makes no sense.
     """
-    return load_clip_with_report(path, unit=unit, fps=fps, up=up, keep_tpose=keep_tpose, file_fps=file_fps)[0]
+    return load_clip_with_report(path, unit=unit, fps=fps, up=up, keep_tpose=keep_tpose, file_fps=file_fps, asf=asf)[0]
 
 
 def load_clip_with_report(
@@ -55,18 +59,29 @@ def load_clip_with_report(
     up: str | None = None,
     keep_tpose: bool = False,
     file_fps: float | None = None,
+    asf: str | Path | None = None,
 ) -> tuple[Clip, LoadReport]:
     """As `load_clip`, with the report of what was decided about the file."""
     path = Path(path)
     for name, rate in (("fps", fps), ("file_fps", file_fps)):
         if rate is not None and not 0.0 < rate <= MAX_FPS:
             raise GaitwayError(f"{name}={rate} must be above 0 and at most {MAX_FPS:g} frames a second")
-    reader = {".bvh": read_bvh}.get(path.suffix.lower())
-    if reader is None:
-        raise FormatError(path, f"'{path.suffix}' is no known capture format; expected .bvh")
-    clip, report = assemble(path, reader(path, file_fps), LoadOptions(unit, up, keep_tpose))
+    raw = _read(path, file_fps, None if asf is None else Path(asf))
+    clip, report = assemble(path, raw, LoadOptions(unit, up, keep_tpose))
     report.log()
     return (clip if fps is None else resample(clip, fps)), report
+
+
+def _read(path: Path, file_fps: float | None, asf: Path | None) -> RawMotion:
+    match path.suffix.lower():
+        case ".bvh":
+            return read_bvh(path, file_fps)
+        case ".amc":
+            return read_amc(path, file_fps, asf)
+        case ".asf":
+            raise FormatError(path, "is a skeleton without motion; load the .amc file that goes with it")
+        case other:
+            raise FormatError(path, f"'{other}' is no known capture format; expected .bvh or .amc")
 
 
 def save_clip(

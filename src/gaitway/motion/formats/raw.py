@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.motion import _kernels
+
+Array = TypeVar("Array", FloatArray, IntArray)
 
 
 @dataclass(eq=False)
@@ -45,11 +48,17 @@ class RawMotion:
 def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Joint positions (N, J, 3) and world rotations (N, J, 4) of poses (N, J, 4) with the root at the origin."""
     positions, world = np.empty((*local.shape[:2], 3)), np.empty(local.shape)
-    fixed = [np.ascontiguousarray(a).view() for a in (parents, offsets, np.zeros((len(local), 3)), local)]
-    for array in fixed:  # read-only, as a Skeleton's arrays are: Numba would compile once more for others
-        array.setflags(write=False)
-    _kernels.forward_kinematics(*fixed, positions, world)
+    _kernels.forward_kinematics(
+        _fixed(parents), _fixed(offsets), _fixed(np.zeros((len(local), 3))), _fixed(local), positions, world
+    )
     return positions, world
+
+
+def _fixed(array: Array) -> Array:
+    """A read-only view, as a Skeleton's arrays are: Numba would compile once more for a writable one."""
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
 
 
 def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 
 from gaitway.errors import FormatError
 from gaitway.motion.formats.limits import MAX_FILE_BYTES, MAX_MAGNITUDE
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _QUOTE_LENGTH = 40
+_LONGEST_NUMBER = 400
 
 
 def read_bytes(path: Path) -> bytes:
@@ -71,11 +70,17 @@ def decoded(token: bytes) -> str:
 
 def parse_number(token: bytes | str) -> float | None:
     """A plain decimal number of sensible size, or None for anything else (NaN, infinity, garbage)."""
-    text = token.decode("latin-1") if isinstance(token, bytes) else token
-    if len(text) > 400 or not _NUMBER.fullmatch(text):
+    if (
+        len(token) > _LONGEST_NUMBER
+        or not token.isascii()
+        or (b"_" in token if isinstance(token, bytes) else "_" in token)
+    ):
         return None
-    value = float(text)
-    return value if math.isfinite(value) and abs(value) <= MAX_MAGNITUDE else None
+    try:
+        value = float(token)
+    except ValueError:
+        return None
+    return value if abs(value) <= MAX_MAGNITUDE else None  # NaN compares false
 
 
 def parse_count(token: bytes | str) -> int | None:

@@ -10,6 +10,7 @@ import numpy as np
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.errors import GaitwayError
 from gaitway.motion.formats.raw import RawMotion, pose
+from gaitway.motion.roles import find_roles
 
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "cmu": 0.0254 / 0.45}
 """Metres in one unit. "cmu" is 1/0.45 inch, the unit of the CMU captures and of their conversions."""
@@ -63,6 +64,12 @@ def leg_length(parents: IntArray, offsets: FloatArray, roles: Mapping[str, int])
         if joint == hip and length > 0.0:
             lengths.append(length)
     return sum(lengths) / len(lengths) if lengths else None
+
+
+def has_human_legs(raw: RawMotion, factor: float) -> bool:
+    """Whether the legs have a human length if one file unit is `factor` metres."""
+    leg = leg_length(raw.parents, raw.offsets, find_roles(raw.names, raw.parents, raw.offsets))
+    return leg is not None and _PLAUSIBLE_LEG[0] <= leg * factor <= _PLAUSIBLE_LEG[1]
 
 
 def detect_unit(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> tuple[float, str]:
