@@ -28,12 +28,14 @@ _HEEL_BACK, _TOE_THICKNESS, _ANKLE_HEIGHT, _BALL_AHEAD, _TOE_AHEAD = 0.035, 0.02
 class ContactLimits:
     """What counts as resting; each pair is (to begin, to go on). Heights and speeds are those of a leg of 0.85 m."""
 
-    height: tuple[float, float] = (0.03, 0.055)
+    height: tuple[float, float] = (0.02, 0.03)
     """Over the point's own resting height [m]. More glues feet that swing low."""
-    speed: tuple[float, float] = (0.25, 0.4)
+    speed: tuple[float, float] = (0.25, 0.32)
     """[m/s]."""
-    speed_share: tuple[float, float] = (0.1, 0.2)
+    speed_share: tuple[float, float] = (0.1, 0.12)
     """Added to the speed limit for every m/s of the pelvis (the fastest within a quarter of a second)."""
+    settled: float = 0.012
+    """A contact begins and ends within this distance of the place where the point rests in that stance [m]."""
     shortest_s: float = 0.08
     """Contacts shorter than this are dropped [s], and gaps of up to half of it are closed."""
     smoothing_s: float = 0.012
@@ -120,6 +122,9 @@ def detect_contacts(clip: Clip, limits: ContactLimits = ContactLimits()) -> Clip
     begin = (height < limits.height[0]) & (speed < limits.speed[0] + limits.speed_share[0] * going)
     go_on = (height < limits.height[1]) & (speed < limits.speed[1] + limits.speed_share[1] * going)
     contacts = np.stack([_hysteresis(b, g) for b, g in zip(begin.T, go_on.T, strict=True)], axis=1)
+    contacts = _without_blips(contacts, limits.shortest_s * clip.fps)
+    for c in range(contacts.shape[1]):
+        contacts[:, c] = _trimmed(contacts[:, c], points[:, c], speed[:, c], limits)
     return replace(clip, contacts=_without_blips(contacts, limits.shortest_s * clip.fps))
 
 
@@ -171,6 +176,19 @@ def _hysteresis(begin: BoolArray, go_on: BoolArray) -> BoolArray:
         first = np.flatnonzero(begin[start:stop])
         if len(first):
             out[start + first[0] : stop] = True
+    return out
+
+
+def _trimmed(flags: BoolArray, points: FloatArray, speed: FloatArray, limits: ContactLimits) -> BoolArray:
+    """Contacts without the frames at their ends in which the point is still coming down or already leaving; (F,)."""
+    out = np.array(flags)
+    for start, stop in stances(flags):
+        away = points[start:stop] - np.median(points[start:stop], axis=0)
+        settled = np.abs(away[:, 2]) < limits.settled
+        settled &= (np.linalg.norm(away[:, :2], axis=-1) < limits.settled) | (speed[start:stop] < limits.speed[0])
+        inside = np.flatnonzero(settled)
+        out[start : start + inside[0]] = False
+        out[start + inside[-1] + 1 : stop] = False
     return out
 
 

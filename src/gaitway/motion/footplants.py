@@ -1,0 +1,213 @@
+"""Where a foot shall be in every frame so that its planted points do not move.
+
+Within a stance a foot turns about its heel after it lands, rests while heel and ball are down, and turns about the ball
+when the heel rises. While both are down the foot is held as a whole. While one is down that point is held and the ankle
+stays as near to its captured track as the foot's length allows, so noise in the captured foot cannot shake the leg.
+Everywhere else the corrections are carried on with equal value and slope until they fade.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+
+SLOPE_S = 0.10
+"""Time in which the speed of a correction dies away outside of where it is known [s]; longer overshoots."""
+
+
+@dataclass(frozen=True, eq=False)
+class FootPlan:
+    """What one foot shall do."""
+
+    ankle: FloatArray
+    """Positions of the ankle [m]; (F, 3)."""
+    foot: FloatArray
+    """World rotations of the ankle joint; (F, 4)."""
+    toes: FloatArray | None
+    """World rotations of the toe joint; (F, 4), or None on a rig without toes."""
+    planted: BoolArray
+    """Frames in which the heel or the ball is down; (F,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Foot:
+    """The captured foot."""
+
+    ankle: FloatArray
+    rotations: FloatArray
+    toes: FloatArray | None
+    heel_offset: FloatArray
+    ball_offset: FloatArray
+    heel: BoolArray
+    ball: BoolArray
+    toe: BoolArray
+
+    def track(self, offset: FloatArray) -> FloatArray:
+        """Captured positions of a point given in the ankle's frame [m]; (F, 3)."""
+        return np.asarray(self.ankle + rotations.rotate(self.rotations, offset))
+
+
+def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, window_s: float) -> FootPlan:
+    """Targets for one foot.
+
+    Args:
+        clip: motion with contacts for points named "left_heel" and "left_ball" (and "left_toe") on the ankle joint.
+        side: "left" or "right".
+        positions: world positions of all joints [m]; (F, J, 3).
+        world: world rotations of all joints; (F, J, 4).
+        window_s: time over which a correction fades where it is free to [s].
+    """
+    foot, fps = _read_foot(clip, side, positions, world), clip.fps
+    both, planted = foot.heel & foot.ball, foot.heel | foot.ball
+    shift, turn, pins = np.zeros_like(foot.ankle), np.zeros_like(foot.ankle), np.zeros_like(foot.ankle)
+    for start, stop in stances(planted):
+        _hold_stance(foot, start, stop, shift, turn, pins)
+    shift, turn = _bridge(shift, both, fps, window_s), _bridge(turn, both, fps, window_s)
+    ankle, held = foot.ankle + shift, rotations.multiply(rotations.from_rotation_vector(turn), foot.rotations)
+    extra_shift, extra_turn = np.zeros_like(ankle), np.zeros_like(ankle)
+    for flags, offset in ((foot.heel & ~both, foot.heel_offset), (foot.ball & ~both, foot.ball_offset)):
+        arm = rotations.rotate(held[flags], offset)
+        swing = rotations.between(-arm, ankle[flags] - pins[flags])
+        extra_turn[flags] = rotations.to_rotation_vector(swing)
+        extra_shift[flags] = pins[flags] - rotations.rotate(swing, arm) - ankle[flags]
+    extra_shift, extra_turn = (_bridge(e, planted, fps, window_s) for e in (extra_shift, extra_turn))
+    held = rotations.multiply(rotations.from_rotation_vector(extra_turn), held)
+    return FootPlan(ankle + extra_shift, held, _hold_toes(foot, held, fps, window_s), planted)
+
+
+def _read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> _Foot:
+    skeleton = clip.skeleton
+    ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
+    offsets, flags = {}, {}
+    for column, point in enumerate(skeleton.contact_points):
+        offsets[point.name] = np.array(point.offset) if point.joint == ankle else None
+        flags[point.name] = clip.contacts[:, column] if clip.contacts is not None else None
+    never = np.zeros(len(clip), dtype=bool)
+    down = {}
+    for part in ("heel", "ball", "toe"):
+        found = flags.get(f"{side}_{part}")
+        usable = found is not None and (part == "toe" or offsets[f"{side}_{part}"] is not None)
+        down[part] = np.array(found) if usable else never
+    heel, ball = (offsets.get(f"{side}_{part}") for part in ("heel", "ball"))
+    _overlap(down["heel"], down["ball"])
+    return _Foot(
+        positions[:, ankle],
+        world[:, ankle],
+        None if toe is None else world[:, toe],
+        np.zeros(3) if heel is None else heel,
+        np.zeros(3) if ball is None else ball,
+        down["heel"],
+        down["ball"],
+        down["toe"],
+    )
+
+
+def _overlap(heel: BoolArray, ball: BoolArray) -> None:
+    """Where one point takes over from the other with no frame in common, give them the two frames of the change."""
+    change = np.flatnonzero(
+        (heel[:-1] & ~ball[:-1] & ~heel[1:] & ball[1:]) | (ball[:-1] & ~heel[:-1] & heel[1:] & ~ball[1:])
+    )
+    for frames in (change, change + 1):
+        heel[frames] = ball[frames] = True
+
+
+def _hold_stance(foot: _Foot, start: int, stop: int, shift: FloatArray, turn: FloatArray, pins: FloatArray) -> None:
+    """Fill in one stance: corrections of the frames with both points down, and the places of single points."""
+    heel, ball = foot.track(foot.heel_offset)[start:stop], foot.track(foot.ball_offset)[start:stop]
+    heel_down, ball_down = foot.heel[start:stop], foot.ball[start:stop]
+    flats = stances(heel_down & ball_down)
+    if not flats:
+        track, down = (heel, heel_down) if heel_down.any() else (ball, ball_down)
+        pins[start:stop] = _resting_place(track[down])
+        return
+    rise = np.median(ball[ball_down, 2]) - np.median(heel[heel_down, 2])
+    reference = max(range(len(flats)), key=lambda i: flats[i][1] - flats[i][0])
+    held = [_held_rotation(foot, start + a, start + b, float(rise)) for a, b in flats]
+    places: list[FloatArray] = [np.zeros(3)] * len(flats)  # of the ankle
+    a, b = flats[reference]
+    lever = rotations.rotate(held[reference], 0.5 * (foot.heel_offset + foot.ball_offset))
+    places[reference] = _resting_place(0.5 * (heel[a:b] + ball[a:b])) - lever
+    for step in (1, -1):
+        i = reference + step
+        while 0 <= i < len(flats):  # the point that stays down between two flats is shared by both
+            between = flats[min(i, i - step)][1]
+            offset = foot.ball_offset if ball_down[between] else foot.heel_offset
+            places[i] = places[i - step] + rotations.rotate(held[i - step], offset) - rotations.rotate(held[i], offset)
+            i += step
+    for (a, b), rotation, place in zip(flats, held, places, strict=True):
+        shift[start + a : start + b] = place - foot.ankle[start + a : start + b]
+        undone = rotations.multiply(rotation, rotations.conjugate(foot.rotations[start + a : start + b]))
+        turn[start + a : start + b] = rotations.to_rotation_vector(undone)
+    for first, last in stances(~(heel_down & ball_down)):
+        i = next((k for k, flat in enumerate(flats) if flat[1] == first), None)
+        i = next(k for k, flat in enumerate(flats) if flat[0] == last) if i is None else i
+        offset = foot.ball_offset if ball_down[first] else foot.heel_offset
+        pins[start + first : start + last] = places[i] + rotations.rotate(held[i], offset)
+
+
+def _resting_place(track: FloatArray) -> FloatArray:
+    """Where a point rests: the middle of its track in the middle half of its time; (3,)."""
+    inner = len(track) // 4
+    return np.asarray(np.median(track[inner : len(track) - inner], axis=0))
+
+
+def _held_rotation(foot: _Foot, start: int, stop: int, rise: float) -> FloatArray:
+    """One rotation for a foot that lies still: the mean, with the ball `rise` metres above the heel; (4,)."""
+    inner = (stop - start) // 4
+    mean = rotations.mean(foot.rotations[start + inner : stop - inner])
+    line = rotations.rotate(mean, foot.ball_offset - foot.heel_offset)
+    length = float(np.linalg.norm(line))
+    rise = min(max(rise, -0.9 * length), 0.9 * length)
+    level = line[:2] / max(float(np.linalg.norm(line[:2])), 1e-9) * np.sqrt(length**2 - rise**2)
+    return rotations.multiply(rotations.between(line, np.array([level[0], level[1], rise])), mean)
+
+
+def _hold_toes(foot: _Foot, held: FloatArray, fps: float, window_s: float) -> FloatArray | None:
+    """Toes that go with the corrected foot, and lie still while ball and toe are down; (F, 4)."""
+    if foot.toes is None:
+        return None
+    change = rotations.multiply(held, rotations.conjugate(foot.rotations))
+    toes = rotations.multiply(change, foot.toes)
+    turn = np.zeros_like(foot.ankle)
+    still = foot.ball & foot.toe
+    for start, stop in stances(still):
+        inner = (stop - start) // 4
+        mean = rotations.mean(toes[start + inner : stop - inner])
+        turn[start:stop] = rotations.to_rotation_vector(rotations.multiply(mean, rotations.conjugate(toes[start:stop])))
+    turn = _bridge(turn, still, fps, window_s)
+    return rotations.multiply(rotations.from_rotation_vector(turn), toes)
+
+
+def _bridge(values: FloatArray, known: BoolArray, fps: float, window_s: float) -> FloatArray:
+    """Fill the frames that are not known so that value and slope go on; (F, k).
+
+    From each known run values fade to zero within the window; across a shorter gap they go straight to the next run.
+    """
+    out, frames = np.array(values), len(values)
+    window, fade = max(window_s * fps, 1.0), max(SLOPE_S * fps, 2.0)
+    for start, stop in stances(~known):
+        gap = stop - start + 1
+        part = np.zeros((stop - start, values.shape[1]))
+        for edge, inner, steps, open_ended in (
+            (start - 1, start - 2, np.arange(1, gap), stop == frames),
+            (stop, stop + 1, np.arange(gap - 1, 0, -1), start == 0),
+        ):
+            if 0 <= edge < frames:
+                reach = window if open_ended else min(window, gap)
+                slope = out[edge] - out[inner] if 0 <= inner < frames and known[inner] else np.zeros(values.shape[1])
+                i = steps[:, None]
+                t = np.minimum(i / reach, 1.0)
+                part += out[edge] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * _spent(i, min(fade, reach))
+        out[start:stop] = part
+    return out
+
+
+def _spent(i: FloatArray, length: float) -> FloatArray:
+    """A curve that leaves 0 with slope 1 and is back at 0, with slope 0, after `length` frames."""
+    return np.asarray(i * np.clip(1.0 - i / length, 0.0, 1.0) ** 2)

@@ -1,0 +1,136 @@
+"""Foot-skate clean-up: planted feet are pinned, and the rest of the body follows without a pop.
+
+The order of work follows the idea of Kovar, Schreiner and Gleicher ("Footskate cleanup for motion capture editing", 2002):
+fix where planted points are, find where the ankles must be, move the root as little and as smoothly as the legs need, solve
+each leg in closed form, and ease every correction in and out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.motion.anatomy import pole_direction
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts, stances
+from gaitway.motion.footplants import FootPlan, plan_foot
+from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, SOFTNESS, set_limb, two_bone
+from gaitway.motion.kinematics import forward_kinematics
+
+_LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
+_FOLLOW_S = 0.15
+"""How slowly the root follows what both feet are moved by [s]."""
+_DROP_S = 0.20
+"""Time that lowering the root takes to come and to go [s]."""
+_DEEPEST = 0.12
+"""The root is never lowered by more than this for the sake of a leg [m]."""
+
+
+def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
+    """The clip with its planted feet pinned.
+
+    Args:
+        clip: motion of a humanoid. Contacts are detected where it has none.
+        window_s: time over which corrections fade where no other stance follows [s].
+
+    Returns:
+        The clip with new root positions and legs; contacts as they were.
+    """
+    clip = clip if clip.contacts is not None else detect_contacts(clip)
+    clip.skeleton.require(*LEFT_LEG, *RIGHT_LEG)
+    positions, world = clip.joint_transforms()
+    plans = {side: plan_foot(clip, side, positions, world, window_s) for side in _LEGS}
+    roots = clip.root_positions + _root_shift(clip, plans, positions)
+    moved = positions + (roots - clip.root_positions)[:, None]
+    roots = roots - np.array([0.0, 0.0, 1.0]) * _root_drop(clip, plans, moved)[:, None]
+    return _with_legs(replace(clip, root_positions=roots), plans)
+
+
+def foot_slide(clip: Clip, parts: tuple[str, ...] = ("heel", "ball")) -> FloatArray:
+    """The farthest that each planted point moves level from where it was first planted [m]; one number a stance.
+
+    Args:
+        clip: motion with contacts.
+        parts: contact points by the last word of their name.
+    """
+    clip = clip if clip.contacts is not None else detect_contacts(clip)
+    points, slides = clip.contact_positions(), []
+    for column, point in enumerate(clip.skeleton.contact_points):
+        if point.name.rpartition("_")[2] in parts and clip.contacts is not None:
+            for start, stop in stances(clip.contacts[:, column]):
+                track = points[start:stop, column, :2]
+                slides.append(float(np.linalg.norm(track - track[0], axis=-1).max()))
+    return np.array(slides)
+
+
+def knee_speeds(clip: Clip) -> FloatArray:
+    """How fast each knee bends, left and right [rad/s]; (F-1, 2)."""
+    return np.abs(np.diff(knee_angles(clip), axis=0)) * clip.fps
+
+
+def knee_angles(clip: Clip) -> FloatArray:
+    """How far each knee is bent, left and right; 0 is straight [rad]; (F, 2)."""
+    positions, columns = clip.joint_positions(), []
+    for chain in _LEGS.values():
+        hip, knee, ankle = clip.skeleton.require(*chain)
+        thigh, shank = positions[:, knee] - positions[:, hip], positions[:, ankle] - positions[:, knee]
+        sine = np.linalg.norm(np.cross(thigh, shank), axis=-1)
+        columns.append(np.arctan2(sine, np.sum(thigh * shank, axis=-1)))
+    return np.stack(columns, axis=1)
+
+
+def _root_shift(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) -> FloatArray:
+    """The slow part of what planted feet are moved by [m]; (F, 3). It spares the legs all but the quick part."""
+    total, weight = np.zeros((len(clip), 3)), np.zeros(len(clip))
+    for side, plan in plans.items():
+        shift = plan.ankle - positions[:, clip.skeleton.roles[f"{side}_ankle"]]
+        share = plan.planted + 1e-3
+        total, weight = total + share[:, None] * shift, weight + share
+    smooth: FloatArray = gaussian_filter1d(total / weight[:, None], _FOLLOW_S * clip.fps, axis=0, mode="nearest")
+    return smooth
+
+
+def _root_drop(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) -> FloatArray:
+    """How far the root must sink so that both legs reach their planted feet [m]; (F,), smooth and never too little."""
+    need = np.zeros(len(clip))
+    for side, plan in plans.items():
+        hip, knee, ankle = (clip.skeleton.roles[role] for role in _LEGS[side])
+        bones = [np.linalg.norm(positions[0, b] - positions[0, a]) for a, b in ((hip, knee), (knee, ankle))]
+        reach = (1.0 - 1.06 * SOFTNESS) * float(bones[0] + bones[1])
+        line = plan.ankle - positions[:, hip]
+        level = np.minimum(np.sum(line[:, :2] ** 2, axis=-1), reach**2)
+        short = -line[:, 2] - np.sqrt(reach**2 - level)
+        need = np.maximum(need, np.where(plan.planted, short, 0.0))
+    half = max(int(0.5 * _DROP_S * clip.fps), 1)
+    # the filter looks no farther than the maximum was spread, so it never falls below the need
+    spread = maximum_filter1d(np.minimum(need, _DEEPEST), 2 * half + 1, mode="nearest")
+    drop: FloatArray = gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
+    return drop
+
+
+def _with_legs(clip: Clip, plans: dict[str, FootPlan]) -> Clip:
+    """The clip with both legs solved for their plans."""
+    positions, world = forward_kinematics(clip.skeleton, clip.root_positions, clip.rotations)
+    local, parents = np.array(clip.rotations), clip.skeleton.parents.tolist()
+    for side, plan in plans.items():
+        chain = _LEGS[side]
+        hip, knee, ankle = clip.skeleton.require(*chain)
+        pole = rotations.rotate(world[:, hip], pole_direction(clip.skeleton, chain))
+        upper, lower = two_bone(
+            positions[:, hip],
+            positions[:, knee],
+            positions[:, ankle],
+            world[:, hip],
+            world[:, knee],
+            plan.ankle,
+            pole,
+        )
+        set_limb(local, world, parents, (hip, knee, ankle), (upper, lower, plan.foot))
+        toe = clip.skeleton.roles.get(f"{side}_toe")
+        if toe is not None and plan.toes is not None:
+            local[:, toe] = rotations.multiply(rotations.conjugate(plan.foot), plan.toes)
+    return replace(clip, rotations=rotations.normalize(local))
