@@ -30,6 +30,8 @@ class ContactPoint:
     """Index of the joint that carries it."""
     offset: tuple[float, float, float]
     """Where it is in that joint's frame [m]."""
+    rolls: bool = False
+    """It moves over the ground while it touches it, as a wheel does, so its contact is no stance to stand still in."""
 
 
 @dataclass(frozen=True, eq=False)
