@@ -11,6 +11,7 @@ from gaitway.motion.formats.amc import read_amc
 from gaitway.motion.formats.assemble import LoadOptions, assemble
 from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.bvh_writer import write_bvh
+from gaitway.motion.formats.gltf import read_gltf
 from gaitway.motion.formats.limits import MAX_FPS
 from gaitway.motion.formats.raw import RawMotion
 from gaitway.motion.formats.report import LoadReport
@@ -28,8 +29,9 @@ def load_clip(
     keep_tpose: bool = False,
     file_fps: float | None = None,
     asf: str | Path | None = None,
+    animation: int | str = 0,
 ) -> Clip:
-    """Motion from a capture file: BVH or Acclaim AMC with its ASF.
+    """Motion from a capture file: BVH, Acclaim AMC with its ASF, or glTF.
 
     What was detected or repaired (unit, T-pose, counts that lie) is logged to the logger "gaitway" at level INFO;
     `load_clip_with_report` returns it.
@@ -41,14 +43,17 @@ def load_clip(
             filtered: motion faster than half the new rate is lost but does not ring.
         up: the file's vertical axis, "x", "y" or "z"; None judges by the format and the rest pose.
         keep_tpose: keep a first frame that is a converter's T-pose.
-        file_fps: the file's true rate [Hz], where its header lies or is silent.
+        file_fps: the file's true rate [Hz], where its header lies or is silent; for glTF the rate of sampling.
         asf: skeleton file of an AMC motion, where it does not lie beside it under a fitting name.
+        animation: number or name of the animation in a glTF file.
 
     Raises:
         FormatError: for a file that cannot be read, with its line.
         GaitwayError: for an argument that makes no sense.
     """
-    return load_clip_with_report(path, unit=unit, fps=fps, up=up, keep_tpose=keep_tpose, file_fps=file_fps, asf=asf)[0]
+    return load_clip_with_report(
+        path, unit=unit, fps=fps, up=up, keep_tpose=keep_tpose, file_fps=file_fps, asf=asf, animation=animation
+    )[0]
 
 
 def load_clip_with_report(
@@ -60,28 +65,31 @@ def load_clip_with_report(
     keep_tpose: bool = False,
     file_fps: float | None = None,
     asf: str | Path | None = None,
+    animation: int | str = 0,
 ) -> tuple[Clip, LoadReport]:
     """As `load_clip`, with the report of what was decided about the file."""
     path = Path(path)
     for name, rate in (("fps", fps), ("file_fps", file_fps)):
         if rate is not None and not 0.0 < rate <= MAX_FPS:
             raise GaitwayError(f"{name}={rate} must be above 0 and at most {MAX_FPS:g} frames a second")
-    raw = _read(path, file_fps, None if asf is None else Path(asf))
+    raw = _read(path, file_fps, None if asf is None else Path(asf), animation)
     clip, report = assemble(path, raw, LoadOptions(unit, up, keep_tpose))
     report.log()
     return (clip if fps is None else resample(clip, fps)), report
 
 
-def _read(path: Path, file_fps: float | None, asf: Path | None) -> RawMotion:
+def _read(path: Path, file_fps: float | None, asf: Path | None, animation: int | str) -> RawMotion:
     match path.suffix.lower():
         case ".bvh":
             return read_bvh(path, file_fps)
         case ".amc":
             return read_amc(path, file_fps, asf)
+        case ".glb" | ".gltf":
+            return read_gltf(path, file_fps, animation)
         case ".asf":
             raise FormatError(path, "is a skeleton without motion; load the .amc file that goes with it")
         case other:
-            raise FormatError(path, f"'{other}' is no known capture format; expected .bvh or .amc")
+            raise FormatError(path, f"'{other}' is no known capture format; expected .bvh, .amc, .glb or .gltf")
 
 
 def save_clip(

@@ -16,7 +16,7 @@ from gaitway.motion.formats.asf import AsfSkeleton, read_asf
 from gaitway.motion.formats.limits import MAX_FPS, MAX_MAGNITUDE, MAX_VALUES
 from gaitway.motion.formats.raw import RawMotion
 from gaitway.motion.formats.source import decoded, parse_number, quoted, read_text
-from gaitway.motion.formats.units import has_human_legs
+from gaitway.motion.formats.units import state_unit
 
 DEFAULT_RATE = 120.0
 """AMC files do not say their rate [Hz]; CMU recorded most at this one."""
@@ -59,7 +59,7 @@ def read_amc(path: Path, file_fps: float | None = None, asf: Path | None = None)
         up="y",
         notes=notes,
     )
-    _state_unit(raw, skeleton.length_unit)
+    state_unit(raw, _INCH / skeleton.length_unit, f"the ASF says 'length {skeleton.length_unit:g}'")
     return raw
 
 
@@ -78,17 +78,6 @@ def find_asf(path: Path) -> Path:
     if len(beside) != 1:
         raise FormatError(path, "its .asf skeleton was not found beside it; name it with asf=")
     return beside[0]
-
-
-def _state_unit(raw: RawMotion, length_unit: float) -> None:
-    """Believe the ASF's unit where the body is then of human size; the factor is an inch in some files, not in all."""
-    factor = _INCH / length_unit
-    if has_human_legs(raw, factor):
-        raw.metres_per_unit = factor
-    else:
-        raw.notes.append(
-            f"the ASF's 'length {length_unit:g}' does not give human legs, so the unit is judged by body size"
-        )
 
 
 def _read_frames(path: Path, skeleton: AsfSkeleton, starts: IntArray) -> tuple[FloatArray, bool, float | None]:

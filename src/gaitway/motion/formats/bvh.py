@@ -12,14 +12,9 @@ from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.bvh_header import BvhHeader, read_header
 from gaitway.motion.formats.limits import MAX_FPS
 from gaitway.motion.formats.numbers import read_table
-from gaitway.motion.formats.raw import RawMotion, unique_names
+from gaitway.motion.formats.rates import whole_rate
+from gaitway.motion.formats.raw import RawMotion, settle_offsets, unique_names
 from gaitway.motion.formats.source import line_of, read_text
-
-_WHOLE_RATE_TOLERANCE = 5e-4
-"""A rate this near to a whole number (relative) is that number: headers round the frame time to a few digits.
-29.97 and 23.976 Hz are twice as far away."""
-_MOVING_OFFSET = 1e-3
-"""A joint whose position channels vary by more than this share of the longest bone is said to stretch."""
 
 
 def read_bvh(path: Path, file_fps: float | None = None) -> RawMotion:
@@ -68,8 +63,7 @@ def _header_rate(path: Path, data: bytes, header: BvhHeader) -> float:
         raise FormatError(
             path, f"Frame Time: {header.frame_time:g} is {rate:g} frames a second; load it with file_fps=", line
         )
-    whole = round(rate)
-    return float(whole) if whole and abs(rate - whole) < _WHOLE_RATE_TOLERANCE * whole else rate
+    return whole_rate(rate)
 
 
 def _positions(header: BvhHeader, table: FloatArray, joint: int) -> FloatArray:
@@ -84,32 +78,19 @@ def _positions(header: BvhHeader, table: FloatArray, joint: int) -> FloatArray:
 
 
 def _offsets(header: BvhHeader, table: FloatArray, notes: list[str]) -> FloatArray:
-    """Offsets (J, 3), with the position channels of joints other than the root folded in.
-
-    A pose here has rotations only, so a joint whose channels move gets their mean, and that is said.
-    """
+    """Offsets (J, 3), with the position channels of joints other than the root folded in."""
     offsets = header.offsets
-    longest = float(np.linalg.norm(offsets[1:], axis=1).max(initial=0.0))
-    stretching, unused = [], []
+    moving = {}
+    unused = []
     for j in range(1, len(offsets)):
-        columns = header.joints[j].position_columns
-        if max(columns) < 0:
-            continue
-        values = _positions(header, table, j)
-        channels = values[:, [axis for axis in range(3) if columns[axis] >= 0]]
-        if not channels.any() and offsets[j].any():
+        columns = [column for column in header.joints[j].position_columns if column >= 0]
+        if columns and not table[:, columns].any() and offsets[j].any():
             unused.append(header.joints[j].name)
-            continue
-        if np.ptp(channels, axis=0).max() > _MOVING_OFFSET * max(longest, float(np.linalg.norm(values[0]))):
-            stretching.append(header.joints[j].name)
-        offsets[j] = values.mean(axis=0)
+        elif columns:
+            moving[j] = _positions(header, table, j)
     if unused:
         notes.append(
             f"{len(unused)} joints ('{unused[0]}' ...) have position channels that are all zero; OFFSET is used"
         )
-    if stretching:
-        notes.append(
-            f"{len(stretching)} joints ('{stretching[0]}' ...) change their distance from their parent; "
-            "a clip has rotations only, so their mean position is used"
-        )
+    settle_offsets([joint.name for joint in header.joints], offsets, moving, notes)
     return offsets

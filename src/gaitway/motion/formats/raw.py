@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -13,6 +13,9 @@ from gaitway.arrays import FloatArray, IntArray
 from gaitway.motion import _kernels
 
 Array = TypeVar("Array", FloatArray, IntArray)
+
+_MOVING_OFFSET = 1e-3
+"""A joint whose distance from its parent varies by more than this share of the longest bone is said to stretch."""
 
 
 @dataclass(eq=False)
@@ -82,3 +85,27 @@ def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:
         more = f" and {len(renamed) - 3} more" if len(renamed) > 3 else ""
         notes.append(f"joint names that occur more than once were made different: {', '.join(renamed[:3])}{more}")
     return unique
+
+
+def settle_offsets(
+    names: Sequence[str], offsets: FloatArray, moving: Mapping[int, FloatArray], notes: list[str]
+) -> None:
+    """Put the mean of positions that a file gives frame by frame in place of the joints' offsets.
+
+    A pose has rotations only, so what moves is lost; `notes` says it.
+
+    Args:
+        names: joint names.
+        offsets: (J, 3), changed in place.
+        moving: for some joints, their positions in the parent's frame; (F, 3) each.
+        notes: where to say it.
+    """
+    for joint, positions in moving.items():
+        offsets[joint] = positions.mean(axis=0)
+    longest = float(np.linalg.norm(offsets[1:], axis=1).max(initial=0.0))
+    stretching = [j for j, positions in moving.items() if np.ptp(positions, axis=0).max() > _MOVING_OFFSET * longest]
+    if stretching:
+        notes.append(
+            f"{len(stretching)} joints ('{names[stretching[0]]}' ...) change their place against their parent; "
+            "a clip has rotations only, so the mean place is used"
+        )

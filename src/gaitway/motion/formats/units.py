@@ -66,10 +66,13 @@ def leg_length(parents: IntArray, offsets: FloatArray, roles: Mapping[str, int])
     return sum(lengths) / len(lengths) if lengths else None
 
 
-def has_human_legs(raw: RawMotion, factor: float) -> bool:
-    """Whether the legs have a human length if one file unit is `factor` metres."""
+def state_unit(raw: RawMotion, factor: float, source: str) -> None:
+    """Take a file's own statement of its unit [m], unless the body has legs that are then not of human length."""
     leg = leg_length(raw.parents, raw.offsets, find_roles(raw.names, raw.parents, raw.offsets))
-    return leg is not None and _PLAUSIBLE_LEG[0] <= leg * factor <= _PLAUSIBLE_LEG[1]
+    if leg is None or _PLAUSIBLE_LEG[0] <= leg * factor <= _PLAUSIBLE_LEG[1]:
+        raw.metres_per_unit = factor
+    else:
+        raw.notes.append(f"{source}, but the leg would be {leg * factor:.3g} m long; the unit is judged by body size")
 
 
 def detect_unit(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> tuple[float, str]:

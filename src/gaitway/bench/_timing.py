@@ -1,0 +1,136 @@
+"""How benchmarks are timed and what a result is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Any
+
+from gaitway._version import __version__
+
+_SHORTEST_TURN = 0.1
+"""Seconds that one task runs before the next has its turn."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Wall time of repeated runs [ms]."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.3g} [{self.low:.3g}..{self.high:.3g}]"
+
+
+@dataclass(frozen=True)
+class BenchRow:
+    """One task, measured with gaitway and with a peer."""
+
+    name: str
+    peer: str
+    """Name and version of the other library, or why it was not measured."""
+    ours: Timing
+    theirs: Timing | None
+    """None where the peer is not installed."""
+    target: float | None = None
+    """How many times faster we mean to be; None where no target is set."""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster gaitway is, by medians."""
+        return None if self.theirs is None else self.theirs.median / self.ours.median
+
+    @property
+    def missed(self) -> bool:
+        """Whether the target was measured and not reached."""
+        return self.ratio is not None and self.target is not None and self.ratio < self.target
+
+    def as_dict(self) -> dict[str, str]:
+        """The row as text, for a table."""
+        return {
+            "task": self.name,
+            "gaitway ms": str(self.ours),
+            "peer": self.peer,
+            "peer ms": "" if self.theirs is None else str(self.theirs),
+            "faster": "" if self.ratio is None else f"{self.ratio:.1f}x",
+            "target": "" if self.target is None else f">= {self.target:g}x",
+        }
+
+
+@dataclass(frozen=True)
+class BenchTable:
+    """The rows of one benchmark and where it ran."""
+
+    title: str
+    rows: tuple[BenchRow, ...]
+    machine: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        rows = [{**asdict(row), "ratio": row.ratio, "missed": row.missed} for row in self.rows]
+        return {"title": self.title, "machine": self.machine, "rows": rows}
+
+
+def measure(tasks: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[str, Timing]:
+    """Time tasks against one another: one warm-up each, then rounds in which each has a turn.
+
+    Interleaving lets a busy spell of the machine fall on all tasks alike. A turn lasts at least a tenth of a second, so
+    that a task of a millisecond is not judged by the few times that it met another process.
+    """
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    for task in tasks.values():
+        task()
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            turn = 0.0
+            while turn < _SHORTEST_TURN:
+                began = time.perf_counter()
+                task()
+                spent = time.perf_counter() - began
+                turn += spent
+                times[name].append(1e3 * spent)
+    return {name: Timing(statistics.median(t), min(t), max(t)) for name, t in times.items()}
+
+
+def machine(packages: Sequence[str] = ()) -> str:
+    """The computer, Python and the versions of packages, in one line."""
+    versions = [f"{name} {metadata.version(name)}" for name in ("numpy", "numba", *packages) if installed(name)]
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}; "
+        f"Python {platform.python_version()}, gaitway {__version__}, {', '.join(versions)}"
+    )
+
+
+def installed(package: str) -> bool:
+    """Whether a distribution of this name is installed."""
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def peer_label(package: str) -> str:
+    """Name and version of a peer, or how to install it."""
+    return (
+        f"{package} {metadata.version(package)}"
+        if installed(package)
+        else "not installed: pip install 'gaitway[bench]'"
+    )
+
+
+def _processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123  (a pseudo file of Linux)
+            name = next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "")
+    except OSError:
+        name = ""
+    return name or platform.processor() or "unknown processor"
