@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
@@ -16,8 +17,10 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from gaitway import planar, rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import ClipError
-from gaitway.library.cast.person import ANKLE_HEIGHT, BALL, HEEL, LEG, SHANK, THIGH, TOE_TIP, person_skeleton
+from gaitway.library.cast.curves import smooth_step
+from gaitway.library.cast.person import ANKLE_HEIGHT, BALL, HEEL, LEG, TOE_TIP, person_skeleton
 from gaitway.motion.clip import Clip
+from gaitway.motion.ik import two_bone
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
 
 SIDES = ("left", "right")
@@ -27,15 +30,9 @@ TOE_SHARE = 0.8
 """Share of any further rise that lifts the ball over the tip of the toes."""
 REACH = 0.996
 """Longest leg a stance may ask for, as a share of the straight leg."""
+_UP = np.array([0.0, 0.0, 1.0])
 _TOE_JOINT = np.array([0.13, 0.0, -0.06])
 _TOE_TIP = np.array([TOE_TIP[0] - BALL[0], 0.0, -0.02])
-
-
-def smooth_step(x: FloatArray | float, low: float, high: float) -> FloatArray:
-    """0 below `low`, 1 above `high`, a cubic with flat ends between."""
-    t = np.clip((np.asarray(x, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
-    out: FloatArray = t * t * (3.0 - 2.0 * t)
-    return out
 
 
 @dataclass(frozen=True)
@@ -109,34 +106,35 @@ def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Plant
     skeleton = person_skeleton()
     frames = len(motion.root)
     lift = motion.lift if len(motion.lift) else np.zeros(frames)
-    root = motion.root + lift[:, None] * [0.0, 0.0, 1.0]
+    root = motion.root + lift[:, None] * _UP
     positions, world = forward_kinematics(skeleton, root, motion.rotations)
+    own = [sorted((s for s in motion.stances if s.side == side), key=lambda s: s.start) for side in SIDES]
+    wanted = []
+    for k, side in enumerate(SIDES):
+        _check(own[k], frames)
+        foot = skeleton.index(f"{side}_ankle")
+        wanted.append(_foot_angles(positions[:, foot], world[:, foot]))
+    level = _level(own, wanted, lift, motion.fps)
     feet, bends = np.empty((frames, 2, 6)), np.empty((frames, 2))
     contacts = np.zeros((frames, len(skeleton.contact_points)), dtype=bool)
-    level: list[tuple[float, float]] = []
     stance_on = np.zeros((frames, 2), dtype=bool)
     for k, side in enumerate(SIDES):
-        own = sorted((s for s in motion.stances if s.side == side), key=lambda s: s.start)
-        _check(own, frames)
-        foot = skeleton.index(f"{side}_ankle")
-        wanted = _foot_angles(positions[:, foot], world[:, foot])
-        held, touch, floors = _hold(own, wanted, lift)
-        level += floors
-        for stance in own:
+        hip = positions[:, skeleton.index(f"{side}_hip")] + level[:, None] * _UP
+        held, contacts[:, 3 * k : 3 * k + 3] = _hold(own[k], wanted[k], hip, motion.fps)
+        for stance in own[k]:
             stance_on[stance.start : stance.end, k] = True
-        offsets = _bridge(own, held, wanted, [(pin.frame, pin.feet[k]) for pin in pins], motion.fps)
-        feet[:, k] = wanted + offsets
+        pinned = [(pin.frame, pin.feet[k]) for pin in pins]
+        feet[:, k] = wanted[k] + _bridge(own[k], held, wanted[k], pinned, motion.fps)
         bends[:, k] = _toe_bend(feet[:, k, 4], stance_on[:, k], motion.fps)
-        _clear_floor(feet[:, k], bends[:, k], stance_on[:, k], own, motion.fps)
-        contacts[:, 3 * k : 3 * k + 3] = touch
-    pelvis, drop = _pelvis(motion, root, level, feet, stance_on, pins)
-    root = root + pelvis[:, None] * [0.0, 0.0, 1.0]
-    clip = _solve(motion, root, feet, bends, contacts, name)
+        _clear_floor(feet[:, k], bends[:, k], stance_on[:, k], own[k], motion.fps)
+    drop = _drop(motion, root + level[:, None] * _UP, feet, stance_on)
+    pelvis = _pinned(level - drop, pins, motion.fps)
+    clip = _solve(motion, root + pelvis[:, None] * _UP, feet, bends, contacts, name)
     return Planted(clip, feet, pelvis, drop)
 
 
 def _check(stances: list[Stance], frames: int) -> None:
-    for a, b in zip(stances[:-1], stances[1:], strict=True):
+    for a, b in pairwise(stances):
         if a.end >= b.start:
             raise ClipError(
                 f"{a.side} stances {a.start}..{a.end} and {b.start}..{b.end} leave no frame of swing between"
@@ -168,30 +166,61 @@ def _rest_flat(pitch: FloatArray) -> FloatArray:
     return np.where(calm > 0.0, calm * (1.0 - middle), calm)
 
 
-def _hold(
-    stances: list[Stance], wanted: FloatArray, lift: FloatArray
-) -> tuple[FloatArray, BoolArray, list[tuple[float, float]]]:
-    """Foot targets that roll over fixed pivots in each stance, contact flags (heel, ball, toe) and floor errors."""
+def _middle(stance: Stance) -> slice:
+    """The frames of a stance in which the foot rests most."""
+    length = stance.end - stance.start
+    return slice(stance.start + int(0.25 * length), stance.start + int(0.6 * length) + 1)
+
+
+def _level(stances: list[list[Stance]], wanted: list[FloatArray], lift: FloatArray, fps: float) -> FloatArray:
+    """Height to add to the pelvis (F,) so that the balls of the standing feet are at floor level.
+
+    One number a stance, eased from each to the next: the knees keep the motion's own angles.
+    """
+    knots = []
+    for own, foot in zip(stances, wanted, strict=True):
+        for stance in own:
+            z, pitch = foot[_middle(stance), 2], foot[_middle(stance), 4]
+            ball = z - ANKLE_HEIGHT * np.cos(pitch) + BALL[0] * np.sin(pitch) - lift[_middle(stance)]
+            knots.append((0.5 * (stance.start + stance.end), stance.height - float(ball.mean())))
+    if not knots:
+        return np.zeros(len(lift))
+    when, height = np.array(sorted(knots)).T
+    return gaussian_filter1d(np.interp(np.arange(len(lift)), when, height), 0.15 * fps, mode="nearest")
+
+
+def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float) -> tuple[FloatArray, BoolArray]:
+    """Foot targets (F, 6) that roll over fixed pivots in each stance, and contact flags of heel, ball and toe (F, 3)."""
     held, touch = wanted.copy(), np.zeros((len(wanted), 3), dtype=bool)
-    floors = []
     for stance in stances:
         a, b = stance.start, stance.end
-        middle = slice(a + int(0.25 * (b - a)), a + int(0.6 * (b - a)) + 1)
-        pitch = _rest_flat(wanted[a:b, 4])
-        ankle = wanted[middle, :3].mean(axis=0)
-        ball_height = wanted[middle, 2] - ANKLE_HEIGHT * np.cos(wanted[middle, 4]) + BALL[0] * np.sin(wanted[middle, 4])
-        floors.append(((a + b) / 2.0, float((ball_height - lift[middle]).mean()) - stance.height))
-        yaw = float(wanted[middle, 3].mean())
+        x, y = wanted[_middle(stance), :2].mean(axis=0)
+        yaw = float(wanted[_middle(stance), 3].mean())
         if stance.footprint is not None:
-            ankle[:2] = stance.footprint[:2]
+            x, y = stance.footprint[:2]
             yaw += float(planar.wrap_angle(stance.footprint[2] - yaw))
-        ankle[2] = stance.height + ANKLE_HEIGHT
+        ankle = np.array([x, y, stance.height + ANKLE_HEIGHT])
+        pitch = _rest_flat(wanted[a:b, 4])
+        if b < len(wanted):
+            pitch = _heel_rise(pitch, ankle, yaw, hip[a:b], (b - np.arange(a, b)) / fps)
         held[a:b, :3] = _roll(ankle, yaw, pitch)
         held[a:b, 3], held[a:b, 4], held[a:b, 5] = yaw, pitch, 0.0
         touch[a:b, 0] = pitch >= 0.0
         touch[a:b, 1] = (pitch <= 0.0) & (pitch >= -TOES_FLAT)
         touch[a:b, 2] = pitch <= 0.0
-    return held, touch, floors
+    return held, touch
+
+
+def _heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
+    """Stance pitch with the heel raised as far as a leg that trails too far behind needs it, `left` [s] before lift."""
+    late = smooth_step(np.linspace(0.0, 1.0, len(pitch)), 0.3, 0.6) * (1.0 - smooth_step(left, 0.2, 0.5))
+    raised = pitch
+    for _ in range(6):
+        distance = np.linalg.norm(_roll(ankle, yaw, raised) - hip, axis=1)
+        over = np.maximum(distance - 0.985 * LEG, 0.0)
+        soft = over * over / (over + 0.01)  # begins gently
+        raised = np.maximum(raised - late * soft / 0.14, -1.2)
+    return np.where(late > 0.0, np.minimum(raised, pitch), pitch)
 
 
 def _roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
@@ -217,7 +246,7 @@ def _bridge(
 ) -> FloatArray:
     """Corrections (F, 6) to the wanted foot: those of the stances, carried through the swings and through the pins."""
     offsets = held - wanted
-    offsets[:, 3] = _unwrapped(offsets[:, 3])
+    offsets[:, 3] = planar.wrap_angle(offsets[:, 3])
     if not stances:
         return np.zeros_like(offsets)
     frames = len(wanted)
@@ -229,12 +258,12 @@ def _bridge(
             offsets[frame] = target - wanted[frame]
             offsets[frame, 3:] = planar.wrap_angle(offsets[frame, 3:])
     swing_pins = [frame for frame, _ in pins if not on_ground[frame]]
-    for before, after in zip(stances[:-1], stances[1:], strict=True):
+    for before, after in pairwise(stances):
         a, b = before.end, after.start
         knots = [a - 1, *(f for f in swing_pins if a <= f < b), b]
         slope_out = offsets[a - 1] - offsets[max(a - 2, before.start)]
         slope_in = offsets[min(b + 1, after.end - 1)] - offsets[b]
-        for left, right in zip(knots[:-1], knots[1:], strict=True):
+        for left, right in pairwise(knots):
             first = slope_out if left == a - 1 else 0.0 * slope_out
             last = slope_in if right == b else 0.0 * slope_in
             _carry(offsets, left, right, first, last, 0.04 * fps)
@@ -246,13 +275,9 @@ def _bridge(
     return offsets
 
 
-def _unwrapped(angle: FloatArray) -> FloatArray:
-    return planar.wrap_angle(angle)
-
-
 def _carry(offsets: FloatArray, left: int, right: int, first: FloatArray, last: FloatArray, fade: float) -> None:
     """Fill the frames between two knots; end slopes die out within `fade` frames, so that they cannot overshoot."""
-    i = np.arange(1, right - left)[:, None]
+    i = np.arange(1.0, right - left)[:, None]
     rest = right - left - i
     ease = smooth_step(i, 0.0, float(right - left))
     start, end = offsets[left].copy(), offsets[right].copy()
@@ -273,7 +298,7 @@ def _toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray
 def _clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, stances: list[Stance], fps: float) -> None:
     """Lift a swinging foot that would dig into the floor (in place)."""
     floor = np.zeros(len(foot))
-    for before, after in zip(stances[:-1], stances[1:], strict=True):
+    for before, after in pairwise(stances):
         floor[before.end : after.start] = min(before.height, after.height)
     turn = _foot_rotation(foot[:, 3], foot[:, 4], foot[:, 5])
     toes = rotations.multiply(turn, rotations.from_axis_angle([0.0, -1.0, 0.0], bend))
@@ -286,38 +311,26 @@ def _clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, stanc
     foot[:, 2] += np.where(on_ground, 0.0, np.maximum(dig, gaussian_filter1d(dig, 0.04 * fps)))
 
 
-def _pelvis(
-    motion: Motion,
-    root: FloatArray,
-    level: list[tuple[float, float]],
-    feet: FloatArray,
-    stance_on: BoolArray,
-    pins: Sequence[Pin],
-) -> tuple[FloatArray, FloatArray]:
-    """Height to add to the pelvis (F,): the stances' floor errors, then what a stance leg lacks in reach, then pins."""
-    frames, fps = len(root), motion.fps
-    if level:
-        when, error = np.array(sorted(level)).T
-        floor = np.interp(np.arange(frames), when, error)
-    else:
-        floor = np.zeros(frames)
-    pelvis = -gaussian_filter1d(floor, 0.15 * fps, mode="nearest")
+def _drop(motion: Motion, root: FloatArray, feet: FloatArray, stance_on: BoolArray) -> FloatArray:
+    """How far the pelvis must come down (F,) [m, >= 0] for every standing leg to reach its foot."""
     skeleton = person_skeleton()
-    hips = forward_kinematics(skeleton, root + pelvis[:, None] * [0.0, 0.0, 1.0], motion.rotations)[0]
-    hips = hips[:, skeleton.require("left_hip", "right_hip")]
+    hips = forward_kinematics(skeleton, root, motion.rotations)[0][:, skeleton.require("left_hip", "right_hip")]
     reach = feet[..., :3] - hips
     flat = np.minimum((reach[..., :2] ** 2).sum(axis=-1), (0.99 * LEG) ** 2)
     lack = np.where(stance_on, -reach[..., 2] - np.sqrt((REACH * LEG) ** 2 - flat), 0.0).max(axis=1)
-    wide = maximum_filter1d(np.maximum(lack, 0.0), int(0.1 * fps) | 1)
-    drop = gaussian_filter1d(wide, 0.05 * fps, mode="nearest")
-    pelvis = pelvis - drop
-    times = sorted(pin.frame for pin in pins)
+    wide = maximum_filter1d(np.maximum(lack, 0.0), int(0.1 * motion.fps) | 1)
+    out: FloatArray = gaussian_filter1d(wide, 0.05 * motion.fps, mode="nearest")
+    return out
+
+
+def _pinned(pelvis: FloatArray, pins: Sequence[Pin], fps: float) -> FloatArray:
+    """The pelvis correction led smoothly through the pins; (F,)."""
+    frames = np.arange(len(pelvis))
     for pin in pins:
-        gaps = [abs(t - pin.frame) for t in times if t != pin.frame]
-        width = min([0.3 * fps, *gaps])
-        window = 1.0 - smooth_step(np.abs(np.arange(frames) - pin.frame), 0.0, width)
-        pelvis = pelvis + (pin.pelvis - pelvis[pin.frame]) * window
-    return pelvis, drop
+        width = min([0.3 * fps, *(abs(other.frame - pin.frame) for other in pins if other.frame != pin.frame)])
+        near = 1.0 - smooth_step(np.abs(frames - pin.frame), 0.0, width)
+        pelvis = pelvis + (pin.pelvis - pelvis[pin.frame]) * near
+    return pelvis
 
 
 def _solve(
@@ -326,35 +339,20 @@ def _solve(
     """The legs that put the feet on their targets, and the clip."""
     skeleton = person_skeleton()
     positions, world = forward_kinematics(skeleton, root, motion.rotations)
+    up = np.array([0.0, -1.0, 0.0])
     for k, side in enumerate(("Left", "Right")):
         thigh, shank, foot, toe = (skeleton.index(side + part) for part in ("UpLeg", "Leg", "Foot", "ToeBase"))
-        world[:, thigh], world[:, shank] = _leg(positions[:, thigh], feet[:, k, :3], world[:, thigh], world[:, shank])
+        ahead = rotations.rotate(world[:, thigh], np.array([1.0, 0.0, 0.0]))
+        world[:, thigh], world[:, shank] = two_bone(
+            positions[:, thigh],
+            positions[:, shank],
+            positions[:, foot],
+            world[:, thigh],
+            world[:, shank],
+            feet[:, k, :3],
+            ahead,
+        )
         world[:, foot] = _foot_rotation(feet[:, k, 3], feet[:, k, 4], feet[:, k, 5])
-        world[:, toe] = rotations.multiply(world[:, foot], rotations.from_axis_angle([0.0, -1.0, 0.0], bends[:, k]))
+        world[:, toe] = rotations.multiply(world[:, foot], rotations.from_axis_angle(up, bends[:, k]))
         world[:, skeleton.index(side + "Toe_End")] = world[:, toe]
     return Clip(skeleton, root, local_rotations(skeleton, world), motion.fps, name, contacts)
-
-
-def _leg(hip: FloatArray, ankle: FloatArray, thigh: FloatArray, shank: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """World rotations of thigh and shank that reach the ankle and keep the old knee plane.
-
-    The last 0.4% of reach is softened, so the knee never snaps straight.
-    """
-    line = ankle - hip
-    distance = np.linalg.norm(line, axis=-1, keepdims=True)
-    soft, longest = 0.9962 * LEG, 0.9998 * LEG
-    over = np.maximum(distance - soft, 0.0)
-    reach = np.where(over > 0.0, soft + (longest - soft) * (1.0 - np.exp(-over / (longest - soft))), distance)
-    along = line / np.maximum(distance, 1e-9)
-    ahead = rotations.rotate(thigh, [1.0, 0.0, 0.0]) + 0.5 * rotations.rotate(shank, [1.0, 0.0, 0.0])
-    axis = np.cross(along, ahead)
-    axis /= np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-9)
-    at_hip = np.arccos(np.clip((THIGH**2 + reach**2 - SHANK**2) / (2.0 * THIGH * reach), -1.0, 1.0))
-    at_knee = np.arccos(np.clip((THIGH**2 + SHANK**2 - reach**2) / (2.0 * THIGH * SHANK), -1.0, 1.0))
-    thigh_along = rotations.rotate(rotations.from_rotation_vector(axis * at_hip), along)
-    shank_along = rotations.rotate(rotations.from_rotation_vector(-axis * (np.pi - at_knee)), thigh_along)
-    out = [
-        rotations.from_matrix(np.stack([np.cross(axis, bone), -axis, -bone], axis=-1))
-        for bone in (thigh_along, shank_along)
-    ]
-    return out[0], out[1]

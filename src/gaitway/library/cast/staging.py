@@ -9,20 +9,19 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.gait import GaitModel
 from gaitway.library.cast.locomotion import (
     FPS,
     Controls,
     Hub,
-    _cropped,
-    _hub_footprints,
-    _placed_pin,
-    _wobble,
+    HubFrame,
+    cut_between,
     hub,
     locomote,
+    plant_between,
+    wobble_weights,
 )
 from gaitway.library.cast.person import LEG, person_skeleton
-from gaitway.library.cast.planting import SIDES, Motion, Planted, plant
+from gaitway.library.cast.planting import SIDES, Motion, Planted
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
@@ -61,16 +60,14 @@ class Stage:
 
     def plant(self, motion: Motion, name: str) -> Planted:
         """Plant a changed motion of this stage, its feet in the hubs' own places at both ends."""
-        ends = self._ends()
-        placed = replace(motion, stances=_hub_footprints(motion, ends))
-        return plant(placed, [_placed_pin(frame, motion.path[frame], at) for frame, at in ends], name)
+        return plant_between(motion, self._ends(), name)
 
     def crop(self, clip: Clip, name: str) -> Clip:
         """The frames from hub to hub, the two end frames equal to the hub poses to the last bit."""
-        return _cropped(clip, self.motion, self._ends(), name)
+        return cut_between(clip, self.motion.path, self._ends(), name)
 
-    def _ends(self) -> tuple[tuple[int, Hub], ...]:
-        return ((self.first, self.hubs[0]), (self.last, self.hubs[1]))
+    def _ends(self) -> tuple[HubFrame, HubFrame]:
+        return HubFrame(self.first, self.hubs[0]), HubFrame(self.last, self.hubs[1])
 
 
 def stage(
@@ -105,7 +102,7 @@ def stage(
     controls = Controls(padded, np.zeros(len(padded)), np.concatenate([before, phase, after]), share)
     count = len(phase) - 1
     inside = np.clip((np.arange(len(padded)) - lead_in) / count, 0.0, 1.0)
-    noise = _wobble(controls.phase, inside, count, seed, wobble, GaitModel.load().wobble_count)
+    noise = wobble_weights(controls.phase, inside, min(0.4, 0.3 * FPS / count), seed, wobble)
     motion = locomote(controls, style, wobble=noise, start_frame=lead_in)
     return Stage(motion, lead_in, lead_in + count, (first, last))
 

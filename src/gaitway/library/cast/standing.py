@@ -1,0 +1,99 @@
+"""How a person stands: weight on one leg, the other one forward and a little bent, arms hanging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.library.cast.gait import GaitModel, moving_joints
+from gaitway.library.cast.person import LEG, person_skeleton
+from gaitway.library.cast.styles import Style
+
+ARM_OUT, ARM_AHEAD = 0.21, 0.06
+"""Direction of hanging upper arms: sideways and forward parts of a unit vector, as captured people hold them."""
+ELBOW_SHARE = 0.6
+"""Elbow bend against the mean of walking."""
+
+
+@dataclass(frozen=True)
+class StandingPose:
+    """Quiet standing, seen from the person's place: x forward, heading 0."""
+
+    channels: tuple[float, ...]
+    """As those of a gait: sway x, y, height [m] and rotation vectors."""
+    footprints: tuple[tuple[float, float, float], tuple[float, float, float]]
+    """Where the left and the right sole stand: x, y under the ankle [m], heading [rad]."""
+
+    @property
+    def vector(self) -> FloatArray:
+        """The channels as an array; (C,)."""
+        return np.array(self.channels)
+
+
+@cache
+def standing_pose(style: Style) -> StandingPose:
+    """The person's own way to stand; which leg carries and how far the hip sags differ from one to the next."""
+    model = GaitModel.load()
+    own = style.vector(model)
+    weight = 1.0 if own.sum() >= 0.0 else -1.0
+    sag = 0.8 + 0.3 * float(np.tanh(np.abs(own).sum() - 1.0))
+    mean = model.gaits["walk"].mean[0, 0] + np.tensordot(own, model.gaits["walk"].style, 1)[0]
+    pose = rotations.multiply(model.base, rotations.from_rotation_vector(mean[3:].reshape(-1, 3)))
+    _place_trunk(pose, weight, sag)
+    _hang_arms(pose, weight)
+    prints = _place_legs(pose, weight, sag)
+    turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(model.base), pose))
+    height = 0.08 + 0.07 + 0.984 * LEG
+    channels = np.concatenate([[0.0, 0.028 * weight * sag, height], turns.ravel()])
+    return StandingPose(tuple(channels.tolist()), prints)
+
+
+def _joint(name: str) -> int:
+    return moving_joints().index(person_skeleton().index(name))
+
+
+def _place_trunk(pose: FloatArray, weight: float, sag: float) -> None:
+    """Pelvis tipped toward the free leg, the spine bent back over the feet (in place)."""
+    pose[0] = rotations.from_euler("zyx", [0.0, 0.03, 0.065 * weight * sag])
+    for name, roll, turn in (("Spine", -0.05, 0.02), ("Spine1", -0.03, 0.02), ("Spine2", -0.005, 0.02)):
+        counter = rotations.from_rotation_vector((roll * weight * sag, 0.0, turn * weight * sag))
+        pose[_joint(name)] = rotations.multiply(counter, pose[_joint(name)])
+    tilt = rotations.from_rotation_vector((0.02 * weight * sag, 0.02, 0.03 * weight))
+    pose[_joint("Head")] = rotations.multiply(tilt, pose[_joint("Head")])
+
+
+def _hang_arms(pose: FloatArray, weight: float) -> None:
+    """Upper arms hanging a little away from the body, the one over the free leg a little further ahead (in place)."""
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        ahead = ARM_AHEAD + 0.03 * sign * weight
+        wanted = np.array([ahead, sign * ARM_OUT, -np.sqrt(1.0 - ahead**2 - ARM_OUT**2)])
+        shoulder, arm, fore = (_joint(side + part) for part in ("Shoulder", "Arm", "ForeArm"))
+        now = rotations.rotate(rotations.multiply(pose[shoulder], pose[arm]), np.array([0.0, sign, 0.0]))
+        swing = rotations.between(now, wanted)
+        in_shoulder = rotations.multiply(rotations.conjugate(pose[shoulder]), rotations.multiply(swing, pose[shoulder]))
+        pose[arm] = rotations.multiply(in_shoulder, pose[arm])
+        pose[fore] = rotations.slerp(rotations.identity(), pose[fore], ELBOW_SHARE)
+
+
+def _place_legs(
+    pose: FloatArray, weight: float, sag: float
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Legs about right for the planter to finish (in place), and the two footprints."""
+    pelvis = pose[0]
+    prints = []
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        carries = sign == weight
+        heading = sign * (0.10 if carries else 0.10 + 0.16 * sag)
+        thigh, knee = (-0.05, 0.08) if carries else (-0.16 - 0.08 * sag, 0.22 + 0.1 * sag)
+        world = rotations.from_rotation_vector((0.0, thigh, 0.7 * heading))
+        pose[_joint(side + "UpLeg")] = rotations.multiply(rotations.conjugate(pelvis), world)
+        pose[_joint(side + "Leg")] = rotations.from_rotation_vector((0.0, knee, 0.0))
+        pose[_joint(side + "Foot")] = rotations.from_rotation_vector((0.0, -thigh - knee, 0.3 * heading))
+        pose[_joint(side + "ToeBase")] = rotations.identity()
+        x, y = (-0.02, 0.082) if carries else (0.02 + 0.035 * sag, 0.125)
+        prints.append((x, sign * y, heading))
+    return prints[0], prints[1]
