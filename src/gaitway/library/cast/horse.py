@@ -145,9 +145,7 @@ def _standard_stride(style: HorseStyle) -> dict[str, FloatArray]:
     mounts = leg_mounts(course, style)
     out = {}
     for leg in LEGS:
-        stances = [
-            replace(s, lift=style.lift) for s in _stride_stances(course, range(3), leg, np.zeros(2))
-        ]
+        stances = [replace(s, lift=style.lift) for s in _stride_stances(course, range(3), leg, np.zeros(2))]
         out[leg] = leg_angles(leg_geometry(leg), *mounts[leg], stances)[count : 2 * count]
     return out
 
@@ -202,7 +200,17 @@ def _gallop(name: str, turn: float, strides: int, style: HorseStyle, rng: np.ran
 
 def _gallop_wobble(times: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
     """Small slow departures from the even stride, for one take."""
-    sizes_deg = {"Barrel": 0.5, "Croup": 0.8, "Chest": 0.5, "Neck": 1.2, "Neck1": 1.0, "Head": 1.2, "Tail": 3, "Tail1": 4, "Tail2": 4}
+    sizes_deg = {
+        "Barrel": 0.5,
+        "Croup": 0.8,
+        "Chest": 0.5,
+        "Neck": 1.2,
+        "Neck1": 1.0,
+        "Head": 1.2,
+        "Tail": 3,
+        "Tail1": 4,
+        "Tail2": 4,
+    }
     return {joint: np.radians(size) * wobble(times, 3, rng) for joint, size in sizes_deg.items()}
 
 
@@ -235,9 +243,7 @@ def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generat
     breath = 0.004 * edge * np.sin(2.0 * np.pi * 0.25 * times)
     sway = np.column_stack([0.012 * shift[:, 0], 0.014 * shift[:, 1], 0.0 * zero])
     course = replace(course, extra=extra, path=course.path + sway, crouch=-breath / 0.07)
-    stances = {
-        leg: [Stance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS
-    }
+    stances = {leg: [Stance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS}
     return _assemble(name, course, style, stances, _Ends(False, False))
 
 

@@ -126,10 +126,17 @@ def body_pose(course: Course, style: HorseStyle) -> tuple[FloatArray, FloatArray
     for joint, share, lag in (("Neck", 0.5, 0.0), ("Neck1", 0.3, 0.03), ("Neck2", 0.2, 0.06)):
         pitch(joint, share * (lowered + gallop * style.nod * 11.0 * _wave(phase, 0.62, lag)))
         sway(joint, 0.28 * course.bend)
-    pitch("Head", gallop * (-9.0 - 5.0 * style.nod * _wave(phase, 0.66)) + 0.7 * np.degrees(style.carriage) + 8.0 * crouch)
+    pitch(
+        "Head", gallop * (-9.0 - 5.0 * style.nod * _wave(phase, 0.66)) + 0.7 * np.degrees(style.carriage) + 8.0 * crouch
+    )
     sway("Chest", 0.2 * course.bend)
     sway("Croup", -0.15 * course.bend)
-    for joint, rise, swing, lag in (("Tail", 30, 4, 0.0), ("Tail1", 15, 5, 0.14), ("Tail2", 7, 6, 0.3), ("Tail3", 3, 7, 0.46)):
+    for joint, rise, swing, lag in (
+        ("Tail", 30, 4, 0.0),
+        ("Tail1", 15, 5, 0.14),
+        ("Tail2", 7, 6, 0.3),
+        ("Tail3", 3, 7, 0.46),
+    ):
         pitch(joint, gallop * (rise + 0.5 * np.degrees(style.tail) + swing * _wave(phase, 0.35, lag)))
         sway(joint, -0.3 * course.bend)
     for joint, vector in course.extra.items():

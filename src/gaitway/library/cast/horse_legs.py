@@ -180,7 +180,9 @@ def leg_angles(
         begin, end = stances[i].last, stances[i + 1].first
         s = np.linspace(0.0, 1.0, end - begin + 1)
         step = s[1]
-        swing = hermite(s, pieces[i][-1], _end_rate(pieces[i]) / step, pieces[i + 1][0], _start_rate(pieces[i + 1]) / step)
+        swing = hermite(
+            s, pieces[i][-1], _end_rate(pieces[i]) / step, pieces[i + 1][0], _start_rate(pieces[i + 1]) / step
+        )
         mount = body[begin : end + 1], body_world[begin : end + 1]
         out[begin : end + 1] = _clear_of_ground(leg, mount, swing, s, stances[i].lift)
     if reference is not None:
