@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 import numpy as np
@@ -74,6 +74,8 @@ _PITCH_DEG: Mapping[str, tuple[float, ...]] = MappingProxyType(
         ),
     }
 )
+_EARLY: Mapping[str, tuple[float, float]] = MappingProxyType({"up": (-0.18, 0.2), "down": (0.26, -0.04)})
+"""How much earlier than on the level a foot moves forward, and up or down, in mid-swing (share of the swing)."""
 
 
 @dataclass(frozen=True)
@@ -192,19 +194,17 @@ def foot_curve(plan: StepPlan, side: str, times: FloatArray) -> FloatArray:
             )
         return total
 
-    def standing(at: FloatArray, i: int) -> FloatArray:
+    def standing(i: int, at: FloatArray) -> FloatArray:
         return _rolled(sources[i], float(turns[i]), pitch(at))
 
     out = np.empty((len(times), 6))
     out[:, 4:] = np.column_stack([pitch(times), np.zeros(len(times))])
     for i, (start, end, _) in enumerate(stances):
         here = (times >= start) & (times <= end)
-        out[here, :4] = standing(times[here], i)
+        out[here, :4] = standing(i, times[here])
     for i, step in enumerate(steps):
         here = (times > step.lift) & (times < step.land)
-        out[here, :4] = _swing(
-            plan, step, times[here], pitch, lambda at, i=i: standing(at, i), lambda at, i=i: standing(at, i + 1)
-        )
+        out[here, :4] = _swing(plan, step, times[here], pitch, partial(standing, i), partial(standing, i + 1))
     return out
 
 
@@ -237,7 +237,8 @@ def _rolled(where: Footprint, yaw: float, pitch: FloatArray) -> FloatArray:
     toes = rotations.from_axis_angle([0.0, 1.0, 0.0], TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0))
     on_toes = joint + tip - rotations.rotate(toes, tip) - rotations.rotate(foot, joint)
     on_heel = np.array(HEEL) - rotations.rotate(foot, HEEL)
-    moved = np.where(pitch[:, None] > 0.0, on_heel, on_toes) + [0.0, 0.0, ANKLE_HEIGHT]
+    moved = np.where(pitch[:, None] > 0.0, on_heel, on_toes)
+    moved[:, 2] += ANKLE_HEIGHT
     ankle = np.array([where.x, where.y, where.height]) + rotations.rotate(rotations.from_yaw(yaw), moved)
     return np.column_stack([ankle, np.full(len(pitch), yaw)])
 
@@ -257,11 +258,13 @@ def _swing(
     ]
     rates = [span * (e[1] - e[0]) / tiny for e in ends]
     share = (times - step.lift) / span
-    path = hermite(share, ends[0][1], rates[0], ends[1][0], rates[1])
+    across, up = (share + early * 16.0 * (share * (1.0 - share)) ** 2 for early in _EARLY.get(step.kind, (0.0, 0.0)))
+    path = hermite(across, ends[0][1], rates[0], ends[1][0], rates[1])
+    path[:, 2] = hermite(up, ends[0][1], rates[0], ends[1][0], rates[1])[:, 2]
     course = ends[1][0][:2] - ends[0][1][:2]
     length = max(float(np.linalg.norm(course)), 1e-6)
     path[:, :2] += step.arc * bump(share)[:, None] * np.array([-course[1], course[0]]) / length
-    rise = plateau(share, 0.0, 0.3, 0.4 if step.kind == "forward" else 0.65, 1.0)
+    rise = plateau(share, 0.0, 0.3, 0.4, 1.0) if step.kind == "forward" else plateau(share, 0.0, 0.4, 0.6, 1.0)
     path[:, 2] += _needed_lift(plan, step, share, path, pitch(times), rise) * rise
     return path
 

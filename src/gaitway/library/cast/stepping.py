@@ -10,9 +10,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from gaitway import planar, rotations
-from gaitway.arrays import FloatArray
+from gaitway.arrays import FloatArray, IntArray
 from gaitway.library.cast.curves import smooth_step, wobble
-from gaitway.library.cast.footwork import SIDES, Footprint, Step, StepPlan, foot_curve, shifted
+from gaitway.library.cast.footwork import SIDES, Footprint, Ground, Step, StepPlan, foot_curve, shifted
 from gaitway.library.cast.gait import GaitModel, moving_joints
 from gaitway.library.cast.locomotion import FPS, NEUTRAL, Controls, Hub, hub, locomote
 from gaitway.library.cast.person import SHANK, THIGH, person_skeleton
@@ -27,6 +27,8 @@ GAZE_LEAD_S = 0.28
 """How long before the pelvis the eyes turn [s]."""
 CHEST_LEAD_S = 0.12
 """How long before the pelvis the shoulders turn [s]."""
+PADDING = 24
+"""Frames that are made before and after a clip, so that its own ends are in the middle of things."""
 EYES_SHARE = 0.6
 """Head and neck leave a hub's pose in this share of the time that the body takes."""
 GAZE_LIMIT = 1.15
@@ -118,7 +120,16 @@ def _gait_lead(at: Hub, style: Style) -> Lead:
     )
 
 
-def steady_lead(cycle: Sequence[Step], move: FloatArray, period_s: float, *, style: Style, lean: float = 0.0) -> Lead:
+def steady_lead(
+    cycle: Sequence[Step],
+    move: FloatArray,
+    period_s: float,
+    *,
+    style: Style,
+    lean: float = 0.0,
+    sink: float = 0.0,
+    ground: Ground | None = None,
+) -> Lead:
     """A lead that repeats the same steps for ever.
 
     Args:
@@ -127,6 +138,8 @@ def steady_lead(cycle: Sequence[Step], move: FloatArray, period_s: float, *, sty
         period_s: length of a cycle [s]; rounded to frames.
         style: whose body.
         lean: forward lean of the trunk [rad].
+        sink: how much lower the pelvis goes than the step model says [m].
+        ground: height of the ground where it is not level.
     """
     frames = round(period_s * FPS)
     period, reach, around = frames / FPS, 2 * frames, 4
@@ -138,8 +151,8 @@ def steady_lead(cycle: Sequence[Step], move: FloatArray, period_s: float, *, sty
     before = {step.side: step.target for step in steps[: len(cycle)]}
     kept = steps[len(cycle) :]
     begin = 3 * period
-    plan = StepPlan(before["left"], before["right"], tuple(shifted(s, begin) for s in kept), 6.0 * period)
-    planted = step_out("steady", plan, (), style=style, lean=lean)
+    plan = StepPlan(before["left"], before["right"], tuple(shifted(s, begin) for s in kept), 6.0 * period, ground)
+    planted = step_out("steady", plan, (), style=style, lean=lean, sink=sink)
     middle = 3 * frames
     rows = slice(middle - reach, middle + reach + 1)
     clip = planted.clip
@@ -179,6 +192,7 @@ def step_out(
     style: Style = NEUTRAL,
     seed: int | None = None,
     lean: FloatArray | float = 0.0,
+    sink: FloatArray | float = 0.0,
 ) -> Planted:
     """Perform a plan.
 
@@ -189,28 +203,40 @@ def step_out(
         style: whose trunk and arms.
         seed: draws small restlessness of trunk and arms; None has none.
         lean: forward lean that is added to the trunk [rad]; (F,) or a number.
+        sink: how much lower the pelvis goes than the step model says [m]; (F,) or a number.
 
     Returns:
         The planted clip from time 0 to the plan's duration, and what the planter found.
     """
-    times = np.arange(round(plan.duration * FPS) + 1) / FPS
+    frames = np.arange(-PADDING, round(plan.duration * FPS) + PADDING + 1)
+    times = frames / FPS
     body = _gaze(StepModel.load().body(plan.body_steps(), times))
-    local = _pose(body, times, style, seed)
-    _lean(local, np.broadcast_to(np.asarray(lean, dtype=np.float64), times.shape))
+    local = _pose(body, times, style, seed, plan.duration)
+    _lean(local, _padded(lean, len(times)))
     root = body.root.copy()
+    root[:, 2] -= _padded(sink, len(times))
     _solve_legs(plan, times, root, local, body.heading)
     for join in joins:
-        _fade(join, times, root, local)
-    motion = Motion(root, rotations.normalize(local), _stances(plan, len(times)), FPS)
-    pins = [_pin(join, len(times)) for join in joins if 0 <= round(join.time * FPS) < len(times)]
-    planted = plant(motion, pins, name)
-    return replace(planted, clip=_exact_ends(planted.clip, joins))
+        _fade(join, times, plan.duration, root, local)
+    motion = Motion(root, rotations.normalize(local), _stances(plan, frames), FPS)
+    planted = plant(motion, [_pin(join) for join in joins], name)
+    return _cropped(planted, joins)
+
+
+def _padded(curve: FloatArray | float, frames: int) -> FloatArray:
+    """A curve over the clip's frames, or a number, held beyond both ends of the clip; (frames,)."""
+    values = np.atleast_1d(np.asarray(curve, dtype=np.float64))
+    inside = np.broadcast_to(values, (frames - 2 * PADDING,)) if len(values) == 1 else values
+    return np.pad(inside, PADDING, mode="edge")
 
 
 def _gaze(body: BodyCurves) -> BodyCurves:
     """Eyes, then shoulders, lead the pelvis into a turn."""
     frames = np.arange(len(body.heading))
-    ahead = lambda seconds: np.interp(frames + seconds * FPS, frames, body.heading) - body.heading  # noqa: E731
+
+    def ahead(seconds: float) -> FloatArray:
+        return np.interp(frames + seconds * FPS, frames, body.heading) - body.heading
+
     local = body.rotations.copy()
     chest = gaussian_filter1d(0.4 * ahead(CHEST_LEAD_S), 0.05 * FPS, mode="nearest")
     spine = [JOINTS.index(n) for n in ("Spine", "Spine1", "Spine2")]
@@ -227,13 +253,14 @@ def _gaze(body: BodyCurves) -> BodyCurves:
     return replace(body, rotations=local)
 
 
-def _pose(body: BodyCurves, times: FloatArray, style: Style, seed: int | None) -> FloatArray:
+def _pose(body: BodyCurves, times: FloatArray, style: Style, seed: int | None, duration: float) -> FloatArray:
     """Local rotations of the whole skeleton (F, J, 4), legs straight, pelvis in the world."""
     skeleton = person_skeleton()
     vectors = np.broadcast_to(style_offsets(style), (len(times), len(JOINTS), 3)).copy()
     if seed is not None:
         restless = np.array([0.006, *[0.012] * 3, 0.02, 0.02, *[0.01, 0.05, 0.06, 0.05] * 2])
-        noise = wobble(times, 3 * len(JOINTS), np.random.default_rng(seed), 0.7)
+        inside = np.clip(times, 0.0, duration)
+        noise = wobble(inside, 3 * len(JOINTS), np.random.default_rng(seed), 0.7)
         vectors += restless[:, None] * noise.reshape(len(times), len(JOINTS), 3)
     moved = rotations.multiply(body.rotations, rotations.from_rotation_vector(vectors))
     local = rotations.identity(len(times), len(skeleton))
@@ -274,14 +301,15 @@ def _solve_legs(plan: StepPlan, times: FloatArray, root: FloatArray, local: Floa
         local[:, foot] = rotations.multiply(rotations.conjugate(lower), sole)
 
 
-def _fade(join: Join, times: FloatArray, root: FloatArray, local: FloatArray) -> None:
-    """Let the lead hold at its hub and give way to the steps (in place)."""
-    lead, frames = join.lead, np.arange(len(times))
-    row = frames - round(join.time * FPS) + lead.reach
-    weight = 1.0 - smooth_step(np.abs(times - join.time), 0.0, join.fade_s)
+def _fade(join: Join, times: FloatArray, duration: float, root: FloatArray, local: FloatArray) -> None:
+    """Let the lead hold up to its hub, or from it on, and give way to the steps (in place)."""
+    lead = join.lead
+    row = np.round((times - join.time) * FPS).astype(np.int64) + lead.reach
+    away = np.maximum((times - join.time) * (1.0 if join.time < 0.5 * duration else -1.0), 0.0)
+    weight = 1.0 - smooth_step(away, 0.0, join.fade_s)
     here = (weight > 0.0) & (row >= 0) & (row < len(lead.root))
     row, weight = row[here], weight[here]
-    eyes = 1.0 - smooth_step(np.abs(times - join.time)[here], 0.0, EYES_SHARE * join.fade_s)
+    eyes = 1.0 - smooth_step(away[here], 0.0, EYES_SHARE * join.fade_s)
     placed = lead.root[row].copy()
     placed[:, :2] = planar.transform_points(join.pose, placed[:, :2])
     placed[:, 2] += join.height
@@ -293,38 +321,40 @@ def _fade(join: Join, times: FloatArray, root: FloatArray, local: FloatArray) ->
     local[here] = rotations.slerp(local[here], turned, shares)
 
 
-def _stances(plan: StepPlan, frames: int) -> tuple[Stance, ...]:
-    """The plan's stances in frames of the clip."""
-    out = []
+def _stances(plan: StepPlan, frames: IntArray) -> tuple[Stance, ...]:
+    """The plan's stances as rows of `frames`."""
+    out, count = [], len(frames)
     for side in SIDES:
         for start, end, where in plan.stances(side):
-            first = 0 if start < 0.0 else int(np.ceil(start * FPS - 1e-6))
-            last = frames if end * FPS > frames else int(np.floor(end * FPS + 1e-6)) + 1
-            if last > 0 and first < frames and first < last:
+            first = 0 if start == -np.inf else max(int(np.ceil(start * FPS - 1e-6)) - int(frames[0]), 0)
+            last = count if end == np.inf else min(int(np.floor(end * FPS + 1e-6)) + 1 - int(frames[0]), count)
+            if first < last:
                 out.append(Stance(side, first, last, (where.x, where.y, where.heading), where.height))
     return tuple(out)
 
 
-def _pin(join: Join, frames: int) -> Pin:
+def _pin(join: Join) -> Pin:
     feet = join.lead.feet.copy()
     feet[:, :2] = planar.transform_points(join.pose, feet[:, :2])
     feet[:, 2] += join.height
     feet[:, 3] += join.pose[2]
-    return Pin(min(round(join.time * FPS), frames - 1), feet, 0.0)
+    return Pin(round(join.time * FPS) + PADDING, feet, 0.0)
 
 
-def _exact_ends(clip: Clip, joins: Sequence[Join]) -> Clip:
-    """The hub frames set to the hub poses to the last bit."""
-    root, local = clip.root_positions.copy(), clip.rotations.copy()
+def _cropped(planted: Planted, joins: Sequence[Join]) -> Planted:
+    """What lies inside the clip, its hub frames set to the hub poses to the last bit."""
+    rows = slice(PADDING, len(planted.clip) - PADDING)
+    clip = planted.clip
+    root, local = clip.root_positions[rows].copy(), clip.rotations[rows].copy()
     for join in joins:
-        frame = round(join.time * FPS)
-        if 0 <= frame < len(clip):
-            at = join.lead
-            root[frame, :2] = planar.transform_points(join.pose, at.root[at.reach, :2])
-            root[frame, 2] = at.root[at.reach, 2] + join.height
-            local[frame] = at.rotations[at.reach]
-            local[frame, 0] = rotations.multiply(rotations.from_yaw(join.pose[2]), at.rotations[at.reach, 0])
-    return replace(clip, root_positions=root, rotations=rotations.continuous(local))
+        frame, at = round(join.time * FPS), join.lead
+        root[frame, :2] = planar.transform_points(join.pose, at.root[at.reach, :2])
+        root[frame, 2] = at.root[at.reach, 2] + join.height
+        local[frame] = at.rotations[at.reach]
+        local[frame, 0] = rotations.multiply(rotations.from_yaw(join.pose[2]), at.rotations[at.reach, 0])
+    contacts = None if clip.contacts is None else clip.contacts[rows]
+    inner = replace(clip, root_positions=root, rotations=rotations.continuous(local), contacts=contacts)
+    return Planted(inner, planted.feet[rows], planted.pelvis[rows], planted.drop[rows])
 
 
 class Tempo:
