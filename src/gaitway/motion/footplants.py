@@ -11,14 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 
-SLOPE_S = 0.10
+SLOPE_S = 0.06
 """Time in which the speed of a correction dies away outside of where it is known [s]; longer overshoots."""
+SLOPE_FROM_S = 0.025
+"""Time over which the speed of a correction is measured at the edge of a stance [s]."""
+STEEPEST = 0.4
+"""The highest speed with which a correction is carried on [m/s or rad/s]; captured faults are faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +150,7 @@ def _hold_stance(foot: _Foot, start: int, stop: int, shift: FloatArray, turn: Fl
         undone = rotations.multiply(rotation, rotations.conjugate(foot.rotations[start + a : start + b]))
         turn[start + a : start + b] = rotations.to_rotation_vector(undone)
     for first, last in stances(~(heel_down & ball_down)):
-        i = next((k for k, flat in enumerate(flats) if flat[1] == first), None)
-        i = next(k for k, flat in enumerate(flats) if flat[0] == last) if i is None else i
+        i = next(k for k, flat in enumerate(flats) if first == flat[1] or last == flat[0])
         offset = foot.ball_offset if ball_down[first] else foot.heel_offset
         pins[start + first : start + last] = places[i] + rotations.rotate(held[i], offset)
 
@@ -194,20 +198,34 @@ def _bridge(values: FloatArray, known: BoolArray, fps: float, window_s: float) -
     for start, stop in stances(~known):
         gap = stop - start + 1
         part = np.zeros((stop - start, values.shape[1]))
-        for edge, inner, steps, open_ended in (
-            (start - 1, start - 2, np.arange(1, gap), stop == frames),
-            (stop, stop + 1, np.arange(gap - 1, 0, -1), start == 0),
+        for edge, inward, steps, open_ended in (
+            (start - 1, -1, np.arange(1, gap), stop == frames),
+            (stop, 1, np.arange(gap - 1, 0, -1), start == 0),
         ):
             if 0 <= edge < frames:
                 reach = window if open_ended else min(window, gap)
-                slope = out[edge] - out[inner] if 0 <= inner < frames and known[inner] else np.zeros(values.shape[1])
-                i = steps[:, None]
-                t = np.minimum(i / reach, 1.0)
-                part += out[edge] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * _spent(i, min(fade, reach))
+                t = np.minimum(steps / reach, 1.0)[:, None]
+                slope = _outward_slope(out, known, edge, inward, fps)
+                part += out[edge] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * _spent(steps, min(fade, reach))
         out[start:stop] = part
     return out
 
 
-def _spent(i: FloatArray, length: float) -> FloatArray:
+def _outward_slope(values: FloatArray, known: BoolArray, edge: int, inward: int, fps: float) -> FloatArray:
+    """Change per frame at the edge of a known run, outward; from several frames, so that one bad frame counts less."""
+    depth = 0
+    while depth < max(round(SLOPE_FROM_S * fps), 1):
+        inner = edge + inward * (depth + 1)
+        if not (0 <= inner < len(values) and known[inner]):
+            break
+        depth += 1
+    if depth == 0:
+        return np.zeros(values.shape[1])
+    slope = (values[edge] - values[edge + inward * depth]) / depth
+    size = float(np.linalg.norm(slope)) * fps
+    return np.asarray(slope * min(1.0, STEEPEST / max(size, 1e-12)))
+
+
+def _spent(i: npt.NDArray[np.int64], length: float) -> FloatArray:
     """A curve that leaves 0 with slope 1 and is back at 0, with slope 0, after `length` frames."""
-    return np.asarray(i * np.clip(1.0 - i / length, 0.0, 1.0) ** 2)
+    return np.asarray(i * np.clip(1.0 - i / length, 0.0, 1.0) ** 2)[:, None]

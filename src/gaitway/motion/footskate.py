@@ -1,8 +1,8 @@
 """Foot-skate clean-up: planted feet are pinned, and the rest of the body follows without a pop.
 
-The order of work follows the idea of Kovar, Schreiner and Gleicher ("Footskate cleanup for motion capture editing", 2002):
-fix where planted points are, find where the ankles must be, move the root as little and as smoothly as the legs need, solve
-each leg in closed form, and ease every correction in and out.
+The order of work follows the idea of Kovar, Schreiner and Gleicher ("Footskate cleanup for motion capture editing",
+2002): fix where planted points are, find where the ankles must be, move the root as little and as smoothly as the
+legs need, solve each leg in closed form, and ease every correction in and out.
 """
 
 from __future__ import annotations
