@@ -2,6 +2,7 @@
 
 from gaitway.render.body import BodyPart, BodyShape
 from gaitway.render.camera import Camera
+from gaitway.render.film import film
 from gaitway.render.filmstrip import filmstrip
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Trail, figures_of
@@ -18,6 +19,7 @@ __all__ = [
     "Studio",
     "Trail",
     "figures_of",
+    "film",
     "filmstrip",
     "render_frame",
 ]

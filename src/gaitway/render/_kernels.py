@@ -177,13 +177,41 @@ def raster(
 
 
 @kernel
+def raster_both(screen: FloatArray, triangles: Index, closest: Single, farthest: Single) -> None:
+    """Closeness of the nearest and of the farthest surface at the middle of every pixel; both (H, W), updated."""
+    rows, width = closest.shape
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ax, ay, az = screen[a, 0], screen[a, 1], screen[a, 2]
+        bx, by, bz = screen[b, 0] - ax, screen[b, 1] - ay, screen[b, 2] - az
+        cx, cy, cz = screen[c, 0] - ax, screen[c, 1] - ay, screen[c, 2] - az
+        area = bx * cy - cx * by
+        if not (area > 1e-12 or area < -1e-12):
+            continue
+        low, high = ay + min(0.0, by, cy), ay + max(0.0, by, cy)
+        left, right = ax + min(0.0, bx, cx), ax + max(0.0, bx, cx)
+        if not (high >= 0.0 and low < rows and right >= 0.0 and left < width):
+            continue
+        inverse = 1.0 / area
+        for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
+            for col in range(int(max(left, 0.0)), int(min(right, width - 1.0)) + 1):
+                dx, dy = col + 0.5 - ax, row + 0.5 - ay
+                share_b, share_c = (dx * cy - dy * cx) * inverse, (dy * bx - dx * by) * inverse
+                if share_b < 0.0 or share_c < 0.0 or share_b + share_c > 1.0:
+                    continue
+                near = np.float32(az + share_b * bz + share_c * cz)
+                closest[row, col] = max(closest[row, col], near)
+                farthest[row, col] = min(farthest[row, col], near)
+
+
+@kernel
 def blur(source: Single, radius: int, target: Single) -> None:
     """Box blur of a picture (H, W) over 2 * radius + 1 pixels each way; what lies outside counts as zero."""
     height, width = source.shape
-    share = 1.0 / (2 * radius + 1)
-    rows = np.empty((height, width), np.float32)
+    share = np.float32(1.0 / (2 * radius + 1))
+    rows = np.zeros((height, width), np.float32)
     for i in range(height):
-        total = 0.0
+        total = np.float64(0.0)
         for j in range(min(radius, width)):
             total += source[i, j]
         for j in range(width):
@@ -192,14 +220,52 @@ def blur(source: Single, radius: int, target: Single) -> None:
             rows[i, j] = total * share
             if j >= radius:
                 total -= source[i, j - radius]
-    totals = np.zeros(width)
+    totals = np.zeros(width, np.float64)
     for i in range(min(radius, height)):
         for j in range(width):
             totals[j] += rows[i, j]
     for i in range(height):
-        for j in range(width):
-            if i + radius < height:
+        if i + radius < height:
+            for j in range(width):
                 totals[j] += rows[i + radius, j]
+        for j in range(width):
             target[i, j] = totals[j] * share
-            if i >= radius:
+        if i >= radius:
+            for j in range(width):
                 totals[j] -= rows[i - radius, j]
+
+
+@kernel
+def split_shadow(farthest: Single, base: float, per_row: float, per_col: float, crisp: Single, soft: Single) -> None:
+    """Coverage of the light's picture, split by how far the lowest surface is from the floor.
+
+    Args:
+        farthest: closeness of the lowest surface, infinite where there is none; (H, W).
+        base: minus the closeness of the floor at row 0 and column 0 [m].
+        per_row: how that changes from row to row.
+        per_col: how that changes from column to column.
+        crisp: share of light kept off by surfaces that touch the floor or nearly so; written.
+        soft: share kept off by what is higher; written. Both add up to one where there is a surface.
+    """
+    for i in range(farthest.shape[0]):
+        for j in range(farthest.shape[1]):
+            crisp[i, j] = 0.0
+            soft[i, j] = 0.0
+            if farthest[i, j] < np.inf:
+                gap = base + i * per_row + j * per_col + farthest[i, j]
+                share = min(max((gap - 0.05) / 0.75, 0.0), 1.0)
+                crisp[i, j] = 1.0 - share
+                soft[i, j] = share
+
+
+@kernel
+def split_contact(farthest: Single, eye_height: float, close: Single, wide: Single) -> None:
+    """How much sky the floor misses right under a surface (close) and around it (wide), before blurring; (H, W)."""
+    for i in range(farthest.shape[0]):
+        for j in range(farthest.shape[1]):
+            close[i, j] = 0.0
+            wide[i, j] = 0.0
+            if farthest[i, j] < np.inf:
+                height = max(eye_height + farthest[i, j], 0.0)
+                close[i, j] = np.exp(-height / 0.035)
+                wide[i, j] = np.exp(-height / 0.45)

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway.arrays import FloatArray
 from gaitway.render import _kernels
 from gaitway.render._kernels import Flags, Index, Single
 from gaitway.render.body import BodyMesh, body_mesh
+from gaitway.render.camera import Camera
 from gaitway.render.palette import linear_color
 from gaitway.render.things import Figure, Obstacle, Paint
 
 _PAINT_HEIGHT = 0.002
 """Paint lies this far above the floor [m], and each further layer as much again as a hundredth of it."""
+
+_SMALL = 330
+"""Pixels from head to foot under which a figure's body is coarse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,20 +35,26 @@ class Triangles:
     """(T, 3)."""
     painted: Flags
     """1 where a triangle is paint on the floor; (T,)."""
+    groups: Index
+    """Triangles of one smooth surface share a number: within a pixel they are shaded once; (T,)."""
 
 
-def gather(figures: Sequence[Figure], obstacles: Sequence[Obstacle], paint: Sequence[Paint]) -> Triangles:
-    """The triangles of all things."""
-    parts = [*_figure_parts(figures), *(_obstacle_part(o) for o in obstacles), *_paint_parts(paint)]
+def gather(
+    figures: Sequence[Figure], obstacles: Sequence[Obstacle], paint: Sequence[Paint], camera: Camera, height: int
+) -> Triangles:
+    """The triangles of all things; figures that are small in a picture of `height` pixels get coarse bodies."""
+    parts = [*_figure_parts(figures, camera, height), *(_obstacle_part(o) for o in obstacles), *_paint_parts(paint)]
     if not parts:
-        parts = [_part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), painted=False)]
+        parts = [_part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), np.empty(0))]
     starts = np.cumsum([0, *(len(p.points) for p in parts[:-1])])
+    first_groups = np.cumsum([0, *(int(p.groups.max(initial=-1)) + 1 for p in parts[:-1])])
     return Triangles(
         np.concatenate([p.points for p in parts]),
         np.concatenate([p.normals for p in parts]),
         np.concatenate([p.colors for p in parts]),
         np.concatenate([p.corners + np.int32(s) for p, s in zip(parts, starts, strict=True)]),
         np.concatenate([p.painted for p in parts]),
+        np.concatenate([p.groups + np.int32(g) for p, g in zip(parts, first_groups, strict=True)]),
     )
 
 
@@ -53,24 +64,40 @@ def solid(triangles: Triangles) -> Index:
 
 
 def _part(
-    points: FloatArray, normals: FloatArray, colors: FloatArray, corners: FloatArray, *, painted: bool
+    points: npt.ArrayLike,
+    normals: npt.ArrayLike,
+    colors: npt.ArrayLike,
+    corners: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    painted: bool = False,
 ) -> Triangles:
     return Triangles(
         np.ascontiguousarray(points, dtype=np.float64),
         np.ascontiguousarray(normals, dtype=np.float64),
         np.ascontiguousarray(colors, dtype=np.float32),
         np.ascontiguousarray(corners, dtype=np.int32),
-        np.full(len(corners), painted, dtype=np.uint8),
+        np.full(len(np.asarray(corners)), painted, dtype=np.uint8),
+        np.ascontiguousarray(groups, dtype=np.int32),
     )
 
 
-def _figure_parts(figures: Sequence[Figure]) -> list[Triangles]:
+def _figure_parts(figures: Sequence[Figure], camera: Camera, height: int) -> list[Triangles]:
     """One part for all figures that share a body: their vertices are moved in one call."""
     groups: dict[int, tuple[BodyMesh, list[Figure]]] = {}
     for figure in figures:
-        body = body_mesh(figure.skeleton, figure.body)
+        body = body_mesh(figure.skeleton, figure.body, coarse=_is_small(figure, camera, height))
         groups.setdefault(id(body), (body, []))[1].append(figure)
     return [_skinned(body, members) for body, members in groups.values()]
+
+
+def _is_small(figure: Figure, camera: Camera, height: int) -> bool:
+    """Whether a figure is so small in the picture that nobody sees its corners."""
+    scale = camera.scale(height)
+    if camera.span is None:
+        depth = float((figure.positions[0] - camera.eye) @ camera.axes[2])
+        scale = scale / max(depth, 0.1)
+    reach = float(np.ptp(figure.positions, axis=0).max())
+    return scale * reach < _SMALL
 
 
 def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
@@ -93,14 +120,16 @@ def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
     for i, figure in enumerate(figures):
         colors[i, :, :3] = np.concatenate([figure.colors, body.own_colors])[body.tones]
     starts = np.arange(count, dtype=np.int32)[:, None, None] * np.int32(vertices)
-    corners = (body.triangles.astype(np.int32) + starts).reshape(-1, 3)
-    return _part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, painted=False)
+    corners = (body.triangles + starts).reshape(-1, 3)
+    pieces = int(body.groups.max()) + 1
+    groups = (body.groups + np.arange(count, dtype=np.int32)[:, None] * np.int32(pieces)).ravel()
+    return _part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, groups)
 
 
 def _obstacle_part(obstacle: Obstacle) -> Triangles:
     mesh = obstacle.mesh()
     colors = np.tile([*linear_color(obstacle.color), 1.0], (len(mesh.points), 1))
-    return _part(mesh.points, mesh.normals, colors, mesh.triangles, painted=False)
+    return _part(mesh.points, mesh.normals, colors, mesh.triangles, np.arange(len(mesh.triangles)))
 
 
 def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
@@ -113,7 +142,7 @@ def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
             points = np.column_stack([outline, np.full(count, height)])
             fan = np.stack([np.zeros(count - 2, np.int64), np.arange(1, count - 1), np.arange(2, count)], axis=1)
             up = np.tile([0.0, 0.0, 1.0], (count, 1))
-            parts.append(_part(points, up, np.tile(color, (count, 1)), fan, painted=True))
+            parts.append(_part(points, up, np.tile(color, (count, 1)), fan, np.zeros(len(fan)), painted=True))
     return parts
 
 
@@ -125,7 +154,7 @@ def clip_near(triangles: Triangles, eye: FloatArray, sight: FloatArray, near: fl
         return triangles
     whole = inside.all(axis=1)
     points, normals = list[FloatArray](), list[FloatArray]()
-    colors, corners, painted = list[FloatArray](), list[tuple[int, int, int]](), list[int]()
+    colors, corners, cut_from = list[Single](), list[tuple[int, int, int]](), list[int]()
     start = len(triangles.points)
     for t in np.flatnonzero(inside.any(axis=1) & ~whole):
         cut = []
@@ -142,11 +171,12 @@ def clip_near(triangles: Triangles, eye: FloatArray, sight: FloatArray, near: fl
             colors.append(triangles.colors[a] + share * (triangles.colors[b] - triangles.colors[a]))
         for k in range(1, len(cut) - 1):
             corners.append((first, first + k, first + k + 1))
-            painted.append(int(triangles.painted[t]))
+            cut_from.append(int(t))
     return Triangles(
         np.concatenate([triangles.points, np.array(points).reshape(-1, 3)]),
         np.concatenate([triangles.normals, np.array(normals).reshape(-1, 3)]),
         np.concatenate([triangles.colors, np.array(colors, dtype=np.float32).reshape(-1, 4)]),
         np.concatenate([triangles.corners[whole], np.array(corners, dtype=np.int32).reshape(-1, 3)]),
-        np.concatenate([triangles.painted[whole], np.array(painted, dtype=np.uint8)]),
+        np.concatenate([triangles.painted[whole], triangles.painted[cut_from]]),
+        np.concatenate([triangles.groups[whole], triangles.groups[cut_from]]),
     )

@@ -1,6 +1,8 @@
-"""What the key light and the open sky see: two pictures of the scene from above, from which shadows are read."""
+"""What the key light and the open sky see: pictures of the scene from above, from which shadows are read."""
 
 from __future__ import annotations
+
+from concurrent.futures import Executor
 
 import numpy as np
 
@@ -8,12 +10,12 @@ from gaitway.arrays import FloatArray
 from gaitway.render import _kernels
 from gaitway.render._kernels import Index, Shadow, Single, View
 
-_MAX_SIDE = 1536
-_FINEST = 0.006
-"""Side of a texel [m] where the scene is small enough."""
-_MARGIN = 0.6
-"""Metres around the scene, room for blur."""
-_MIDDLE = np.array([[0.5, 0.5]])
+_LIGHT_SIDE, _SKY_SIDE = 1100, 640
+"""Most texels along a side of the light's and of the sky's picture."""
+_LIGHT_TEXEL, _SKY_TEXEL = 0.006, 0.012
+"""Finest texels [m], for small scenes."""
+_MARGIN = 0.5
+"""Metres around the scene: room for blur."""
 
 
 def no_shadow() -> Shadow:
@@ -23,78 +25,63 @@ def no_shadow() -> Shadow:
     return Shadow(view, empty, empty, view, empty)
 
 
-def cast(points: FloatArray, corners: Index, light: FloatArray) -> Shadow:
+def cast(points: FloatArray, corners: Index, light: FloatArray, pool: Executor) -> Shadow:
     """Shadow pictures of solid triangles under a light from direction `light` (unit vector)."""
-    view, size = _looking_down(points, -light)
-    screen = _project(points, view)
-    closest = _draw(screen, corners, size)
-    gap = _gap_to_ground(view, -_draw(screen * [1.0, 1.0, -1.0], corners[:, ::-1], size), light)
-    soft = _soft_shadow(gap, closest > -1e30, view.scale)
-    above, plan = _looking_down(points, np.array([0.0, 0.0, -1.0]))
-    screen = _project(points, above)
-    # closeness of the lowest surface over a place is its height, seen from the eye's height
-    lowest = -_draw(screen * [1.0, 1.0, -1.0], corners[:, ::-1], plan) + np.float32(above.eye[2])
-    return Shadow(view, closest, soft, above, _contact(lowest, above.scale))
+    sky = pool.submit(_sky_picture, points, corners)
+    view, closest, soft = _light_picture(points, corners, light)
+    above, contact = sky.result()
+    return Shadow(view, closest, soft, above, contact)
 
 
-def _looking_down(points: FloatArray, sight: FloatArray) -> tuple[View, tuple[int, int]]:
+def _light_picture(points: FloatArray, corners: Index, light: FloatArray) -> tuple[View, Single, Single]:
+    """The light's view, the first surfaces it meets, and the share of it that misses the floor.
+
+    The shadow is crisp where the body meets the floor and soft where it is higher above it.
+    """
+    view, size = _looking_down(points, -light, _LIGHT_SIDE, _LIGHT_TEXEL)
+    closest, farthest = _draw(points, corners, view, size)
+    # walking d along the light loses d * light_z of height: the floor's depth is linear in row and column
+    row, col = -view.axes[1, 2] / view.scale / light[2], view.axes[0, 2] / view.scale / light[2]
+    base = view.eye[2] / light[2] + 0.5 * (row + col)
+    crisp, soft = np.empty(size, np.float32), np.empty(size, np.float32)
+    _kernels.split_shadow(farthest, base, row, col, crisp, soft)
+    total = _blurred(crisp, 0.012 * view.scale)
+    total += _blurred(soft, 0.05 * view.scale)
+    return view, closest, total
+
+
+def _sky_picture(points: FloatArray, corners: Index) -> tuple[View, Single]:
+    """Straight down: dark right under a sole, faint and wide under a body."""
+    view, size = _looking_down(points, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, _SKY_TEXEL)
+    _, farthest = _draw(points, corners, view, size)
+    close, wide = np.empty(size, np.float32), np.empty(size, np.float32)
+    _kernels.split_contact(farthest, view.eye[2], close, wide)
+    total = np.float32(0.75) * _blurred(close, 0.022 * view.scale)
+    total += np.float32(0.45) * _blurred(wide, 0.14 * view.scale)
+    return view, total
+
+
+def _looking_down(points: FloatArray, sight: FloatArray, side: int, texel: float) -> tuple[View, tuple[int, int]]:
     """An orthographic view along `sight` of all points, and of the places on the floor that they shade."""
-    side = np.array([0.0, 1.0, 0.0]) if abs(sight[2]) > 0.999 else np.cross(sight, [0.0, 0.0, 1.0])
-    right = side / np.linalg.norm(side)
+    across = np.array([0.0, -1.0, 0.0]) if abs(sight[2]) > 0.999 else np.cross(sight, [0.0, 0.0, 1.0])
+    right = across / np.linalg.norm(across)
     axes = np.stack([right, np.cross(right, sight), sight])
-    on_floor = points - np.outer(points[:, 2] / sight[2], sight)
-    plane = np.concatenate([points, on_floor]) @ axes[:2].T
+    plane = points @ axes[:2].T
+    # a point and the place it shades on the floor are one place in this picture: no room needed for either alone
     low, high = plane.min(axis=0) - _MARGIN, plane.max(axis=0) + _MARGIN
-    scale = min(1.0 / _FINEST, _MAX_SIDE / float((high - low).max()))
+    scale = min(1.0 / texel, side / float((high - low).max()))
     size = (int(np.ceil((high - low)[1] * scale)) + 1, int(np.ceil((high - low)[0] * scale)) + 1)
     eye = axes[:2].T @ np.array([low[0], high[1]])
     return View(eye, axes, scale, 0.0, 0.0, perspective=False), size
 
 
-def _project(points: FloatArray, view: View) -> FloatArray:
+def _draw(points: FloatArray, corners: Index, view: View, size: tuple[int, int]) -> tuple[Single, Single]:
+    """Closeness of the first and of the last surface along the view; (H, W) each."""
     screen = np.empty((len(points), 3))
     _kernels.project(points, view, screen)
-    return screen
-
-
-def _draw(screen: FloatArray, corners: Index, size: tuple[int, int]) -> Single:
-    closest = np.full((*size, 1), -np.inf, dtype=np.float32)
-    owner = np.full((*size, 1), -1, dtype=np.int32)
-    _kernels.raster(screen, np.ascontiguousarray(corners), _MIDDLE, 0, closest, owner)
-    return closest[..., 0]
-
-
-def _gap_to_ground(view: View, farthest: Single, light: FloatArray) -> Single:
-    """Metres along the light from the lowest surface in each texel to the floor; infinite where there is none."""
-    rows, cols = farthest.shape
-    u = (np.arange(cols) + 0.5) / view.scale
-    v = -(np.arange(rows) + 0.5) / view.scale
-    # height of the texel's own line of sight where it leaves the eye's plane; walking d along it loses d * light_z
-    height = view.eye[2] + v[:, None] * view.axes[1, 2] + u[None, :] * view.axes[0, 2]
-    return (height / light[2] + farthest).astype(np.float32)
-
-
-def _soft_shadow(gap: Single, covered: Single, scale: float) -> Single:
-    """A shadow that is crisp where the body meets the floor and soft where it is far above it."""
-    total = np.zeros(gap.shape, dtype=np.float32)
-    levels = (0.012, 0.035, 0.075)
-    middles = (0.05, 0.5, 1.6)
-    shares = []
-    distance = np.where(covered, np.clip(gap, 0.0, 10.0), 0.0)
-    first = np.clip((distance - middles[0]) / (middles[1] - middles[0]), 0.0, 1.0)
-    last = np.clip((distance - middles[1]) / (middles[2] - middles[1]), 0.0, 1.0)
-    shares = [covered * (1.0 - first), covered * (first - last), covered * last]
-    for share, reach in zip(shares, levels, strict=True):
-        total += _blurred(share.astype(np.float32), reach * scale)
-    return np.minimum(total, 1.0)
-
-
-def _contact(lowest: Single, scale: float) -> Single:
-    """How much of the sky the floor misses: dark right under a sole, faint and wide under a body."""
-    height = np.where(np.isfinite(lowest), np.clip(lowest, 0.0, 4.0), 4.0)
-    close = _blurred(np.exp(-height / 0.035).astype(np.float32), 0.022 * scale)
-    wide = _blurred(np.exp(-height / 0.45).astype(np.float32), 0.14 * scale)
-    return np.minimum(0.75 * close + 0.45 * wide, 1.0).astype(np.float32)
+    closest, farthest = np.full(size, -np.inf, dtype=np.float32), np.full(size, np.inf, dtype=np.float32)
+    _kernels.raster_both(screen, corners, closest, farthest)
+    return closest, farthest
 
 
 def _blurred(picture: Single, radius: float) -> Single:

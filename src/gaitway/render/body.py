@@ -7,15 +7,17 @@ tapered bones, or what its `BodyShape` says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray, owned
 from gaitway.errors import GaitwayError
-from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.anatomy import rest_world_rotations, t_pose
+from gaitway.motion.kinematics import forward_kinematics, local_rotations
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.mesh import Mesh, box, round_rod
 from gaitway.render.palette import TONES, linear_color
@@ -49,7 +51,9 @@ class BodyPart:
 class BodyShape:
     """A recipe: all parts of a body."""
 
-    parts: tuple[BodyPart, ...] = field(default_factory=tuple)
+    parts: tuple[BodyPart, ...] = ()
+    person: bool = False
+    """Whether the parts are added to a person's body, which the skeleton then must have the roles for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,9 @@ class BodyMesh:
     points_b: FloatArray
     normals_a: FloatArray
     normals_b: FloatArray
-    triangles: IntArray
+    triangles: npt.NDArray[np.int32]
+    groups: npt.NDArray[np.int32]
+    """Number of the piece that each triangle belongs to; (T,)."""
     tones: IntArray
     """Row of the palette, followed by `own_colors`; (V,)."""
     own_colors: FloatArray
@@ -90,16 +96,20 @@ def rigid(mesh: Mesh, joint: int, tone: int) -> Piece:
     return Piece(mesh, joints, joints, np.ones(count), np.full(count, tone))
 
 
-def rest_transforms(skeleton: Skeleton) -> tuple[FloatArray, FloatArray]:
-    """World positions (J, 3) and rotations (J, 4) of the rest pose."""
-    return forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
+def bind(
+    pieces: Sequence[Piece], places: FloatArray, turns: FloatArray, own_colors: FloatArray | None = None
+) -> BodyMesh:
+    """Hang pieces on the joints that move them.
 
-
-def bind(skeleton: Skeleton, pieces: Sequence[Piece], own_colors: FloatArray | None = None) -> BodyMesh:
-    """Hang pieces, given in the rest pose, on the joints that move them."""
-    places, turns = rest_transforms(skeleton)
+    Args:
+        pieces: in the world of one pose.
+        places: world positions of the joints in that pose [m]; (J, 3).
+        turns: their world rotations; (J, 4).
+        own_colors: colours beyond the palette; (C, 3).
+    """
     back = rotations.conjugate(turns)
-    starts = np.cumsum([0, *(len(p.mesh.points) for p in pieces[:-1])])
+    counts = [len(p.mesh.points) for p in pieces]
+    starts = np.cumsum([0, *counts[:-1]])
     points = np.concatenate([p.mesh.points for p in pieces])
     normals = np.concatenate([p.mesh.normals for p in pieces])
     a, b = np.concatenate([p.joint_a for p in pieces]), np.concatenate([p.joint_b for p in pieces])
@@ -113,22 +123,35 @@ def bind(skeleton: Skeleton, pieces: Sequence[Piece], own_colors: FloatArray | N
         points_b=owned(rotations.rotate(back[b], points - places[b]), "points", (count, 3)),
         normals_a=owned(rotations.rotate(back[a], normals), "normals", (count, 3)),
         normals_b=owned(rotations.rotate(back[b], normals), "normals", (count, 3)),
-        triangles=owned(triangles, "triangles", (None, 3), np.int64),
+        triangles=owned(triangles, "triangles", (None, 3), np.int32),
+        groups=owned(
+            np.repeat(np.arange(len(pieces)), [len(p.mesh.triangles) for p in pieces]), "groups", (None,), np.int32
+        ),
         tones=owned(np.concatenate([p.tones for p in pieces]), "tones", (count,), np.int64),
         own_colors=owned(np.empty((0, 3)) if own_colors is None else own_colors, "own_colors", (None, 3)),
     )
 
 
 @lru_cache(maxsize=64)
-def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None) -> BodyMesh:
-    """The body of a skeleton: from the recipe if there is one, else a person's, else tapered bones."""
+def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: bool = False) -> BodyMesh:
+    """The body of a skeleton: from the recipe if there is one, else a person's, else tapered bones.
+
+    A coarse one is for small figures.
+    """
     from gaitway.render.human import human_pieces, is_humanoid  # noqa: PLC0415  (human builds on this module)
 
-    if shape is not None:
-        return _from_shape(skeleton, shape)
-    if is_humanoid(skeleton):
-        return bind(skeleton, human_pieces(skeleton))
-    return _from_shape(skeleton, bone_shape(skeleton))
+    pieces: list[Piece] = []
+    own: list[FloatArray] = []
+    person = is_humanoid(skeleton) if shape is None else shape.person
+    if person:
+        pieces += human_pieces(skeleton, coarse=coarse)
+    turns = t_pose(skeleton) if person else rest_world_rotations(skeleton)
+    places = forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, turns))[0]
+    parts = bone_shape(skeleton).parts if shape is None and not person else (shape.parts if shape else ())
+    pieces += [_part_piece(skeleton, part, places, turns, own, 8 if coarse else 16) for part in parts]
+    if not pieces:
+        raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
+    return bind(pieces, places, turns, np.array(own).reshape(-1, 3))
 
 
 def bone_end(skeleton: Skeleton, joint: int) -> FloatArray | None:
@@ -165,16 +188,10 @@ def bone_shape(skeleton: Skeleton) -> BodyShape:
     return BodyShape(tuple(parts))
 
 
-def _from_shape(skeleton: Skeleton, shape: BodyShape) -> BodyMesh:
-    if not shape.parts:
-        raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
-    own: list[FloatArray] = []
-    pieces = [_part_piece(skeleton, part, own) for part in shape.parts]
-    return bind(skeleton, pieces, np.array(own).reshape(-1, 3))
-
-
-def _part_piece(skeleton: Skeleton, part: BodyPart, own: list[FloatArray]) -> Piece:
-    """One part as a mesh in the rest pose; a colour of its own is added to `own`."""
+def _part_piece(
+    skeleton: Skeleton, part: BodyPart, places: FloatArray, turns: FloatArray, own: list[FloatArray], around: int
+) -> Piece:
+    """One part as a mesh in the world of a pose; a colour of its own is added to `own`."""
     joint = skeleton.index(part.joint)
     end = bone_end(skeleton, joint) if part.end is None else np.asarray(part.end, dtype=np.float64)
     if end is None:
@@ -189,10 +206,9 @@ def _part_piece(skeleton: Skeleton, part: BodyPart, own: list[FloatArray]) -> Pi
         radii, wide = (part.radii, widths) if len(widths) > 1 else (part.radii * 2, tuple(widths) * 2)
         shares = np.linspace(0.0, 1.0, len(radii))
         stations = [(float(s), w, r) for s, w, r in zip(shares, wide, radii, strict=True)]
-        local = round_rod(start, end, stations, part.side)
+        local = round_rod(start, end, stations, part.side, around)
     else:
         raise GaitwayError(f"body part on joint '{part.joint}' has shape '{part.shape}'; write 'round' or 'box'")
-    places, turns = rest_transforms(skeleton)
     world = Mesh(
         places[joint] + rotations.rotate(turns[joint], local.points),
         rotations.rotate(turns[joint], local.normals),

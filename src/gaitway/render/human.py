@@ -13,8 +13,9 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
+from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.body import Piece, bone_end, rest_transforms, rigid
+from gaitway.render.body import Piece, bone_end, rigid
 from gaitway.render.mesh import Mesh, loft, round_rod
 from gaitway.render.palette import TONES
 
@@ -24,47 +25,64 @@ _NEEDED = (
     *(f"{s}_{r}" for s in ("left", "right") for r in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")),
 )
 _LEG = 0.85
-_TRUNK = np.array(
+_COARSE = 0.58
+"""Share of the points around a limb that a small figure gets."""
+_PELVIS = np.array(
     [
         # share of the way from the hip joints to the shoulder line, half width, half depth, forward shift
         [-0.135, 0.085, 0.065, 0.000],
-        [-0.08, 0.140, 0.098, -0.006],
-        [0.00, 0.166, 0.116, -0.012],
-        [0.10, 0.168, 0.120, -0.014],
-        [0.22, 0.156, 0.110, -0.006],
-        [0.36, 0.140, 0.098, 0.002],
-        [0.50, 0.142, 0.101, 0.006],
-        [0.66, 0.160, 0.114, 0.010],
-        [0.80, 0.172, 0.118, 0.008],
-        [0.91, 0.170, 0.106, 0.000],
-        [1.00, 0.150, 0.090, -0.006],
-        [1.07, 0.105, 0.076, -0.008],
-        [1.12, 0.070, 0.064, -0.006],
+        [-0.08, 0.138, 0.096, -0.006],
+        [0.00, 0.164, 0.115, -0.012],
+        [0.10, 0.164, 0.117, -0.014],
+        [0.20, 0.150, 0.106, -0.006],
+        [0.30, 0.120, 0.085, 0.000],
+    ]
+)
+_SHIRT = np.array(
+    [
+        [0.040, 0.150, 0.103, -0.013],
+        [0.050, 0.168, 0.120, -0.013],
+        [0.10, 0.170, 0.122, -0.013],
+        [0.22, 0.158, 0.111, -0.006],
+        [0.36, 0.144, 0.101, 0.002],
+        [0.50, 0.146, 0.103, 0.006],
+        [0.66, 0.161, 0.114, 0.010],
+        [0.80, 0.171, 0.118, 0.008],
+        [0.90, 0.168, 0.108, 0.001],
+        [0.98, 0.150, 0.092, -0.006],
+        [1.05, 0.112, 0.078, -0.010],
+        [1.11, 0.072, 0.066, -0.010],
     ]
 )
 _THIGH = ((0.0, 0.086, 0.092), (0.25, 0.082, 0.088), (0.6, 0.067, 0.072), (0.9, 0.055, 0.058), (1.0, 0.053, 0.055))
 _SHANK = ((0.0, 0.053, 0.055), (0.12, 0.052, 0.054), (0.3, 0.056, 0.060), (0.55, 0.048, 0.051), (1.0, 0.035, 0.038))
-_UPPER_ARM = ((0.0, 0.056, 0.056), (0.25, 0.052, 0.052), (0.75, 0.043, 0.043), (1.0, 0.040, 0.040))
+_UPPER_ARM = ((0.0, 0.053, 0.053), (0.25, 0.051, 0.051), (0.75, 0.043, 0.043), (1.0, 0.040, 0.040))
 _FOREARM = ((0.0, 0.040, 0.040), (0.2, 0.042, 0.042), (0.6, 0.036, 0.036), (1.0, 0.029, 0.029))
-_SHOULDER = ((0.0, 0.060, 0.060), (0.5, 0.060, 0.060), (1.0, 0.058, 0.058))
+_SHOULDER = ((0.0, 0.046, 0.046), (0.5, 0.054, 0.054), (1.0, 0.054, 0.054))
 _NECK = ((0.0, 0.058, 0.058), (0.5, 0.053, 0.053), (1.0, 0.050, 0.052))
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The rest pose's joints and the body's own directions in it."""
+    """The T-pose's joints; in it the body faces +X and stands upright."""
 
     skeleton: Skeleton
     places: FloatArray
-    forward: FloatArray
-    left: FloatArray
-    up: FloatArray
+    turns: FloatArray
     unit: float
     """Girths are this many times those of a person with a leg of 0.85 m."""
+    coarse: bool
+    forward = np.array([1.0, 0.0, 0.0])
+    left = np.array([0.0, 1.0, 0.0])
+    up = np.array([0.0, 0.0, 1.0])
 
     def at(self, role: str) -> FloatArray:
         here: FloatArray = self.places[self.skeleton.roles[role]]
         return here
+
+    def around(self, fine: int) -> int:
+        """Points in a ring."""
+        return max(8, round(_COARSE * fine)) if self.coarse else fine
 
 
 def is_humanoid(skeleton: Skeleton) -> bool:
@@ -72,46 +90,29 @@ def is_humanoid(skeleton: Skeleton) -> bool:
     return all(role in skeleton.roles for role in _NEEDED)
 
 
-def human_pieces(skeleton: Skeleton) -> list[Piece]:
-    """All parts of a person's body in the skeleton's rest pose."""
-    frame = _frame(skeleton)
-    pieces = [_trunk(frame), _neck(frame), _head(frame)]
+def human_pieces(skeleton: Skeleton, *, coarse: bool = False) -> list[Piece]:
+    """All parts of a person's body in the T-pose of `t_pose`; coarse ones have about a third of the triangles."""
+    unit = leg_length(skeleton) / _LEG
+    frame = _Frame(skeleton, t_pose_positions(skeleton), t_pose(skeleton), unit, coarse)
+    pieces = [_trunk(frame, _PELVIS, "bottom"), _trunk(frame, _SHIRT, "top"), _neck(frame), _head(frame), _hair(frame)]
     for side in ("left", "right"):
         pieces += [*_arm(frame, side), _hand(frame, side), _thumb(frame, side), *_leg(frame, side), _shoe(frame, side)]
     return pieces
 
 
-def _frame(skeleton: Skeleton) -> _Frame:
-    places, _ = rest_transforms(skeleton)
-    roles = skeleton.roles
-    left = _unit(places[roles["left_hip"]] - places[roles["right_hip"]])
-    middle = 0.5 * (places[roles["left_hip"]] + places[roles["right_hip"]])
-    up = places[roles["head"]] - middle
-    up = _unit(up - left * np.dot(up, left))
-    # a trunk that leans a little at rest is still upright: feet and head are level in the world, not in the lean
-    if up[2] > 0.9 and abs(left[2]) < 0.1:
-        left, up = _unit(left * [1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    legs = [
-        np.linalg.norm(places[roles[f"{s}_{a}"]] - places[roles[f"{s}_{b}"]])
-        for s in ("left", "right")
-        for a, b in (("hip", "knee"), ("knee", "ankle"))
-    ]
-    return _Frame(skeleton, places, np.cross(left, up), left, up, float(sum(legs)) / (2.0 * _LEG))
-
-
-def _trunk(frame: _Frame) -> Piece:
-    """Pelvis, waist and chest as one skin that bends with the spine."""
+def _trunk(frame: _Frame, stations: FloatArray, tone: str) -> Piece:
+    """A stretch of the trunk as one skin that bends with the spine."""
     hips = 0.5 * (frame.at("left_hip") + frame.at("right_hip"))
     shoulders = 0.5 * (frame.at("left_shoulder") + frame.at("right_shoulder"))
     across = [0.5 * np.dot(frame.at(f"left_{r}") - frame.at(f"right_{r}"), frame.left) for r in ("hip", "shoulder")]
     line = shoulders - hips
-    share, wide, deep, shift = _TRUNK.T
+    share, wide, deep, shift = stations.T
     # hips and shoulders widen the trunk half as much as they differ from the usual
     blend = np.clip(share, 0.0, 1.0)
     relative = 0.5 + 0.5 * ((1.0 - blend) * across[0] / (0.09 * frame.unit) + blend * across[1] / (0.18 * frame.unit))
     half_wide, half_deep = frame.unit * wide * np.clip(relative, 0.75, 1.4), frame.unit * deep
     centres = hips + share[:, None] * line + (frame.unit * shift)[:, None] * frame.forward
-    turn = np.linspace(0.0, 2.0 * np.pi, 28, endpoint=False)
+    turn = np.linspace(0.0, 2.0 * np.pi, frame.around(28), endpoint=False)
     # a little squarer than an ellipse, as a ribcage is
     cosine, sine = (np.sign(f(turn)) * np.abs(f(turn)) ** 0.86 for f in (np.cos, np.sin))
     rings = (
@@ -119,27 +120,25 @@ def _trunk(frame: _Frame) -> Piece:
         + (half_deep[:, None] * cosine)[..., None] * frame.forward
         + (half_wide[:, None] * sine)[..., None] * frame.left
     )
-    mesh = loft(rings, hips - 0.165 * line, hips + 1.15 * line)
-    return _bend(frame, mesh, np.dot(mesh.points - hips, _unit(line)), hips, _unit(line))
+    mesh = loft(rings, hips + (share[0] - 0.02) * line, hips + (share[-1] + 0.02) * line)
+    return _bend(frame, mesh, hips, _unit(line), TONES.index(tone))
 
 
-def _bend(frame: _Frame, mesh: Mesh, heights: FloatArray, hips: FloatArray, along: FloatArray) -> Piece:
+def _bend(frame: _Frame, mesh: Mesh, hips: FloatArray, along: FloatArray, tone: int) -> Piece:
     """Let each height of the trunk follow the two spine joints whose bones it lies between."""
+    heights = (mesh.points - hips) @ along
     chain = _spine(frame.skeleton)
     levels = np.array([np.dot(frame.places[j] - hips, along) for j in chain])
     keep = [i for i in range(len(chain)) if i == len(chain) - 1 or levels[i + 1] > levels[i] + 0.02]
     joints, levels = np.array(chain)[keep], levels[keep]
-    top = float(heights.max())
-    middles = 0.5 * (levels + np.append(levels[1:], top))  # the middle of each bone follows that bone alone
-    upper = np.clip(np.searchsorted(middles, heights), 1, max(len(joints) - 1, 1))
     if len(joints) == 1:
-        return rigid(mesh, int(joints[0]), TONES.index("top"))
-    gap = middles[upper] - middles[upper - 1]
-    share = np.clip((heights - middles[upper - 1]) / np.maximum(gap, 1e-6), 0.0, 1.0)
+        return rigid(mesh, int(joints[0]), tone)
+    top = float(np.dot(frame.at("left_shoulder") - hips, along))
+    middles = 0.5 * (levels + np.append(levels[1:], top))  # the middle of each bone follows that bone alone
+    upper = np.clip(np.searchsorted(middles, heights), 1, len(joints) - 1)
+    share = np.clip((heights - middles[upper - 1]) / np.maximum(middles[upper] - middles[upper - 1], 1e-6), 0.0, 1.0)
     share = share * share * (3.0 - 2.0 * share)
-    belt = 0.13 * np.linalg.norm(frame.at("left_shoulder") - frame.at("left_hip"))
-    tones = np.where(heights < belt, TONES.index("bottom"), TONES.index("top"))
-    return Piece(mesh, joints[upper - 1], joints[upper], 1.0 - share, tones)
+    return Piece(mesh, joints[upper - 1], joints[upper], 1.0 - share, np.full(len(heights), tone))
 
 
 def _spine(skeleton: Skeleton) -> list[int]:
@@ -158,35 +157,46 @@ def _neck(frame: _Frame) -> Piece:
     rise = np.dot(start - shoulders, frame.up)
     start = start - frame.up * max(rise - 0.02 * frame.unit, 0.0)
     end = frame.at("head") + frame.unit * (0.03 * frame.up + 0.002 * frame.forward)
-    return rigid(round_rod(start, end, _scaled(_NECK, frame.unit), frame.left), joint, TONES.index("skin"))
+    return rigid(
+        round_rod(start, end, _scaled(_NECK, frame.unit), frame.left, frame.around(16)), joint, TONES.index("skin")
+    )
+
+
+def _head_centre(frame: _Frame) -> FloatArray:
+    return frame.at("head") + frame.unit * (0.068 * frame.up + 0.018 * frame.forward)
+
+
+def _ball(frame: _Frame, rows: int, around: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """x, y and z of a unit ball's rings from low to high, without its poles; (R, K) each."""
+    rise = np.linspace(0.0, np.pi, frame.around(rows) + 2)[1:-1]
+    turn = np.linspace(0.0, 2.0 * np.pi, frame.around(around), endpoint=False)
+    z = np.broadcast_to(-np.cos(rise)[:, None], (len(rise), len(turn)))
+    return np.sin(rise)[:, None] * np.cos(turn), np.sin(rise)[:, None] * np.sin(turn), z
 
 
 def _head(frame: _Frame) -> Piece:
-    """An egg with a jaw, a nose and hair; the nose tells where it looks."""
-    size = frame.unit
-    rise = np.linspace(0.0, np.pi, 22)[1:-1]
-    turn = np.linspace(0.0, 2.0 * np.pi, 28, endpoint=False)
-    z = np.broadcast_to(-np.cos(rise)[:, None], (len(rise), len(turn)))
-    x, y = np.sin(rise)[:, None] * np.cos(turn), np.sin(rise)[:, None] * np.sin(turn)
+    """An egg with a jaw, a chin and a nose, which tells where it looks."""
+    x, y, z = _ball(frame, 20, 28)
     low = np.clip(-z, 0.0, 1.0)
     jaw = 1.0 - 0.26 * low**1.4
-    front, back = 0.098 + 0.004 * low, 0.104 * (1.0 - 0.42 * low**1.2)
-    ahead = np.where(x > 0.0, front * x, back * x) + 0.014 * low
-    nose = 0.024 * np.exp(-(((z + 0.16) / 0.15) ** 2) - (y / 0.16) ** 2) * (x > 0.0)
-    chin = 0.010 * np.exp(-(((z + 0.78) / 0.16) ** 2) - (y / 0.3) ** 2) * (x > 0.0)
-    hair = (z > 0.42 + 0.45 * x) | ((x < -0.05) & (z > -0.35 + 0.5 * x + 0.6 * np.maximum(x + 0.35, 0.0)))
-    puff = np.where(hair, 1.035, 1.0)
-    place = np.stack([(ahead * puff + nose + chin), y * 0.077 * jaw * puff, 0.116 * z * puff], axis=-1) * size
-    axes = np.stack([frame.forward, frame.left, frame.up])
-    centre = frame.at("head") + size * (0.068 * frame.up + 0.018 * frame.forward)
-    mesh = loft(
-        centre + place @ axes,
-        centre + size * (-0.116 * frame.up + 0.018 * frame.forward),
-        centre + size * 0.12 * frame.up,
-    )
-    tones = np.where(np.append(hair.ravel(), [False, True]), TONES.index("hair"), TONES.index("skin"))
-    joints = np.full(len(mesh.points), frame.skeleton.roles["head"])
-    return Piece(mesh, joints, joints, np.ones(len(joints)), tones)
+    back = 0.100 * (1.0 - 0.42 * low**1.2)
+    ahead = np.where(x > 0.0, (0.098 + 0.004 * low) * x, back * x) + 0.014 * low
+    ahead = ahead + 0.024 * np.exp(-(((z + 0.16) / 0.15) ** 2) - (y / 0.16) ** 2) * (x > 0.0)
+    ahead = ahead + 0.010 * np.exp(-(((z + 0.78) / 0.16) ** 2) - (y / 0.3) ** 2) * (x > 0.0)
+    centre, size = _head_centre(frame), frame.unit
+    rings = centre + size * np.stack([ahead, 0.077 * y * jaw, 0.116 * z], axis=-1)
+    ends = centre + size * np.array([[0.018, 0.0, -0.116], [0.0, 0.0, 0.116]])
+    return rigid(loft(rings, *ends), frame.skeleton.roles["head"], TONES.index("skin"))
+
+
+def _hair(frame: _Frame) -> Piece:
+    """A ball set back and up: where it comes out of the head is the hairline."""
+    x, y, z = _ball(frame, 14, 24)
+    centre = _head_centre(frame) + frame.unit * np.array([-0.021, 0.0, 0.020])
+    # flatter below, so that it does not cover the neck
+    rings = centre + frame.unit * np.stack([0.095 * x, 0.083 * y, np.where(z > 0.0, 0.105, 0.088) * z], axis=-1)
+    ends = centre + frame.unit * np.array([[0.0, 0.0, -0.088], [0.0, 0.0, 0.105]])
+    return rigid(loft(rings, *ends), frame.skeleton.roles["head"], TONES.index("hair"))
 
 
 def _arm(frame: _Frame, side: str) -> list[Piece]:
@@ -195,9 +205,13 @@ def _arm(frame: _Frame, side: str) -> list[Piece]:
     sign = 1.0 if side == "left" else -1.0
     base = roles.get(f"{side}_clavicle", int(frame.skeleton.parents[roles[f"{side}_shoulder"]]))
     inner = 0.5 * (frame.at("left_shoulder") + frame.at("right_shoulder"))
-    inner = inner + frame.unit * (0.055 * sign * frame.left + 0.012 * frame.up)
+    inner = inner + frame.unit * (0.055 * sign * frame.left + 0.030 * frame.up - 0.008 * frame.forward)
     return [
-        rigid(round_rod(inner, shoulder, _scaled(_SHOULDER, frame.unit), frame.forward), base, TONES.index("top")),
+        rigid(
+            round_rod(inner, shoulder, _scaled(_SHOULDER, frame.unit), frame.forward, frame.around(16)),
+            base,
+            TONES.index("top"),
+        ),
         _limb(frame, shoulder, elbow, _UPPER_ARM, roles[f"{side}_shoulder"], tone),
         _limb(frame, elbow, wrist, _FOREARM, roles[f"{side}_elbow"], tone),
     ]
@@ -221,23 +235,19 @@ def _limb(
     tone: int,
 ) -> Piece:
     """A rounded limb; stations give half widths across (left-right) and deep (forward-back)."""
-    return rigid(round_rod(start, end, _scaled(stations, frame.unit), frame.left, around=16), joint, tone)
+    return rigid(round_rod(start, end, _scaled(stations, frame.unit), frame.left, around=frame.around(16)), joint, tone)
 
 
 def _hand_axes(frame: _Frame, side: str) -> tuple[FloatArray, FloatArray, float]:
     """Directions along the hand and across its palm (to the thumb) at rest, and the hand's length [m]."""
     joint = frame.skeleton.roles[f"{side}_wrist"]
-    _, turns = rest_transforms(frame.skeleton)
     elbow, wrist = frame.at(f"{side}_elbow"), frame.at(f"{side}_wrist")
     along = _unit(wrist - elbow)
     end = bone_end(frame.skeleton, joint)
-    if end is not None and np.dot(rotations.rotate(turns[joint], end), along) > 0.5 * np.linalg.norm(end):
-        along = _unit(rotations.rotate(turns[joint], end))
-    # in a T-pose palms face down and thumbs forward; with the arm along the body they still do, turned with it
-    across = frame.forward - along * np.dot(frame.forward, along)
-    if np.linalg.norm(across) < 0.3:
-        across = frame.up - along * np.dot(frame.up, along)
-    return along, _unit(across), 0.175 * frame.unit
+    if end is not None and np.dot(rotations.rotate(frame.turns[joint], end), along) > 0.5 * np.linalg.norm(end):
+        along = _unit(rotations.rotate(frame.turns[joint], end))
+    # in a T-pose palms face down and thumbs forward
+    return along, _unit(frame.forward - along * np.dot(frame.forward, along)), 0.175 * frame.unit
 
 
 def _hand(frame: _Frame, side: str) -> Piece:
@@ -250,7 +260,7 @@ def _hand(frame: _Frame, side: str) -> Piece:
         (0.93, 0.024, 0.011),
     )
     wrist = frame.at(f"{side}_wrist")
-    mesh = round_rod(wrist, wrist + length * along, _scaled(stations, frame.unit), across, cap_rows=3)
+    mesh = round_rod(wrist, wrist + length * along, _scaled(stations, frame.unit), across, frame.around(14), 3)
     return rigid(mesh, frame.skeleton.roles[f"{side}_wrist"], TONES.index(f"skin_{side}"))
 
 
@@ -260,7 +270,7 @@ def _thumb(frame: _Frame, side: str) -> Piece:
     start = wrist + frame.unit * (0.035 * along + 0.025 * across)
     end = wrist + frame.unit * (0.085 * along + 0.052 * across)
     stations = ((0.0, 0.015, 0.015), (1.0, 0.010, 0.010))
-    mesh = round_rod(start, end, _scaled(stations, frame.unit), across, around=10, cap_rows=3)
+    mesh = round_rod(start, end, _scaled(stations, frame.unit), across, frame.around(10), 3)
     return rigid(mesh, frame.skeleton.roles[f"{side}_wrist"], TONES.index(f"skin_{side}"))
 
 
@@ -282,7 +292,7 @@ def _shoe(frame: _Frame, side: str) -> Piece:
     share, wide, high = table.T
     heel, tip = -0.062 * size, ball + 0.085 * size
     place = np.where(share <= 1.0, heel + (ball - heel) * share, ball + (tip - ball) * (share - 1.0))
-    turn = np.linspace(0.0, 2.0 * np.pi, 20, endpoint=False)
+    turn = np.linspace(0.0, 2.0 * np.pi, frame.around(20), endpoint=False)
     lateral, rise = np.cos(turn), np.sin(turn)
     # flat below: the lower half of each ring is pressed onto the sole
     rise = np.where(rise < 0.0, np.maximum(rise * 1.6, -1.0), rise)
@@ -306,20 +316,16 @@ def _shoe(frame: _Frame, side: str) -> Piece:
 def _sole(frame: _Frame, side: str) -> tuple[FloatArray, FloatArray, float, float]:
     """Forward and up of the foot at rest, height of the ankle over the sole and distance ahead to the ball [m]."""
     skeleton, size = frame.skeleton, frame.unit
-    ankle, knee = frame.at(f"{side}_ankle"), frame.at(f"{side}_knee")
     up = frame.up
-    if np.dot(_unit(knee - ankle), up) < 0.5:  # the rest pose is folded: the shank says what is up
-        up = _unit(knee - ankle)
     joint = skeleton.roles[f"{side}_ankle"]
-    _, turns = rest_transforms(skeleton)
     toe = bone_end(skeleton, joint)
-    bone = frame.forward * 0.13 * size if toe is None else rotations.rotate(turns[joint], toe)
+    bone = frame.forward * 0.13 * size if toe is None else rotations.rotate(frame.turns[joint], toe)
     flat = bone - up * np.dot(bone, up)
     ahead = _unit(flat) if np.linalg.norm(flat) > 0.02 * size else frame.forward
     ball = float(np.clip(np.dot(bone, ahead), 0.10 * size, 0.16 * size))
     heights = [p.offset for p in skeleton.contact_points if p.joint == joint]
     if heights:
-        sole = max(-float(np.dot(rotations.rotate(turns[joint], np.array(o)), up)) for o in heights)
+        sole = max(-float(np.dot(rotations.rotate(frame.turns[joint], np.array(o)), up)) for o in heights)
     else:
         sole = -float(np.dot(bone, up)) + 0.02 * size
     return ahead, up, float(np.clip(sole, 0.05 * size, 0.11 * size)), ball

@@ -87,15 +87,16 @@ def render_frame(
     if samples not in _SAMPLES:
         raise GaitwayError(f"{samples} samples a pixel; write one of {', '.join(map(str, _SAMPLES))}")
     studio = studio or Studio()
-    triangles = _scene.gather(figures, obstacles, paint)
+    triangles = _scene.gather(figures, obstacles, paint, camera, height)
     light = _direction(studio.light_azimuth, studio.light_elevation)
-    casters = _scene.solid(triangles)
-    shadow = _shadows.cast(triangles.points, casters, light) if len(casters) else _shadows.no_shadow()
     look = _look(studio, light, triangles.points)
     view = _view(camera, width, height)
-    if view.perspective:
-        triangles = _scene.clip_near(triangles, camera.eye, view.axes[2], _NEAR)
-    picture = _draw_bands(triangles, view, look, shadow, len(casters) > 0, (width, height), samples, threads)
+    with ThreadPoolExecutor(max(1, threads or os.cpu_count() or 1)) as pool:
+        casters = _scene.solid(triangles)
+        shadow = _shadows.cast(triangles.points, casters, light, pool) if len(casters) else _shadows.no_shadow()
+        if view.perspective:
+            triangles = _scene.clip_near(triangles, camera.eye, view.axes[2], _NEAR)
+        picture = _draw_bands(triangles, view, look, shadow, (width, height), samples, pool)
     return draw_labels(picture, labels, camera) if labels else picture
 
 
@@ -114,10 +115,9 @@ def _draw_bands(
     view: View,
     look: Look,
     shadow: Shadow,
-    has_shadow: bool,
     size: tuple[int, int],
     samples: int,
-    threads: int | None,
+    pool: ThreadPoolExecutor,
 ) -> npt.NDArray[np.uint8]:
     """Rasterise and shade bands of rows side by side."""
     width, height = size
@@ -132,19 +132,15 @@ def _draw_bands(
         count = min(rows, height - first)
         closest = np.full((count, width, samples), -np.inf, dtype=np.float32)
         owner = np.full((count, width, samples), -1, dtype=np.int32)
+        behind = np.empty((count, width, 4), dtype=np.float32)
+        _shading_kernels.stage(view, look, shadow, first, height, behind)
         _kernels.raster(screen, triangles.corners, offsets, first, closest, owner)
         _shading_kernels.shade(
-            view, look, shadow, has_shadow, screen, triangles.corners, triangles.normals, triangles.colors,
-            triangles.painted, offsets, first, height, closest, owner, steps, picture[first : first + count],
+            view, look, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
+            triangles.groups, offsets, first, closest, owner, behind, steps, picture[first : first + count],
         )  # fmt: skip
 
-    workers = max(1, threads or os.cpu_count() or 1)
-    if workers == 1:
-        for first in range(0, height, rows):
-            draw(first)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(draw, range(0, height, rows)))
+    list(pool.map(draw, range(0, height, rows)))
     return picture
 
 
