@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 
 from gaitway.library.cast.footwork import Step, StepPlan
+from gaitway.library.cast.leads import Join, Lead, lead_of, moved_step
 from gaitway.library.cast.locomotion import NEUTRAL
-from gaitway.library.cast.stepping import Join, Lead, Tempo, lead_of, moved_step, stand_to_stand, steady_lead, step_out
+from gaitway.library.cast.stepping import Tempo, stand_to_stand, steady_lead, step_out
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 

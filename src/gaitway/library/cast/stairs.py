@@ -10,8 +10,9 @@ import numpy as np
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import smooth_step
 from gaitway.library.cast.footwork import Footprint, Ground, Step, StepPlan
+from gaitway.library.cast.leads import Join, Lead, lead_of
 from gaitway.library.cast.locomotion import FPS, NEUTRAL
-from gaitway.library.cast.stepping import Join, Lead, Tempo, lead_of, steady_lead, step_out
+from gaitway.library.cast.stepping import Tempo, steady_lead, step_out
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 
@@ -83,7 +84,7 @@ def stair_cycle(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
 
 
 def stair_start(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
-    """From the walk into the flight: two steps on the floor, two treads; with the time of the first landing on a tread."""
+    """From the walk into the flight: two steps on the floor, two treads; with the time of the first tread."""
     walk, stairs, tempo = lead_of("walk", style), stair_lead(direction, style), Tempo(seed)
     rise = _rise(direction)
     steps = walk.under_way()

@@ -8,8 +8,9 @@ import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.footwork import Footprint, Step, StepPlan
+from gaitway.library.cast.leads import Join, lead_of
 from gaitway.library.cast.locomotion import FPS, NEUTRAL
-from gaitway.library.cast.stepping import Join, Tempo, lead_of, stand_to_stand, step_out
+from gaitway.library.cast.stepping import Tempo, stand_to_stand, step_out
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 
