@@ -50,15 +50,15 @@ START_STEPS: dict[str, tuple[Any, ...]] = {
     # when each hoof leaves its place, and the landing and lift of its steps before the even strides [s]
     "LeftHind": (0.88, (1.15, 1.37)),
     "RightHind": (0.97, (1.28, 1.46)),
-    "LeftFore": (0.52, (0.87, 1.12)),
-    "RightFore": (0.60, (0.95, 1.17)),
+    "LeftFore": (0.44, (0.85, 1.09)),
+    "RightFore": (0.53, (0.94, 1.16)),
 }
 STOP_STEPS: dict[str, tuple[Any, ...]] = {
     # landing and lift of each hoof's steps after the even strides, and when it comes down to stay [s]
     "LeftHind": ((0.98, 1.24), 1.54),
     "RightHind": ((1.10, 1.40), 1.70),
-    "LeftFore": (1.28,),
-    "RightFore": (1.38,),
+    "LeftFore": (1.24,),
+    "RightFore": (1.34,),
 }
 
 
@@ -264,8 +264,8 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
     stances = {}
     for leg, (leave, *steps) in START_STEPS.items():
         is_fore = leg.endswith("Fore")
-        lift = 0.5 if is_fore else 0.8
-        first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.3, starts_planted=True, lift=lift)
+        lift = 0.42 if is_fore else 0.7
+        first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.15, starts_planted=True, lift=lift)
         own = [_timed_stance(course, leg, land, leave) for land, leave in steps]
         strides = _stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
         stances[leg] = [first, *own, *strides]

@@ -25,12 +25,12 @@ SCAPULA_SHARE = 0.3
 SWING_HILLS_DEG = {
     # extra turn of each joint from the top, positive backward, in three hills:
     # one that folds the leg, one that carries it forward, one that lifts the toe before it lands
-    True: ((-2, 14, -50, 84, 45, 14), (-2, -6, -14, 26, 10, 0), (0, 0, 0, 0, -12, -14)),
+    True: ((-2, 14, -50, 84, 45, 14), (-2, -6, -14, 26, 10, 0), (0, 0, 0, 0, -9, -14)),
     False: ((-18, 44, -56, 50, 14), (-20, 34, -32, 20, 0), (0, 0, 0, -8, -10)),
 }
 SWING_SHAPES = ((2.0, 3.5), (4.0, 3.0), (9.0, 2.5))
 """Powers of rise and fall of the three hills, which peak ever later in the swing."""
-CLEARANCE_TOLERANCE = 0.0005
+CLEARANCE_TOLERANCE = 0.002
 """How far a hoof may dip under the ground in its swing before the leg is folded more [m]."""
 
 
@@ -143,10 +143,10 @@ def _foot_roll(stance: Stance, is_fore: bool) -> tuple[FloatArray, FloatArray]:
     s = np.linspace(0.0, 1.0, stance.last - stance.first + 1)
     load = stance.load
     roll = 0.0 if stance.ends_planted else np.radians(32.0) * (0.35 + 0.65 * load)
-    hoof = roll * np.clip((s - 0.55) / 0.45, 0.0, 1.0) ** 2
-    land = 0.0 if stance.starts_planted else np.radians(-10.0) * load
+    hoof = roll * np.clip((s - 0.4) / 0.6, 0.0, 1.0) ** 2
+    land = 0.0 if stance.starts_planted else np.radians(-14.0) * load
     leave = 0.0 if stance.ends_planted else np.radians(24.0) * (0.4 + 0.6 * load)
-    sink = np.radians(40.0 if is_fore else 34.0) * load
+    sink = np.radians(20.0 if is_fore else 23.0) * load
     pastern = land * (1.0 - s) ** 2 + leave * s**2 - sink * np.sin(np.pi * s) ** 2
     return hoof, pastern
 
