@@ -127,7 +127,7 @@ def parse_rows(
     columns, middle = out.shape[1], high.shape[0] // 2
     row, column, i, line_start = 0, 0, start, start
     while True:
-        while i < end and data[i] <= 32 and data[i] != 10:
+        while i < end and (data[i] == 32 or data[i] == 9 or 11 <= data[i] <= 13):
             i += 1
         if i >= end or data[i] == 10:
             if 0 < column != columns:

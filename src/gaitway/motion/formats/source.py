@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from pathlib import Path
 
 from gaitway.errors import FormatError
@@ -19,11 +20,14 @@ def read_bytes(path: Path) -> bytes:
         FormatError: if it cannot be opened, is empty or is larger than MAX_FILE_BYTES.
     """
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise FormatError(path, "cannot be read: it is not a file")
+        size = status.st_size
         if size > MAX_FILE_BYTES:
             raise FormatError(path, f"is {size / 2**20:.0f} MiB; at most {MAX_FILE_BYTES // 2**20} MiB are read")
         with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            data = file.read(size)
     except OSError as problem:
         raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from None
     if not data:

@@ -1,0 +1,60 @@
+"""Files are complete or not there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from gaitway.errors import FormatError
+from gaitway.files import atomic_write
+
+
+def test_the_file_appears_when_it_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "out.bin"
+    with atomic_write(path) as file:
+        file.write(b"half")
+        file.flush()
+        assert not path.exists()
+        file.write(b" and half")
+    assert path.read_bytes() == b"half and half"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are a POSIX matter")
+def test_the_file_has_the_usual_mode(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with atomic_write(tmp_path / "ours"):
+        pass
+    usual, ours = (stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "ours"))
+    assert ours == usual
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "out.bin"
+    path.write_bytes(b"before")
+
+    def fail() -> None:
+        with atomic_write(path) as file:
+            file.write(b"new")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    with (
+        pytest.raises(FormatError, match=r"x\.bin: cannot be written: No such file"),
+        atomic_write(tmp_path / "no/x.bin"),
+    ):
+        pass
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FormatError, match="folder: cannot be written"), atomic_write(tmp_path / "folder") as file:
+        file.write(b"x")
+    assert list((tmp_path).iterdir()) == [tmp_path / "folder"]
