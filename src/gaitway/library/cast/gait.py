@@ -25,6 +25,8 @@ TERMS = 2 * HARMONICS + 1
 REGRESSORS = 6
 TIMINGS = 3
 """Cycles a second, and the phases at which the left foot's stance begins and ends."""
+MOST_TURN = 1.0
+"""Turn rate up to which the fit holds [rad/s]; beyond it the body looks as at this rate."""
 GAITS = ("walk", "jog", "back")
 
 
@@ -68,7 +70,7 @@ class Gait:
 
     def terms(self, speed: npt.ArrayLike, turn: npt.ArrayLike) -> FloatArray:
         """Regressors at speeds and turn rates, held inside what was fitted; (..., REGRESSORS)."""
-        return regressors(np.clip(speed, self.slowest, self.fastest), np.clip(turn, -1.2, 1.2), self.middle)
+        return regressors(np.clip(speed, self.slowest, self.fastest), np.clip(turn, -MOST_TURN, MOST_TURN), self.middle)
 
 
 @dataclass(frozen=True, eq=False)

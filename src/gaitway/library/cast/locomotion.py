@@ -1,8 +1,20 @@
-"""Locomotion of the person: see `stride`, `hubs` and `performing`."""
+"""Everything the person does on the move: the clips that walk, jog, step back, start, stop and stand.
+
+The parts are in `stride` (a body at given speed and phase), `hubs` (exact ends), `performing` (one clip) and `idling`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.library.cast.curves import plateau, smooth_step
+from gaitway.library.cast.entry import CastClip
 from gaitway.library.cast.hubs import STAND_PHASE, Hub, HubFrame, cut_between, hub, plant_between
+from gaitway.library.cast.idling import idle
 from gaitway.library.cast.performing import perform
 from gaitway.library.cast.stride import (
     FPS,
@@ -16,8 +28,11 @@ from gaitway.library.cast.stride import (
     hub_phase,
     locomote,
     stance_schedule,
+    turn_joint,
     wobble_weights,
 )
+from gaitway.library.cast.styles import Style
+from gaitway.motion.clip import Clip
 
 __all__ = [
     "FPS",
@@ -35,8 +50,228 @@ __all__ = [
     "hub",
     "hub_phase",
     "locomote",
+    "locomotion_clips",
     "perform",
     "plant_between",
     "stance_schedule",
     "wobble_weights",
 ]
+
+TURNS_DEG = (15, 30, 45)
+BACK_TURN_DEG = 15
+IDLE_SECONDS = (5.0, 4.0, 6.0, 4.5)
+"""Lengths of the takes of standing, in turn."""
+
+Make = Callable[[str, Style, int], Clip]
+"""Makes a take: name, whose body, seed."""
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    behavior: str
+    start: str
+    end: str
+    make: Make
+
+
+def locomotion_clips(style: Style = NEUTRAL, seed: int = 0, takes: int = 1) -> list[CastClip]:
+    """All locomotion of a person: for each behaviour `takes` clips that differ by wobble.
+
+    Args:
+        style: whose body.
+        seed: of the wobble; the same seed gives the same bytes.
+        takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
+    """
+    out = []
+    for index, recipe in enumerate(_recipes()):
+        for take in range(takes):
+            name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
+            draw = int(np.random.SeedSequence([seed, index, take]).generate_state(1)[0])
+            out.append(CastClip(recipe.make(name, style, draw), recipe.behavior, recipe.start, recipe.end))
+    return out
+
+
+def _recipes() -> list[_Recipe]:
+    recipes = [
+        _Recipe("stand", "stand", "stand", _stand),
+        _Recipe("wait", "stand", "stand", lambda name, style, seed: idle(name, 1.0, style=style, seed=seed)),
+        _Recipe("start_walk", "stand", "walk", _start_walk),
+        _Recipe("stop_walk", "walk", "stand", _stop_walk),
+        _Recipe("start_jog", "stand", "jog", _start_jog),
+        _Recipe("stop_jog", "jog", "stand", _stop_jog),
+        _Recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
+        _Recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
+    ]
+    for gait, short in (("walk", 0.75), ("jog", 0.78)):
+        recipes += [
+            _Recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
+            _Recipe(f"{gait}_short", gait, gait, _short(gait, short)),
+        ]
+        for degrees in TURNS_DEG:
+            recipes += [
+                _Recipe(f"{gait}_left_{degrees}", gait, gait, _cycle(gait, degrees)),
+                _Recipe(f"{gait}_right_{degrees}", gait, gait, _cycle(gait, -degrees)),
+            ]
+    return [
+        *recipes,
+        _Recipe("start_back", "stand", "back", _start_back),
+        _Recipe("stop_back", "back", "stand", _stop_back),
+        _Recipe("back_walk", "back", "back", _cycle("back", 0.0)),
+        _Recipe(f"back_left_{BACK_TURN_DEG}", "back", "back", _cycle("back", BACK_TURN_DEG)),
+        _Recipe(f"back_right_{BACK_TURN_DEG}", "back", "back", _cycle("back", -BACK_TURN_DEG)),
+    ]
+
+
+def _stand(name: str, style: Style, seed: int) -> Clip:
+    return idle(name, IDLE_SECONDS[seed % len(IDLE_SECONDS)], style=style, seed=seed)
+
+
+def _cycle(gait: str, degrees: float) -> Make:
+    """One cycle, turning; people slow down a little in sharp turns."""
+    slower = 0.10 * min(abs(degrees) / 45.0, 1.0)
+
+    def make(name: str, style: Style, seed: int) -> Clip:
+        return perform(
+            name,
+            gait,
+            gait,
+            style=style,
+            seed=seed,
+            turn=float(np.radians(degrees)),
+            speed=lambda s: SPEEDS[gait] * (1.0 - slower * plateau(s, 0.0, 0.35, 0.65, 1.0)),
+        )
+
+    return make
+
+
+def _short(gait: str, share: float) -> Make:
+    """One cycle of short, quick steps: `share` of the time, and as much less speed in the middle."""
+
+    def make(name: str, style: Style, seed: int) -> Clip:
+        at = hub(gait, style)
+        return perform(
+            name,
+            gait,
+            gait,
+            style=style,
+            seed=seed,
+            seconds=share * at.frames / FPS,
+            speed=lambda s: at.speed * (1.0 - (1.0 - share) * plateau(s, 0.0, 0.4, 0.6, 1.0)),
+            wobble=0.6,
+        )
+
+    return make
+
+
+def _change(start: str, end: str) -> Make:
+    return lambda name, style, seed: perform(name, start, end, style=style, seed=seed, cycles=2)
+
+
+def _start_walk(name: str, style: Style, seed: int) -> Clip:
+    seconds = 1.6
+    return perform(
+        name,
+        "stand",
+        "walk",
+        style=style,
+        seed=seed,
+        seconds=seconds,
+        speed=lambda s: SPEEDS["walk"] * smooth_step(s * seconds, 0.0, 1.25),
+        moving=lambda s: smooth_step(s * seconds, 0.0, 0.75),
+        beats=((0.30, 0.15), (0.74, 0.541), (1.25, 1.041)),
+        edit=_lean_edit(0.05, (0.0, 0.35, 0.6, 1.3)),
+    )
+
+
+def _stop_walk(name: str, style: Style, seed: int) -> Clip:
+    seconds = 1.3
+    return perform(
+        name,
+        "walk",
+        "stand",
+        style=style,
+        seed=seed,
+        seconds=seconds,
+        speed=lambda s: SPEEDS["walk"] * (1.0 - smooth_step(s * seconds, 0.0, 0.95)),
+        moving=lambda s: 1.0 - smooth_step(s * seconds, 0.4, 1.2),
+        beats=((0.22, 0.541), (0.34, 0.64), (0.78, 1.041)),
+        edit=_lean_edit(-0.04, (0.0, 0.35, 0.5, 1.2)),
+    )
+
+
+def _start_jog(name: str, style: Style, seed: int) -> Clip:
+    seconds = 1.9
+    return perform(
+        name,
+        "stand",
+        "jog",
+        style=style,
+        seed=seed,
+        cycles=2,
+        seconds=seconds,
+        speed=lambda s: SPEEDS["jog"] * smooth_step(s * seconds, 0.0, 1.6),
+        moving=lambda s: smooth_step(s * seconds, 0.0, 0.75),
+        beats=((0.30, 0.15), (0.66, 0.541), (1.03, 1.06), (1.37, 1.58)),
+        edit=_lean_edit(0.16, (0.0, 0.5, 0.9, 1.7), 0.02),
+    )
+
+
+def _stop_jog(name: str, style: Style, seed: int) -> Clip:
+    seconds = 1.9
+    return perform(
+        name,
+        "jog",
+        "stand",
+        style=style,
+        seed=seed,
+        cycles=2,
+        seconds=seconds,
+        speed=lambda s: SPEEDS["jog"] * (1.0 - smooth_step(s * seconds, 0.0, 1.4)),
+        moving=lambda s: 1.0 - smooth_step(s * seconds, 0.8, 1.6),
+        beats=((0.25, 0.59), (0.63, 1.09), (1.0, 1.55), (1.45, 2.04)),
+        edit=_lean_edit(-0.12, (0.1, 0.6, 0.8, 1.5), 0.04),
+    )
+
+
+def _start_back(name: str, style: Style, seed: int) -> Clip:
+    seconds = 1.8
+    return perform(
+        name,
+        "stand",
+        "back",
+        style=style,
+        seed=seed,
+        seconds=seconds,
+        speed=lambda s: SPEEDS["back"] * smooth_step(s * seconds, 0.0, 1.25),
+        moving=lambda s: smooth_step(s * seconds, 0.0, 0.8),
+        beats=((0.34, 0.15), (0.84, 0.52), (1.42, 1.02)),
+    )
+
+
+def _stop_back(name: str, style: Style, seed: int) -> Clip:
+    seconds = 1.4
+    return perform(
+        name,
+        "back",
+        "stand",
+        style=style,
+        seed=seed,
+        seconds=seconds,
+        speed=lambda s: SPEEDS["back"] * (1.0 - smooth_step(s * seconds, 0.0, 1.1)),
+        moving=lambda s: 1.0 - smooth_step(s * seconds, 0.5, 1.25),
+        beats=((0.24, 0.52), (0.9, 1.02)),
+    )
+
+
+def _lean_edit(lean: float, times: tuple[float, float, float, float], crouch: float = 0.0) -> Edit:
+    """Lean the trunk forward by `lean` [rad] and sink by `crouch` [m] between these times [s]; the gaze stays level."""
+
+    def edit(local: FloatArray, time: FloatArray, phase: FloatArray) -> FloatArray:
+        del phase
+        amount = plateau(time, *times)
+        for joint, share in (("Hips", 0.4), ("Spine", 0.25), ("Spine1", 0.2), ("Spine2", 0.15), ("Neck", -0.4)):
+            turn_joint(local, joint, 0.0, lean * share * amount, 0.0)
+        turn_joint(local, "Head", 0.0, -0.4 * lean * amount, 0.0)
+        return np.asarray(-crouch * amount)
+
+    return edit

@@ -37,6 +37,8 @@ def perform(
     speed: Curve | None = None,
     moving: Curve | None = None,
     beats: Sequence[tuple[float, float]] = (),
+    gaze: Curve | None = None,
+    sway: Curve | None = None,
     edit: Edit | None = None,
     wobble: float = 1.0,
 ) -> Clip:
@@ -54,6 +56,8 @@ def perform(
         speed: signed speed [m/s]; must meet the two hubs' speeds at the ends. None eases from one to the other.
         moving: share of the gait against standing; None takes it from the speed.
         beats: (seconds, phase) that the cycle passes through between the ends; none lets the speed decide.
+        gaze: turn of the gaze away from the heading [rad]; None looks where the body will turn.
+        sway: further move of the pelvis forward and left [m], (N, 2) for N shares.
         edit: keys poses on top.
         wobble: strength of what `seed` draws.
 
@@ -67,7 +71,8 @@ def perform(
     )
     share = np.linspace(0.0, 1.0, 241)
     natural = cycle_rate(GaitModel.load(), np.asarray(curve(share)), style)
-    count = round(FPS * (seconds if seconds is not None else (finish - first.phase) / max(float(natural.mean()), 0.2)))
+    length = seconds if seconds is not None else (finish - first.phase) / max(float(natural.mean()), 0.2)
+    count = max(round(FPS * length), 2)
     rates = (first.rate, last.rate)
     if beats:
         knots = [(0.0, first.phase), *beats, (count / FPS, finish)]
@@ -84,7 +89,8 @@ def perform(
         rate,
         np.concatenate([before, phase, after]),
         moving=None if moving is None else np.asarray(moving(inside)),
-        gaze=leading_gaze(rate, inside, count) if turn else None,
+        gaze=leading_gaze(rate, inside, count) if gaze is None else np.asarray(gaze(inside)),
+        sway=None if sway is None else np.asarray(sway(inside)),
     )
     noise = wobble_weights(controls.phase, inside, min(0.4, FADE * FPS / count), seed, wobble)
     motion = locomote(controls, style, wobble=noise, edit=edit, start_frame=lead_in)
@@ -110,7 +116,7 @@ def rate_phases(rate: FloatArray, begin: float, finish: float, ends: tuple[float
     natural = _integral(rate) * step
     extra = _integral(np.sin(np.pi * share) ** 2 * np.maximum(rate, 0.05)) * step
     curve = begin + natural + extra * (finish - begin - natural[-1]) / extra[-1]
-    return np.interp(np.arange(count + 1) / count, share, curve)
+    return np.asarray(np.interp(np.arange(count + 1) / count, share, curve))
 
 
 def _integral(values: FloatArray) -> FloatArray:
@@ -118,7 +124,7 @@ def _integral(values: FloatArray) -> FloatArray:
 
 
 def beat_phases(knots: Sequence[tuple[float, float]], ends: tuple[float, float], times: FloatArray) -> FloatArray:
-    """Phases (F,) at `times` [s] of a monotone curve through (seconds, phase) knots that has these rates at its ends."""
+    """Phases (F,) at `times` [s] of a rising curve through (seconds, phase) knots that has these rates at its ends."""
     when, phase = np.array(knots).T
     slopes = PchipInterpolator(when, phase)(when, 1)
     slopes[0], slopes[-1] = ends

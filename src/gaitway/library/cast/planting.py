@@ -157,7 +157,7 @@ def _foot_rotation(yaw: FloatArray, pitch: FloatArray, roll: FloatArray) -> Floa
 
 
 def _rest_flat(pitch: FloatArray) -> FloatArray:
-    """Stance pitch with a flat part: small angles become exactly zero, large ones stay, toes rise only near the ends."""
+    """Stance pitch with a flat part: small angles become exactly zero, and toes rise only near the ends."""
     size = np.abs(pitch)
     calm = pitch - np.clip(pitch, -0.07, 0.07) * (1.0 - smooth_step(size, 0.03, 0.30))
     calm = np.where(size < 0.03, 0.0, calm)
@@ -186,11 +186,12 @@ def _level(stances: list[list[Stance]], wanted: list[FloatArray], lift: FloatArr
     if not knots:
         return np.zeros(len(lift))
     when, height = np.array(sorted(knots)).T
-    return gaussian_filter1d(np.interp(np.arange(len(lift)), when, height), 0.15 * fps, mode="nearest")
+    between = np.interp(np.arange(len(lift)), when, height)
+    return np.asarray(gaussian_filter1d(between, 0.15 * fps, mode="nearest"))
 
 
 def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float) -> tuple[FloatArray, BoolArray]:
-    """Foot targets (F, 6) that roll over fixed pivots in each stance, and contact flags of heel, ball and toe (F, 3)."""
+    """Foot targets (F, 6) that roll over fixed pivots in each stance; contact flags of heel, ball and toe (F, 3)."""
     held, touch = wanted.copy(), np.zeros((len(wanted), 3), dtype=bool)
     for stance in stances:
         a, b = stance.start, stance.end
@@ -287,11 +288,13 @@ def _carry(offsets: FloatArray, left: int, right: int, first: FloatArray, last: 
 
 
 def _toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
-    """Upward bend of the toes [rad]: flat on the floor while the heel rises, relaxing in the swing; (F,)."""
-    frames = np.arange(len(pitch))
-    last = np.maximum.accumulate(np.where(on_ground, frames, -10 * int(fps)))
+    """Upward bend of the toes [rad]: flat on the floor while the heel is up, relaxed in the swing; (F,)."""
+    frames, never = np.arange(len(pitch)), 10 * len(pitch)
+    since = frames - np.maximum.accumulate(np.where(on_ground, frames, -never))
+    until = np.minimum.accumulate(np.where(on_ground, frames, never)[::-1])[::-1] - frames
     down = np.maximum(-pitch, 0.0)
-    bend: FloatArray = (down - TOE_SHARE * np.maximum(down - TOES_FLAT, 0.0)) * np.exp(-(frames - last) / (0.12 * fps))
+    near = np.exp(-np.minimum(since, until) / (0.12 * fps))
+    bend: FloatArray = (down - TOE_SHARE * np.maximum(down - TOES_FLAT, 0.0)) * near
     return bend
 
 

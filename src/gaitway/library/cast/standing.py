@@ -13,10 +13,8 @@ from gaitway.library.cast.gait import GaitModel, moving_joints
 from gaitway.library.cast.person import LEG, person_skeleton
 from gaitway.library.cast.styles import Style
 
-ARM_OUT, ARM_AHEAD = 0.21, 0.06
-"""Direction of hanging upper arms: sideways and forward parts of a unit vector, as captured people hold them."""
-ELBOW_SHARE = 0.6
-"""Elbow bend against the mean of walking."""
+UPPER_ARM, FOREARM = (0.05, 0.19), (0.20, 0.05)
+"""Directions of hanging arms: forward and sideways parts of unit vectors, as captured people hold them."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def standing_pose(style: Style) -> StandingPose:
     """The person's own way to stand; which leg carries and how far the hip sags differ from one to the next."""
     model = GaitModel.load()
     own = style.vector(model)
-    weight = 1.0 if own.sum() >= 0.0 else -1.0
+    weight = carrying_side(style)
     sag = 0.8 + 0.3 * float(np.tanh(np.abs(own).sum() - 1.0))
     mean = model.gaits["walk"].mean[0, 0] + np.tensordot(own, model.gaits["walk"].style, 1)[0]
     pose = rotations.multiply(model.base, rotations.from_rotation_vector(mean[3:].reshape(-1, 3)))
@@ -48,8 +46,13 @@ def standing_pose(style: Style) -> StandingPose:
     prints = _place_legs(pose, weight, sag)
     turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(model.base), pose))
     height = 0.08 + 0.07 + 0.984 * LEG
-    channels = np.concatenate([[0.0, 0.028 * weight * sag, height], turns.ravel()])
+    channels = np.concatenate([[0.0, 0.035 * weight * sag, height], turns.ravel()])
     return StandingPose(tuple(channels.tolist()), prints)
+
+
+def carrying_side(style: Style) -> float:
+    """1 where the left leg carries the weight, -1 where the right one does."""
+    return 1.0 if sum(style.weights) >= 0.0 else -1.0
 
 
 def _joint(name: str) -> int:
@@ -58,8 +61,8 @@ def _joint(name: str) -> int:
 
 def _place_trunk(pose: FloatArray, weight: float, sag: float) -> None:
     """Pelvis tipped toward the free leg, the spine bent back over the feet (in place)."""
-    pose[0] = rotations.from_euler("zyx", [0.0, 0.03, 0.065 * weight * sag])
-    for name, roll, turn in (("Spine", -0.05, 0.02), ("Spine1", -0.03, 0.02), ("Spine2", -0.005, 0.02)):
+    pose[0] = rotations.from_euler("zyx", [0.0, 0.03, 0.08 * weight * sag])
+    for name, roll, turn in (("Spine", -0.06, 0.02), ("Spine1", -0.04, 0.02), ("Spine2", -0.005, 0.02)):
         counter = rotations.from_rotation_vector((roll * weight * sag, 0.0, turn * weight * sag))
         pose[_joint(name)] = rotations.multiply(counter, pose[_joint(name)])
     tilt = rotations.from_rotation_vector((0.02 * weight * sag, 0.02, 0.03 * weight))
@@ -67,16 +70,20 @@ def _place_trunk(pose: FloatArray, weight: float, sag: float) -> None:
 
 
 def _hang_arms(pose: FloatArray, weight: float) -> None:
-    """Upper arms hanging a little away from the body, the one over the free leg a little further ahead (in place)."""
+    """Arms hanging a little away from the body, the one over the free leg a little further ahead (in place)."""
+    trunk = rotations.identity()
+    for name in ("Hips", "Spine", "Spine1", "Spine2"):
+        trunk = rotations.multiply(trunk, pose[_joint(name)])
     for side, sign in (("Left", 1.0), ("Right", -1.0)):
-        ahead = ARM_AHEAD + 0.03 * sign * weight
-        wanted = np.array([ahead, sign * ARM_OUT, -np.sqrt(1.0 - ahead**2 - ARM_OUT**2)])
-        shoulder, arm, fore = (_joint(side + part) for part in ("Shoulder", "Arm", "ForeArm"))
-        now = rotations.rotate(rotations.multiply(pose[shoulder], pose[arm]), np.array([0.0, sign, 0.0]))
-        swing = rotations.between(now, wanted)
-        in_shoulder = rotations.multiply(rotations.conjugate(pose[shoulder]), rotations.multiply(swing, pose[shoulder]))
-        pose[arm] = rotations.multiply(in_shoulder, pose[arm])
-        pose[fore] = rotations.slerp(rotations.identity(), pose[fore], ELBOW_SHARE)
+        above = rotations.multiply(trunk, pose[_joint(side + "Shoulder")])
+        for part, (ahead, out) in (("Arm", UPPER_ARM), ("ForeArm", FOREARM)):
+            x, y = ahead - 0.05 * sign * weight, sign * out
+            joint = _joint(side + part)
+            now = rotations.rotate(rotations.multiply(above, pose[joint]), np.array([0.0, sign, 0.0]))
+            swing = rotations.between(now, np.array([x, y, -np.sqrt(1.0 - x * x - y * y)]))
+            world = rotations.multiply(swing, rotations.multiply(above, pose[joint]))
+            pose[joint] = rotations.multiply(rotations.conjugate(above), world)
+            above = world
 
 
 def _place_legs(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway import planar, rotations
 from gaitway.arrays import FloatArray
@@ -45,6 +46,8 @@ class Controls:
     """Share of the gait against standing, 0 to 1; None takes it from the speed."""
     gaze: FloatArray | None = None
     """Turn of the gaze away from the heading [rad]; None looks ahead."""
+    sway: FloatArray | None = None
+    """What the pelvis moves forward and left beside the gait's own sway [m]; (F, 2)."""
 
 
 def gait_weights(speed: FloatArray, jog: FloatArray | None = None) -> dict[str, FloatArray]:
@@ -104,7 +107,8 @@ def locomote(
     time = (np.arange(frames) - start_frame) / fps
     lift = edit(local, time, phase) if edit is not None else None
     local[:, 0] = rotations.multiply(rotations.from_yaw(path[:, 2] - facing), local[:, 0])
-    root = np.column_stack([planar.transform_points(path, channels[:, :2]), channels[:, 2]])
+    sway = channels[:, :2] if controls.sway is None else channels[:, :2] + controls.sway
+    root = np.column_stack([planar.transform_points(path, sway), channels[:, 2]])
     lift = np.zeros(frames) if lift is None else lift
     return Motion(root, local, stance_schedule(phase, timing), fps, lift, path, phase)
 
@@ -141,12 +145,17 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
     return np.asarray(np.arctan2(ahead[1], ahead[0]) * near)
 
 
+def turn_joint(local: FloatArray, joint: str, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike) -> None:
+    """Turn a joint about its parent's axes by a rotation vector [rad]; changes local rotations (F, J, 4) in place."""
+    j = person_skeleton().index(joint)
+    vector = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
+    local[:, j] = rotations.multiply(rotations.from_rotation_vector(vector), local[:, j])
+
+
 def turn_gaze(local: FloatArray, yaw: FloatArray) -> None:
     """Turn head, neck and upper trunk by `yaw` [rad] (F,) in all; changes local rotations (F, J, 4) in place."""
-    skeleton = person_skeleton()
-    for name, share in (("Spine2", 0.2), ("Neck", 0.35), ("Head", 0.45)):
-        joint = skeleton.index(name)
-        local[:, joint] = rotations.multiply(rotations.from_yaw(share * yaw), local[:, joint])
+    for joint, share in (("Spine2", 0.2), ("Neck", 0.35), ("Head", 0.45)):
+        turn_joint(local, joint, 0.0, 0.0, share * yaw)
 
 
 def integrate_path(speed: FloatArray, turn: FloatArray, fps: float, origin: int = 0) -> FloatArray:
@@ -188,6 +197,7 @@ def wobble_weights(
         return None
     place = (phase - phase[0]) * 2.0
     knots = np.random.default_rng(seed).normal(size=(int(place[-1]) + 3, GaitModel.load().wobble_count))
+    knots = np.clip(knots, -1.6, 1.6)
     for i in range(1, len(knots)):
         knots[i] = 0.8 * knots[i - 1] + 0.6 * knots[i]
     low = place.astype(int)
