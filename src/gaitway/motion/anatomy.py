@@ -14,6 +14,7 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
+from gaitway.motion.roles import ALL_ROLES
 from gaitway.motion.skeleton import Skeleton
 
 _TILTED = np.radians(30.0)
@@ -24,6 +25,11 @@ _LIMBS: tuple[tuple[tuple[str, str, str], tuple[float, float, float]], ...] = (
     (("left_shoulder", "left_elbow", "left_wrist"), (0.0, 1.0, 0.0)),
     (("right_shoulder", "right_elbow", "right_wrist"), (0.0, -1.0, 0.0)),
 )
+
+
+def missing_roles(skeleton: Skeleton) -> tuple[str, ...]:
+    """Roles of a humanoid that no joint of the skeleton is known to have; state them with `skeleton.with_roles`."""
+    return tuple(role for role in ALL_ROLES if role not in skeleton.roles)
 
 
 def t_pose(skeleton: Skeleton) -> FloatArray:

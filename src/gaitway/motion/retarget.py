@@ -16,7 +16,7 @@ from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import floor_height, sole_depth, with_contact_points
 from gaitway.motion.kinematics import local_rotations
-from gaitway.motion.roles import split_side
+from gaitway.motion.roles import bare_names, split_side
 from gaitway.motion.skeleton import Skeleton
 
 _REQUIRED = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")))
@@ -113,12 +113,9 @@ def _chain(skeleton: Skeleton, low: int, high: int) -> tuple[list[int], FloatArr
 
 def _same_names_below_wrists(source: Skeleton, target: Skeleton) -> dict[int, int]:
     """Fingers that carry the same name on both rigs: target joint to source joint."""
-    named = {split_side(name): j for j, name in enumerate(source.names) if _below_wrist(source, j)}
-    return {
-        j: named[split_side(name)]
-        for j, name in enumerate(target.names)
-        if _below_wrist(target, j) and split_side(name) in named
-    }
+    named = {split_side(n): j for j, n in enumerate(bare_names(source.names)) if _below_wrist(source, j)}
+    wanted = {j: split_side(n) for j, n in enumerate(bare_names(target.names)) if _below_wrist(target, j)}
+    return {j: named[word] for j, word in wanted.items() if word in named}
 
 
 def _below_wrist(skeleton: Skeleton, joint: int) -> bool:

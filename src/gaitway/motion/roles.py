@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 import numpy as np
 
 from gaitway.arrays import FloatArray, IntArray
+from gaitway.motion.shape_roles import roles_from_shape
 
 _CENTRE = ("hips", "spine", "chest", "neck", "head")
 _SIDED = ("clavicle", "shoulder", "elbow", "wrist", "hip", "knee", "ankle", "toe")
@@ -29,7 +31,25 @@ _SIDED_WORDS: dict[str, tuple[str, ...]] = {
     "ankle": ("foot", "ankle"),
     "toe": ("toebase", "toe", "toes", "ball"),
 }
-_SIDE = re.compile(r"^(left|right|l|r)[_.\- ]?(?=[a-z0-9])|[_.\- ](left|right|l|r)$", re.IGNORECASE)
+_SIDE = re.compile(
+    r"^(left|right|l|r)[_.\- ]?(?=[a-z0-9])|[_.\- ](left|right|l|r)$|(?<=[a-z])(left|right)$", re.IGNORECASE
+)
+_CENTRE_MARK = re.compile(r"^c[_.\- ](?=[a-z])|[_.\- ]c$", re.IGNORECASE)
+_SPLITS_NAME = re.compile(r"[_.\-: ]$")
+
+
+def bare_names(names: Sequence[str]) -> list[str]:
+    """Joint names without namespaces ("actor:Hips") and without the prefix that all of them share ("Bip01 L Foot")."""
+    bare = [re.split(r"[:|]", name)[-1].strip() for name in names]
+    if len(bare) < 5:
+        return bare
+    others = sorted(b for b in bare if b != min(bare, key=len))  # the root may be the prefix alone
+    shared = "".join(a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(others[0], others[-1], strict=False)))
+    while shared and not _SPLITS_NAME.search(shared):
+        if all(b[len(shared) : len(shared) + 1].isupper() for b in bare if len(b) > len(shared)):
+            break  # "mixamorigHips", "mixamorigSpine"
+        shared = shared[:-1]
+    return [b[len(shared) :].strip(" _.-") if b.startswith(shared) and len(b) > len(shared) else b for b in bare]
 
 
 def split_side(name: str) -> tuple[str, str]:
@@ -38,13 +58,13 @@ def split_side(name: str) -> tuple[str, str]:
     Namespaces ("mixamorig:") and separators are dropped. A bare "l" or "r" counts as a side only with a
     separator or before a known limb word, so that "root" and "lowerback" have no side.
     """
-    bare = re.split(r"[:|]", name)[-1].strip()
+    bare = _CENTRE_MARK.sub("", re.split(r"[:|]", name)[-1].strip())
     match = _SIDE.search(bare)
     if match:
-        mark = (match.group(1) or match.group(2)).lower()
+        mark = next(group for group in match.groups() if group).lower()
         rest = _letters(bare[: match.start()] + bare[match.end() :])
-        separated = bool(match.group(2)) or match.group(0)[-1] in "_.- "
-        if len(mark) > 1 or separated or rest in _LIMB_WORDS:
+        separated = not match.group(1) or match.group(0)[-1] in "_.- "
+        if rest and (len(mark) > 1 or separated or rest in _LIMB_WORDS):
             return ("left" if mark[0] == "l" else "right"), rest
     return "", _letters(bare)
 
@@ -61,13 +81,14 @@ def mirror_twins(names: Sequence[str], roles: Mapping[str, int]) -> IntArray:
 
     Twins are joints with the same role, or else the same name but for its side mark ("LThumb" and "RThumb").
     """
-    twins = np.arange(len(names))
-    places = {split_side(name): i for i, name in enumerate(names)}
-    for i, name in enumerate(names):
+    twins, bare = np.arange(len(names)), bare_names(names)
+    places = {split_side(name): i for i, name in enumerate(bare)}
+    for i, name in enumerate(bare):
         side, word = split_side(name)
         other = places.get(("right" if side == "left" else "left", word)) if side else None
-        if other is None and name[:1] in "LR" and ("RL"["LR".index(name[0])] + name[1:]) in names:
-            other = names.index("RL"["LR".index(name[0])] + name[1:])
+        swapped = {"L": "R", "R": "L"}.get(name[:1], "") + name[1:]
+        if other is None and swapped in bare:
+            other = bare.index(swapped)
         if other is not None:
             twins[i], twins[other] = other, i
     for role, joint in roles.items():
@@ -78,17 +99,18 @@ def mirror_twins(names: Sequence[str], roles: Mapping[str, int]) -> IntArray:
     return twins
 
 
-def find_roles(names: Sequence[str], parents: IntArray, offsets: FloatArray) -> dict[str, int]:
+def find_roles(names: Sequence[str], parents: IntArray, positions: FloatArray) -> dict[str, int]:
     """Roles found in a rig; those that cannot be told are left out.
+
+    Names decide. A rig whose names say nothing of its legs is judged by its shape.
 
     Args:
         names: joint names, parents before children.
-        parents: parent of each joint, -1 for the root.
-        offsets: joint offsets [m]; (J, 3).
+        parents: parent of each joint, -1 for the root; (J,).
+        positions: joint positions of the rest pose, Z up [m]; (J, 3).
     """
-    del offsets
     found: dict[str, int] = {}
-    words = [split_side(n) for n in names]
+    words = [split_side(n) for n in bare_names(names)]
     for side in ("left", "right"):
         here = {w: i for i, (s, w) in reversed(list(enumerate(words))) if s == side}
         for role, choices in _SIDED_WORDS.items():
@@ -97,20 +119,26 @@ def find_roles(names: Sequence[str], parents: IntArray, offsets: FloatArray) -> 
                 found[f"{side}_{role}"] = index
         if found.get(f"{side}_clavicle") == found.get(f"{side}_shoulder"):
             found.pop(f"{side}_clavicle", None)
-    _add_trunk(found, [w for _, w in words], parents)
+        if "foot" in here and "ankle" in here and here["ankle"] in _ancestors(here["foot"], parents):
+            # rigs with an ankle call the front of the foot "foot"
+            found[f"{side}_ankle"] = here["ankle"]
+            found.setdefault(f"{side}_toe", here["foot"])
+    if not any(f"{side}_{part}" in found for side in ("left", "right") for part in ("hip", "knee", "ankle")):
+        return roles_from_shape(parents, positions)
+    _add_trunk(found, [w for _, w in words], parents, positions)
     return found
 
 
-def _add_trunk(found: dict[str, int], words: list[str], parents: IntArray) -> None:
-    """Hips, spine, chest, neck and head: by where the limbs meet, then by name."""
+def _add_trunk(found: dict[str, int], words: list[str], parents: IntArray, positions: FloatArray) -> None:
+    """Hips, spine, chest, neck and head: by where the limbs meet, then by name, then by place."""
     limbs = [found.get(f"{s}_{r}") for r in ("hip", "clavicle", "shoulder") for s in ("left", "right")]
     left_hip, right_hip = limbs[:2]
     arms = (limbs[2], limbs[3]) if None not in limbs[2:4] else (limbs[4], limbs[5])
     named_hips = next((i for i, w in enumerate(words) if w in ("hips", "pelvis", "hip")), None)
-    if left_hip is not None and right_hip is not None:
-        found["hips"] = named_hips if named_hips is not None else _common_ancestor(left_hip, right_hip, parents)
-    elif named_hips is not None:
+    if named_hips is not None:
         found["hips"] = named_hips
+    elif left_hip is not None and right_hip is not None:
+        found["hips"] = _common_ancestor(left_hip, right_hip, parents)
     if arms[0] is not None and arms[1] is not None:
         chest = _common_ancestor(arms[0], arms[1], parents)
         if chest != found.get("hips", -1):
@@ -120,11 +148,34 @@ def _add_trunk(found: dict[str, int], words: list[str], parents: IntArray) -> No
             if below:
                 found["spine"] = below[-1]
     head = next((i for i, w in enumerate(words) if w == "head"), None)
-    if head is not None:
-        found["head"] = head
     necks = [i for i, w in enumerate(words) if w.rstrip("0123456789") in ("neck", "upperneck", "lowerneck")]
     if necks:  # the one nearest to the head; a lower one belongs to the chest
         found["neck"] = max(necks, key=lambda i: len(_ancestors(i, parents)))
+    if head is not None:
+        found["head"] = head
+    elif "chest" in found:
+        taken = {j for arm in arms if arm is not None for j in _ancestors(arm, parents)[:-1]}
+        found.update(_neck_and_head(found["chest"], parents, positions, taken))
+
+
+def _neck_and_head(chest: int, parents: IntArray, positions: FloatArray, taken: set[int]) -> dict[str, int]:
+    """Neck and head as the chain that rises from the chest beside the arms."""
+    chain = [chest]
+    while True:
+        above = [
+            int(j)
+            for j in np.flatnonzero(parents == chain[-1])
+            if j not in taken and positions[j, 2] >= positions[chain[-1], 2]
+        ]
+        if not above:
+            break
+        chain.append(max(above, key=lambda j: float(positions[j, 2])))
+    rising = chain[1:]
+    if len(rising) > 2 and not (parents == rising[-1]).any():
+        rising = rising[:-1]  # the crown of the head, not a joint
+    if not rising:
+        return {}
+    return {"head": rising[-1], **({"neck": rising[-2]} if len(rising) > 1 else {})}
 
 
 def _ancestors(joint: int, parents: IntArray) -> list[int]:

@@ -79,7 +79,7 @@ class Skeleton:
         set_field(self, "parents", parents)
         set_field(self, "offsets", owned(self.offsets, "offsets", (count, 3), error=SkeletonError))
         set_field(self, "rest_rotations", owned(rest, "rest_rotations", (count, 4)))
-        found = dict(self.roles) or find_roles(names, parents, self.offsets)
+        found = dict(self.roles) or find_roles(names, parents, self.rest_positions)
         for role, index in found.items():
             if role not in ALL_ROLES:
                 raise SkeletonError(f"unknown role '{role}'{_suggest(role, ALL_ROLES)}")
@@ -88,7 +88,9 @@ class Skeleton:
         set_field(self, "roles", MappingProxyType(found))
         set_field(self, "tips", MappingProxyType({int(j): tuple(map(float, tip)) for j, tip in self.tips.items()}))
         if any(not 0 <= j < count or len(tip) != 3 or not np.isfinite(tip).all() for j, tip in self.tips.items()):
-            raise SkeletonError(f"skeleton '{self.name}': every tip needs a joint below {count} and three finite numbers")
+            raise SkeletonError(
+                f"skeleton '{self.name}': every tip needs a joint below {count} and three finite numbers"
+            )
         for point in self.contact_points:
             if not 0 <= point.joint < count:
                 raise SkeletonError(f"contact point '{point.name}' is on joint {point.joint} of {count}")
