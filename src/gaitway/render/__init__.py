@@ -2,9 +2,10 @@
 
 from gaitway.render.body import BodyPart, BodyShape
 from gaitway.render.camera import Camera
-from gaitway.render.film import film
+from gaitway.render.film import contact_sheet, film
 from gaitway.render.filmstrip import filmstrip
 from gaitway.render.picture import Studio, render_frame
+from gaitway.render.stills import still, top_view, turntable
 from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Trail, figures_of
 
 __all__ = [
@@ -18,8 +19,12 @@ __all__ = [
     "Mark",
     "Studio",
     "Trail",
+    "contact_sheet",
     "figures_of",
     "film",
     "filmstrip",
     "render_frame",
+    "still",
+    "top_view",
+    "turntable",
 ]

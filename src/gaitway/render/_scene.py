@@ -19,7 +19,7 @@ from gaitway.render.things import Figure, Obstacle, Paint
 _PAINT_HEIGHT = 0.002
 """Paint lies this far above the floor [m], and each further layer as much again as a hundredth of it."""
 
-_SMALL = 330
+_SMALL = 240
 """Pixels from head to foot under which a figure's body is coarse."""
 
 
@@ -58,9 +58,10 @@ def gather(
     )
 
 
-def solid(triangles: Triangles) -> Index:
-    """The triangles that cast shadows; (S, 3)."""
-    return np.ascontiguousarray(triangles.corners[triangles.painted == 0])
+def solid(triangles: Triangles) -> tuple[FloatArray, Index]:
+    """The points and triangles that cast shadows: all but paint, which comes last."""
+    corners = triangles.corners[triangles.painted == 0]
+    return triangles.points[: int(corners.max(initial=-1)) + 1], np.ascontiguousarray(corners)
 
 
 def _part(
@@ -135,14 +136,13 @@ def _obstacle_part(obstacle: Obstacle) -> Triangles:
 def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
     parts = []
     for layer, item in enumerate(paint):
-        color = [*linear_color(item.color), item.opacity]
-        height = _PAINT_HEIGHT * (1.0 + 0.01 * layer)
-        for outline in item.polygons():
-            count = len(outline)
-            points = np.column_stack([outline, np.full(count, height)])
-            fan = np.stack([np.zeros(count - 2, np.int64), np.arange(1, count - 1), np.arange(2, count)], axis=1)
-            up = np.tile([0.0, 0.0, 1.0], (count, 1))
-            parts.append(_part(points, up, np.tile(color, (count, 1)), fan, np.zeros(len(fan)), painted=True))
+        corners, fans = item.surface()
+        count = len(corners)
+        points = np.column_stack([corners, np.full(count, _PAINT_HEIGHT * (1.0 + 0.01 * layer))])
+        colors = np.tile([*linear_color(item.color), item.opacity], (count, 1))
+        parts.append(
+            _part(points, np.tile([0.0, 0.0, 1.0], (count, 1)), colors, fans, np.zeros(len(fans)), painted=True)
+        )
     return parts
 
 

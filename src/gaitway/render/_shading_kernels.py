@@ -15,7 +15,7 @@ def _smooth(edge0: float, edge1: float, value: float) -> float:
     return t * t * (3.0 - 2.0 * t)
 
 
-@kernel
+@kernel(fastmath=True)
 def _bilinear(pixels: Single, u: float, v: float) -> float:
     """Value between the middles of four pixels; zero outside the picture."""
     u, v = u - 0.5, v - 0.5
@@ -29,30 +29,31 @@ def _bilinear(pixels: Single, u: float, v: float) -> float:
     return float(top * (1.0 - fv) + low * fv)
 
 
-@kernel
+@kernel(fastmath=True)
 def _line_cover(x: float, width: float, foot: float) -> float:
     """Share of a window of size `foot` about x that lies on lines of a width [m], one a metre: exact, so no moire."""
     low, high = x - 0.5 * foot + 0.5 * width, x + 0.5 * foot + 0.5 * width
     low_whole, high_whole = np.floor(low), np.floor(high)
     before = low_whole * width + min(low - low_whole, width)
-    return float((high_whole * width + min(high - high_whole, width) - before) / max(foot, 1e-9))
+    return float(high_whole * width + min(high - high_whole, width) - before) / (foot + 1e-9)
 
 
-@kernel
+@kernel(fastmath=True)
 def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, out: Single) -> None:
     """Ground and backdrop of a band of rows: linear RGB before shadow, and the share of light left; (rows, W, 4)."""
-    eye, axes, scale = view.eye, view.axes, view.scale
+    eye, axes, pixel = view.eye, view.axes, 1.0 / view.scale
+    per_fade, per_height = 1.0 / look.fade, 1.0 / height
     light, above = shadow.light, shadow.above
     for row in range(out.shape[0]):
         py = row + first_row + 0.5
-        rise = 1.0 - py / height
-        up = (view.centre_y - py) / scale
+        rise = 1.0 - py * per_height
+        up = (view.centre_y - py) * pixel
         for col in range(out.shape[1]):
             red = look.backdrop_low[0] + (look.backdrop_high[0] - look.backdrop_low[0]) * rise
             green = look.backdrop_low[1] + (look.backdrop_high[1] - look.backdrop_low[1]) * rise
             blue = look.backdrop_low[2] + (look.backdrop_high[2] - look.backdrop_low[2]) * rise
             left = 1.0
-            right = (col + 0.5 - view.centre_x) / scale
+            right = (col + 0.5 - view.centre_x) * pixel
             aside_x, aside_y, aside_z = (
                 right * axes[0, 0] + up * axes[1, 0],
                 right * axes[0, 1] + up * axes[1, 1],
@@ -61,31 +62,29 @@ def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, o
             way_z = axes[2, 2] + aside_z if view.perspective else axes[2, 2]
             start_z = eye[2] if view.perspective else eye[2] + aside_z
             if look.has_ground and way_z < -1e-4 and start_z > 0.0:
-                far = -start_z / way_z
+                per_way = 1.0 / way_z
+                far = -start_z * per_way
                 if view.perspective:
                     way_x, way_y = axes[2, 0] + aside_x, axes[2, 1] + aside_y
                     x, y = eye[0] + far * way_x, eye[1] + far * way_y
                     # how far the place on the floor moves from one pixel to the next, across and up
-                    far_u, far_v = far * -axes[0, 2] / way_z, far * -axes[1, 2] / way_z
+                    far_u, far_v = -far * axes[0, 2] * per_way, -far * axes[1, 2] * per_way
                     step = far
                 else:
                     way_x, way_y = axes[2, 0], axes[2, 1]
                     x, y = eye[0] + aside_x + far * way_x, eye[1] + aside_y + far * way_y
-                    far_u, far_v = -axes[0, 2] / way_z, -axes[1, 2] / way_z
+                    far_u, far_v = -axes[0, 2] * per_way, -axes[1, 2] * per_way
                     step = 1.0
                 away_x = max(look.focus[0] - x, x - look.focus[2], 0.0)
                 away_y = max(look.focus[1] - y, y - look.focus[3], 0.0)
-                near = 1.0 - _smooth(0.0, 1.0, np.sqrt(away_x * away_x + away_y * away_y) / look.fade)
+                away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
+                near = 1.0 - away * away * (3.0 - 2.0 * away)
                 if near > 0.0:
                     line = 0.0
                     if look.grid > 0.0:
-                        foot_x = (
-                            abs(step * axes[0, 0] + far_u * way_x) + abs(step * axes[1, 0] + far_v * way_x)
-                        ) / scale
-                        foot_y = (
-                            abs(step * axes[0, 1] + far_u * way_y) + abs(step * axes[1, 1] + far_v * way_y)
-                        ) / scale
-                        line_x, line_y = _line_cover(x, 0.012, foot_x), _line_cover(y, 0.012, foot_y)
+                        foot_x = abs(step * axes[0, 0] + far_u * way_x) + abs(step * axes[1, 0] + far_v * way_x)
+                        foot_y = abs(step * axes[0, 1] + far_u * way_y) + abs(step * axes[1, 1] + far_v * way_y)
+                        line_x, line_y = _line_cover(x, 0.012, foot_x * pixel), _line_cover(y, 0.012, foot_y * pixel)
                         line = look.grid * (line_x + line_y - line_x * line_y)
                     red += (look.ground[0] + (look.line[0] - look.ground[0]) * line - red) * near
                     green += (look.ground[1] + (look.line[1] - look.ground[1]) * line - green) * near
@@ -106,7 +105,7 @@ def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, o
             out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
 
 
-@kernel
+@kernel(inline=True)
 def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> float:
     """Share 0..1 of the key light that reaches a point of a body, averaged over a patch of the light's picture."""
     axes = light.axes
@@ -130,7 +129,7 @@ def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> fl
     return lit / 9.0
 
 
-@kernel
+@kernel(inline=True)
 def _body(
     look: Look,
     shadow: Shadow,
@@ -139,8 +138,9 @@ def _body(
     sight: FloatArray,
     color: FloatArray,
     out: FloatArray,
+    s: int,
 ) -> None:
-    """Light that a body's surface sends to the eye: soft key, sky and ground, a little sheen and rim."""
+    """Light that a body's surface sends to the eye, into row `s`: soft key, sky and ground, a little sheen and rim."""
     nx, ny, nz = normal[0], normal[1], normal[2]
     light = look.light
     facing = nx * light[0] + ny * light[1] + nz * light[2]
@@ -165,13 +165,14 @@ def _body(
     sheen = glance * glance * glance * glance * 0.05 * lit
     for k in range(3):
         ambient = (look.bounce[k] + (look.sky[k] - look.bounce[k]) * upward) * open_share
-        out[k] = color[k] * (look.key[k] * diffuse + ambient) + rim * look.sky[k] + sheen * look.key[k]
+        out[s, k] = color[k] * (look.key[k] * diffuse + ambient) + rim * look.sky[k] + sheen * look.key[k]
 
 
-@kernel
+@kernel(inline=True)
 def _surface(
     screen: FloatArray,
-    corners: Index,
+    triangles: Index,
+    t: int,
     normals: FloatArray,
     colors: Single,
     x: float,
@@ -180,7 +181,7 @@ def _surface(
     color: FloatArray,
 ) -> None:
     """Unit normal and colour (RGBA) of a triangle at a place in the picture."""
-    a, b, c = corners[0], corners[1], corners[2]
+    a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
     ax, ay = screen[a, 0], screen[a, 1]
     bx, by, cx, cy = screen[b, 0] - ax, screen[b, 1] - ay, screen[c, 0] - ax, screen[c, 1] - ay
     inverse = 1.0 / (bx * cy - cx * by)
@@ -197,7 +198,7 @@ def _surface(
         normal[k] *= factor
 
 
-@kernel
+@kernel(inline=True)
 def _place(view: View, px: float, py: float, closeness: float, point: FloatArray, sight: FloatArray) -> None:
     """World point seen at a place of the picture, and the unit direction from the eye to it."""
     right, up = (px - view.centre_x) / view.scale, (view.centre_y - py) / view.scale
@@ -269,10 +270,10 @@ def shade(
                     px, py = col + offsets[s, 0], row + first_row + offsets[s, 1]
                     _place(view, px, py, closest[row, col, s], point, sight)
                     if not ground_hides or point[2] > -0.002:
-                        _surface(screen, triangles[t], normals, colors, px, py, normal, color)
+                        _surface(screen, triangles, t, normals, colors, px, py, normal, color)
                         opacity = color[3]
                 if opacity > 0.0 and not painted[t]:
-                    _body(look, shadow, point, normal, sight, color, found[s])
+                    _body(look, shadow, point, normal, sight, color, found, s)
                 else:
                     for k in range(3):
                         base = behind[row, col, k]

@@ -25,20 +25,28 @@ def no_shadow() -> Shadow:
     return Shadow(view, empty, empty, view, empty)
 
 
-def cast(points: FloatArray, corners: Index, light: FloatArray, pool: Executor) -> Shadow:
-    """Shadow pictures of solid triangles under a light from direction `light` (unit vector)."""
-    sky = pool.submit(_sky_picture, points, corners)
-    view, closest, soft = _light_picture(points, corners, light)
+def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, pool: Executor) -> Shadow:
+    """Shadow pictures of solid triangles.
+
+    Args:
+        points: (V, 3) [m].
+        corners: (T, 3).
+        light: unit vector towards the key light.
+        texel: the finest step that will be seen [m].
+        pool: where the second picture is drawn meanwhile.
+    """
+    sky = pool.submit(_sky_picture, points, corners, texel)
+    view, closest, soft = _light_picture(points, corners, light, texel)
     above, contact = sky.result()
     return Shadow(view, closest, soft, above, contact)
 
 
-def _light_picture(points: FloatArray, corners: Index, light: FloatArray) -> tuple[View, Single, Single]:
+def _light_picture(points: FloatArray, corners: Index, light: FloatArray, texel: float) -> tuple[View, Single, Single]:
     """The light's view, the first surfaces it meets, and the share of it that misses the floor.
 
     The shadow is crisp where the body meets the floor and soft where it is higher above it.
     """
-    view, size = _looking_down(points, -light, _LIGHT_SIDE, _LIGHT_TEXEL)
+    view, size = _looking_down(points, -light, _LIGHT_SIDE, max(texel, _LIGHT_TEXEL))
     closest, farthest = _draw(points, corners, view, size)
     # walking d along the light loses d * light_z of height: the floor's depth is linear in row and column
     row, col = -view.axes[1, 2] / view.scale / light[2], view.axes[0, 2] / view.scale / light[2]
@@ -50,9 +58,9 @@ def _light_picture(points: FloatArray, corners: Index, light: FloatArray) -> tup
     return view, closest, total
 
 
-def _sky_picture(points: FloatArray, corners: Index) -> tuple[View, Single]:
+def _sky_picture(points: FloatArray, corners: Index, texel: float) -> tuple[View, Single]:
     """Straight down: dark right under a sole, faint and wide under a body."""
-    view, size = _looking_down(points, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, _SKY_TEXEL)
+    view, size = _looking_down(points, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, max(texel, _SKY_TEXEL))
     _, farthest = _draw(points, corners, view, size)
     close, wide = np.empty(size, np.float32), np.empty(size, np.float32)
     _kernels.split_contact(farthest, view.eye[2], close, wide)

@@ -158,7 +158,7 @@ def bone_end(skeleton: Skeleton, joint: int) -> FloatArray | None:
     """Where a joint's bone ends in its own frame [m] (3,): its first child with a length, else its tip."""
     for child in skeleton.children(joint):
         if np.linalg.norm(skeleton.offsets[child]) > 1e-6:
-            return skeleton.offsets[child]
+            return np.array(skeleton.offsets[child])
     if joint in skeleton.tips and np.linalg.norm(skeleton.tips[joint]) > 1e-6:
         return np.array(skeleton.tips[joint])
     return None

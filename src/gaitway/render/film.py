@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from gaitway.motion.clip import Clip
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
 from gaitway.render.filmstrip import save_png
-from gaitway.render.palette import Palette
+from gaitway.render.palette import Palette, study_palette
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.staging import Stage, following_cameras, set_stage, still_camera
 from gaitway.render.things import Obstacle, Paint
@@ -164,7 +165,7 @@ def _encode_mp4(path: Path, pictures: Iterator[Picture], size: tuple[int, int], 
         writer.close()
 
 
-def _ffmpeg() -> object:
+def _ffmpeg() -> Any:
     try:
         import imageio_ffmpeg  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -191,3 +192,55 @@ class _Reel(Image.Image):
     def tell(self) -> int:
         """Where Pillow returns to when it is done: nowhere."""
         return self.n_frames
+
+
+def contact_sheet(
+    clips: Clip | Sequence[Clip],
+    path: str | Path | None = None,
+    *,
+    start: int = 0,
+    count: int = 24,
+    every: int = 1,
+    columns: int = 6,
+    tile: tuple[int, int] = (260, 260),
+    fps: float | None = None,
+    view: str | float = "side",
+    elevation: float = np.radians(8.0),
+    arrange: str = "row",
+    colors: Sequence[Palette] | Palette | None = None,
+    body: BodyShape | None = None,
+    samples: int = 8,
+) -> Image.Image:
+    """Successive frames of a film in rows of small pictures with their numbers: for finding pops.
+
+    Args:
+        clips: one or more.
+        path: where to write a PNG; None writes nothing.
+        start: first frame.
+        count: most frames.
+        every: 1 shows every frame, 2 every other.
+        columns: pictures in a row.
+        tile: width and height of each picture in pixels.
+        fps: frames a second; None takes the clips' own rate, at most 60.
+        view: as in `film`; the camera goes along.
+        elevation: of the camera over the horizon [rad].
+        arrange: "row" or "placed", as in `film`.
+        colors: one palette for all, or one each; None has warm left and cool right limbs.
+        body: recipe of the bodies.
+        samples: places looked at in each pixel (1, 4, 8 or 16).
+    """
+    stage = set_stage(clips, arrange=arrange, fps=fps, colors=study_palette() if colors is None else colors, body=body)
+    frames = range(start, len(stage), every)[:count] if start >= 0 and every > 0 else range(0)
+    if len(frames) == 0 or columns < 1:
+        raise GaitwayError(f"no frames from {start} by {every} in {columns} columns; the film has {len(stage)} frames")
+    cameras = following_cameras(stage, view, elevation, tile)
+    sheet = Image.new("RGB", (min(columns, len(frames)) * tile[0], -(-len(frames) // columns) * tile[1]))
+    pen = ImageDraw.Draw(sheet)
+    for i, frame in enumerate(frames):
+        corner = (i % columns * tile[0], i // columns * tile[1])
+        picture = render_frame(stage.figures(frame), cameras[frame], size=tile, samples=samples)
+        sheet.paste(Image.fromarray(picture), corner)
+        pen.text((corner[0] + 8, corner[1] + 6), str(frame), fill="#6b6f74", font=ImageFont.load_default(13))
+    if path is not None:
+        save_png(sheet, path)
+    return sheet

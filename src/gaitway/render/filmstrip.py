@@ -18,10 +18,9 @@ from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
 from gaitway.render.palette import Palette, study_palette
 from gaitway.render.picture import MAX_PIXELS, Studio, render_frame
+from gaitway.render.staging import bearing
 from gaitway.render.things import Figure
 
-VIEWS = {"side": -90.0, "front": 0.0, "three-quarter": -45.0, "back": 180.0, "top": -90.0}
-"""Bearing of the camera [deg] seen from a figure that faces the right edge of the picture."""
 _INK, _FAINT, _LEFT, _RIGHT = "#2f3338", "#8b8f94", "#c4623f", "#4f86b5"
 _BACKDROP = "#f4f4f2"
 _BELOW, _ABOVE = np.array([0.32, 0.14]), np.array([0.32, 0.24])
@@ -87,12 +86,17 @@ def filmstrip(
     if layout not in ("spaced", "travel"):
         raise GaitwayError(f"film strip layout '{layout}'; write 'spaced' or 'travel'")
     words = _words(rows_of, labels)
-    camera = _camera(view)
-    rows = [_row(clip, _chosen(clip, columns, frames, step), camera, layout, colors, body) for clip in rows_of]
-    scale = _scale(rows, row_height, max_width, _label_width(words))
-    sheet = _sheet(
-        rows, words, camera, scale, Studio(grid=0.5 if layout == "travel" else 0.0, fade=2.5), samples, times
+    studio = Studio(
+        grid=0.5 if layout == "travel" else 0.0,
+        fade=2.5,
+        reach=(1000.0, 0.4),
+        backdrop=(_BACKDROP, _BACKDROP),
+        light_azimuth=np.radians(-62.0),
     )
+    camera = _camera(view)
+    rows = [_row(clip, _chosen(clip, columns, frames, step), camera, view, layout, colors, body) for clip in rows_of]
+    scale = _scale(rows, row_height, max_width, _label_width(words))
+    sheet = _sheet(rows, words, camera, scale, studio, samples, times)
     if path is not None:
         save_png(sheet, path)
     return sheet
@@ -115,11 +119,9 @@ def _words(clips: Sequence[Clip], labels: bool | Sequence[str]) -> list[str]:
 
 
 def _camera(view: str | float) -> Camera:
-    if isinstance(view, str) and view not in VIEWS:
-        raise GaitwayError(f"view '{view}' is not known; write {', '.join(VIEWS)} or a bearing in radians")
-    bearing = np.radians(VIEWS[view]) if isinstance(view, str) else float(view)
+    """Rows run along +X and are seen from -Y; the view turns the figures instead (see `_row`)."""
     elevation = np.radians(90.0 if view == "top" else 7.0)
-    return Camera.around([0.0, 0.0, 0.9], azimuth=bearing, elevation=elevation, distance=50.0, span=2.0)
+    return Camera.around([0.0, 0.0, 0.9], azimuth=-0.5 * np.pi, elevation=elevation, distance=50.0, span=2.0)
 
 
 def _chosen(clip: Clip, columns: int, frames: Sequence[int] | None, step: float | None) -> IntArray:
@@ -142,12 +144,18 @@ def _chosen(clip: Clip, columns: int, frames: Sequence[int] | None, step: float 
 
 
 def _row(
-    clip: Clip, frames: IntArray, camera: Camera, layout: str, colors: Palette | None, body: BodyShape | None
+    clip: Clip,
+    frames: IntArray,
+    camera: Camera,
+    view: str | float,
+    layout: str,
+    colors: Palette | None,
+    body: BodyShape | None,
 ) -> _Row:
-    """Turn the clip to face +X at first, and place its figures."""
+    """Turn the clip so that the camera at -Y has the wanted bearing at first, and place its figures."""
     places, turns = clip.joint_transforms()
     heading = clip.headings()[: max(1, int(0.1 * clip.fps))]
-    turn = rotations.from_yaw(-float(np.mean(heading)))
+    turn = rotations.from_yaw(-0.5 * np.pi - bearing(view) - float(np.mean(heading)))
     start = clip.root_positions[frames[0]] * [1.0, 1.0, 0.0]
     places = rotations.rotate(turn, places[frames] - start)
     turns = rotations.multiply(turn, turns[frames])

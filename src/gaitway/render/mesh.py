@@ -70,7 +70,8 @@ def smooth_normals(points: FloatArray, triangles: IntArray) -> FloatArray:
     total = np.zeros_like(points)
     for k in range(3):
         np.add.at(total, triangles[:, k], flat)
-    return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)
+    unit: FloatArray = total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)
+    return unit
 
 
 def round_rod(
@@ -126,7 +127,9 @@ def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> Mesh
     """
     middle, frame = np.asarray(center, dtype=np.float64), np.asarray(axes, dtype=np.float64)
     edges = frame * np.asarray(half, dtype=np.float64)[:, None]
-    points, normals, triangles = [], [], []
+    points: list[FloatArray] = []
+    normals: list[FloatArray] = []
+    triangles: list[tuple[int, int, int]] = []
     for k in range(3):
         for sign in (1.0, -1.0):
             out, a, b = sign * edges[k], edges[(k + 1) % 3], sign * edges[(k + 2) % 3]

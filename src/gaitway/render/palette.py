@@ -33,7 +33,8 @@ def from_hex(text: str) -> FloatArray:
         coded = np.array([int(digits[i : i + 2], 16) for i in (0, 2, 4)]) / 255.0
     except ValueError:
         raise GaitwayError(f"colour '{text}' is not known; write six hexadecimal digits such as '#8fa3b0'") from None
-    return np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    linear: FloatArray = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    return linear
 
 
 def linear_color(color: str | npt.ArrayLike) -> FloatArray:

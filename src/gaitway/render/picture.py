@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,8 @@ class Studio:
     """Share of light that a shadow takes away."""
     fade: float = 6.0
     """Metres over which the floor turns into the backdrop around the figures."""
+    reach: tuple[float, float] = (0.5, 0.5)
+    """Metres of full floor around the figures along x and y."""
 
 
 def render_frame(
@@ -92,8 +95,9 @@ def render_frame(
     look = _look(studio, light, triangles.points)
     view = _view(camera, width, height)
     with ThreadPoolExecutor(max(1, threads or os.cpu_count() or 1)) as pool:
-        casters = _scene.solid(triangles)
-        shadow = _shadows.cast(triangles.points, casters, light, pool) if len(casters) else _shadows.no_shadow()
+        points, casters = _scene.solid(triangles)
+        texel = _texel(camera, points, height)
+        shadow = _shadows.cast(points, casters, light, texel, pool) if len(casters) else _shadows.no_shadow()
         if view.perspective:
             triangles = _scene.clip_near(triangles, camera.eye, view.axes[2], _NEAR)
         picture = _draw_bands(triangles, view, look, shadow, (width, height), samples, pool)
@@ -144,6 +148,14 @@ def _draw_bands(
     return picture
 
 
+def _texel(camera: Camera, points: FloatArray, height: int) -> float:
+    """Metres that a pixel shows where the nearest third of the scene is: finer shadows would not be seen."""
+    if camera.span is not None or len(points) == 0:
+        return 1.0 / camera.scale(height)
+    depth = np.quantile((points - camera.eye) @ camera.axes[2], 0.33)
+    return max(float(depth), 0.5) / camera.scale(height)
+
+
 def _view(camera: Camera, width: int, height: int) -> View:
     return View(np.array(camera.eye), camera.axes, camera.scale(height), 0.5 * width, 0.5 * height, camera.span is None)
 
@@ -158,11 +170,9 @@ def _look(studio: Studio, light: FloatArray, points: FloatArray) -> Look:
         raise GaitwayError(
             f"key light at {studio.light_elevation:g} rad; it must stand at least 0.1 rad over the horizon"
         )
-    focus = (
-        np.concatenate([points[:, :2].min(axis=0) - 0.5, points[:, :2].max(axis=0) + 0.5])
-        if len(points)
-        else np.zeros(4)
-    )
+    focus = np.zeros(4)
+    if len(points):
+        focus = np.concatenate([points[:, :2].min(axis=0) - studio.reach, points[:, :2].max(axis=0) + studio.reach])
     return Look(
         light=light,
         key=np.array([0.86, 0.82, 0.76]),
@@ -180,6 +190,7 @@ def _look(studio: Studio, light: FloatArray, points: FloatArray) -> Look:
     )
 
 
+@cache
 def _srgb_steps() -> npt.NDArray[np.uint8]:
     """8-bit sRGB of linear light 0..1 in even steps; a soft shoulder keeps bright colours from clipping."""
     value = np.linspace(0.0, 1.0, 16384)

@@ -58,7 +58,8 @@ class Stage:
 
     def middle(self, frame: int) -> FloatArray:
         """Mean place of all roots at one frame [m]; (3,)."""
-        return np.mean([p[min(frame, len(p) - 1), 0] for p in self.positions], axis=0)
+        middle: FloatArray = np.mean([p[min(frame, len(p) - 1), 0] for p in self.positions], axis=0)
+        return middle
 
 
 def bearing(view: str | float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray, owned
+from gaitway.arrays import FloatArray, IntArray, owned
 from gaitway.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
@@ -104,17 +104,19 @@ class Trail:
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", owned(self.path, "trail path", (None, 2)))
 
-    def polygons(self) -> list[FloatArray]:
-        """Convex pieces, anticlockwise seen from above; each (K, 2)."""
+    def surface(self) -> tuple[FloatArray, IntArray]:
+        """Corners (V, 2) [m] and triangles (T, 3), anticlockwise seen from above."""
         gaps = np.linalg.norm(np.diff(self.path, axis=0), axis=1)
         path = self.path[np.append(True, gaps > 1e-4)] if len(self.path) > 1 else self.path
         if len(path) < 2:
-            return []
+            return np.empty((0, 2)), np.empty((0, 3), np.int64)
         way = np.gradient(path, axis=0)
         way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
         aside = 0.5 * self.width * np.stack([-way[:, 1], way[:, 0]], axis=1)
-        left, right = path + aside, path - aside
-        return [np.stack([right[i], right[i + 1], left[i + 1], left[i]]) for i in range(len(path) - 1)]
+        left = np.arange(len(path) - 1)
+        right = left + len(path)
+        fans = [np.stack([right, right + 1, left + 1], axis=1), np.stack([right, left + 1, left], axis=1)]
+        return np.concatenate([path + aside, path - aside]), np.concatenate(fans)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +131,10 @@ class Mark:
     def __post_init__(self) -> None:
         object.__setattr__(self, "outline", owned(self.outline, "mark outline", (None, 2)))
 
-    def polygons(self) -> list[FloatArray]:
-        """Its outline."""
-        return [self.outline]
+    def surface(self) -> tuple[FloatArray, IntArray]:
+        """Corners (V, 2) [m] and triangles (T, 3), anticlockwise seen from above."""
+        after = np.arange(1, len(self.outline) - 1)
+        return self.outline, np.stack([np.zeros_like(after), after, after + 1], axis=1)
 
 
 @dataclass(frozen=True)
