@@ -31,7 +31,7 @@ def bump(s: npt.ArrayLike, rise: float = 3.0, fall: float = 3.0) -> FloatArray:
 def hermite(
     s: npt.ArrayLike, first: FloatArray, first_rate: FloatArray, last: FloatArray, last_rate: FloatArray
 ) -> FloatArray:
-    """The quintic over s in 0..1 (N,) with these end values and rates (K,), and no acceleration at either end; (N, K)."""
+    """The quintic over s in 0..1 (N,) with these end values and rates (K,) and no acceleration at its ends; (N, K)."""
     s = np.asarray(s, dtype=np.float64)[:, None]
     cube = s * s * s
     toward = cube * (10.0 + s * (6.0 * s - 15.0))

@@ -51,7 +51,7 @@ START_STEPS: dict[str, tuple[Any, ...]] = {
     "LeftHind": (0.88, (1.15, 1.37)),
     "RightHind": (0.97, (1.28, 1.46)),
     "LeftFore": (0.44, (0.85, 1.09)),
-    "RightFore": (0.53, (0.94, 1.16)),
+    "RightFore": (0.50, (0.94, 1.16)),
 }
 STOP_STEPS: dict[str, tuple[Any, ...]] = {
     # landing and lift of each hoof's steps after the even strides, and when it comes down to stay [s]
@@ -264,7 +264,7 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
     stances = {}
     for leg, (leave, *steps) in START_STEPS.items():
         is_fore = leg.endswith("Fore")
-        lift = 0.42 if is_fore else 0.7
+        lift = 0.46 if is_fore else 0.7
         first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.15, starts_planted=True, lift=lift)
         own = [_timed_stance(course, leg, land, leave) for land, leave in steps]
         strides = _stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
@@ -80,13 +79,13 @@ class Course:
 
 
 @cache
-def _bounce() -> CubicSpline:
-    """Height [m] of the centre of mass over its mean, by phase, from the forces of the four legs.
+def _bounce() -> FloatArray:
+    """Height [m] of the centre of mass over its mean at even phases from 0 to 1, from the forces of the four legs.
 
-    Each leg pushes with a smooth pulse, the four together carry the weight, and nothing else does: so the flight between
-    the last lift and the first landing is a free fall by construction.
+    Each leg pushes with a smooth pulse, the four together carry the weight, and nothing else does: so the flight
+    between the last lift and the first landing is a free fall by construction.
     """
-    samples = 2048
+    samples = 8192
     phase = np.arange(samples) / samples
     push = np.zeros(samples)
     for leg, middle in MID_STANCE.items():
@@ -97,7 +96,7 @@ def _bounce() -> CubicSpline:
     cycles = np.arange(1, len(spectrum))
     spectrum[1:] /= -((2.0 * np.pi * cycles / STRIDE_TIME) ** 2)
     height = np.fft.irfft(spectrum)
-    return CubicSpline(np.append(phase, 1.0), np.append(height, height[0]), bc_type="periodic")
+    return np.append(height, height[0])
 
 
 def _wave(phase: FloatArray, peak: float, lag: float = 0.0) -> FloatArray:
@@ -143,7 +142,9 @@ def body_pose(course: Course, style: HorseStyle) -> tuple[FloatArray, FloatArray
         vectors[:, skeleton.index(joint)] += vector
     roots = np.empty((len(course.times), 3))
     roots[:, :2] = course.path[:, :2]
-    ride = STAND_HEIGHT + gallop * (_bounce()(phase % 1.0) - 0.075) - 0.07 * crouch
+    table = _bounce()
+    bounce = np.interp(phase % 1.0, np.linspace(0.0, 1.0, len(table)), table)
+    ride = STAND_HEIGHT + gallop * (bounce - 0.075) - 0.07 * crouch
     roots[:, 2] = ride + STAND_HEIGHT * (np.cos(course.bank) - 1.0)
     return roots, vectors
 

@@ -1,9 +1,9 @@
 """How a horse's leg follows its hoof: exact inverse kinematics while it stands, a free swing in between.
 
-In stance the toe is pinned. The pastern's slope and the roll of the hoof over its toe are given, which leaves three bones
-between pivot and fetlock: the hind leg's stifle and hock flex together (as a real horse's tendons force them to), the
-foreleg's knee is locked and shoulder and elbow take up the length. Between stances joint angles follow quintics that
-carry on the stance's speeds at both ends, plus a hill of flexion that lifts the hoof.
+In stance the toe is pinned. The pastern's slope and the roll of the hoof over its toe are given, which leaves three
+bones between pivot and fetlock: the hind leg's stifle and hock flex together (as a real horse's tendons force them to),
+the foreleg's knee is locked and shoulder and elbow take up the length. Between stances joint angles follow quintics
+that carry on the stance's speeds at both ends, plus hills of flexion that lift the hoof.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _foot_roll(stance: Stance, is_fore: bool) -> tuple[FloatArray, FloatArray]:
 class SwingReference:
     """A swing that crosses the end of a clip must meet the one on the other side: the angles of the standard stride.
 
-    `angles` (N, joints, 3) covers every sample of the clip; only those before the first or after the last stance are read.
+    `angles` (N, joints, 3) covers every sample of the clip; only those before the first or after the last stance count.
     """
 
     angles: FloatArray

@@ -1,8 +1,8 @@
 """The skeleton of `horse`: 1.6 m at the withers, 34 joints.
 
-The root is the barrel, near the centre of mass, so that the planar path is that of the whole animal; the loin, croup and
-hind legs hang behind it, chest, neck and forelegs before it. The rest pose is a horse that stands square and faces +X;
-all rest rotations are the identity, and every leg lies in a vertical plane at rest.
+The root is the barrel, near the centre of mass, so that the planar path is that of the whole animal; the loin, croup
+and hind legs hang behind it, chest, neck and forelegs before it. The rest pose is a horse that stands square and faces
++X; all rest rotations are the identity, and every leg lies in a vertical plane at rest.
 """
 
 from __future__ import annotations

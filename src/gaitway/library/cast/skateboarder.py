@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -235,7 +236,7 @@ def _jump(name: str, take: _Take) -> Clip:
 def _through(times: FloatArray, knots: Sequence[tuple[float, float, float]]) -> FloatArray:
     """A smooth curve through (time, value, slope) knots; constant beyond them."""
     out = np.full(len(times), knots[0][1])
-    for (t0, value0, slope0), (t1, value1, slope1) in zip(knots[:-1], knots[1:], strict=True):
+    for (t0, value0, slope0), (t1, value1, slope1) in pairwise(knots):
         inside = (times >= t0) & (times <= t1)
         s = (times[inside] - t0) / (t1 - t0)
         ends = [np.array([v]) for v in (value0, slope0 * (t1 - t0), value1, slope1 * (t1 - t0))]
@@ -314,16 +315,19 @@ def _on_ground(times: FloatArray, along: FloatArray, step: _Step, last: bool) ->
     return out
 
 
+def _frame(time: float) -> int:
+    return round(time * FPS)
+
+
 def _gaps(times: FloatArray, steps: Sequence[_Step], from_board: bool, to_board: bool) -> list[tuple[int, int, str]]:
     """First and last frame of each swing between the foot's places, and which kind it is."""
     out = []
     swing = 0.4  # seconds between deck and ground
-    frame = lambda t: int(round(t * FPS))  # noqa: E731
     if from_board:
-        out.append((max(frame(steps[0].start - swing), 0), frame(steps[0].start), "down"))
-    out += [(frame(a.end), frame(b.start), "forward") for a, b in zip(steps[:-1], steps[1:], strict=True)]
+        out.append((max(_frame(steps[0].start - swing), 0), _frame(steps[0].start), "down"))
+    out += [(_frame(a.end), _frame(b.start), "forward") for a, b in pairwise(steps)]
     if to_board:
-        out.append((frame(steps[-1].end), min(frame(steps[-1].end + 0.55), len(times) - 1), "up"))
+        out.append((_frame(steps[-1].end), min(_frame(steps[-1].end + 0.55), len(times) - 1), "up"))
     return out
 
 

@@ -1,9 +1,10 @@
 """The skateboarder's body: a person on a board, and how a pose follows from what board, hips and feet do.
 
-A root joint "Ride" stands above the person's hips: it faces where the board goes, while the rider stands sideways on it
-(left foot ahead, facing right). The board hangs on the front foot, which never leaves it; its two trucks keep the wheels
-flat on the ground when the deck leans into a turn. The wheels are contact points that roll: they touch the ground while
-they move over it, so only the right foot's points (it pushes and stops the board) have stances to stand still in.
+A root joint "Ride" stands above the person's hips: it faces where the board goes, while the rider stands sideways on
+it (left foot ahead, facing right). The board hangs on the front foot, which never leaves it; its two trucks keep the
+wheels flat on the ground when the deck leans into a turn. The wheels are contact points that roll: they touch the
+ground while they move over it, so only the right foot's points (it pushes and stops the board) have stances to stand
+still in.
 """
 
 from __future__ import annotations

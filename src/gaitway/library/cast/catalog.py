@@ -1,0 +1,144 @@
+"""The built-in cast by name: who there is, and what each can do as a `Library`.
+
+A cast is generated when it is asked for, and only those behaviours that are asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from gaitway.errors import LibraryError
+from gaitway.library.behavior import Behavior, BehaviorGraph, Library
+from gaitway.library.cast.entry import CastClip
+from gaitway.motion.skeleton import Skeleton
+
+
+@dataclass(frozen=True)
+class _Cast:
+    """Where a character's parts are; modules are loaded on first use, so that listing names costs nothing."""
+
+    skeleton: str
+    """"module:function" that makes the skeleton."""
+    style: str
+    """"module:class" of its style, with a `draw(seed)`."""
+    builders: tuple[str, ...]
+    """"module:function" of each that makes clips, called as f(style, seed, takes, behaviors)."""
+
+
+_HERE = "gaitway.library.cast"
+_CASTS = {
+    "person": _Cast(
+        "person:person_skeleton",
+        "styles:Style",
+        ("locomotion:locomotion_clips", "actions:action_clips", "stepping_moves:stepping_clips"),
+    ),
+    "horse": _Cast("horse_skeleton:horse_skeleton", "horse_body:HorseStyle", ("horse:horse_clips",)),
+    "skateboarder": _Cast(
+        "skateboarder_rig:skateboarder_skeleton", "skateboarder:SkaterStyle", ("skateboarder:skateboarder_clips",)
+    ),
+}
+
+
+def cast_names() -> tuple[str, ...]:
+    """Names of the built-in characters."""
+    return tuple(_CASTS)
+
+
+def load_cast(
+    name: str,
+    *,
+    style: str | int | None = None,
+    seed: int = 0,
+    takes: int = 1,
+    behaviors: Collection[str] | None = None,
+) -> Library:
+    """Generate a built-in character's library.
+
+    Args:
+        name: one of `cast_names()`.
+        style: whose manner: None or "neutral" for the mean one, else a number (or "style-7") that draws an individual.
+        seed: of what differs between takes of one behaviour; the same seed gives the same clips.
+        takes: clips for each behaviour.
+        behaviors: only these; None for all.
+
+    Raises:
+        LibraryError: if there is no such cast, style or behaviour.
+    """
+    if name not in _CASTS:
+        raise LibraryError(f"no cast '{name}'; there are {', '.join(_CASTS)}{_nearest(name, _CASTS)}")
+    if takes < 1:
+        raise LibraryError(f"takes={takes}: every behaviour needs at least 1")
+    if seed < 0:
+        raise LibraryError(f"seed={seed} must not be negative")
+    cast = _CASTS[name]
+    manner = _style(cast, style)
+    entries: list[CastClip] = []
+    for builder in cast.builders:
+        entries += _named(builder)(manner, seed, takes, behaviors)
+    if behaviors is not None:
+        _check_asked(name, cast, behaviors, entries)
+    return library_of(name, _named(cast.skeleton)(), entries)
+
+
+def library_of(name: str, skeleton: Skeleton, entries: Sequence[CastClip]) -> Library:
+    """Gather clips into behaviours and these into a graph.
+
+    Raises:
+        LibraryError: if two clips have one name, or takes of one behaviour disagree about their states or obstacle.
+    """
+    clips = {entry.clip.name: entry.clip for entry in entries}
+    if len(clips) < len(entries):
+        names = [entry.clip.name for entry in entries]
+        raise LibraryError(f"cast '{name}' has two clips '{next(n for n in names if names.count(n) > 1)}'")
+    takes: dict[str, list[CastClip]] = {}
+    for entry in entries:
+        takes.setdefault(entry.behavior, []).append(entry)
+    return Library(name, skeleton, clips, BehaviorGraph(tuple(_behavior(name, takes[b]) for b in takes)))
+
+
+def _behavior(cast: str, takes: Sequence[CastClip]) -> Behavior:
+    first = takes[0]
+    for other in takes[1:]:
+        if (other.start, other.end, other.obstacle) != (first.start, first.end, first.obstacle):
+            raise LibraryError(
+                f"cast '{cast}': clips '{first.clip.name}' and '{other.clip.name}' are takes of '{first.behavior}' "
+                "but differ in start, end or obstacle"
+            )
+    names = tuple(entry.clip.name for entry in takes)
+    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time)
+
+
+def _style(cast: _Cast, style: str | int | None) -> Any:
+    made = _named(cast.style)
+    if style is None or style == "neutral":
+        return made()
+    number = re.fullmatch(r"(?:style-)?(\d{1,9})", str(style))
+    if number is None:
+        raise LibraryError(f"no style '{style}'; write neutral, or style-1, style-2 ... for an individual")
+    return made.draw(int(number[1]))
+
+
+def _named(place: str) -> Callable[..., Any]:
+    module, _, attribute = place.partition(":")
+    out: Callable[..., Any] = getattr(import_module(f"{_HERE}.{module}"), attribute)
+    return out
+
+
+def _check_asked(name: str, cast: _Cast, asked: Collection[str], entries: Sequence[CastClip]) -> None:
+    missing = sorted(set(asked) - {entry.behavior for entry in entries})
+    if missing:
+        everything = sorted({e.behavior for b in cast.builders for e in _named(b)(_style(cast, None), 0, 1, None)})
+        raise LibraryError(
+            f"cast '{name}' has no behaviour '{missing[0]}'{_nearest(missing[0], everything)}; "
+            f"there are {', '.join(everything)}"
+        )
+
+
+def _nearest(word: str, choices: Collection[str]) -> str:
+    near = difflib.get_close_matches(word, list(choices), n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,126 @@
+"""Whether a library holds together: can every behaviour be reached and left, and are its joins invisible?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.library.behavior import BehaviorGraph, Library
+from gaitway.motion.clip import Clip
+
+
+def check_graph(library: Library) -> list[str]:
+    """What is wrong with a behaviour graph, one line each, by name; an empty list if nothing is.
+
+    Reported are clips that no behaviour uses, behaviours that nothing may follow (dead ends) or that nothing leads to,
+    states that cannot be reached from some other state, and annotations that lie outside their clips.
+    """
+    graph = library.graph
+    problems = []
+    used = {clip for behavior in graph.behaviors for clip in behavior.clips}
+    problems += [f"clip '{name}' belongs to no behaviour" for name in library.clips if name not in used]
+    led_to = {follower for b in graph.behaviors for follower in graph.followers(b.name) if follower != b.name}
+    for behavior in graph.behaviors:
+        if not behavior.clips:
+            problems.append(f"behaviour '{behavior.name}' has no clip")
+        if not graph.followers(behavior.name):
+            problems.append(f"behaviour '{behavior.name}' is a dead end: nothing starts in state '{behavior.end}'")
+        if behavior.name not in led_to and len(graph.behaviors) > 1:
+            problems.append(f"behaviour '{behavior.name}' cannot be reached: nothing else ends in '{behavior.start}'")
+        for clip in behavior.clips:
+            duration = library.clips[clip].duration
+            if behavior.pass_time is not None and not 0.0 <= behavior.pass_time <= duration:
+                problems.append(
+                    f"behaviour '{behavior.name}' passes its obstacle at {behavior.pass_time:.3g} s, but clip '{clip}' "
+                    f"lasts {duration:.3g} s"
+                )
+    return problems + _unreachable_states(graph)
+
+
+def _unreachable_states(graph: BehaviorGraph) -> list[str]:
+    """States that some other state cannot get to."""
+    steps: dict[str, set[str]] = {state: set() for state in graph.states}
+    for behavior in graph.behaviors:
+        steps[behavior.start].add(behavior.end)
+    problems = []
+    for origin in graph.states:
+        reached, frontier = {origin}, [origin]
+        while frontier:
+            new = steps[frontier.pop()] - reached
+            reached |= new
+            frontier += new
+        problems += [f"state '{s}' cannot be reached from state '{origin}'" for s in graph.states if s not in reached]
+    return problems
+
+
+@dataclass(frozen=True)
+class Join:
+    """How far the end of one clip is from the start of another that may follow it, heading and place aligned."""
+
+    before: str
+    after: str
+    angle: float
+    """Largest difference of a joint's rotation [rad]."""
+    joint: str
+    """Where that is."""
+    height: float
+    """Difference of root height [m]."""
+    speed: float
+    """Largest change of a joint's velocity over the join [m/s] beyond the changes just before and after it."""
+    speed_joint: str
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """Pose at one end of a clip, turned to heading 0, and how its joints move between the frames there."""
+
+    local: FloatArray
+    height: float
+    velocity: FloatArray
+    """Between the outermost two frames [m/s]; (J, 3)."""
+    change: FloatArray
+    """By how much the velocity changes at the outermost frame but one [m/s]; (J,)."""
+
+
+def check_joins(library: Library) -> list[Join]:
+    """Measure every declared transition, worst angle first."""
+    starts = {name: _end(clip, first=True) for name, clip in library.clips.items()}
+    ends = {name: _end(clip, first=False) for name, clip in library.clips.items()}
+    joins = []
+    for behavior in library.graph.behaviors:
+        followers = [clip for name in library.graph.followers(behavior.name) for clip in library.graph[name].clips]
+        joins += [_join(library, a, b, ends[a], starts[b]) for a in behavior.clips for b in followers]
+    return sorted(joins, key=lambda join: -join.angle)
+
+
+def _join(library: Library, before: str, after: str, end: _End, start: _End) -> Join:
+    names = library.skeleton.names
+    angles = rotations.angle_between(end.local, start.local)
+    change = np.linalg.norm(end.velocity - start.velocity, axis=-1)
+    speeds = np.maximum(change - np.maximum(end.change, start.change), 0.0)
+    return Join(
+        before=before,
+        after=after,
+        angle=float(angles.max()),
+        joint=names[int(angles.argmax())],
+        height=abs(end.height - start.height),
+        speed=float(speeds.max()),
+        speed_joint=names[int(speeds.argmax())],
+    )
+
+
+def _end(clip: Clip, first: bool) -> _End:
+    at = 0 if first else -1
+    heading = clip.headings()[at]
+    turn = rotations.from_yaw(-heading)
+    local = clip.rotations[at].copy()
+    local[0] = rotations.multiply(turn, local[0])
+    positions = clip.joint_positions()[: 3 if first else None]
+    steps = rotations.rotate(turn, np.diff(positions[-3:], axis=0) * clip.fps)
+    if not len(steps):
+        steps = np.zeros((1, len(clip.skeleton), 3))
+    change = np.linalg.norm(steps[-1] - steps[0], axis=-1)
+    return _End(local, float(clip.root_positions[at, 2]), steps[0 if first else -1], change)
