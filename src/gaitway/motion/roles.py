@@ -41,9 +41,10 @@ _SPLITS_NAME = re.compile(r"[_.\-: ]$")
 def bare_names(names: Sequence[str]) -> list[str]:
     """Joint names without namespaces ("actor:Hips") and without the prefix that all of them share ("Bip01 L Foot")."""
     bare = [re.split(r"[:|]", name)[-1].strip() for name in names]
-    if len(bare) < 5:
+    shortest = min(bare, key=len)  # the root may be the prefix alone
+    others = sorted(b for b in bare if b != shortest)
+    if len(others) < 4:
         return bare
-    others = sorted(b for b in bare if b != min(bare, key=len))  # the root may be the prefix alone
     shared = "".join(a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(others[0], others[-1], strict=False)))
     while shared and not _SPLITS_NAME.search(shared):
         if all(b[len(shared) : len(shared) + 1].isupper() for b in bare if len(b) > len(shared)):

@@ -22,8 +22,9 @@ def roles_from_shape(parents: IntArray, positions: FloatArray) -> dict[str, int]
         parents: parent of each joint, -1 for the root; (J,).
         positions: joint positions of a standing rest pose, Z up [m]; (J, 3).
     """
+    following = _next_on_longest_way(parents, positions)
     for hips in np.flatnonzero(np.bincount(parents[1:], minlength=1) >= 3):
-        branches = [_main_chain(int(c), parents, positions) for c in np.flatnonzero(parents == hips)]
+        branches = [_main_chain(int(c), following) for c in np.flatnonzero(parents == hips)]
         legs = _twins([b for b in branches if _goes_down(b, positions)], positions)
         if len(branches) >= 3 and legs is not None:
             limbs = [_limb(leg, positions) for leg in legs]
@@ -33,21 +34,27 @@ def roles_from_shape(parents: IntArray, positions: FloatArray) -> dict[str, int]
             found = {"hips": int(hips)}
             for side, limb in zip(sides, limbs, strict=True):
                 found.update(zip((f"{side}_hip", f"{side}_knee", f"{side}_ankle", f"{side}_toe"), limb, strict=False))
-            _add_arms(found, int(hips), parents, positions)
+            _add_arms(found, int(hips), parents, positions, following)
             return found
     return {}
 
 
-def _main_chain(joint: int, parents: IntArray, positions: FloatArray) -> list[int]:
-    """The joint and its descendants along the longest way; at a fork, the child with the longest way below it."""
-    # one pass from the last joint to the first: parents come first, so a joint's own way is known before its parent's
+def _next_on_longest_way(parents: IntArray, positions: FloatArray) -> list[int]:
+    """For each joint the child with the longest way below it, or -1.
+
+    One pass from the last joint to the first: a joint's own way is known before its parent's, however deep the tree.
+    """
     bones = np.linalg.norm(positions - positions[parents], axis=-1)
-    ways = [0.0] * len(parents)
-    following = [-1] * len(parents)
+    ways, following = [0.0] * len(parents), [-1] * len(parents)
     for child in range(len(parents) - 1, 0, -1):
         parent, way = int(parents[child]), float(bones[child]) + ways[child]
         if following[parent] < 0 or way >= ways[parent]:
             following[parent], ways[parent] = child, way
+    return following
+
+
+def _main_chain(joint: int, following: list[int]) -> list[int]:
+    """The joint and its descendants along the longest way."""
     chain = [joint]
     while following[chain[-1]] >= 0:
         chain.append(following[chain[-1]])
@@ -94,14 +101,14 @@ def _sides(legs: list[list[int]], positions: FloatArray) -> tuple[str, str] | No
     return ("left", "right") if turn > 0.0 else ("right", "left")
 
 
-def _add_arms(found: dict[str, int], hips: int, parents: IntArray, positions: FloatArray) -> None:
+def _add_arms(found: dict[str, int], hips: int, parents: IntArray, positions: FloatArray, following: list[int]) -> None:
     """Arms, chest, spine, neck and head on the way up from the hips."""
     across = positions[found["left_hip"], :2] - positions[found["right_hip"], :2]
     legs = {found["left_hip"], found["right_hip"]}
     joint, trunk = hips, [hips]
     while True:
         children = [int(c) for c in np.flatnonzero(parents == joint)]
-        branches = [_main_chain(c, parents, positions) for c in children]
+        branches = [_main_chain(c, following) for c in children]
         arms = _twins([b for b in branches if len(b) >= 3 and not legs & set(b)], positions) if joint != hips else None
         if arms is not None:
             break
@@ -122,7 +129,7 @@ def _add_arms(found: dict[str, int], hips: int, parents: IntArray, positions: Fl
             found[f"{name}_clavicle"] = before[-1]
     above = [c for c in np.flatnonzero(parents == joint) if int(c) not in (arms[0][0], arms[1][0])]
     if above:
-        neck = max((_main_chain(int(c), parents, positions) for c in above), key=lambda b: float(positions[b, 2].max()))
+        neck = max((_main_chain(int(c), following) for c in above), key=lambda b: float(positions[b, 2].max()))
         neck = [j for j in neck if np.linalg.norm(positions[j] - positions[joint]) > 1e-6] or neck
         neck = neck[:-1] if len(neck) > 2 else neck  # the crown of the head is no joint of its own
         found["head"] = neck[-1]

@@ -9,13 +9,14 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.motion.formats.amc import read_amc
 from gaitway.motion.formats.assemble import LoadOptions, assemble
+from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.bvh_writer import write_bvh
 from gaitway.motion.formats.gltf import read_gltf
 from gaitway.motion.formats.limits import MAX_FPS
 from gaitway.motion.formats.raw import RawMotion
 from gaitway.motion.formats.report import LoadReport
-from gaitway.motion.formats.units import UP_AXES, metres_per_unit
+from gaitway.motion.formats.units import metres_per_unit
 
 __all__ = ["LoadReport", "load_clip", "load_clip_with_report", "save_clip"]
 
@@ -93,7 +94,7 @@ def _read(path: Path, file_fps: float | None, asf: Path | None, animation: int |
 
 
 def save_clip(
-    clip: Clip, path: str | Path, *, unit: str | float = "cm", up: str = "y", euler_order: str = "zyx"
+    clip: Clip, path: str | Path, *, unit: str | float = "cm", up: str = "y", euler_order: str = "zxy"
 ) -> None:
     """Write a clip to a file, whose ending picks the format: .bvh is the one that is written.
 
@@ -104,7 +105,8 @@ def save_clip(
         path: the file; an existing one is replaced.
         unit: the file's unit of length: "m", "cm", "mm", "inch", "cmu" or metres per unit.
         up: the file's vertical axis, "x", "y" or "z"; a figure that faces +X here faces +Z in a Y-up file.
-        euler_order: order in which the file's rotations multiply, three different axes such as "zyx".
+        euler_order: order in which the file's rotations multiply, three different axes. The middle one should turn
+            least, since its angle is ambiguous at 90 degrees; "zxy" suits an upright body in a Y-up file.
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.

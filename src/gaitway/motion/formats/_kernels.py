@@ -219,3 +219,26 @@ def reorder_axes(q: FloatArray, x: int, y: int, z: int) -> None:
         for j in range(q.shape[1]):
             a, b, c = q[f, j, 1 + x], q[f, j, 1 + y], q[f, j, 1 + z]
             q[f, j, 1], q[f, j, 2], q[f, j, 3] = a, b, c
+
+
+@kernel
+def smooth_euler(angles: FloatArray) -> None:
+    """Choose, in place, among the Euler angles [rad] (F, J, 3) of the same rotations those nearest to the frame before.
+
+    About three different axes, (a, b, c) and (a + pi, pi - b, c + pi) are the same rotation, as is any whole turn more.
+    """
+    turn = 2.0 * math.pi
+    for f in range(1, angles.shape[0]):
+        for j in range(angles.shape[1]):
+            a0, b0, c0 = angles[f - 1, j, 0], angles[f - 1, j, 1], angles[f - 1, j, 2]
+            a1, b1, c1 = angles[f, j, 0], angles[f, j, 1], angles[f, j, 2]
+            a2, b2, c2 = a1 + math.pi, math.pi - b1, c1 + math.pi
+            a1 -= turn * round((a1 - a0) / turn)
+            b1 -= turn * round((b1 - b0) / turn)
+            c1 -= turn * round((c1 - c0) / turn)
+            a2 -= turn * round((a2 - a0) / turn)
+            b2 -= turn * round((b2 - b0) / turn)
+            c2 -= turn * round((c2 - c0) / turn)
+            if abs(a2 - a0) + abs(b2 - b0) + abs(c2 - c0) < abs(a1 - a0) + abs(b1 - b0) + abs(c1 - c0):
+                a1, b1, c1 = a2, b2, c2
+            angles[f, j, 0], angles[f, j, 1], angles[f, j, 2] = a1, b1, c1

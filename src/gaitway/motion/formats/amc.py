@@ -57,6 +57,7 @@ def read_amc(path: Path, file_fps: float | None = None, asf: Path | None = None)
         rotations=_rotations(skeleton, values, starts, radians, notes),
         fps=file_fps or stated_rate or DEFAULT_RATE,
         up="y",
+        may_have_tpose=False,
         notes=notes,
     )
     state_unit(raw, _INCH / skeleton.length_unit, f"the ASF says 'length {skeleton.length_unit:g}'")

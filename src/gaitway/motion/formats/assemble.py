@@ -13,11 +13,11 @@ from gaitway.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import humanoid_contact_points
 from gaitway.motion.formats import _kernels
+from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.formats.raw import RawMotion, pose
 from gaitway.motion.formats.report import LoadReport
 from gaitway.motion.formats.tpose import starts_with_tpose
-from gaitway.motion.formats.units import UP_AXES, detect_unit, detect_up, metres_per_unit, unit_name
-from gaitway.motion.roles import find_roles
+from gaitway.motion.formats.units import detect_unit, metres_per_unit, stands_along_z, unit_name
 from gaitway.motion.skeleton import Skeleton
 
 _FEET = {f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")}
@@ -36,16 +36,14 @@ class LoadOptions:
 def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, LoadReport]:
     """The clip that a file holds, and what was decided about it."""
     notes = list(raw.notes)
-    roles = find_roles(raw.names, raw.parents, raw.offsets)
+    up, roles = _choose_up(raw, options.up, notes)
     rest_rotations = raw.neutral
-    rest = pose(raw.parents, raw.offsets, rest_rotations[None])[0][0]
     dropped = not options.keep_tpose and starts_with_tpose(raw)
     first = 0
     if dropped:
         first, rest_rotations = 1, raw.rotations[0].copy()
         notes.append("frame 0 is a T-pose that a converter added; it was left out (keep_tpose=True keeps it)")
-    up = _choose_up(raw, roles, rest, options.up, notes)
-    factor = _choose_unit(raw, roles, rest, options.unit, notes)
+    factor = _choose_unit(raw, roles, options.unit, notes)
     order = list(UP_AXES[up])
     quaternion_order = [0, *(1 + axis for axis in order)]
     offsets = raw.offsets[:, order] * factor
@@ -74,28 +72,25 @@ def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, Lo
     return clip, LoadReport(path, unit_name(factor), factor, up, raw.fps, dropped, tuple(notes))
 
 
-def _choose_up(raw: RawMotion, roles: dict[str, int], rest: FloatArray, up: str | None, notes: list[str]) -> str:
-    if up is not None:
-        if up not in UP_AXES:
-            raise GaitwayError(f"up='{up}' must be one of {', '.join(UP_AXES)}")
-        return up
-    if raw.up is not None:
-        return raw.up
-    found, note = detect_up(raw, roles, rest)
-    if note:
-        notes.append(note)
-    return found
+def _choose_up(raw: RawMotion, stated: str | None, notes: list[str]) -> tuple[str, dict[str, int]]:
+    """The file's vertical axis, and what its joints are."""
+    if stated is not None and stated not in UP_AXES:
+        raise GaitwayError(f"up='{stated}' must be one of {', '.join(UP_AXES)}")
+    known = stated or raw.up
+    roles = raw.roles(known or "y")
+    if known is not None or not stands_along_z(raw, roles):
+        return known or "y", roles
+    notes.append("Z is up: the rest pose stands along Z")
+    return "z", raw.roles("z")
 
 
-def _choose_unit(
-    raw: RawMotion, roles: dict[str, int], rest: FloatArray, unit: str | float | None, notes: list[str]
-) -> float:
+def _choose_unit(raw: RawMotion, roles: dict[str, int], unit: str | float | None, notes: list[str]) -> float:
     if unit is not None:
         return metres_per_unit(unit)
     if raw.metres_per_unit is not None:
         notes.append(f"unit is {unit_name(raw.metres_per_unit)}, as the file says")
         return raw.metres_per_unit
-    factor, note = detect_unit(raw, roles, rest)
+    factor, note = detect_unit(raw, roles)
     notes.append(note)
     return factor
 

@@ -13,7 +13,8 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import FormatError
 from gaitway.files import atomic_write
 from gaitway.motion.clip import Clip
-from gaitway.motion.formats.units import UP_AXES
+from gaitway.motion.formats import _kernels
+from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.skeleton import Skeleton
 
 _ROWS_AT_ONCE = 512
@@ -27,7 +28,7 @@ def write_bvh(clip: Clip, path: Path, *, metres_per_unit: float, up: str, euler_
         path: the file.
         metres_per_unit: the file's unit of length.
         up: the file's vertical axis.
-        euler_order: axes of the file in the order the rotations multiply, such as "zyx".
+        euler_order: axes of the file in the order the rotations multiply, such as "zxy".
     """
     order = np.argsort(UP_AXES[up])  # the way back from our axes to the file's
     skeleton = clip.skeleton
@@ -36,7 +37,9 @@ def write_bvh(clip: Clip, path: Path, *, metres_per_unit: float, up: str, euler_
     tips = {joint: np.array(tip)[order] / metres_per_unit for joint, tip in skeleton.tips.items()}
     places = _depth_first(skeleton)
     quaternions = clip.rotations[:, places][..., [0, *(1 + order)]]
-    angles = np.degrees(continuous_euler(euler_order, quaternions)).reshape(len(clip), -1)
+    angles = rotations.to_euler(euler_order, quaternions)
+    _kernels.smooth_euler(angles)
+    angles = np.degrees(angles).reshape(len(clip), -1)
     table = np.concatenate([clip.root_positions[:, order] / metres_per_unit, angles], axis=1)
     decimals = max(0, 7 + math.ceil(math.log10(metres_per_unit)))  # a tenth of a micrometre
     with atomic_write(path) as file:
@@ -47,11 +50,6 @@ def write_bvh(clip: Clip, path: Path, *, metres_per_unit: float, up: str, euler_
         for start in range(0, len(table), _ROWS_AT_ONCE):
             rows = table[start : start + _ROWS_AT_ONCE]
             file.write((row_format * len(rows) % tuple(rows.ravel().tolist())).encode())
-
-
-def continuous_euler(order: str, q: FloatArray) -> FloatArray:
-    """Euler angles [rad] (F, ..., 3) of quaternions (F, ..., 4), without jumps by a whole turn from frame to frame."""
-    return np.unwrap(rotations.to_euler(order, q), axis=0)
 
 
 def _depth_first(skeleton: Skeleton) -> list[int]:

@@ -11,6 +11,8 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.motion import _kernels
+from gaitway.motion.formats.axes import UP_AXES
+from gaitway.motion.roles import find_roles
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
@@ -40,12 +42,23 @@ class RawMotion:
     """Stated by the format, or None where it has to be judged."""
     rest_rotations: FloatArray | None = None
     """(J, 4), where the format has a rest pose other than the identity."""
+    may_have_tpose: bool = True
+    """Whether files of this kind come from converters that put a T-pose first."""
     notes: list[str] = field(default_factory=list)
 
     @property
     def neutral(self) -> FloatArray:
         """Local rotations of the rest pose; (J, 4)."""
         return self.rest_rotations if self.rest_rotations is not None else rotations.identity(len(self.names))
+
+    def rest_positions(self) -> FloatArray:
+        """Joint positions of the rest pose with the root at the origin, file units and axes; (J, 3)."""
+        positions, _ = pose(self.parents, self.offsets, self.neutral[None])
+        return positions.reshape(-1, 3)
+
+    def roles(self, up: str) -> dict[str, int]:
+        """What each joint is, if `up` is the file's vertical axis."""
+        return find_roles(self.names, self.parents, self.rest_positions()[:, UP_AXES[up]])
 
 
 def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray]:

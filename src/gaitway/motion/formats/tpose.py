@@ -30,7 +30,7 @@ def starts_with_tpose(raw: RawMotion) -> bool:
     none is turned far, and the body jumps from it into the motion. A motion that begins in a T-pose leaves it smoothly
     and is kept.
     """
-    if len(raw.roots) < 2 or len(raw.parents) < 2:
+    if not raw.may_have_tpose or len(raw.roots) < 3 or len(raw.parents) < 2:
         return False
     longest = float(np.linalg.norm(raw.offsets[1:], axis=1).max())
     if np.linalg.norm(raw.roots[1] - raw.roots[0]) > _SAME_PLACE * longest:
@@ -42,5 +42,4 @@ def starts_with_tpose(raw: RawMotion) -> bool:
         return False
     head = raw.rotations[: _FRAMES_SEEN + 1, moving]
     jumps = rotations.angle_between(head[1:], head[:-1]).mean(axis=1)
-    usual = float(np.median(jumps[1:])) if len(jumps) > 1 else 0.0
-    return bool(jumps[0] > max(_LEAST_JUMP, _JUMP_RATIO * usual))
+    return bool(jumps[0] > max(_LEAST_JUMP, _JUMP_RATIO * float(np.median(jumps[1:]))))

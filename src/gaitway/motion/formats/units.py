@@ -10,16 +10,9 @@ import numpy as np
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.errors import GaitwayError
 from gaitway.motion.formats.raw import RawMotion, pose
-from gaitway.motion.roles import find_roles
 
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "cmu": 0.0254 / 0.45}
 """Metres in one unit. "cmu" is 1/0.45 inch, the unit of the CMU captures and of their conversions."""
-UP_AXES: Mapping[str, tuple[int, int, int]] = {"x": (1, 2, 0), "y": (2, 0, 1), "z": (0, 1, 2)}
-"""For each vertical axis of a file, which file axis becomes our x, y and z.
-
-All three are turns, not mirrors. From Y up, (x, y, z) becomes (z, x, y): what faced +Z faces +X.
-"""
-
 _TYPICAL_LEG = 0.85
 _PLAUSIBLE_LEG = (0.55, 1.2)
 """Thigh and shank together of an adult [m], and what may still be one (children of ten, very tall people)."""
@@ -68,21 +61,15 @@ def leg_length(parents: IntArray, offsets: FloatArray, roles: Mapping[str, int])
 
 def state_unit(raw: RawMotion, factor: float, source: str) -> None:
     """Take a file's own statement of its unit [m], unless the body has legs that are then not of human length."""
-    leg = leg_length(raw.parents, raw.offsets, find_roles(raw.names, raw.parents, raw.offsets))
+    leg = leg_length(raw.parents, raw.offsets, raw.roles(raw.up or "y"))
     if leg is None or _PLAUSIBLE_LEG[0] <= leg * factor <= _PLAUSIBLE_LEG[1]:
         raw.metres_per_unit = factor
     else:
         raw.notes.append(f"{source}, but the leg would be {leg * factor:.3g} m long; the unit is judged by body size")
 
 
-def detect_unit(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> tuple[float, str]:
-    """Metres per file unit, and a sentence that says why.
-
-    Args:
-        raw: the motion.
-        roles: its joints' roles.
-        rest: joint positions of the rest pose, file units; (J, 3).
-    """
+def detect_unit(raw: RawMotion, roles: Mapping[str, int]) -> tuple[float, str]:
+    """Metres per file unit, and a sentence that says why."""
     leg = leg_length(raw.parents, raw.offsets, roles)
     if leg is not None:
         name = _nearest(leg, _TYPICAL_LEG, tuple(UNITS))
@@ -91,7 +78,7 @@ def detect_unit(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> t
             "" if _PLAUSIBLE_LEG[0] <= metres <= _PLAUSIBLE_LEG[1] else ", which is not human; say unit= if you know it"
         )
         return UNITS[name], f"unit is {name} ({UNITS[name]:.6g} m): the leg is then {metres:.2f} m long{doubt}"
-    size = float(np.ptp(rest, axis=0).max())
+    size = float(np.ptp(raw.rest_positions(), axis=0).max())
     if size <= 0.0:
         return 1.0, "unit is taken as m: the figure has no size to judge by; say unit= if it is another"
     name = _nearest(size, _TYPICAL_SIZE, ("m", "cm", "mm"))
@@ -105,19 +92,17 @@ def _nearest(length: float, typical: float, names: tuple[str, ...]) -> str:
     return min(names, key=lambda name: abs(math.log(length * UNITS[name] / typical)))
 
 
-def detect_up(raw: RawMotion, roles: Mapping[str, int], rest: FloatArray) -> tuple[str, str | None]:
-    """The file's vertical axis, and a sentence where it is not the usual Y.
-
-    Z up needs a body whose rest pose stands along +Z and whose motion does not stand along +Y instead.
-    """
+def stands_along_z(raw: RawMotion, roles: Mapping[str, int]) -> bool:
+    """Whether a file has Z up: its rest pose stands along +Z, and the motion does not stand along +Y instead."""
     top, bottom = roles.get("head", roles.get("neck", roles.get("chest"))), roles.get("hips")
-    if top is None or bottom is None or top == bottom or not _points_along(rest[top] - rest[bottom], 2):
-        return "y", None
+    if top is None or bottom is None or top == bottom:
+        return False
+    rest = raw.rest_positions()
+    if not _points_along(rest[top] - rest[bottom], 2):
+        return False
     frames = np.unique(np.linspace(0, len(raw.roots) - 1, 16).astype(int))
     positions = pose(raw.parents, raw.offsets, raw.rotations[frames])[0]
-    if _points_along((positions[:, top] - positions[:, bottom]).mean(axis=0), 1):
-        return "y", None
-    return "z", "Z is up: the rest pose stands along Z"
+    return not _points_along((positions[:, top] - positions[:, bottom]).mean(axis=0), 1)
 
 
 def _points_along(direction: FloatArray, axis: int) -> bool:
