@@ -8,9 +8,10 @@ solved together. Where targets and the given motion are smooth in time, so is th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
@@ -20,6 +21,8 @@ from gaitway.motion.skeleton import ContactPoint, Skeleton
 
 _FIRM = 1e5
 """Weight of a target [1/m^2] against a stiffness of 1 [1/rad^2]: leaves errors of a few hundredths of a millimetre."""
+_FLOOR = 1e4
+"""Weight against sinking [1/m^2]; below that of a target, so that the two cannot wrestle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +45,10 @@ class Stiffness:
     joints: FloatArray
     """For each joint about its own x, y, z [1/rad^2]; (J, 3)."""
     root: FloatArray
-    """For the root position along x, y, z [1/m^2]; (3,)."""
+    """For the root position along x, y, z [1/m^2]; (3,) or (F, 3)."""
 
     @staticmethod
-    def of(skeleton: Skeleton, joints: Mapping[str, Sequence[float]], root: Sequence[float]) -> Stiffness:
+    def of(skeleton: Skeleton, joints: Mapping[str, Sequence[float]], root: npt.ArrayLike) -> Stiffness:
         """From joint name endings ("UpLeg" serves both sides); the longest ending that fits counts, else 1."""
         rows = np.ones((len(skeleton), 3))
         for j, name in enumerate(skeleton.names):
@@ -61,7 +64,9 @@ def solve_poses(
     local: FloatArray,
     targets: Targets,
     stiffness: Stiffness,
+    *,
     iterations: int = 12,
+    in_turn: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Poses near a given motion whose points are on their targets.
 
@@ -72,6 +77,8 @@ def solve_poses(
         targets: what must be met.
         stiffness: what it costs to leave the given motion.
         iterations: Gauss-Newton steps; a dozen is enough from half a metre away.
+        in_turn: begin each frame at the solution of the one before instead of at the given motion. Slower, but far from
+            the given motion only this keeps neighbouring frames in the same one of several solutions.
 
     Returns:
         Root positions (F, 3) and local rotations (F, J, 4).
@@ -82,8 +89,19 @@ def solve_poses(
         )
     above = _ancestors(skeleton)
     place, turn = root.copy(), local.copy()
-    for _ in range(iterations):
-        place, turn = _step(skeleton, (root, local), (place, turn), targets, stiffness, above)
+    spans = [slice(f, f + 1) for f in range(len(root))] if in_turn else [slice(0, len(root))]
+    for span in spans:
+        given, part = (
+            (root[span], local[span]),
+            replace(targets, places=targets.places[span], weights=targets.weights[span]),
+        )
+        stiff = replace(stiffness, root=np.broadcast_to(stiffness.root, root.shape)[span])
+        now = (place[span], turn[span])
+        if in_turn and span.start > 0:
+            now = (place[span.start - 1 : span.start], turn[span.start - 1 : span.start])
+        for _ in range(iterations):
+            now = _step(skeleton, given, now, part, stiff, above)
+        place[span], turn[span] = now
     return place, rotations.normalize(turn)
 
 
@@ -117,7 +135,7 @@ def _step(
     for point in targets.floor:
         here = positions[:, point.joint] + rotations.rotate(world[:, point.joint], point.offset)
         slopes = _slopes(positions, here, above[point.joint])[:, 2:]
-        _add(hessian, gradient, slopes, here[:, 2:], _FIRM * (here[:, 2] < 0.0))
+        _add(hessian, gradient, slopes, here[:, 2:], _FLOOR * (here[:, 2] < 0.0))
     change = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
     vectors = change[:, 3:].reshape(frames, joints, 3)
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
