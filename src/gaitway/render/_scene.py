@@ -13,6 +13,7 @@ from gaitway.render import _kernels
 from gaitway.render._kernels import Flags, Index, Single
 from gaitway.render.body import BodyMesh, body_mesh
 from gaitway.render.camera import Camera
+from gaitway.render.cast_bodies import built_in_shape
 from gaitway.render.palette import linear_color
 from gaitway.render.things import Figure, Obstacle, Paint
 
@@ -86,7 +87,8 @@ def _figure_parts(figures: Sequence[Figure], camera: Camera, height: int) -> lis
     """One part for all figures that share a body: their vertices are moved in one call."""
     groups: dict[int, tuple[BodyMesh, list[Figure]]] = {}
     for figure in figures:
-        body = body_mesh(figure.skeleton, figure.body, coarse=_is_small(figure, camera, height))
+        shape = built_in_shape(figure.skeleton) if figure.body is None else figure.body
+        body = body_mesh(figure.skeleton, shape, coarse=_is_small(figure, camera, height))
         groups.setdefault(id(body), (body, []))[1].append(figure)
     return [_skinned(body, members) for body, members in groups.values()]
 

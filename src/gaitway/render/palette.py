@@ -68,7 +68,8 @@ def from_oklch(lightness: float, chroma: float, hue_deg: float) -> FloatArray:
             [-0.0041960863, -0.7034186147, 1.7076147010],
         ]
     )
-    return np.clip(to_rgb @ cones, 0.0, 1.0)
+    linear: FloatArray = np.clip(to_rgb @ cones, 0.0, 1.0)
+    return linear
 
 
 def palette(tones: Mapping[str, npt.ArrayLike]) -> Palette:
@@ -92,7 +93,7 @@ def person_palette(seed: int = 0, side_tint: float = 0.0) -> Palette:
         side_tint: 0..1, how far left limbs turn warm and right limbs cool.
     """
     rng = np.random.default_rng(seed)
-    hue = 360.0 * ((0.13 + _GOLDEN * seed) % 1.0)
+    hue = 85.0 + 280.0 * ((0.58 + _GOLDEN * seed) % 1.0)  # shirts in the hue of skin look like none
     top = from_oklch(rng.uniform(0.52, 0.76), rng.uniform(0.055, 0.095), hue)
     bottom = from_oklch(rng.uniform(0.32, 0.48), rng.uniform(0.015, 0.04), rng.choice([255.0, 265.0, 70.0, 90.0]))
     skin = from_oklch(*_SKINS[rng.integers(len(_SKINS))])

@@ -23,6 +23,8 @@ from gaitway.render.things import Figure, Label, Obstacle, Paint
 MAX_PIXELS = 64_000_000
 """Most pixels of one picture."""
 _NEAR = 0.05
+_KEY_ASIDE = np.radians(38.0)
+"""How far the key light stands to the right of the camera."""
 _SAMPLES = {
     1: ((8, 8),),
     4: ((6, 2), (14, 6), (2, 10), (10, 14)),
@@ -46,8 +48,8 @@ class Studio:
     grid: float = 0.55
     """Opacity of the lines at every metre; 0 for none."""
     line: str = "#bfc0c2"
-    light_azimuth: float = np.radians(-35.0)
-    """Bearing of the key light seen from the scene [rad]."""
+    light_azimuth: float | None = None
+    """Bearing of the key light seen from the scene [rad]; None stands it to the right of the camera."""
     light_elevation: float = np.radians(52.0)
     """Height of the key light over the horizon [rad]."""
     shadow: float = 0.42
@@ -91,7 +93,7 @@ def render_frame(
         raise GaitwayError(f"{samples} samples a pixel; write one of {', '.join(map(str, _SAMPLES))}")
     studio = studio or Studio()
     triangles = _scene.gather(figures, obstacles, paint, camera, height)
-    light = _direction(studio.light_azimuth, studio.light_elevation)
+    light = _key_direction(studio, camera)
     look = _look(studio, light, triangles.points)
     view = _view(camera, width, height)
     with ThreadPoolExecutor(max(1, threads or os.cpu_count() or 1)) as pool:
@@ -160,16 +162,20 @@ def _view(camera: Camera, width: int, height: int) -> View:
     return View(np.array(camera.eye), camera.axes, camera.scale(height), 0.5 * width, 0.5 * height, camera.span is None)
 
 
-def _direction(azimuth: float, elevation: float) -> FloatArray:
+def _key_direction(studio: Studio, camera: Camera) -> FloatArray:
+    """Unit vector towards the key light."""
+    azimuth, elevation = studio.light_azimuth, studio.light_elevation
+    if not 0.1 <= elevation <= 0.5 * np.pi:
+        raise GaitwayError(f"key light at {elevation:g} rad over the horizon; it must stand between 0.1 and pi/2")
+    if azimuth is None:
+        # the camera stands a quarter turn from its right; also defined for a view straight down
+        right = camera.axes[0]
+        azimuth = float(np.arctan2(-right[0], right[1])) + _KEY_ASIDE
     flat = np.cos(elevation)
     return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
 
 
 def _look(studio: Studio, light: FloatArray, points: FloatArray) -> Look:
-    if studio.light_elevation < 0.1:
-        raise GaitwayError(
-            f"key light at {studio.light_elevation:g} rad; it must stand at least 0.1 rad over the horizon"
-        )
     focus = np.zeros(4)
     if len(points):
         focus = np.concatenate([points[:, :2].min(axis=0) - studio.reach, points[:, :2].max(axis=0) + studio.reach])

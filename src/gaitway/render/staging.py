@@ -14,7 +14,8 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, resample
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
-from gaitway.render.palette import Palette, person_palette
+from gaitway.render.cast_bodies import built_in_palette
+from gaitway.render.palette import Palette
 from gaitway.render.things import Figure, Trail
 
 VIEWS = {"side": -90.0, "front": 0.0, "three-quarter": -45.0, "back": 180.0, "top": -90.0}
@@ -108,7 +109,7 @@ def set_stage(
         actors = [place(clip, (0.0, gap * (middle - i), 0.0)) for i, clip in enumerate(actors)]
     moved = [clip.joint_transforms() for clip in actors]
     if colors is None:
-        palettes = [person_palette(i, side_tint) for i in range(len(actors))]
+        palettes = [built_in_palette(clip.skeleton, i, side_tint) for i, clip in enumerate(actors)]
     else:
         palettes = [colors] * len(actors) if isinstance(colors, np.ndarray) else list(colors)
     if len(palettes) != len(actors):

@@ -14,6 +14,7 @@ from gaitway.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
+from gaitway.render.cast_bodies import built_in_palette
 from gaitway.render.filmstrip import save_png
 from gaitway.render.footprints import footprints
 from gaitway.render.palette import Palette, person_palette
@@ -155,7 +156,7 @@ def top_view(
         samples: places looked at in each pixel (1, 4, 8 or 16).
     """
     items = _items(clips)
-    palettes = [person_palette(i) for i in range(len(items))] if colors is None else list(colors)
+    palettes = [_drawn_colors(item, i) for i, item in enumerate(items)] if colors is None else list(colors)
     if len(palettes) != len(items):
         raise GaitwayError(f"{len(palettes)} palettes for {len(items)} clips; give one each")
     words = _plan_words(items, labels)
@@ -213,6 +214,10 @@ def _items(clips: Clip | npt.ArrayLike | Sequence[Clip | npt.ArrayLike]) -> list
             line = np.column_stack([line, np.arctan2(way[:, 1], way[:, 0])])
         items.append(line)
     return items
+
+
+def _drawn_colors(item: Clip | FloatArray, seed: int) -> Palette:
+    return built_in_palette(item.skeleton, seed) if isinstance(item, Clip) else person_palette(seed)
 
 
 def _plan_words(items: Sequence[Clip | FloatArray], labels: bool | Sequence[str]) -> list[str]:
