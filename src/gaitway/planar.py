@@ -14,7 +14,7 @@ from gaitway.arrays import FloatArray
 def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
     """The same angle [rad] in [-pi, pi)."""
     out: FloatArray = (np.asarray(angle, dtype=np.float64) + np.pi) % (2.0 * np.pi) - np.pi
-    return out
+    return np.where(out >= np.pi, -np.pi, out)  # the remainder of a tiny negative number rounds up to 2 pi
 
 
 def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:

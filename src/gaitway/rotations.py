@@ -52,10 +52,11 @@ def conjugate(q: npt.ArrayLike) -> FloatArray:
 
 
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Vectors `v` (..., 3) turned by unit quaternions `q` (..., 4); batch axes broadcast."""
+    """Vectors `v` (..., 3) turned by quaternions `q` (..., 4) of any length; batch axes broadcast."""
     q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
     u = q[..., 1:]
-    t = 2.0 * cross(u, v)
+    square = np.einsum("...i,...i->...", q, q)[..., None]
+    t = cross(u, v) * (2.0 / np.where(square > _SMALL * _SMALL, square, 1.0))
     out: FloatArray = v + q[..., :1] * t + cross(u, t)
     return out
 
@@ -175,8 +176,9 @@ def to_euler(order: str, q: npt.ArrayLike) -> FloatArray:
     i, j, k = (_AXES[c] for c in order.lower())
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     m = to_matrix(q)
-    middle = np.arcsin(np.clip(sign * m[..., i, k], -1.0, 1.0))
-    locked = np.abs(m[..., i, k]) > 1.0 - 1e-12
+    across = np.hypot(m[..., i, i], m[..., i, j])  # cosine of the middle angle; arcsin would lose half the digits
+    middle = np.arctan2(sign * m[..., i, k], across)
+    locked = across < 1e-9
     first = np.where(
         locked, np.arctan2(sign * m[..., k, j], m[..., j, j]), np.arctan2(-sign * m[..., j, k], m[..., k, k])
     )
