@@ -148,7 +148,7 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
     turns = t_pose(skeleton) if person else rest_world_rotations(skeleton)
     places = forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, turns))[0]
     parts = bone_shape(skeleton).parts if shape is None and not person else (shape.parts if shape else ())
-    pieces += [_part_piece(skeleton, part, places, turns, own, 8 if coarse else 16) for part in parts]
+    pieces += [_part_piece(skeleton, part, places, turns, own, 10 if coarse else 24) for part in parts]
     if not pieces:
         raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
     return bind(pieces, places, turns, np.array(own).reshape(-1, 3))
