@@ -27,7 +27,7 @@ def standing(frames: int = 60, fps: float = 60.0, height: float = 0.98) -> Clip:
 
 
 def walking(
-    seconds: float = 4.0, fps: float = 60.0, speed: float = 1.2, slide: float = 0.0, noise: float = 0.0, seed: int = 0
+    seconds: float = 4.0, fps: float = 60.0, speed: float = 1.0, slide: float = 0.0, noise: float = 0.0, seed: int = 0
 ) -> Clip:
     """A plain walk along +X: feet rest flat, then swing in an arc. The pelvis bobs a little.
 
@@ -44,7 +44,7 @@ def walking(
     period, share = 1.1, 0.6  # of a cycle, and of it on the ground
     base = standing(frames, fps)
     roots = np.column_stack(
-        [speed * t, 0.02 * np.sin(2 * np.pi * t / period), 0.93 + 0.015 * np.cos(4 * np.pi * t / period)]
+        [speed * t, 0.02 * np.sin(2 * np.pi * t / period), 0.90 + 0.015 * np.cos(4 * np.pi * t / period)]
     )
     clip = Clip(base.skeleton, roots, base.rotations, fps, "walking")
     rng = np.random.default_rng(seed)

@@ -110,10 +110,13 @@ def _bend_side(first: FloatArray, ahead: FloatArray, pole: FloatArray, margin: f
         wanted = wanted / size
         along = np.sum(now * wanted)
         if along < margin:
+            side = now - along * wanted
             t = max((along + margin) / (2.0 * margin), 0.0)
             # cubic that leaves 0.2 margin with slope 0 and joins the identity at the margin with slope 1
             eased = margin * (0.2 + t * t * (0.8 * (3.0 - 2.0 * t) + 2.0 * (t - 1.0)))
-            now = now + (eased - along) * wanted
+            # what points sideways is noise unless it is large
+            kept = min(max(max(along, np.sqrt(np.sum(side * side)) - margin) / margin, 0.0), 1.0)
+            now = eased * wanted + kept * kept * (3.0 - 2.0 * kept) * side
     length = np.sqrt(np.sum(now * now))
     if length > 1e-9:
         return now / length
