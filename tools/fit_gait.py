@@ -42,8 +42,10 @@ ACCAD_TAKES = re.compile(r"_(B0[1-9]|B1[0-4]|C0[2-5]|C1[1-6])")
 CMU_KINDS = ("walk", "run", "turn", "side/back")
 WOBBLE_SHARES = {"walk": 1.0, "jog": 0.55, "back": 0.7}
 """How much of what the regression leaves within a person is wobble; with few takes at a speed much of it is misfit."""
-MOST_GAIN = 1.2
-"""Averaging people whose phases differ a little shrinks every harmonic; the first two get up to this much back."""
+GAINED = {"walk": (2, 1.2), "jog": (2, 1.2), "back": (3, 1.4)}
+"""Averaging people whose phases differ a little shrinks every harmonic; the first few get up to this factor back."""
+LEAST_HEIGHT_GAIN = 1.18
+"""For the pelvis height: the foot planter's floor takes a part of its rise and fall."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +180,7 @@ def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatAr
         size = np.abs(residual).sum(axis=1)
         weight = weight * np.minimum(1.0, 2.0 * np.median(size) / size)
     shape = (-1, TERMS, raw.shape[-1])
-    gain = _gain(flat.reshape(shape), (terms @ mean_terms).reshape(shape), group)
+    gain = _gain(flat.reshape(shape), (terms @ mean_terms).reshape(shape), group, *GAINED[name])
     per_subject = np.stack([residual[group == s].mean(axis=0) for s in range(len(subjects))])
     within = (residual - per_subject[group]).reshape(-1, TERMS, raw.shape[-1])
     within[:, 0, :3] = 0.0  # how high a take's floor was found is no wobble of the gait
@@ -230,12 +232,13 @@ def _directions(rows: FloatArray, count: int) -> FloatArray:
     return out
 
 
-def _gain(single: FloatArray, mean: FloatArray, group: IntArray) -> FloatArray:
+def _gain(single: FloatArray, mean: FloatArray, group: IntArray, harmonics: int, most: float) -> FloatArray:
     """Factor (TERMS, C) by which single cycles are larger than the mean curve at the same controls."""
     people = range(group.max() + 1)
     ratio = [_amplitudes(single[group == p]).mean(axis=0) / _amplitudes(mean[group == p]).mean(axis=0) for p in people]
-    gain = np.clip(np.median(ratio, axis=0), 1.0, MOST_GAIN)
-    gain[2:] = 1.0  # higher ones are noise as much as motion
+    gain = np.clip(np.median(ratio, axis=0), 1.0, most)
+    gain[harmonics:] = 1.0  # higher ones are noise as much as motion
+    gain[1, 2] = max(gain[1, 2], LEAST_HEIGHT_GAIN)
     return np.concatenate([np.ones_like(gain[:1]), gain, gain])
 
 

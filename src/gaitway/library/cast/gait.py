@@ -126,12 +126,12 @@ class GaitModel:
             wobble: weights of the wobble directions in every frame; (F, W).
         """
         fit = self.gaits[gait]
-        coefficients = np.tensordot(fit.terms(speed, turn), fit.mean, 1)
+        basis = fourier_basis(phase)
+        out = _weighted(fit.terms(speed, turn), basis, fit.mean)
         if style is not None:
-            coefficients = coefficients + np.tensordot(style, fit.style, 1)
+            out += _weighted(np.broadcast_to(style, (len(basis), len(style))), basis, fit.style)
         if wobble is not None:
-            coefficients = coefficients + np.tensordot(wobble, fit.wobble, 1)
-        out: FloatArray = np.einsum("fk,fkc->fc", fourier_basis(phase), coefficients)
+            out += _weighted(wobble, basis, fit.wobble)
         return out
 
     def timings(
@@ -141,6 +141,16 @@ class GaitModel:
         fit = self.gaits[gait]
         out: FloatArray = fit.terms(speed, turn) @ fit.timing
         return out if style is None else out + style @ fit.style_timing
+
+
+def _weighted(weights: FloatArray, basis: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Sum over directions and Fourier terms: weights (F, n), basis (F, TERMS), coefficients (n, TERMS, C); (F, C).
+
+    By einsum, not by the linear algebra library: too small for threads, and the same bits on any number of them.
+    """
+    products = (weights[:, :, None] * basis[:, None, :]).reshape(len(basis), -1)
+    out: FloatArray = np.einsum("fk,kc->fc", products, coefficients.reshape(products.shape[1], -1))
+    return out
 
 
 @cache

@@ -13,6 +13,7 @@ import numpy as np
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.gait import GaitModel
 from gaitway.library.cast.hubs import STAND_PHASE, Hub, HubFrame, cut_between, hub, plant_between
 from gaitway.library.cast.idling import idle
 from gaitway.library.cast.performing import perform
@@ -167,8 +168,16 @@ def _change(start: str, end: str) -> Make:
     return lambda name, style, seed: perform(name, start, end, style=style, seed=seed, cycles=2)
 
 
+def _footfall(gait: str, style: Style) -> tuple[float, float]:
+    """Phases at which the left foot lands and the right one lifts [cycles]."""
+    model = GaitModel.load()
+    _, land, leave = model.timings(gait, abs(SPEEDS[gait]), 0.0, style.vector(model))
+    return float(land), float(leave) - 0.5
+
+
 def _start_walk(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.6
+    land, lift = _footfall("walk", style)
     return perform(
         name,
         "stand",
@@ -178,13 +187,14 @@ def _start_walk(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["walk"] * smooth_step(s * seconds, 0.0, 1.25),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.75),
-        beats=((0.30, 0.15), (0.74, 0.541), (1.25, 1.041)),
+        beats=((0.30, lift + 0.01), (0.74, land + 0.5), (1.25, land + 1.0)),
         edit=_lean_edit(0.05, (0.0, 0.35, 0.6, 1.3)),
     )
 
 
 def _stop_walk(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.3
+    land, lift = _footfall("walk", style)
     return perform(
         name,
         "walk",
@@ -194,13 +204,14 @@ def _stop_walk(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["walk"] * (1.0 - smooth_step(s * seconds, 0.0, 0.95)),
         moving=lambda s: 1.0 - smooth_step(s * seconds, 0.4, 1.2),
-        beats=((0.22, 0.541), (0.34, 0.64), (0.78, 1.041)),
+        beats=((0.22, land + 0.5), (0.34, lift + 0.5), (0.78, land + 1.0)),
         edit=_lean_edit(-0.04, (0.0, 0.35, 0.5, 1.2)),
     )
 
 
 def _start_jog(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.9
+    (land, lift), (jog_land, _) = _footfall("walk", style), _footfall("jog", style)
     return perform(
         name,
         "stand",
@@ -211,13 +222,14 @@ def _start_jog(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["jog"] * smooth_step(s * seconds, 0.0, 1.6),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.75),
-        beats=((0.30, 0.15), (0.66, 0.541), (1.03, 1.06), (1.37, 1.58)),
+        beats=((0.30, lift + 0.01), (0.66, land + 0.5), (1.03, 0.6 * land + 0.4 * jog_land + 1.0), (1.37, jog_land + 1.5)),
         edit=_lean_edit(0.16, (0.0, 0.5, 0.9, 1.7), 0.02),
     )
 
 
 def _stop_jog(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.9
+    land, jog_land = _footfall("walk", style)[0], _footfall("jog", style)[0]
     return perform(
         name,
         "jog",
@@ -228,13 +240,14 @@ def _stop_jog(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["jog"] * (1.0 - smooth_step(s * seconds, 0.0, 1.4)),
         moving=lambda s: 1.0 - smooth_step(s * seconds, 0.8, 1.6),
-        beats=((0.25, 0.59), (0.63, 1.09), (1.0, 1.55), (1.45, 2.04)),
+        beats=((0.25, jog_land + 0.5), (0.63, jog_land + 1.0), (1.0, land + 1.51), (1.45, land + 2.0)),
         edit=_lean_edit(-0.12, (0.1, 0.6, 0.8, 1.5), 0.04),
     )
 
 
 def _start_back(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.8
+    land, lift = _footfall("back", style)
     return perform(
         name,
         "stand",
@@ -244,12 +257,13 @@ def _start_back(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["back"] * smooth_step(s * seconds, 0.0, 1.25),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.8),
-        beats=((0.34, 0.15), (0.84, 0.52), (1.42, 1.02)),
+        beats=((0.34, lift + 0.01), (0.84, land + 0.5), (1.42, land + 1.0)),
     )
 
 
 def _stop_back(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.4
+    land, lift = _footfall("back", style)
     return perform(
         name,
         "back",
@@ -259,7 +273,7 @@ def _stop_back(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["back"] * (1.0 - smooth_step(s * seconds, 0.0, 1.1)),
         moving=lambda s: 1.0 - smooth_step(s * seconds, 0.5, 1.25),
-        beats=((0.24, 0.52), (0.9, 1.02)),
+        beats=((0.24, land + 0.5), (0.9, land + 1.0)),
     )
 
 

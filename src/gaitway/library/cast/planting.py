@@ -8,7 +8,7 @@ carried smoothly through the swings; the pelvis follows the floor, never a singl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,10 @@ TOES_FLAT = 0.42
 """The heel rises by this angle [rad] over toes that lie flat; beyond it the toes rise as well."""
 TOE_SHARE = 0.8
 """Share of any further rise that lifts the ball over the tip of the toes."""
+LEAST_KNEE = 0.06
+"""Smallest knee flexion [rad] that a motion comes into the planter with."""
+LANDING_REACH = 0.975
+"""Longest leg with which a foot is set down where its place is free, as a share of the straight leg."""
 REACH = 0.996
 """Longest leg a stance may ask for, as a share of the straight leg."""
 _UP = np.array([0.0, 0.0, 1.0])
@@ -107,6 +111,7 @@ def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Plant
     frames = len(motion.root)
     lift = motion.lift if len(motion.lift) else np.zeros(frames)
     root = motion.root + lift[:, None] * _UP
+    motion = replace(motion, rotations=_bent_knees(motion.rotations))
     positions, world = forward_kinematics(skeleton, root, motion.rotations)
     own = [sorted((s for s in motion.stances if s.side == side), key=lambda s: s.start) for side in SIDES]
     wanted = []
@@ -166,6 +171,19 @@ def _rest_flat(pitch: FloatArray) -> FloatArray:
     return np.where(calm > 0.0, calm * (1.0 - middle), calm)
 
 
+def _bent_knees(local: FloatArray) -> FloatArray:
+    """Local rotations (F, J, 4) in which no knee is straighter than a few degrees: the legs' solver keeps its side."""
+    out = local.copy()
+    for name in ("LeftLeg", "RightLeg"):
+        knee = person_skeleton().index(name)
+        flexion = 2.0 * np.arctan2(local[:, knee, 2], local[:, knee, 0])
+        flexion = (flexion + np.pi) % (2.0 * np.pi) - np.pi
+        more = 0.5 * (LEAST_KNEE - flexion + np.sqrt((flexion - LEAST_KNEE) ** 2 + 0.04**2))
+        bend = rotations.from_axis_angle(np.array([0.0, 1.0, 0.0]), more)
+        out[:, knee] = rotations.multiply(local[:, knee], bend)
+    return out
+
+
 def _middle(stance: Stance) -> slice:
     """The frames of a stance in which the foot rests most."""
     length = stance.end - stance.start
@@ -202,6 +220,8 @@ def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float
             yaw += float(planar.wrap_angle(stance.footprint[2] - yaw))
         ankle = np.array([x, y, stance.height + ANKLE_HEIGHT])
         pitch = _rest_flat(wanted[a:b, 4])
+        if stance.footprint is None and a > 0:
+            ankle[:2] -= _overstride(_roll(ankle, yaw, pitch[:1])[0] - hip[a])
         if b < len(wanted):
             pitch = _heel_rise(pitch, ankle, yaw, hip[a:b], (b - np.arange(a, b)) / fps)
         held[a:b, :3] = _roll(ankle, yaw, pitch)
@@ -210,6 +230,13 @@ def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float
         touch[a:b, 1] = (pitch <= 0.0) & (pitch >= -TOES_FLAT)
         touch[a:b, 2] = pitch <= 0.0
     return held, touch
+
+
+def _overstride(reach: FloatArray) -> FloatArray:
+    """How much further than a bent leg goes a foot would land: horizontal part of hip to ankle (2,) [m]."""
+    length = float(np.hypot(reach[0], reach[1]))
+    room = float(np.sqrt(max((LANDING_REACH * LEG) ** 2 - reach[2] ** 2, 0.01)))
+    return reach[:2] * max(1.0 - room / max(length, 1e-9), 0.0)
 
 
 def _heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
@@ -225,17 +252,24 @@ def _heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray
 
 
 def _roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
-    """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero."""
-    flat = rotations.from_yaw(yaw)
-    foot = _foot_rotation(np.full(len(pitch), yaw), pitch, np.zeros(len(pitch)))
-    heel = ankle + rotations.rotate(flat, HEEL)
-    on_heel = heel - rotations.rotate(foot, HEEL)
+    """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero.
+
+    All in the upright plane of the foot: a part at (along, up) of the flat foot is carried to the rolled one.
+    """
     tilt = TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0)
-    toes = _foot_rotation(np.full(len(pitch), yaw), -tilt, np.zeros(len(pitch)))
-    tip = ankle + rotations.rotate(flat, _TOE_JOINT + _TOE_TIP)
-    joint = tip - rotations.rotate(toes, _TOE_TIP)
-    on_toes = joint - rotations.rotate(foot, _TOE_JOINT)
-    return np.where(pitch[:, None] > 0.0, on_heel, on_toes)
+    tip_along, tip_up = _rolled(_TOE_TIP, -tilt)
+    joint_along, joint_up = _rolled(_TOE_JOINT, pitch)
+    heel_along, heel_up = _rolled(np.array(HEEL), pitch)
+    on_toes = pitch <= 0.0
+    along = np.where(on_toes, _TOE_JOINT[0] + _TOE_TIP[0] - tip_along - joint_along, HEEL[0] - heel_along)
+    up = np.where(on_toes, _TOE_JOINT[2] + _TOE_TIP[2] - tip_up - joint_up, HEEL[2] - heel_up)
+    return ankle + np.stack([along * np.cos(yaw), along * np.sin(yaw), up], axis=1)
+
+
+def _rolled(part: FloatArray, pitch: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far along and up a part of the foot is from the ankle when the toes are up by `pitch` [rad]; (n,) each."""
+    cosine, sine = np.cos(pitch), np.sin(pitch)
+    return part[0] * cosine - part[2] * sine, part[0] * sine + part[2] * cosine
 
 
 def _bridge(
@@ -321,7 +355,7 @@ def _drop(motion: Motion, root: FloatArray, feet: FloatArray, stance_on: BoolArr
     reach = feet[..., :3] - hips
     flat = np.minimum((reach[..., :2] ** 2).sum(axis=-1), (0.99 * LEG) ** 2)
     lack = np.where(stance_on, -reach[..., 2] - np.sqrt((REACH * LEG) ** 2 - flat), 0.0).max(axis=1)
-    wide = maximum_filter1d(np.maximum(lack, 0.0), int(0.1 * motion.fps) | 1)
+    wide = maximum_filter1d(np.maximum(lack, 0.0), int(0.17 * motion.fps) | 1)
     out: FloatArray = gaussian_filter1d(wide, 0.05 * motion.fps, mode="nearest")
     return out
 
