@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -27,7 +27,7 @@ class _Cast:
     style: str
     """"module:class" of its style, with a `draw(seed)`."""
     builders: tuple[str, ...]
-    """"module:function" of each that makes clips, called as f(style, seed, takes, behaviors)."""
+    """"module:function" of each that makes clips: f(style, seed, takes, behaviors) -> list of `CastClip`."""
 
 
 _HERE = "gaitway.library.cast"
@@ -123,10 +123,9 @@ def _style(cast: _Cast, style: str | int | None) -> Any:
     return made.draw(int(number[1]))
 
 
-def _named(place: str) -> Callable[..., Any]:
+def _named(place: str) -> Any:
     module, _, attribute = place.partition(":")
-    out: Callable[..., Any] = getattr(import_module(f"{_HERE}.{module}"), attribute)
-    return out
+    return getattr(import_module(f"{_HERE}.{module}"), attribute)
 
 
 def _check_asked(name: str, cast: _Cast, asked: Collection[str], entries: Sequence[CastClip]) -> None:

@@ -54,3 +54,10 @@ def wobble(times: FloatArray, channels: int, rng: np.random.Generator, rate_hz: 
     edge = min(0.5, 0.35 / max(span, 1e-9))
     out: FloatArray = curve * plateau(s, 0.0, edge, 1.0 - edge, 1.0)[:, None]
     return out
+
+
+def travelled(times: FloatArray, speed: FloatArray, heading: FloatArray) -> FloatArray:
+    """The planar path (x, y, heading) of a speed [m/s] along a heading [rad], from the origin; (N, 3)."""
+    velocity = speed[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
+    steps = 0.5 * (velocity[1:] + velocity[:-1]) * np.diff(times)[:, None]
+    return np.column_stack([np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]), heading])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.curves import plateau, smooth_step, wobble
+from gaitway.library.cast.curves import plateau, smooth_step, travelled, wobble
 from gaitway.library.cast.entry import CastClip
 from gaitway.library.cast.horse_body import (
     DUTY,
@@ -71,14 +71,8 @@ class _Ends:
 
 
 def _times(duration: float) -> FloatArray:
-    return np.arange(round(duration / STEP) + 1) * STEP
-
-
-def _path(times: FloatArray, speed: FloatArray, heading: FloatArray) -> FloatArray:
-    """Integrate a planar path from speed [m/s] and heading [rad]; (N, 3)."""
-    velocity = speed[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
-    middle = 0.5 * (velocity[1:] + velocity[:-1]) * np.diff(times)[:, None]
-    return np.column_stack([np.vstack([np.zeros(2), np.cumsum(middle, axis=0)]), heading])
+    out: FloatArray = np.arange(round(duration / STEP) + 1) * STEP
+    return out
 
 
 def _course(times: FloatArray, speed: FloatArray, heading: FloatArray, phase: FloatArray, gallop: FloatArray) -> Course:
@@ -86,7 +80,7 @@ def _course(times: FloatArray, speed: FloatArray, heading: FloatArray, phase: Fl
     bank = 0.8 * np.arctan(speed * turning / GRAVITY)
     return Course(
         times=times,
-        path=_path(times, speed, heading),
+        path=travelled(times, speed, heading),
         phase=phase,
         gallop=gallop,
         bank=bank,
@@ -267,8 +261,8 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
         lift = 0.46 if is_fore else 0.7
         first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.15, starts_planted=True, lift=lift)
         own = [_timed_stance(course, leg, land, leave) for land, leave in steps]
-        strides = _stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
-        stances[leg] = [first, *own, *strides]
+        even = _stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
+        stances[leg] = [first, *own, *even]
     return _assemble(name, course, style, stances, _Ends(False, True))
 
 

@@ -1,4 +1,4 @@
-"""The skeleton of `horse`: 1.6 m at the withers, 34 joints.
+"""The skeleton of `horse`: 1.6 m at the withers, 35 joints.
 
 The root is the barrel, near the centre of mass, so that the planar path is that of the whole animal; the loin, croup
 and hind legs hang behind it, chest, neck and forelegs before it. The rest pose is a horse that stands square and faces
@@ -30,6 +30,7 @@ _TRUNK = (
     ("Neck1", "Neck", (0.75, 1.53)),
     ("Neck2", "Neck1", (0.92, 1.73)),
     ("Head", "Neck2", (1.05, 1.90)),
+    ("Muzzle", "Head", (1.35, 1.44)),
     ("Tail", "Croup", (-0.80, 1.40)),
     ("Tail1", "Tail", (-0.90, 1.27)),
     ("Tail2", "Tail1", (-0.93, 1.09)),
@@ -94,7 +95,7 @@ def horse_skeleton() -> Skeleton:
     offsets = places.copy()
     offsets[1:] -= places[parents[1:]]
     points = [ContactPoint(_point_name(leg), names.index(leg + "Hoof"), TOE) for leg in LEGS]
-    tips = {names.index("Head"): (0.30, 0.0, -0.46), names.index("Tail3"): (0.0, 0.0, -0.22)}
+    tips = {names.index("Tail3"): (0.0, 0.0, -0.22)}
     tips |= {names.index(leg + "Hoof"): TOE for leg in LEGS}
     roles = {"hips": "Barrel", "spine": "Loin", "chest": "Chest", "neck": "Neck2", "head": "Head"}
     return Skeleton(

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.curves import bump, hermite, plateau, smooth_step, wobble
+from gaitway.library.cast.curves import bump, hermite, plateau, smooth_step, travelled, wobble
 from gaitway.library.cast.entry import CastClip
 from gaitway.library.cast.skateboarder_rig import (
     DECK_HEIGHT,
@@ -79,12 +79,10 @@ def _times(duration: float) -> FloatArray:
     return np.arange(round(duration * FPS) + 1) / FPS
 
 
-def _path(times: FloatArray, speed: FloatArray, heading: FloatArray | None = None) -> FloatArray:
-    """Planar path (F, 3) of a speed [m/s] and heading [rad]."""
-    heading = np.zeros(len(times)) if heading is None else heading
-    velocity = speed[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
-    steps = 0.5 * (velocity[1:] + velocity[:-1]) * np.diff(times)[:, None]
-    return np.column_stack([np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]), heading])
+def _straight(times: FloatArray, speed: FloatArray | float) -> FloatArray:
+    """Planar path (F, 3) straight ahead."""
+    zero = np.zeros(len(times))
+    return travelled(times, zero + speed, zero)
 
 
 def _ride(path: FloatArray, take: _Take, life: float = 1.0) -> Ride:
@@ -141,7 +139,7 @@ def _glide(name: str, take: _Take, turn: float = 0.0, duration: float = 1.2) -> 
     rate = plateau(s, 0.0, 0.42, 0.58, 1.0)
     heading = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]))])
     heading = heading * turn / heading[-1]
-    ride = _ride(_path(times, np.full(len(times), take.style.speed), heading), take)
+    ride = _ride(travelled(times, np.full(len(times), take.style.speed), heading), take)
     if not turn:
         return make_clip(ride, name, ("glide",))
     lean = np.arctan(take.style.speed * np.gradient(heading, times) / GRAVITY)
@@ -171,7 +169,7 @@ def _glide(name: str, take: _Take, turn: float = 0.0, duration: float = 1.2) -> 
 def _duck(name: str, take: _Take) -> Clip:
     """Fold down under a bar and come up again."""
     times = _times(2.0)
-    ride = _ride(_path(times, np.full(len(times), take.style.speed)), take, 0.5)
+    ride = _ride(_straight(times, take.style.speed), take, 0.5)
     low = plateau(times, 0.1, 0.75, 1.2, 1.85)
     fold = plateau(times, 0.05, 0.75, 1.2, 1.95)
     ride = replace(
@@ -200,7 +198,7 @@ LEAVE, LAND = 0.8, 1.3
 def _jump(name: str, take: _Take) -> Clip:
     """An ollie: crouch, pop the tail, tuck the board up under the feet, land and sink."""
     times = _times(2.2)
-    ride = _ride(_path(times, np.full(len(times), take.style.speed)), take, 0.5)
+    ride = _ride(_straight(times, take.style.speed), take, 0.5)
     rest = float(ride.hips_height[0])
     high, rise = rest + 0.05, 0.5 * GRAVITY * (LAND - LEAVE)
     airborne = (times > LEAVE - 1e-9) & (times < LAND + 1e-9)
@@ -352,7 +350,7 @@ def _swing(state: FloatArray, begin: int, end: int, kind: str) -> None:
 def _push(name: str, take: _Take) -> Clip:
     """One push with the right foot while rolling."""
     times = _times(2.0)
-    path = _path(times, np.full(len(times), take.style.speed))
+    path = _straight(times, take.style.speed)
     ride = _ride(path, take, 0.5)
     start, end = 21 / FPS, 28 / FPS
     middle = float(np.interp(0.5 * (start + end), times, path[:, 0]))
@@ -406,7 +404,7 @@ def _stop(name: str, take: _Take) -> Clip:
     """Put the right foot down, drag it until the board stands, and rest on it."""
     times = _times(2.4)
     speed = take.style.speed * (1.0 - smooth_step(times, 0.45, 1.9))
-    path = _path(times, speed)
+    path = _straight(times, speed)
     ride = _ride(path, take, 0.4)
     x, y, yaw = WAIT_FOOT
     count = len(times)
@@ -446,7 +444,7 @@ def _start(name: str, take: _Take) -> Clip:
     """Push off twice from standing and step on to the board."""
     times = _times(2.8)
     speed = take.style.speed * (0.5 * smooth_step(times, 0.2, 0.95) + 0.5 * smooth_step(times, 1.25, 1.75))
-    path = _path(times, speed)
+    path = _straight(times, speed)
     ride = _ride(path, take, 0.4)
     x, y, yaw = WAIT_FOOT
     first = _Step(0.0, 24 / FPS, x, y, yaw)

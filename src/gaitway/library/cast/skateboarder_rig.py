@@ -286,7 +286,8 @@ def _mass(skeleton: Skeleton, positions: FloatArray) -> FloatArray:
         for side in ("",) if near in skeleton.names else ("Left", "Right"):
             middle = 0.5 * (positions[:, skeleton.index(side + near)] + positions[:, skeleton.index(side + far)])
             weighted, total = weighted + mass * middle, total + mass
-    return weighted / total
+    out: FloatArray = weighted / total
+    return out
 
 
 def _mass_error(skeleton: Skeleton, ride: Ride, roots: FloatArray, local: FloatArray) -> FloatArray:
@@ -295,7 +296,8 @@ def _mass_error(skeleton: Skeleton, ride: Ride, roots: FloatArray, local: FloatA
     c, s = np.cos(ride.path[:, 2]), np.sin(ride.path[:, 2])
     along, across = ride.balance[:, 0], ride.balance[:, 1] + mass[:, 2] * np.tan(ride.lean)
     wanted = ride.path[:, :2] + np.column_stack([c * along - s * across, s * along + c * across])
-    return wanted - mass[:, :2]
+    out: FloatArray = wanted - mass[:, :2]
+    return out
 
 
 def _with_contacts(clip: Clip, ride: Ride) -> Clip:
