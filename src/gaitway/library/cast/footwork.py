@@ -8,7 +8,7 @@ from functools import cache, partial
 from types import MappingProxyType
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from gaitway import planar, rotations
 from gaitway.arrays import FloatArray
@@ -72,10 +72,15 @@ _PITCH_DEG: Mapping[str, tuple[float, ...]] = MappingProxyType(
             -3.0,
             0,
         ),
+        "jump": (0, -14.0, -32.0, -60.0, -66.0, -60.0, -50.0, -39.0, -29.0, -21.0, -14.0, -9.0, -7.0, -6.0, -3.0, 0, 0),
     }
 )
-_EARLY: Mapping[str, tuple[float, float]] = MappingProxyType({"up": (-0.18, 0.2), "down": (0.26, -0.04)})
+_EARLY: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"up": (-0.18, 0.2), "down": (0.26, -0.04), "jump": (0.0, 0.15)}
+)
 """How much earlier than on the level a foot moves forward, and up or down, in mid-swing (share of the swing)."""
+_JUMP_SPEED = 2.0
+"""How fast a foot leaves the ground in a jump [m/s]."""
 
 
 @dataclass(frozen=True)
@@ -115,13 +120,15 @@ class Step:
     """Times [s]."""
     target: Footprint
     kind: str = "forward"
-    """How the foot rolls: forward, back, side, close, turn, up or down."""
+    """How the foot rolls: forward, back, side, close, turn, up, down or jump."""
     clearance: float = 0.02
     """Least height of the sole over the ground in mid-swing [m]."""
     gain: float | None = None
     """Scale of the roll; None takes it from the length of the step."""
     arc: float = 0.0
     """Sideways bulge of the swing to the left of its course [m]."""
+    via: tuple[tuple[float, float, float, float], ...] = ()
+    """Shares of the swing and the places (x, y, z of the ankle, [m]) that it leads through; none is a plain arc."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +229,7 @@ def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]
         reach = float(planar.relative(support.pose, step.target.pose)[0])
         return float(np.clip(trail / 0.72, 0.3, 1.05)), float(np.clip(reach / 0.72, 0.3, 1.05))
     length = float(np.hypot(step.target.x - source.x, step.target.y - source.y))
-    typical = {"back": 1.08, "side": 0.5, "close": 0.6, "turn": 0.2, "up": 0.5, "down": 0.5}[step.kind]
+    typical = {"back": 1.08, "side": 0.5, "close": 0.6, "turn": 0.2, "up": 0.5, "down": 0.5, "jump": 0.7}[step.kind]
     gain = float(np.clip(length / typical, 0.4, 1.05))
     return gain, gain
 
@@ -257,7 +264,11 @@ def _swing(
         f(np.array(t)) for f, t in ((before, [step.lift - tiny, step.lift]), (after, [step.land, step.land + tiny]))
     ]
     rates = [span * (e[1] - e[0]) / tiny for e in ends]
+    if step.kind == "jump":  # the body, not the roll of the foot, takes it off the ground
+        rates[0][2] = span * _JUMP_SPEED
     share = (times - step.lift) / span
+    if step.via:
+        return _led(step, share, ends, rates)
     across, up = (share + early * 16.0 * (share * (1.0 - share)) ** 2 for early in _EARLY.get(step.kind, (0.0, 0.0)))
     path = hermite(across, ends[0][1], rates[0], ends[1][0], rates[1])
     path[:, 2] = hermite(up, ends[0][1], rates[0], ends[1][0], rates[1])[:, 2]
@@ -267,6 +278,17 @@ def _swing(
     rise = plateau(share, 0.0, 0.3, 0.4, 1.0) if step.kind == "forward" else plateau(share, 0.0, 0.4, 0.6, 1.0)
     path[:, 2] += _needed_lift(plan, step, share, path, pitch(times), rise) * rise
     return path
+
+
+def _led(step: Step, share: FloatArray, ends: list[FloatArray], rates: list[FloatArray]) -> FloatArray:
+    """Ankle and yaw (n, 4) of a foot that is led through given places."""
+    start, end = ends[0][1], ends[1][0]
+    shares = np.array([0.0, *(v[0] for v in step.via), 1.0])
+    middle = [np.array([*v[1:], start[3] + (end[3] - start[3]) * v[0]]) for v in step.via]
+    out: FloatArray = CubicSpline(shares, np.stack([start, *middle, end]), bc_type=((1, rates[0]), (1, rates[1])))(
+        share
+    )
+    return out
 
 
 def _needed_lift(

@@ -30,6 +30,8 @@ JOINTS = (
 """Joints that the model moves. The pelvis turn is about its own heading, the others are local rotations."""
 KNOTS = 9
 """Cubic B-splines a channel."""
+JUMP_KNOTS = 14
+"""Cubic B-splines of the standing jump."""
 REGRESSORS = 18
 LIFT_PHASE = 0.3
 """Phase of a step at which the foot lifts; 0 is the landing of the other foot and 1 its own."""
@@ -81,9 +83,13 @@ class BodyCurves:
 
 def spline_basis(phase: npt.ArrayLike) -> FloatArray:
     """Cubic B-splines of a step at phases (F,), which are held inside the fit; (F, KNOTS)."""
-    inner = np.linspace(FIRST_PHASE, LAST_PHASE, KNOTS - 2)
-    knots = np.concatenate([[FIRST_PHASE] * 3, inner, [LAST_PHASE] * 3])
-    inside = np.clip(np.asarray(phase, dtype=np.float64), FIRST_PHASE, LAST_PHASE)
+    return _clamped_splines(phase, FIRST_PHASE, LAST_PHASE, KNOTS)
+
+
+def _clamped_splines(at: npt.ArrayLike, first: float, last: float, count: int) -> FloatArray:
+    """`count` cubic B-splines over [first, last] at points (F,), which are held inside; (F, count)."""
+    knots = np.concatenate([[first] * 3, np.linspace(first, last, count - 2), [last] * 3])
+    inside = np.clip(np.asarray(at, dtype=np.float64), first, last)
     out: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
     return out
 
@@ -114,6 +120,8 @@ class StepModel:
     """(KNOTS, REGRESSORS, channels); channels are pelvis x, y, height [m], heading [rad], then rotation vectors."""
     base: FloatArray
     """Local rotations that the rotation vectors are relative to; (14, 4)."""
+    jump_coefficients: FloatArray
+    """Rotation vectors through a standing jump; (JUMP_KNOTS, 42)."""
 
     @staticmethod
     @cache
@@ -127,6 +135,7 @@ class StepModel:
             return StepModel(
                 owned(data["coefficients"], "coefficients", (KNOTS, REGRESSORS, channels)),
                 owned(rotations.normalize(data["base"]), "base", (len(JOINTS), 4)),
+                owned(data["jump"], "jump", (JUMP_KNOTS, 3 * len(JOINTS))),
             )
 
     def body(self, steps: Sequence[BodyStep], times: FloatArray) -> BodyCurves:
@@ -149,6 +158,15 @@ class StepModel:
             np.einsum("sf,sf->f", weight, turns),
             rotations.multiply(self.base, rotations.from_rotation_vector(vector)),
         )
+
+    def jump(self, clock: npt.ArrayLike) -> FloatArray:
+        """Local rotations of JOINTS through a standing jump with both feet; (F, 14, 4).
+
+        Args:
+            clock: (F,); 0 stand, 1 deepest crouch, 2 take-off, 3 landing, 4 deepest landing, 5 stand.
+        """
+        vector = _clamped_splines(clock, 0.0, 5.0, JUMP_KNOTS) @ self.jump_coefficients
+        return rotations.multiply(self.base, rotations.from_rotation_vector(vector.reshape(-1, len(JOINTS), 3)))
 
     def _one(self, step: BodyStep, phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Pelvis position (F, 3), heading (F,) and rotation vectors (F, 42) that one step alone asks for."""

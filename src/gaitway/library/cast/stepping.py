@@ -38,6 +38,8 @@ class Performance:
     """Local, the pelvis in the world; (F, J, 4)."""
     heading: FloatArray
     """Of the pelvis [rad]; (F,)."""
+    splay: FloatArray
+    """Outward turn of the knees [rad]; (F,)."""
 
 
 def plan_times(plan: StepPlan) -> FloatArray:
@@ -75,14 +77,13 @@ def step_out(
     lean_forward(local, _padded(lean, len(times)))
     root = body.root.copy()
     root[:, 2] -= _padded(sink, len(times))
-    return perform_plan(name, plan, Performance(root, local, body.heading), joins)
+    return perform_plan(name, plan, Performance(root, local, body.heading, np.zeros(len(times))), joins)
 
 
 def perform_plan(name: str, plan: StepPlan, body: Performance, joins: Sequence[Join]) -> Planted:
     """Put a body on the feet of a plan, fade it into what is known at its ends, plant it and cut the padding off."""
     times = plan_times(plan)
-    root, local = body.root.copy(), body.rotations.copy()
-    _solve_legs(plan, times, root, local, body.heading)
+    root, local = body.root.copy(), _with_legs(plan, times, body)
     for join in joins:
         _fade(join, times, plan.duration, root, local)
     motion = Motion(root, rotations.normalize(local), _stances(plan, np.round(times * FPS).astype(np.int64)), FPS)
@@ -98,14 +99,15 @@ def _padded(curve: FloatArray | float, frames: int) -> FloatArray:
     return out
 
 
-def _solve_legs(plan: StepPlan, times: FloatArray, root: FloatArray, local: FloatArray, heading: FloatArray) -> None:
-    """Put the feet on their curves; knees point between where the foot and where the pelvis points (in place)."""
-    skeleton = person_skeleton()
-    positions, world = forward_kinematics(skeleton, root, local)
+def _with_legs(plan: StepPlan, times: FloatArray, body: Performance) -> FloatArray:
+    """Local rotations with the feet on their curves; knees point between where the foot and where the pelvis points."""
+    skeleton, local, heading = person_skeleton(), body.rotations.copy(), body.heading
+    positions, world = forward_kinematics(skeleton, body.root, local)
     for side in SIDES:
+        outward = body.splay if side == "left" else -body.splay
         thigh, shank, foot = (skeleton.index(side.title() + part) for part in ("UpLeg", "Leg", "Foot"))
         curve = foot_curve(plan, side, times)
-        knees = rotations.from_yaw(heading + 0.65 * planar.wrap_angle(curve[:, 3] - heading))
+        knees = rotations.from_yaw(heading + outward + 0.65 * planar.wrap_angle(curve[:, 3] - heading))
         hip = positions[:, thigh]
         knee = hip + rotations.rotate(knees, [0.0, 0.0, -THIGH])
         ankle = knee + rotations.rotate(knees, [0.0, 0.0, -SHANK])
@@ -115,6 +117,7 @@ def _solve_legs(plan: StepPlan, times: FloatArray, root: FloatArray, local: Floa
         local[:, thigh] = rotations.multiply(rotations.conjugate(world[:, 0]), upper)
         local[:, shank] = rotations.multiply(rotations.conjugate(upper), lower)
         local[:, foot] = rotations.multiply(rotations.conjugate(lower), sole)
+    return local
 
 
 def _fade(join: Join, times: FloatArray, duration: float, root: FloatArray, local: FloatArray) -> None:

@@ -14,6 +14,7 @@ from gaitway.library.cast.gait import GaitModel, moving_joints
 from gaitway.library.cast.locomotion import FPS
 from gaitway.library.cast.person import person_skeleton
 from gaitway.library.cast.step_model import JOINTS, BodyCurves
+from gaitway.library.cast.stride import turn_joint
 from gaitway.library.cast.styles import Style
 
 GAZE_LEAD_S = 0.28
@@ -27,7 +28,7 @@ GAZE_LIMIT = 1.15
 def style_offsets(style: Style) -> FloatArray:
     """What a person's manner adds to the mean pose of trunk and arms: rotation vectors of JOINTS [rad]; (14, 3)."""
     model = GaitModel.load()
-    mean = style.vector(model) @ model.gaits["walk"].style[:, 0, :]
+    mean: FloatArray = style.vector(model) @ model.gaits["walk"].style[:, 0, :]
     vectors = mean[3:].reshape(-1, 3)
     names, moving = person_skeleton().names, moving_joints()
     rows = {names[j]: vectors[i] for i, j in enumerate(moving)}
@@ -41,7 +42,8 @@ def lead_with_eyes(body: BodyCurves) -> BodyCurves:
     frames = np.arange(len(body.heading))
 
     def ahead(seconds: float) -> FloatArray:
-        return np.interp(frames + seconds * FPS, frames, body.heading) - body.heading
+        turned: FloatArray = np.interp(frames + seconds * FPS, frames, body.heading) - body.heading
+        return turned
 
     local = body.rotations.copy()
     chest = gaussian_filter1d(0.4 * ahead(CHEST_LEAD_S), 0.05 * FPS, mode="nearest")
@@ -78,11 +80,16 @@ def whole_pose(body: BodyCurves, times: FloatArray, style: Style, seed: int | No
 
 def lean_forward(local: FloatArray, lean: FloatArray) -> None:
     """Lean the trunk forward by `lean` [rad] (F,), in place; the gaze stays level and the arms hang."""
-    skeleton = person_skeleton()
-    shares = {"Hips": 0.35, "Spine": 0.25, "Spine1": 0.2, "Spine2": 0.2, "Neck": -0.3, "Head": -0.5}
-    shares |= {"LeftArm": -0.6, "RightArm": -0.6}
-    for name, share in shares.items():
-        j = skeleton.index(name)
-        turn = rotations.from_axis_angle([0.0, 1.0, 0.0], share * lean)
-        hips = name == "Hips"
-        local[:, j] = rotations.multiply(local[:, j], turn) if hips else rotations.multiply(turn, local[:, j])
+    about_itself = rotations.from_axis_angle([0.0, 1.0, 0.0], 0.35 * lean)
+    local[:, 0] = rotations.multiply(local[:, 0], about_itself)  # the pelvis is in the world and may face anywhere
+    shares = {
+        "Spine": 0.25,
+        "Spine1": 0.2,
+        "Spine2": 0.2,
+        "Neck": -0.3,
+        "Head": -0.5,
+        "LeftArm": -0.6,
+        "RightArm": -0.6,
+    }
+    for joint, share in shares.items():
+        turn_joint(local, joint, 0.0, share * lean, 0.0)
