@@ -41,7 +41,8 @@ class _Box:
     def holds(self, points: FloatArray, margin: float = 0.0) -> BoolArray:
         """Which of points (N, 2) are inside; (N,)."""
         away = np.abs(points - [self.x, self.y]) - [0.5 * self.width + margin, 0.5 * self.height + margin]
-        return np.all(away < 0.0, axis=1)
+        inside: BoolArray = np.logical_and(away[:, 0] < 0.0, away[:, 1] < 0.0)
+        return inside
 
 
 @dataclass(frozen=True)

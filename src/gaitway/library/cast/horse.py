@@ -71,8 +71,7 @@ class _Ends:
 
 
 def _times(duration: float) -> FloatArray:
-    out: FloatArray = np.arange(round(duration / STEP) + 1) * STEP
-    return out
+    return np.linspace(0.0, duration, round(duration / STEP) + 1)
 
 
 def _course(times: FloatArray, speed: FloatArray, heading: FloatArray, phase: FloatArray, gallop: FloatArray) -> Course:

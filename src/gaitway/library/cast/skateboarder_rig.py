@@ -253,7 +253,8 @@ def _knee_direction(foot_forward: FloatArray, hips: FloatArray) -> FloatArray:
     """Knees bend over the toes, drawn a little to where the hips face."""
     level = foot_forward * np.array([1.0, 1.0, 0.0])
     level /= np.linalg.norm(level, axis=-1, keepdims=True)
-    return 0.75 * level + 0.25 * rotations.rotate(hips, np.array([1.0, 0.0, 0.0]))
+    out: FloatArray = 0.75 * level + 0.25 * rotations.rotate(hips, np.array([1.0, 0.0, 0.0]))
+    return out
 
 
 def _two_bones(hip: FloatArray, ankle: FloatArray, pole: FloatArray) -> tuple[FloatArray, FloatArray]:
