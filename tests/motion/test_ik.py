@@ -43,7 +43,8 @@ def twin(start, middle, end, upper, lower, target, pole, softness, straight):
     knee = rotations.rotate(swing, middle - start)
     pole = rotations.rotate(swing, pole)
     across = knee - ahead * (knee @ ahead)
-    wanted = pole - ahead * (pole @ ahead)
+    hinge = np.cross(pole, knee)
+    wanted = np.cross(ahead, hinge)
     wanted = wanted / np.linalg.norm(wanted)
     margin, along = straight * (a + b), across @ wanted
     if along < margin:

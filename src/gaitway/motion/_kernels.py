@@ -104,9 +104,10 @@ def _bend_side(first: FloatArray, ahead: FloatArray, pole: FloatArray, margin: f
     Where it is now, unless the limb is within `margin` of straight (or bent backward): then it eases to the pole.
     """
     now = first - ahead * np.sum(first * ahead)
-    wanted = pole - ahead * np.sum(pole * ahead)
+    # the hinge stands square on the first bone and the pole; it holds for a limb folded beyond a right angle too
+    wanted = np.cross(ahead, np.cross(pole, first))
     size = np.sqrt(np.sum(wanted * wanted))
-    if size > 1e-6:
+    if size > 1e-6 * np.sqrt(np.sum(first * first)):
         wanted = wanted / size
         along = np.sum(now * wanted)
         if along < margin:
