@@ -37,8 +37,13 @@ LEAP_KNOT_SPACING = 0.07
 LEAP_TYPICAL_FLIGHT_S = 0.42
 """Flight time that the leap's mean curve belongs to; its slope is per second of longer flight."""
 CROUCH_HARMONICS = 2
-CRAWL_HARMONICS = 4
 STROKE_HARMONICS = 3
+
+
+def stroke_joints() -> list[int]:
+    """Joints of both arms, from the clavicles to the hands."""
+    parts = ("Shoulder", "Arm", "ForeArm", "Hand")
+    return [person_skeleton().index(side + part) for side in ("Left", "Right") for part in parts]
 
 
 def spline_basis(times: npt.ArrayLike, first: float, last: float, spacing: float) -> FloatArray:
@@ -110,6 +115,24 @@ class ActionModel:
             directions = a[f"crouch_{gait}_variation"]
             channels = channels + depth[:, None] * (variation[: len(directions)] @ directions)
         return pose_from_channels(a[f"crouch_{gait}_base"], channels[:, :-1]), channels[:, -1]
+
+    def stroke(self, phase: FloatArray, variation: FloatArray | None = None) -> FloatArray:
+        """Arms in a breast stroke at phases (F,) in cycles, 0 stretched out; local rotations (F, 8, 4).
+
+        Args:
+            phase: in cycles.
+            variation: weights of the residual directions in every frame; (F, n).
+        """
+        a = self.arrays
+        weights = a["stroke_mean"][None]
+        if variation is not None:
+            weights = weights + np.tensordot(variation[:, : len(a["stroke_variation"])], a["stroke_variation"], 1)
+        vectors = np.einsum(
+            "fk,fkc->fc",
+            fourier_basis(phase, STROKE_HARMONICS),
+            np.broadcast_to(weights, (len(phase), *weights.shape[1:])),
+        )
+        return rotations.multiply(a["stroke_base"], rotations.from_rotation_vector(vectors.reshape(len(phase), -1, 3)))
 
 
 @cache

@@ -14,9 +14,10 @@ from gaitway.arrays import FloatArray
 from gaitway.library.cast.crawling import CYCLE_FRAMES, Manner, crawl_holds, crawl_hub, varied_reference
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.holds import Hold, hold_poses
-from gaitway.library.cast.locomotion import FPS, hub
+from gaitway.library.cast.hubs import hub
 from gaitway.library.cast.person import person_skeleton
-from gaitway.library.cast.staging import bend, blend_poses
+from gaitway.library.cast.staging import blend_poses
+from gaitway.library.cast.stride import FPS, turn_joint
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 
@@ -42,6 +43,8 @@ _UP_ROOT = (
     (2.5, 0.36, 1.0),
 )
 """Keys of the root: time [s], way [m], height: over 0.7 as a share of the standing one, else in metres."""
+_TOE_LIFTS = {"right_toe": 0.14, "left_toe": 0.06}
+"""How high the toes are carried to where they rest behind the knees [m]."""
 _ARRIVALS = {
     "right_toe": 0.66,
     "right_knee": 1.22,
@@ -85,9 +88,12 @@ def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     root = keyed + low * (crawl_root - keyed)
     still = np.repeat(stand.rotations[None], len(times), axis=0)
     local = blend_poses(still, crawl_pose, smooth_step(times, 0.0, 1.5))
+    turn_joint(
+        local, "RightFoot", 0.0, 0.7 * plateau(times, 0.0, 0.3, 0.45, 0.9), 0.0
+    )  # it leaves the floor heel first
     period = CYCLE_FRAMES / FPS / stretch
     holds = [
-        replace(h, start=_ARRIVALS[h.point], end=_DOWN_S + 1.0, carry=0.08 if "toe" in h.point else None, fade=0.5)
+        replace(h, start=_ARRIVALS[h.point], end=_DOWN_S + 1.0, carry=_TOE_LIFTS.get(h.point), fade=0.5)
         for h in crawl_holds(-1.0, 0.5, _DOWN_S - period, manner, _DOWN_X, period)
         if h.start <= _DOWN_S <= h.end
     ]
@@ -120,8 +126,8 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     still = np.repeat(stand.rotations[None], len(times), axis=0)
     local = blend_poses(crawl_pose, still, smooth_step(times, 0.5, 2.1))
     tuck = plateau(times, 0.08, 0.65, 0.95, 1.8)
-    bend(local, "RightUpLeg", "y", -1.25 * tuck)
-    bend(local, "RightLeg", "y", 0.25 * tuck)
+    turn_joint(local, "RightUpLeg", 0.0, -1.25 * tuck, 0.0)
+    turn_joint(local, "RightLeg", 0.0, 0.25 * tuck, 0.0)
     period = CYCLE_FRAMES / FPS / stretch
     holds = [
         replace(h, end=_DEPARTURES[h.point], fade=0.5)

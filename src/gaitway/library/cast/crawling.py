@@ -1,4 +1,4 @@
-"""On hands and knees: down from standing, cycles of crawling, and up again; hands, knees and toes stay where they rest."""
+"""Cycles of crawling on hands and knees; hands, knees and toes stay where they rest."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gaitway.library.cast.action_model import action_model
 from gaitway.library.cast.curves import plateau
 from gaitway.library.cast.gait import moving_joints
 from gaitway.library.cast.holds import Hold, hold_poses
-from gaitway.library.cast.locomotion import FPS
 from gaitway.library.cast.person import person_skeleton
-from gaitway.library.cast.staging import bend, blend_poses
+from gaitway.library.cast.staging import blend_poses
+from gaitway.library.cast.stride import FPS, turn_joint
 from gaitway.motion.clip import Clip
 
 CYCLE_FRAMES = 34
@@ -84,10 +84,8 @@ def crawl_reference(phase: FloatArray, manner: Manner) -> tuple[FloatArray, Floa
     roll = rotations.from_axis_angle([1.0, 0.0, 0.0], -0.05 * aside)
     local[:, 0] = rotations.multiply(rotations.multiply(yaw, roll), local[:, 0])
     for joint in ("Spine", "Spine1", "Spine2"):  # the shoulders turn against the pelvis; x is down the trunk here
-        bend(local, joint, "x", 0.55 * manner.twist * onward)
-        bend(local, joint, "z", 0.04 * aside)
-    bend(local, "Neck", "x", -0.8 * manner.twist * onward)
-    bend(local, "Neck", "y", np.full(len(phase), -manner.look))
+        turn_joint(local, joint, 0.55 * manner.twist * onward, 0.0, 0.04 * aside)
+    turn_joint(local, "Neck", -0.8 * manner.twist * onward, -manner.look, 0.0)
     return root, local
 
 

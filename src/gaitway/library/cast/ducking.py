@@ -10,9 +10,10 @@ from gaitway.arrays import FloatArray
 from gaitway.library.cast.action_model import action_model
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.gait import GaitModel
-from gaitway.library.cast.locomotion import FPS, cycle_rate, hub, stance_schedule
+from gaitway.library.cast.hubs import hub
 from gaitway.library.cast.planting import Motion
 from gaitway.library.cast.staging import Stage, blend_poses, shorten_steps, stage
+from gaitway.library.cast.stride import FPS, cycle_rate, stance_schedule
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -143,7 +144,7 @@ def _tracks(
             places[nearer, k] = free[nearer] + share * (np.array(hold.place) - free[nearer])
             grip = np.maximum(grip, pull)
             flags[:, k] |= (times >= hold.start - 1e-9) & (times <= hold.end + 1e-9)
-        for before, after in zip(own[:-1], own[1:], strict=True):
+        for before, after in itertools.pairwise(own):
             if after.carry is not None:
                 _carry(places[:, k], grip, times, before, after)
         weights[:, k] = grip * 10.0 ** (-5.0 * (1.0 - grip))  # a hold wins its grip evenly, not in its first frame

@@ -11,18 +11,19 @@ from gaitway.arrays import BoolArray, FloatArray
 from gaitway.library.cast.action_model import LEAP_EVENTS, action_model, event_clock
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.gait import GaitModel
-from gaitway.library.cast.locomotion import FPS, hub
+from gaitway.library.cast.hubs import hub
 from gaitway.library.cast.person import HEEL, TOE_TIP, person_skeleton
 from gaitway.library.cast.planting import Motion, Planted
 from gaitway.library.cast.staging import (
     GRAVITY,
     Stage,
-    bend,
     blend_poses,
     centre_of_mass,
     fill_smoothly,
+    shorten_steps,
     stage,
 )
+from gaitway.library.cast.stride import FPS, turn_joint
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
@@ -32,6 +33,8 @@ _PUSH_S = 0.15
 _CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.79
 """About how high it is then [m]; captured people go down to 0.77."""
 _CROUCH_PULL = 0.3
+_SLACK = 0.02
+"""The pelvis leaves and meets the ground this much lower than the fitted pose stands [m]; straight knees snap."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
     planted = set_up.plant(motion, name)
     airborne = _airborne(set_up, plan)
     for _ in range(4):
-        motion = _in_flight(set_up, motion, planted, plan, airborne)
+        motion = shorten_steps(_in_flight(set_up, motion, planted, plan, airborne), planted)
         planted = set_up.plant(motion, name)
     clip = set_up.crop(planted.clip, name)
     return clip, best_pass_time(clip, plan.takeoff, plan.landing)
@@ -175,13 +178,13 @@ def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
     trail = plateau(share, 0.08, 0.5, 0.62, 0.98)
     lead = plateau(share, -0.1, 0.36, 0.45, 0.9)
     middle = plateau(share, 0.05, 0.45, 0.6, 1.1)
-    bend(poses, "LeftLeg", "y", leap.tuck * trail)
-    bend(poses, "LeftUpLeg", "y", -0.75 * leap.tuck * trail)
-    bend(poses, "RightLeg", "y", 0.35 * leap.tuck * lead)
-    bend(poses, "RightUpLeg", "y", -0.5 * leap.tuck * lead)
+    turn_joint(poses, "LeftLeg", 0.0, leap.tuck * trail, 0.0)
+    turn_joint(poses, "LeftUpLeg", 0.0, -0.75 * leap.tuck * trail, 0.0)
+    turn_joint(poses, "RightLeg", 0.0, 0.35 * leap.tuck * lead, 0.0)
+    turn_joint(poses, "RightUpLeg", 0.0, -0.5 * leap.tuck * lead, 0.0)
     for joint in ("Spine", "Spine1", "Spine2"):
-        bend(poses, joint, "y", leap.lean / 3.0 * middle)
-    bend(poses, "Neck", "y", -0.6 * leap.lean * middle)
+        turn_joint(poses, joint, 0.0, leap.lean / 3.0 * middle, 0.0)
+    turn_joint(poses, "Neck", 0.0, -0.6 * leap.lean * middle, 0.0)
 
 
 def _airborne(set_up: Stage, plan: _Schedule) -> BoolArray:
@@ -204,7 +207,7 @@ def _in_flight(set_up: Stage, motion: Motion, planted: Planted, plan: _Schedule,
     span = (last - first) / motion.fps
     natural = motion.root[:, 2] + planted.pelvis
     low = _standing_heights(motion)
-    ends = np.array([low[first, 0] + offset[first, 2], low[last, 1] + offset[last, 2]])
+    ends = np.array([low[first, 0] + offset[first, 2], low[last, 1] + offset[last, 2]]) - _SLACK
     u = (frames - first) / motion.fps
     height = natural.copy()
     climb = (ends[1] - ends[0]) / span + 0.5 * GRAVITY * span

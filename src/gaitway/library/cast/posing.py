@@ -1,6 +1,6 @@
 """Whole-body posing: the smallest change of a motion that puts chosen points of the body where they must be.
 
-Hands and knees on the floor bind the pelvis, the spine and all four limbs at once, which limb-by-limb solving cannot do.
+Hands and knees on the floor bind the pelvis, the spine and all four limbs at once; no limb can be solved alone.
 Every frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints); all frames are
 solved together. Where targets and the given motion are smooth in time, so is the result.
 """

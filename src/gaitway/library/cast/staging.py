@@ -9,19 +9,10 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.locomotion import (
-    FPS,
-    Controls,
-    Hub,
-    HubFrame,
-    cut_between,
-    hub,
-    locomote,
-    plant_between,
-    wobble_weights,
-)
+from gaitway.library.cast.hubs import Hub, HubFrame, cut_between, hub, plant_between
 from gaitway.library.cast.person import LEG, person_skeleton
 from gaitway.library.cast.planting import SIDES, Motion, Planted
+from gaitway.library.cast.stride import FPS, Controls, locomote, wobble_weights
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
@@ -149,16 +140,6 @@ def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
     return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
 
 
-def bend(local: FloatArray, joint: str, axis: str, amount: FloatArray) -> None:
-    """Turn a joint about its parent's axis by `amount` [rad] (F,), in place.
-
-    About +y it leans the trunk forward, extends the hip and flexes the knee.
-    """
-    j = person_skeleton().index(joint)
-    direction = np.eye(3)["xyz".index(axis)]
-    local[:, j] = rotations.multiply(rotations.from_axis_angle(direction, amount), local[:, j])
-
-
 def shorten_steps(motion: Motion, planted: Planted, share: float = 0.97) -> Motion:
     """The motion with those footprints drawn in that a leg could only touch down on when almost straight.
 
@@ -180,6 +161,7 @@ def shorten_steps(motion: Motion, planted: Planted, share: float = 0.97) -> Moti
         length = float(np.hypot(reach[0], reach[1]))
         if stance.start > 0 and length > room:
             x, y = np.array([x, y]) - reach[:2] * (1.0 - room / length)
-            stance = replace(stance, footprint=(float(x), float(y), float(yaw)))
-        stances.append(stance)
+            stances.append(replace(stance, footprint=(float(x), float(y), float(yaw))))
+        else:
+            stances.append(stance)
     return replace(motion, stances=tuple(stances))
