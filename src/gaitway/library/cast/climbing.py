@@ -109,8 +109,8 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
         z=((0.5, 0.62), (0.88, 0.37), (1.08, 0.37), (land + 0.22, floor + 0.60)),
         pitch=((0.5, 0.8), (0.88, 1.25), (1.15, 1.15), (land, 0.5), (land + 0.22, 0.75), (land + 0.6, 0.35)),
         grips=(
-            _Grip("left", 0.90, off - 0.13, (edge - 0.08, 0.28, 0.0)),
-            _Grip("right", 0.94, off - 0.10, (edge - 0.08, -0.28, 0.0)),
+            _Grip("left", 0.90, off - 0.19, (edge - 0.06, 0.28, 0.0)),
+            _Grip("right", 0.94, off - 0.16, (edge - 0.06, -0.28, 0.0)),
         ),
         splay=((0.3, 0.1), (0.9, 0.35), (off, 0.25), (land, 0.1)),
     )
@@ -187,7 +187,7 @@ def _missing_reach(clip: Clip, grips: Sequence[_Grip]) -> FloatArray:
         shoulder, elbow, wrist = clip.skeleton.require(*_ARMS[grip.side])
         arm = np.linalg.norm(clip.skeleton.offsets[[elbow, wrist]], axis=1).sum()
         distance = np.linalg.norm(positions[:, shoulder] - _wrist(grip), axis=1)
-        held = (times > grip.start - 0.25) & (times < grip.end + 0.15)
+        held = (times > grip.start - 0.25) & (times < grip.end + 0.07)
         lack = np.maximum(lack, np.where(held, distance - 0.955 * arm, 0.0))
     wide = maximum_filter1d(lack, int(0.2 * FPS) | 1)
     out: FloatArray = gaussian_filter1d(wide, 0.07 * FPS, mode="nearest")
