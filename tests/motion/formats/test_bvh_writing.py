@@ -95,7 +95,7 @@ def test_the_size_of_a_person_is_found_again(tmp_path: Path) -> None:
 
 def test_wrong_arguments_write_nothing(tmp_path: Path) -> None:
     clip = walker(2)
-    with pytest.raises(FormatError, match=r"written as \.bvh, not '\.fbx'"):
+    with pytest.raises(FormatError, match=r"written as \.bvh or \.glb, not '\.fbx'"):
         save_clip(clip, tmp_path / "x.fbx")
     with pytest.raises(GaitwayError, match="euler_order='xxz'"):
         save_clip(clip, tmp_path / "x.bvh", euler_order="xxz")

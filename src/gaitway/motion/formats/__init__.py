@@ -12,6 +12,7 @@ from gaitway.motion.formats.assemble import LoadOptions, assemble
 from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.bvh_writer import write_bvh
+from gaitway.motion.formats.glb_writer import write_glb
 from gaitway.motion.formats.gltf import read_gltf
 from gaitway.motion.formats.limits import MAX_FPS
 from gaitway.motion.formats.raw import RawMotion
@@ -94,18 +95,20 @@ def _read(path: Path, file_fps: float | None, asf: Path | None, animation: int |
 
 
 def save_clip(
-    clip: Clip, path: str | Path, *, unit: str | float = "cm", up: str = "y", euler_order: str = "zxy"
+    clip: Clip, path: str | Path, *, unit: str | float | None = None, up: str | None = None, euler_order: str = "zxy"
 ) -> None:
-    """Write a clip to a file, whose ending picks the format: .bvh is the one that is written.
+    """Write a clip to a file, whose ending picks the format: .bvh or .glb.
 
-    The file appears under its name only when it is complete.
+    The file appears under its name only when it is complete. A BVH has no rest pose, a GLB no tips of bones; neither
+    has contacts or labels.
 
     Args:
         clip: the motion.
         path: the file; an existing one is replaced.
-        unit: the file's unit of length: "m", "cm", "mm", "inch", "cmu" or metres per unit.
-        up: the file's vertical axis, "x", "y" or "z"; a figure that faces +X here faces +Z in a Y-up file.
-        euler_order: order in which the file's rotations multiply, three different axes. The middle one should turn
+        unit: a BVH's unit of length: "m", "cm" (if None), "mm", "inch", "cmu" or metres per unit. A GLB is in metres.
+        up: a BVH's vertical axis, "x", "y" (if None) or "z"; a figure that faces +X here faces +Z in a Y-up file.
+            A GLB is Y up.
+        euler_order: order in which a BVH's rotations multiply, three different axes. The middle one should turn
             least, since its angle is ambiguous at 90 degrees; "zxy" suits an upright body in a Y-up file.
 
     Raises:
@@ -113,12 +116,17 @@ def save_clip(
         GaitwayError: for an argument that makes no sense.
     """
     path = Path(path)
-    if path.suffix.lower() != ".bvh":
-        raise FormatError(
-            path, f"clips are written as .bvh, not '{path.suffix}'; give the file a name that ends in .bvh"
-        )
-    if up not in UP_AXES:
-        raise GaitwayError(f"up='{up}' must be one of {', '.join(UP_AXES)}")
-    if sorted(euler_order.lower()) != ["x", "y", "z"]:
-        raise GaitwayError(f"euler_order='{euler_order}' must name each of x, y, z once")
-    write_bvh(clip, path, metres_per_unit=metres_per_unit(unit), up=up, euler_order=euler_order.lower())
+    match path.suffix.lower():
+        case ".bvh":
+            if up is not None and up not in UP_AXES:
+                raise GaitwayError(f"up='{up}' must be one of {', '.join(UP_AXES)}")
+            if sorted(euler_order.lower()) != ["x", "y", "z"]:
+                raise GaitwayError(f"euler_order='{euler_order}' must name each of x, y, z once")
+            factor = metres_per_unit("cm" if unit is None else unit)
+            write_bvh(clip, path, metres_per_unit=factor, up=up or "y", euler_order=euler_order.lower())
+        case ".glb":
+            if unit not in (None, "m", 1.0) or up not in (None, "y"):
+                raise GaitwayError(f"a GLB is in metres and Y up; unit={unit!r} and up={up!r} are not possible")
+            write_glb(clip, path)
+        case other:
+            raise FormatError(path, f"clips are written as .bvh or .glb, not '{other}'")

@@ -63,14 +63,14 @@ def parse_number(data: ByteArray, start: int, high: FloatArray, low: FloatArray)
     first = i
     digits, exponent = 0, 0
     while 48 <= data[i] <= 57:
-        digits = digits * 10 + (data[i] - 48)
+        digits = digits * 10 + (int(data[i]) - 48)
         i += 1
     seen = i - first
     if data[i] == 46:
         i += 1
         point = i
         while 48 <= data[i] <= 57:
-            digits = digits * 10 + (data[i] - 48)
+            digits = digits * 10 + (int(data[i]) - 48)
             i += 1
         exponent = point - i
         seen += i - point
@@ -85,7 +85,8 @@ def parse_number(data: ByteArray, start: int, high: FloatArray, low: FloatArray)
             i += 1
         first, power = i, 0
         while 48 <= data[i] <= 57:
-            power = min(power * 10 + (data[i] - 48), 1_000_000_000)
+            if power < 100_000_000:
+                power = power * 10 + (int(data[i]) - 48)
             i += 1
         if i == first:
             return -1, 0.0
@@ -105,7 +106,7 @@ def leading_digits(data: ByteArray, start: int) -> tuple[int, int]:
         if data[i] == 46:
             fraction = True
         elif digits < 10**17:
-            digits = digits * 10 + (data[i] - 48)
+            digits = digits * 10 + (int(data[i]) - 48)
             exponent -= 1 if fraction else 0
         elif not fraction:
             exponent += 1
@@ -149,21 +150,21 @@ def parse_rows(
         if negative:
             after += 1
         first, fraction, dot = after, 0, 0
-        digits = np.int64(0)
-        digit = np.int64(data[after]) - 48
+        digits = 0
+        digit = int(data[after]) - 48
         while 0 <= digit <= 9:
             digits = digits * 10 + digit
             after += 1
-            digit = np.int64(data[after]) - 48
+            digit = int(data[after]) - 48
         if digit == -2:
             dot = 1
             after += 1
             point = after
-            digit = np.int64(data[after]) - 48
+            digit = int(data[after]) - 48
             while 0 <= digit <= 9:
                 digits = digits * 10 + digit
                 after += 1
-                digit = np.int64(data[after]) - 48
+                digit = int(data[after]) - 48
             fraction = after - point
         if 1 <= after - first - dot <= 15 and data[after] <= 32:
             value = digits / high[middle + fraction]
