@@ -174,12 +174,14 @@ def _duck(name: str, take: _Take) -> Clip:
     fold = plateau(times, 0.05, 0.75, 1.2, 1.95)
     ride = replace(
         ride,
-        hips_height=ride.hips_height - 0.40 * low,
-        fold=ride.fold + 26.0 * _DEG * fold,
-        curl=ride.curl + 28.0 * _DEG * fold,
-        hips_yaw=ride.hips_yaw + 14.0 * _DEG * fold,
-        twist=ride.twist + 6.0 * _DEG * fold,
-        nod=ride.nod + 6.0 * _DEG * low,
+        hips_height=ride.hips_height - 0.39 * low,
+        fold=ride.fold + 12.0 * _DEG * fold,
+        curl=ride.curl + 34.0 * _DEG * fold,
+        balance=ride.balance - low[:, None] * np.array([0.04, 0.0]),
+        hips_yaw=ride.hips_yaw - 6.0 * _DEG * fold,
+        twist=ride.twist + 8.0 * _DEG * fold,
+        look=ride.look - 22.0 * _DEG * fold,
+        nod=ride.nod + 24.0 * _DEG * low,
     )
     both = np.ones((1, 2))
     ride = _arms(
@@ -370,8 +372,8 @@ def _pushing(
             ride,
             hips_height=ride.hips_height - depth * work - 0.02 * drive,
             balance=ride.balance + work[:, None] * np.array([0.12, -0.05]),
-            hips_yaw=ride.hips_yaw + 40.0 * _DEG * work,
-            twist=ride.twist + _DEG * (2.0 * work - 8.0 * drive),
+            hips_yaw=ride.hips_yaw + 24.0 * _DEG * work,
+            twist=ride.twist + _DEG * (12.0 * work - 8.0 * drive),
             fold=ride.fold + 15.0 * _DEG * work + 8.0 * _DEG * drive,
             curl=ride.curl + 8.0 * _DEG * work,
             look=ride.look + 4.0 * _DEG * work,

@@ -250,10 +250,10 @@ def _with_legs(skeleton: Skeleton, trunk: FloatArray, roots: FloatArray, feet: d
 
 
 def _knee_direction(foot_forward: FloatArray, hips: FloatArray) -> FloatArray:
-    """Knees bend over the toes, drawn a little to where the hips face."""
+    """Knees bend half way between where the toes point and where the hips face."""
     level = foot_forward * np.array([1.0, 1.0, 0.0])
     level /= np.linalg.norm(level, axis=-1, keepdims=True)
-    out: FloatArray = 0.75 * level + 0.25 * rotations.rotate(hips, np.array([1.0, 0.0, 0.0]))
+    out: FloatArray = 0.5 * level + 0.5 * rotations.rotate(hips, np.array([1.0, 0.0, 0.0]))
     return out
 
 
