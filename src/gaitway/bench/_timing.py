@@ -89,13 +89,14 @@ def measure(tasks: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[
         task()
     for _ in range(rounds):
         for name, task in tasks.items():
-            turn = 0.0
-            while turn < _SHORTEST_TURN:
+            turn_ends = time.perf_counter() + _SHORTEST_TURN
+            while True:
                 began = time.perf_counter()
                 task()
-                spent = time.perf_counter() - began
-                turn += spent
-                times[name].append(1e3 * spent)
+                ended = time.perf_counter()
+                times[name].append(1e3 * (ended - began))
+                if ended >= turn_ends:
+                    break
     return {name: Timing(statistics.median(t), min(t), max(t)) for name, t in times.items()}
 
 
