@@ -20,8 +20,8 @@ from gaitway.motion.kinematics import linear_velocities
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 
 _FOOT_PARTS = ("heel", "ball", "toe")
-# Shape of a foot as shares of the leg's length (hip to ankle); a person's leg is 0.85 m.
-_HEEL_BACK, _TOE_THICKNESS, _ANKLE_HEIGHT, _BALL_AHEAD, _TOE_AHEAD = 0.035, 0.0235, 0.094, 0.153, 0.082
+# Shape of a foot as shares of the leg's length, from a person whose leg (hip to ankle) is 0.85 m.
+_HEEL_BACK, _TOE_THICKNESS, _ANKLE_HEIGHT, _BALL_AHEAD, _TOE_AHEAD = (x / 0.85 for x in (0.03, 0.02, 0.08, 0.13, 0.07))
 
 
 @dataclass(frozen=True)

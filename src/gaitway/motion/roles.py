@@ -29,11 +29,18 @@ _SIDED_WORDS: dict[str, tuple[str, ...]] = {
     "hip": ("upleg", "upperleg", "thigh", "femur", "hip"),
     "knee": ("knee", "leg", "lowerleg", "lowleg", "shin", "calf", "tibia"),
     "ankle": ("foot", "ankle"),
-    "toe": ("toebase", "toe", "toes", "ball"),
+    "toe": ("toebase", "toe", "toes", "toe0", "ball"),
 }
-_SIDE = re.compile(
-    r"^(left|right|l|r)[_.\- ]?(?=[a-z0-9])|[_.\- ](left|right|l|r)$|(?<=[a-z])(left|right)$", re.IGNORECASE
+_SIDE_MARKS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"[_.\- ](left|right|l|r)$",
+        r"^(left|right)[_.\- ]?(?=[a-z0-9])",
+        r"^(l|r)[_.\- ](?=[a-z0-9])",
+        r"(?<=[a-z])(left|right)$",
+    )
 )
+_BARE_SIDE = re.compile(r"^(l|r)(?=[a-z])", re.IGNORECASE)
 _CENTRE_MARK = re.compile(r"^c[_.\- ](?=[a-z])|[_.\- ]c$", re.IGNORECASE)
 _SPLITS_NAME = re.compile(r"[_.\-: ]$")
 
@@ -60,13 +67,14 @@ def split_side(name: str) -> tuple[str, str]:
     separator or before a known limb word, so that "root" and "lowerback" have no side.
     """
     bare = _CENTRE_MARK.sub("", re.split(r"[:|]", name)[-1].strip())
-    match = _SIDE.search(bare)
-    if match:
-        mark = next(group for group in match.groups() if group).lower()
-        rest = _letters(bare[: match.start()] + bare[match.end() :])
-        separated = not match.group(1) or match.group(0)[-1] in "_.- "
-        if rest and (len(mark) > 1 or separated or rest in _LIMB_WORDS):
-            return ("left" if mark[0] == "l" else "right"), rest
+    marks = [match for match in (pattern.search(bare) for pattern in _SIDE_MARKS) if match]
+    bare_mark = _BARE_SIDE.search(bare)
+    if not marks and bare_mark and _letters(bare[1:]) in _LIMB_WORDS:
+        marks = [bare_mark]
+    if marks:
+        rest = _letters(bare[: marks[0].start()] + bare[marks[0].end() :])
+        if rest:
+            return ("left" if marks[0].group(1)[0] in "lL" else "right"), rest
     return "", _letters(bare)
 
 
@@ -126,7 +134,7 @@ def find_roles(names: Sequence[str], parents: IntArray, positions: FloatArray) -
             found.setdefault(f"{side}_toe", here["foot"])
     if not any(f"{side}_{part}" in found for side in ("left", "right") for part in ("hip", "knee", "ankle")):
         return roles_from_shape(parents, positions)
-    _add_trunk(found, [w for _, w in words], parents, positions)
+    _add_trunk(found, ["" if side else word for side, word in words], parents, positions)
     return found
 
 
