@@ -25,13 +25,14 @@ from gaitway.arrays import FloatArray, IntArray
 from gaitway.files import atomic_write
 from gaitway.library.cast.gait import HARMONICS, TERMS, fourier_basis, moving_joints, regressors
 from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.styles import STYLE_COUNT
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 
 TARGET = Path(__file__).resolve().parents[1] / "src/gaitway/library/cast/data/person_gait.npz"
 SAMPLES = 96
 """Phases at which a cycle is sampled."""
-STYLES, WOBBLES = 5, 6
+WOBBLES = 6
 GAIT_SPEEDS = {"walk": (0.6, 1.3, 2.05), "jog": (1.9, 2.8, 4.2), "back": (0.35, 0.8, 1.4)}
 """Slowest, middle and fastest captured speed that a gait is fitted on [m/s]."""
 USED_SPEEDS = {"walk": (0.75, 1.9), "jog": (2.0, 3.7), "back": (0.45, 1.1)}
@@ -185,12 +186,12 @@ def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatAr
     within = (residual - per_subject[group]).reshape(-1, TERMS, raw.shape[-1])
     within[:, 0, :3] = 0.0  # how high a take's floor was found is no wobble of the gait
     within = within.reshape(len(own), -1)
-    style = _directions(per_subject, STYLES)
+    style = _directions(per_subject, STYLE_COUNT)
     timing_terms = solve(timing, weight, ridge + np.diag([0.0, 0.0, 0.1, 0.2, 0.5, 0.5]))
     late = timing - terms @ timing_terms
     subject_late = np.stack([late[group == s].mean(axis=0) for s in range(len(subjects))])
     scores = per_subject @ np.linalg.pinv(style)
-    style_timing = np.linalg.solve(scores.T @ scores + 2.0 * np.eye(STYLES), scores.T @ subject_late)
+    style_timing = np.linalg.solve(scores.T @ scores + 2.0 * np.eye(STYLE_COUNT), scores.T @ subject_late)
     _report(name, own, timing, gain)
     low, high = USED_SPEEDS[name]
     return {

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from capture import captures, on_person
 
+from capture import captures, on_person
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.locomotion import NEUTRAL, locomotion_clips
+from gaitway.library.cast.styles import STYLES
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances
 from gaitway.motion.editing import place, resample
@@ -158,7 +159,7 @@ def main(folder: Path) -> None:
         for label, share in (("median", 0.5), ("90%", 0.9)):
             columns = [np.nanquantile([getattr(r, f) for r in rows], share) for f in Figures.__annotations__]
             print(_line(f"captured {kind} {label}", Figures(*map(float, columns))))
-    for style in (NEUTRAL,):
+    for style in (NEUTRAL, *STYLES):
         print(style.name)
         for entry in locomotion_clips(style, seed=1, takes=1):
             loop = entry.start == entry.end != "stand"

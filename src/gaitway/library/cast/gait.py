@@ -114,6 +114,7 @@ class GaitModel:
         turn: FloatArray,
         style: FloatArray | None = None,
         wobble: FloatArray | None = None,
+        gain: FloatArray | None = None,
     ) -> FloatArray:
         """Channels (F, C) of a gait at phases, speeds and turn rates (F,).
 
@@ -124,12 +125,16 @@ class GaitModel:
             turn: [rad/s], positive to the left.
             style: weights of the style directions; (S,).
             wobble: weights of the wobble directions in every frame; (F, W).
+            gain: factor on what each channel does about its mean; (C,).
         """
         fit = self.gaits[gait]
-        basis = fourier_basis(phase)
-        out = _weighted(fit.terms(speed, turn), basis, fit.mean)
+        basis, terms = fourier_basis(phase), fit.terms(speed, turn)
+        out = _weighted(terms, basis, fit.mean)
         if style is not None:
             out += _weighted(np.broadcast_to(style, (len(basis), len(style))), basis, fit.style)
+        if gain is not None:
+            mean = terms @ fit.mean[:, 0] + (0.0 if style is None else style @ fit.style[:, 0])
+            out = mean + gain * (out - mean)
         if wobble is not None:
             out += _weighted(wobble, basis, fit.wobble)
         return out

@@ -5,7 +5,7 @@ The parts are in `stride` (a body at given speed and phase), `hubs` (exact ends)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,16 +75,21 @@ class _Recipe:
     make: Make
 
 
-def locomotion_clips(style: Style = NEUTRAL, seed: int = 0, takes: int = 1) -> list[CastClip]:
+def locomotion_clips(
+    style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
+) -> list[CastClip]:
     """All locomotion of a person: for each behaviour `takes` clips that differ by wobble.
 
     Args:
         style: whose body.
         seed: of the wobble; the same seed gives the same bytes.
         takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
+        behaviors: only these; None for all.
     """
     out = []
     for index, recipe in enumerate(_recipes()):
+        if behaviors is not None and recipe.behavior not in behaviors:
+            continue
         for take in range(takes):
             name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
             draw = int(np.random.SeedSequence([seed, index, take]).generate_state(1)[0])
@@ -193,7 +198,7 @@ def _start_walk(name: str, style: Style, seed: int) -> Clip:
 
 
 def _stop_walk(name: str, style: Style, seed: int) -> Clip:
-    seconds = 1.3
+    seconds = 1.2
     land, lift = _footfall("walk", style)
     return perform(
         name,
@@ -222,13 +227,18 @@ def _start_jog(name: str, style: Style, seed: int) -> Clip:
         seconds=seconds,
         speed=lambda s: SPEEDS["jog"] * smooth_step(s * seconds, 0.0, 1.6),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.75),
-        beats=((0.30, lift + 0.01), (0.66, land + 0.5), (1.03, 0.6 * land + 0.4 * jog_land + 1.0), (1.37, jog_land + 1.5)),
+        beats=(
+            (0.30, lift + 0.01),
+            (0.66, land + 0.5),
+            (1.03, 0.6 * land + 0.4 * jog_land + 1.0),
+            (1.37, jog_land + 1.5),
+        ),
         edit=_lean_edit(0.16, (0.0, 0.5, 0.9, 1.7), 0.02),
     )
 
 
 def _stop_jog(name: str, style: Style, seed: int) -> Clip:
-    seconds = 1.9
+    seconds = 1.8
     land, jog_land = _footfall("walk", style)[0], _footfall("jog", style)[0]
     return perform(
         name,

@@ -29,11 +29,13 @@ TOES_FLAT = 0.42
 TOE_SHARE = 0.8
 """Share of any further rise that lifts the ball over the tip of the toes."""
 LEAST_KNEE = 0.06
-"""Smallest knee flexion [rad] that a motion comes into the planter with."""
+"""Smallest knee flexion [rad] that the legs are solved from."""
 LANDING_REACH = 0.975
 """Longest leg with which a foot is set down where its place is free, as a share of the straight leg."""
 REACH = 0.996
 """Longest leg a stance may ask for, as a share of the straight leg."""
+MISSED = 0.0008
+"""A leg that stays this far [m] from its foot's place has lost the ground."""
 _UP = np.array([0.0, 0.0, 1.0])
 _TOE_JOINT = np.array([0.13, 0.0, -0.06])
 _TOE_TIP = np.array([TOE_TIP[0] - BALL[0], 0.0, -0.02])
@@ -111,7 +113,6 @@ def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Plant
     frames = len(motion.root)
     lift = motion.lift if len(motion.lift) else np.zeros(frames)
     root = motion.root + lift[:, None] * _UP
-    motion = replace(motion, rotations=_bent_knees(motion.rotations))
     positions, world = forward_kinematics(skeleton, root, motion.rotations)
     own = [sorted((s for s in motion.stances if s.side == side), key=lambda s: s.start) for side in SIDES]
     wanted = []
@@ -171,16 +172,17 @@ def _rest_flat(pitch: FloatArray) -> FloatArray:
     return np.where(calm > 0.0, calm * (1.0 - middle), calm)
 
 
-def _bent_knees(local: FloatArray) -> FloatArray:
-    """Local rotations (F, J, 4) in which no knee is straighter than a few degrees: the legs' solver keeps its side."""
+def _hinged_knees(local: FloatArray) -> FloatArray:
+    """Local rotations (F, J, 4) whose knees only bend, and at least by a few degrees.
+
+    A captured knee that is almost straight seems to bend sideways as much as back; the legs' solver would go on so.
+    """
     out = local.copy()
     for name in ("LeftLeg", "RightLeg"):
         knee = person_skeleton().index(name)
-        flexion = 2.0 * np.arctan2(local[:, knee, 2], local[:, knee, 0])
-        flexion = (flexion + np.pi) % (2.0 * np.pi) - np.pi
-        more = 0.5 * (LEAST_KNEE - flexion + np.sqrt((flexion - LEAST_KNEE) ** 2 + 0.04**2))
-        bend = rotations.from_axis_angle(np.array([0.0, 1.0, 0.0]), more)
-        out[:, knee] = rotations.multiply(local[:, knee], bend)
+        flexion = planar.wrap_angle(2.0 * np.arctan2(local[:, knee, 2], local[:, knee, 0]))
+        bent = 0.5 * (LEAST_KNEE + flexion + np.sqrt((flexion - LEAST_KNEE) ** 2 + 0.04**2))
+        out[:, knee] = rotations.from_axis_angle(np.array([0.0, 1.0, 0.0]), bent)
     return out
 
 
@@ -375,7 +377,7 @@ def _solve(
 ) -> Clip:
     """The legs that put the feet on their targets, and the clip."""
     skeleton = person_skeleton()
-    positions, world = forward_kinematics(skeleton, root, motion.rotations)
+    positions, world = forward_kinematics(skeleton, root, _hinged_knees(motion.rotations))
     up = np.array([0.0, -1.0, 0.0])
     for k, side in enumerate(("Left", "Right")):
         thigh, shank, foot, toe = (skeleton.index(side + part) for part in ("UpLeg", "Leg", "Foot", "ToeBase"))
@@ -392,4 +394,8 @@ def _solve(
         world[:, foot] = _foot_rotation(feet[:, k, 3], feet[:, k, 4], feet[:, k, 5])
         world[:, toe] = rotations.multiply(world[:, foot], rotations.from_axis_angle(up, bends[:, k]))
         world[:, skeleton.index(side + "Toe_End")] = world[:, toe]
-    return Clip(skeleton, root, local_rotations(skeleton, world), motion.fps, name, contacts)
+    clip = Clip(skeleton, root, local_rotations(skeleton, world), motion.fps, name, contacts)
+    ankles = clip.joint_positions()[:, skeleton.require("left_ankle", "right_ankle")]
+    missed = np.linalg.norm(ankles - feet[..., :3], axis=-1) > MISSED
+    contacts[:, :6] &= ~np.repeat(missed, 3, axis=1)
+    return replace(clip, contacts=contacts)

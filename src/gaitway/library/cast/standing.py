@@ -40,6 +40,7 @@ def standing_pose(style: Style) -> StandingPose:
     weight = carrying_side(style)
     sag = 0.8 + 0.3 * float(np.tanh(np.abs(own).sum() - 1.0))
     mean = model.gaits["walk"].mean[0, 0] + np.tensordot(own, model.gaits["walk"].style, 1)[0]
+    mean = mean + style.posture()
     pose = rotations.multiply(model.base, rotations.from_rotation_vector(mean[3:].reshape(-1, 3)))
     _place_trunk(pose, weight, sag)
     _hang_arms(pose, weight)

@@ -116,15 +116,16 @@ def locomote(
 def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Channels (F, C), both feet's timings (F, 2, 3) and the pelvis yaw to take away (F,) of the mixed gaits."""
     model = GaitModel.load()
-    own, stand = style.vector(model), standing_pose(style).vector
+    own, gain, stand = style.vector(model), style.gain(), standing_pose(style).vector
     size, frames = np.abs(controls.speed), len(controls.speed)
     channels, timing, facing = np.zeros((frames, len(stand))), np.zeros((frames, 2, 3)), np.zeros(frames)
     for gait, weight in gait_weights(controls.speed, controls.jog).items():
         if weight.any():
-            channels += weight[:, None] * model.channels(gait, controls.phase, size, controls.turn, own, wobble)
+            channels += weight[:, None] * model.channels(gait, controls.phase, size, controls.turn, own, wobble, gain)
             facing += weight * _squaring(gait, style, controls.phase)
             for k, sign in enumerate((1.0, -1.0)):
                 timing[:, k] += weight[:, None] * model.timings(gait, size, sign * controls.turn, own)
+    channels += style.posture()
     share = smooth_step(size, 0.0, SLOWEST) if controls.moving is None else controls.moving
     return stand + share[:, None] * (channels - stand), timing, share * facing
 
@@ -136,7 +137,8 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
     """
     model, at = GaitModel.load(), hub_phase(gait, style)
     speed = np.array([abs(SPEEDS[gait])])
-    pelvis = model.channels(gait, np.array([at]), speed, np.zeros(1), style.vector(model))[0, 3:6]
+    own = style.vector(model)
+    pelvis = model.channels(gait, np.array([at]), speed, np.zeros(1), own, gain=style.gain())[0, 3:6]
     ahead = rotations.rotate(
         rotations.multiply(model.base[0], rotations.from_rotation_vector(pelvis)), np.array([1.0, 0.0, 0.0])
     )
