@@ -146,8 +146,8 @@ def _body(
     facing = nx * light[0] + ny * light[1] + nz * light[2]
     lit = 1.0
     if facing > -0.2:
-        # start a little outside the surface, more where the light grazes it
-        lift = 0.012 + 0.02 * (1.0 - max(facing, 0.0))
+        # start outside the surface, by as much as it rises within the patch of texels that is looked at
+        lift = 0.006 + 2.2 * np.sqrt(max(1.0 - facing * facing, 0.0)) / shadow.light.scale
         x, y, z = point[0] + lift * nx, point[1] + lift * ny, point[2] + lift * nz
         lit = _lit_share(shadow.closest, shadow.light, x, y, z)
     wrapped = max(0.0, (facing + 0.22) / 1.22)

@@ -206,7 +206,7 @@ def _part_piece(
         radii, wide = (part.radii, widths) if len(widths) > 1 else (part.radii * 2, tuple(widths) * 2)
         shares = np.linspace(0.0, 1.0, len(radii))
         stations = [(float(s), w, r) for s, w, r in zip(shares, wide, radii, strict=True)]
-        local = round_rod(start, end, stations, part.side, around)
+        local = round_rod(start, end, stations, part.side, around, max(around // 4, 3))
     else:
         raise GaitwayError(f"body part on joint '{part.joint}' has shape '{part.shape}'; write 'round' or 'box'")
     world = Mesh(

@@ -20,7 +20,7 @@ from gaitway.render.camera import Camera
 from gaitway.render.filmstrip import save_png
 from gaitway.render.palette import Palette, study_palette
 from gaitway.render.picture import Studio, render_frame
-from gaitway.render.staging import Stage, following_cameras, set_stage, still_camera
+from gaitway.render.staging import Stage, film_rate, following_cameras, set_stage, still_camera
 from gaitway.render.things import Obstacle, Paint
 
 Picture = npt.NDArray[np.uint8]
@@ -84,9 +84,8 @@ def film(
     if kind == ".mp4":
         _ffmpeg()  # say that it is missing before any work is done
         size = (max(2, size[0] // 2 * 2), max(2, size[1] // 2 * 2))
+    _check_length([clips] if isinstance(clips, Clip) else clips, fps)
     stage = set_stage(clips, arrange=arrange, fps=fps, colors=colors, body=body)
-    if len(stage) > MAX_FRAMES:
-        raise GaitwayError(f"a film of {len(stage)} frames is too long; at most {MAX_FRAMES} can be written")
     cameras = _cameras(stage, view, elevation, size, follow, camera)
 
     def draw(frame: int) -> Picture:
@@ -106,6 +105,14 @@ def film(
 
     write_film(target, (draw(f) for f in range(len(stage))), len(stage), size, stage.fps, quality)
     return target
+
+
+def _check_length(clips: Sequence[Clip], fps: float | None) -> None:
+    """Refuse what would take hours, before any memory is taken for it."""
+    rate = film_rate(clips) if fps is None and clips else float(fps or 0.0)
+    frames = max((clip.duration for clip in clips), default=0.0) * rate
+    if frames > MAX_FRAMES:
+        raise GaitwayError(f"a film of {frames:.0f} frames is too long; at most {MAX_FRAMES} can be written")
 
 
 def _cameras(

@@ -25,7 +25,7 @@ _NEEDED = (
     *(f"{s}_{r}" for s in ("left", "right") for r in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")),
 )
 _LEG = 0.85
-_COARSE = 0.58
+_COARSE = 0.52
 """Share of the points around a limb that a small figure gets."""
 _PELVIS = np.array(
     [
@@ -83,6 +83,11 @@ class _Frame:
         """Points in a ring."""
         return max(8, round(_COARSE * fine)) if self.coarse else fine
 
+    @property
+    def cap_rows(self) -> int:
+        """Rings in the rounded end of a limb."""
+        return 2 if self.coarse else 4
+
 
 def is_humanoid(skeleton: Skeleton) -> bool:
     """Whether the roles that a person's body needs are known."""
@@ -90,7 +95,7 @@ def is_humanoid(skeleton: Skeleton) -> bool:
 
 
 def human_pieces(skeleton: Skeleton, *, coarse: bool = False) -> list[Piece]:
-    """All parts of a person's body in the T-pose of `t_pose`; coarse ones have about a third of the triangles."""
+    """All parts of a person's body in the T-pose of `t_pose`; coarse ones have less than half as many triangles."""
     unit = leg_length(skeleton) / _LEG
     frame = _Frame(skeleton, t_pose_positions(skeleton), t_pose(skeleton), unit, coarse)
     pieces = [_trunk(frame, _PELVIS, "bottom"), _trunk(frame, _SHIRT, "top"), _neck(frame), _head(frame), _hair(frame)]
@@ -157,7 +162,9 @@ def _neck(frame: _Frame) -> Piece:
     start = start - frame.up * max(rise - 0.02 * frame.unit, 0.0)
     end = frame.at("head") + frame.unit * (0.03 * frame.up + 0.002 * frame.forward)
     return rigid(
-        round_rod(start, end, _scaled(_NECK, frame.unit), frame.left, frame.around(16)), joint, TONES.index("skin")
+        round_rod(start, end, _scaled(_NECK, frame.unit), frame.left, frame.around(16), frame.cap_rows),
+        joint,
+        TONES.index("skin"),
     )
 
 
@@ -207,7 +214,7 @@ def _arm(frame: _Frame, side: str) -> list[Piece]:
     inner = inner + frame.unit * (0.055 * sign * frame.left + 0.030 * frame.up - 0.008 * frame.forward)
     return [
         rigid(
-            round_rod(inner, shoulder, _scaled(_SHOULDER, frame.unit), frame.forward, frame.around(16)),
+            round_rod(inner, shoulder, _scaled(_SHOULDER, frame.unit), frame.forward, frame.around(16), frame.cap_rows),
             base,
             TONES.index("top"),
         ),
@@ -234,7 +241,9 @@ def _limb(
     tone: int,
 ) -> Piece:
     """A rounded limb; stations give half widths across (left-right) and deep (forward-back)."""
-    return rigid(round_rod(start, end, _scaled(stations, frame.unit), frame.left, around=frame.around(16)), joint, tone)
+    return rigid(
+        round_rod(start, end, _scaled(stations, frame.unit), frame.left, frame.around(16), frame.cap_rows), joint, tone
+    )
 
 
 def _hand_axes(frame: _Frame, side: str) -> tuple[FloatArray, FloatArray, float]:

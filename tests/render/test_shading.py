@@ -1,0 +1,114 @@
+"""Ground and light against a plain NumPy reading of the same formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaitway.render import Box, Camera, Studio, _shading_kernels, _shadows, picture, render_frame
+from gaitway.render._kernels import Look
+from gaitway.render.picture import _look, _srgb_steps, _view
+
+SIZE = (48, 36)
+
+
+def look(**changes) -> Look:
+    light = np.array([0.6, 0.0, 0.8])
+    base = _look(Studio(), light, np.array([[-1.0, -2.0, 0.0], [1.0, 2.0, 1.0]]))
+    return base._replace(**changes)
+
+
+def stage_twin(camera: Camera, look: Look, size) -> np.ndarray:
+    """The ground's colour by shooting each ray and, for the lines, its neighbours."""
+    width, height = size
+    cols, rows = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
+
+    def hit(px, py):
+        right, up = (px - 0.5 * width) / camera.scale(height), (0.5 * height - py) / camera.scale(height)
+        aside = right[..., None] * camera.axes[0] + up[..., None] * camera.axes[1]
+        if camera.span is None:
+            origin, way = np.broadcast_to(camera.eye, aside.shape), camera.axes[2] + aside
+        else:
+            origin, way = camera.eye + aside, np.broadcast_to(camera.axes[2], aside.shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = -origin[..., 2] / way[..., 2]
+        return origin + far[..., None] * way, (way[..., 2] < -1e-4) & (origin[..., 2] > 0)
+
+    place, seen = hit(cols, rows)
+    small = 1e-4  # derivatives by differences
+    across = (hit(cols + small, rows)[0] - place) / small
+    upward = (hit(cols, rows - small)[0] - place) / small
+    foot = np.abs(across) + np.abs(upward)
+
+    def cover(k):
+        """Line share by counting fine samples of the pixel's window."""
+        inside = place[..., k, None] + foot[..., k, None] * (np.linspace(0, 1, 4001)[:-1] + 0.5 / 4000 - 0.5)
+        return (np.abs(inside - np.round(inside)) < 0.006).mean(axis=-1)
+
+    line = look.grid * (cover(0) + cover(1) - cover(0) * cover(1))
+    rise = (1.0 - rows / height)[..., None]
+    back = look.backdrop_low + (look.backdrop_high - look.backdrop_low) * rise
+    low, high = look.focus[:2], look.focus[2:]
+    away = np.linalg.norm(np.maximum(np.maximum(low - place[..., :2], place[..., :2] - high), 0.0), axis=-1)
+    t = np.clip(away / look.fade, 0, 1)
+    near = (1 - t * t * (3 - 2 * t))[..., None]
+    ground = look.ground + (look.line - look.ground) * line[..., None]
+    return np.where(seen[..., None], back + (ground - back) * near, back)
+
+
+@pytest.mark.parametrize("span", [None, 5.0])
+@pytest.mark.parametrize("elevation", [0.25, 1.0, 0.5 * np.pi])
+def test_stage_is_its_twin(span, elevation):
+    camera = Camera.around([0.3, 0.2, 0.5], azimuth=0.7, elevation=elevation, distance=6.0, span=span)
+    out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
+    setting = look(grid=0.8)
+    _shading_kernels.stage(_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], out)
+    twin = stage_twin(camera, setting, SIZE)
+    assert np.abs(out[..., :3] - twin).max() < 0.01
+    assert (out[..., 3] == 1.0).all()
+
+
+def test_stage_without_ground_is_backdrop():
+    camera = Camera.around([0, 0, 0.5], elevation=0.5)
+    out = np.empty((SIZE[1], SIZE[0], 4), np.float32)
+    setting = look(has_ground=False)
+    _shading_kernels.stage(_view(camera, *SIZE), setting, _shadows.no_shadow(), 0, SIZE[1], out)
+    rise = (1 - (np.arange(36) + 0.5) / 36)[:, None, None]
+    expected = setting.backdrop_low + (setting.backdrop_high - setting.backdrop_low) * rise
+    np.testing.assert_allclose(out[..., :3], np.broadcast_to(expected, (36, 48, 3)), atol=1e-6)
+
+
+def light_twin(setting: Look, normal, sight, color, height, lit=1.0):
+    """Light from one surface point, by the formulas of `_body`."""
+    facing = normal @ setting.light
+    wrapped = max(0.0, (facing + 0.22) / 1.22)
+    diffuse = wrapped**2 * (0.35 + 0.65 * wrapped) * (0.12 + 0.88 * lit)
+    upward = 0.5 + 0.5 * normal[2]
+    t = np.clip((height + 0.25 * normal[2] + 0.05) / 0.5, 0, 1)
+    open_share = 0.55 + 0.45 * t * t * (3 - 2 * t)
+    rim = (1 - np.clip(-normal @ sight, 0, 1)) ** 3 * 0.16 * upward
+    half = setting.light - sight
+    sheen = max(0.0, normal @ half / np.linalg.norm(half)) ** 24 * 0.05 * lit
+    ambient = (setting.bounce + (setting.sky - setting.bounce) * upward) * open_share
+    return color * (setting.key * diffuse + ambient) + rim * setting.sky + sheen * setting.key
+
+
+def test_faces_of_a_box_have_the_light_of_their_normals():
+    camera = Camera.around([0, 0, 0.5], azimuth=0.6, elevation=0.5, span=2.0)
+    studio = Studio(light_azimuth=0.5, light_elevation=0.9)
+    thing = Box((0.0, 0.0), (1.0, 1.0), 1.0, color="#808080")
+    image = render_frame([], camera, size=(200, 200), obstacles=[thing], studio=studio, samples=1)
+    setting = _look(studio, picture._key_direction(studio, camera), thing.mesh().points)
+    color = picture.from_hex("#808080")
+    steps = _srgb_steps()
+    for normal, place in (((1, 0, 0), (0.5, 0.1, 0.6)), ((0, 1, 0), (-0.2, 0.5, 0.4)), ((0, 0, 1), (0.1, 0.1, 1.0))):
+        light = light_twin(setting, np.array(normal, float), camera.axes[2], color, place[2])
+        expected = steps[(np.clip(light, 0, 1) * (len(steps) - 1)).astype(int)].astype(int)
+        x, y, _ = camera.project(place, (200, 200))
+        assert np.abs(image[int(y), int(x)].astype(int) - expected).max() <= 2
+
+
+def test_srgb_steps_end_in_black_and_white_and_never_fall():
+    steps = _srgb_steps().astype(int)
+    assert steps[0] == 0 and steps[-1] == 255 and (np.diff(steps) >= 0).all()
+    assert steps[round(0.2140 * (len(steps) - 1))] == pytest.approx(127.5, abs=1)
