@@ -23,6 +23,9 @@ _FOOT_PARTS = ("heel", "ball", "toe")
 # Shape of a foot as shares of the leg's length, from a person whose leg (hip to ankle) is 0.85 m.
 _HEEL_BACK, _TOE_THICKNESS, _ANKLE_HEIGHT, _BALL_AHEAD, _TOE_AHEAD = (x / 0.85 for x in (0.03, 0.02, 0.08, 0.13, 0.07))
 
+_UNEVEN = 0.04
+"""Resting heights of the points of both feet differ by no more than this in one clip [m]."""
+
 
 @dataclass(frozen=True)
 class ContactLimits:
@@ -46,6 +49,7 @@ def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
     """Heel, ball and toe of both feet, placed by the T-pose of any humanoid.
 
     The sole lies a toe's thickness under the toe joint; without a toe joint it is guessed from the length of the leg.
+    The ball belongs to the toes: they stay flat on the ground while the foot turns about their joint.
     """
     leg, world, places = leg_length(skeleton), t_pose(skeleton), t_pose_positions(skeleton)
     points = []
@@ -59,7 +63,7 @@ def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
         tip = _tip(skeleton, toe, world, places) if toe != ankle else ball + leg * _TOE_AHEAD * ahead
         sole = ball[2] - leg * _TOE_THICKNESS
         heel = at - leg * _HEEL_BACK * ahead
-        for part, joint, place in (("heel", ankle, heel), ("ball", ankle, ball), ("toe", toe, tip)):
+        for part, joint, place in (("heel", ankle, heel), ("ball", toe, ball), ("toe", toe, tip)):
             on_sole = np.array([place[0], place[1], sole])
             offset = rotations.rotate(rotations.conjugate(world[joint]), on_sole - places[joint])
             points.append(ContactPoint(f"{side}_{part}", joint, (float(offset[0]), float(offset[1]), float(offset[2]))))
@@ -148,6 +152,9 @@ def _resting_heights(points: FloatArray, speed: FloatArray, going: FloatArray, f
     for c in range(count):
         chosen = still[:, c] if still[:, c].sum() > 4 else slice(None)
         low[c] = np.percentile(points[chosen, c, 2], 20.0 if still[:, c].sum() > 4 else 3.0)
+    low[feet] = np.minimum(
+        low[feet], low[feet].min() + _UNEVEN
+    )  # a foot that is held in the air has no rest of its own
     centre = points[..., :2].reshape(-1, 2).mean(axis=0)
     slope, is_foot = np.zeros(2), np.isin(np.arange(count), feet)
     flat = points[..., :2] - centre

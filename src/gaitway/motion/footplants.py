@@ -51,7 +51,7 @@ class _Foot:
     ball_offset: FloatArray
     heel: BoolArray
     ball: BoolArray
-    toe: BoolArray
+    toes_still: BoolArray
 
     def track(self, offset: FloatArray) -> FloatArray:
         """Captured positions of a point given in the ankle's frame [m]; (F, 3)."""
@@ -62,7 +62,7 @@ def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, w
     """Targets for one foot.
 
     Args:
-        clip: motion with contacts for points named "left_heel" and "left_ball" (and "left_toe") on the ankle joint.
+        clip: motion with contacts for points named "left_heel" and "left_ball" (and "left_toe").
         side: "left" or "right".
         positions: world positions of all joints [m]; (F, J, 3).
         world: world rotations of all joints; (F, J, 4).
@@ -87,30 +87,25 @@ def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, w
 
 
 def _read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> _Foot:
-    skeleton = clip.skeleton
+    skeleton, never = clip.skeleton, np.zeros(len(clip), dtype=bool)
     ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
-    offsets, flags = {}, {}
-    for column, point in enumerate(skeleton.contact_points):
-        offsets[point.name] = np.array(point.offset) if point.joint == ankle else None
-        flags[point.name] = clip.contacts[:, column] if clip.contacts is not None else None
-    never = np.zeros(len(clip), dtype=bool)
-    down = {}
-    for part in ("heel", "ball", "toe"):
-        found = flags.get(f"{side}_{part}")
-        usable = found is not None and (part == "toe" or offsets[f"{side}_{part}"] is not None)
-        down[part] = np.array(found) if usable else never
-    heel, ball = (offsets.get(f"{side}_{part}") for part in ("heel", "ball"))
-    _overlap(down["heel"], down["ball"])
-    return _Foot(
-        positions[:, ankle],
-        world[:, ankle],
-        None if toe is None else world[:, toe],
-        np.zeros(3) if heel is None else heel,
-        np.zeros(3) if ball is None else ball,
-        down["heel"],
-        down["ball"],
-        down["toe"],
-    )
+    points = {p.name.removeprefix(f"{side}_"): (c, p) for c, p in enumerate(skeleton.contact_points)}
+    down, offsets = dict.fromkeys(("heel", "ball", "toe"), never), {"heel": np.zeros(3), "ball": np.zeros(3)}
+    for part in down:
+        column, point = points.get(part, (0, None))
+        if point is not None and point.joint in (ankle, toe) and clip.contacts is not None:
+            down[part] = np.array(clip.contacts[:, column])
+            offsets[part] = np.array(point.offset)
+    still = down["ball"] & down["toe"]
+    if toe is not None and "ball" in points and points["ball"][1].joint == toe:
+        # a ball that belongs to the toes stays if they lie still, and the foot turns about their joint
+        step = positions[0, toe] - positions[0, ankle]
+        offsets["ball"] = rotations.rotate(rotations.conjugate(world[0, ankle]), step)
+        still = down["ball"]
+    heel, ball = np.array(down["heel"]), np.array(down["ball"])
+    _overlap(heel, ball)
+    toes = None if toe is None else world[:, toe]
+    return _Foot(positions[:, ankle], world[:, ankle], toes, offsets["heel"], offsets["ball"], heel, ball, still)
 
 
 def _overlap(heel: BoolArray, ball: BoolArray) -> None:
@@ -173,18 +168,17 @@ def _held_rotation(foot: _Foot, start: int, stop: int, rise: float) -> FloatArra
 
 
 def _hold_toes(foot: _Foot, held: FloatArray, fps: float, window_s: float) -> FloatArray | None:
-    """Toes that go with the corrected foot, and lie still while ball and toe are down; (F, 4)."""
+    """Toes that go with the corrected foot, and lie still while they are down; (F, 4)."""
     if foot.toes is None:
         return None
     change = rotations.multiply(held, rotations.conjugate(foot.rotations))
     toes = rotations.multiply(change, foot.toes)
     turn = np.zeros_like(foot.ankle)
-    still = foot.ball & foot.toe
-    for start, stop in stances(still):
+    for start, stop in stances(foot.toes_still):
         inner = (stop - start) // 4
         mean = rotations.mean(toes[start + inner : stop - inner])
         turn[start:stop] = rotations.to_rotation_vector(rotations.multiply(mean, rotations.conjugate(toes[start:stop])))
-    turn = _bridge(turn, still, fps, window_s)
+    turn = _bridge(turn, foot.toes_still, fps, window_s)
     return rotations.multiply(rotations.from_rotation_vector(turn), toes)
 
 

@@ -60,7 +60,7 @@ def foot_slide(clip: Clip, parts: tuple[str, ...] = ("heel", "ball")) -> FloatAr
     clip = clip if clip.contacts is not None else detect_contacts(clip)
     points, slides = clip.contact_positions(), []
     for column, point in enumerate(clip.skeleton.contact_points):
-        if point.name.rpartition("_")[2] in parts and clip.contacts is not None:
+        if point.name.rpartition("_")[2] in parts and not point.rolls and clip.contacts is not None:
             for start, stop in stances(clip.contacts[:, column]):
                 track = points[start:stop, column, :2]
                 slides.append(float(np.linalg.norm(track - track[0], axis=-1).max()))
