@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from gaitway.errors import GaitwayError
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Array = TypeVar("Array", FloatArray, IntArray, BoolArray)
 
 
 def owned(
@@ -46,3 +47,14 @@ def owned(
         raise error(f"{name} has a value that is not finite at index {place}")
     array.setflags(write=False)
     return array
+
+
+def read_only(array: Array) -> Array:
+    """A contiguous read-only view (a copy where it is not contiguous).
+
+    Numba compiles a kernel once more for each mix of writable and read-only arguments, so wrappers pass inputs
+    through this.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.arrays import FloatArray, read_only
 from gaitway.errors import ClipError
 from gaitway.motion import _kernels
 from gaitway.motion.skeleton import Skeleton
@@ -24,8 +24,8 @@ def forward_kinematics(
     Returns:
         Positions (..., J, 3) [m] and world rotations (..., J, 4).
     """
-    local = np.ascontiguousarray(local_rotations, dtype=np.float64)
-    roots = np.ascontiguousarray(root_positions, dtype=np.float64)
+    local = read_only(np.asarray(local_rotations, dtype=np.float64))
+    roots = read_only(np.asarray(root_positions, dtype=np.float64))
     batch, joints = local.shape[:-2], len(skeleton)
     if local.shape[-2:] != (joints, 4) or roots.shape != (*batch, 3):
         raise ClipError(

@@ -21,6 +21,8 @@ from gaitway.motion.skeleton import Skeleton
 
 _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _COMPONENTS = {"f4": 5126, "u2": 5123, "u4": 5125}
+_VERTICES, _INDICES = 34962, 34963
+"""What a graphics card is to use a part of the buffer for."""
 _WIDTH, _WAIST = 0.1, 0.12
 """A bone is as thick as this share of its length, and thickest at this share of it."""
 _LONE_JOINT = 0.05
@@ -66,10 +68,13 @@ class _Asset:
         self.chunks: list[bytes] = []
         self.length = 0
 
-    def accessor(self, values: npt.NDArray[Any], kind: str = "f4", *, bounds: bool = False) -> int:
+    def accessor(
+        self, values: npt.NDArray[Any], kind: str = "f4", *, bounds: bool = False, target: int | None = None
+    ) -> int:
         """Store an array (n, width) and return the number of its accessor."""
         packed = np.ascontiguousarray(values, dtype="<" + kind).reshape(len(values), -1)
-        self.json["bufferViews"].append({"buffer": 0, "byteOffset": self.length, "byteLength": packed.nbytes})
+        view = {"buffer": 0, "byteOffset": self.length, "byteLength": packed.nbytes}
+        self.json["bufferViews"].append(view if target is None else {**view, "target": target})
         accessor: dict[str, Any] = {
             "bufferView": len(self.json["bufferViews"]) - 1,
             "componentType": _COMPONENTS[kind],
@@ -128,11 +133,11 @@ def _add_body(asset: _Asset, skeleton: Skeleton, order: npt.NDArray[np.intp]) ->
             "primitives": [
                 {
                     "attributes": {
-                        "POSITION": asset.accessor(placed.reshape(-1, 3)[:, order], bounds=True),
-                        "JOINTS_0": asset.accessor(owners, "u2"),
-                        "WEIGHTS_0": asset.accessor(weights),
+                        "POSITION": asset.accessor(placed.reshape(-1, 3)[:, order], bounds=True, target=_VERTICES),
+                        "JOINTS_0": asset.accessor(owners, "u2", target=_VERTICES),
+                        "WEIGHTS_0": asset.accessor(weights, target=_VERTICES),
                     },
-                    "indices": asset.accessor(faces, "u4"),
+                    "indices": asset.accessor(faces, "u4", target=_INDICES),
                 }
             ],
         }

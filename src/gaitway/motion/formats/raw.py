@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
 from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.motion import _kernels
 from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.roles import find_roles
-
-Array = TypeVar("Array", FloatArray, IntArray)
 
 _MOVING_OFFSET = 1e-3
 """A joint whose distance from its parent varies by more than this share of the longest bone is said to stretch."""
@@ -65,16 +62,9 @@ def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[Flo
     """Joint positions (N, J, 3) and world rotations (N, J, 4) of poses (N, J, 4) with the root at the origin."""
     positions, world = np.empty((*local.shape[:2], 3)), np.empty(local.shape)
     _kernels.forward_kinematics(
-        _fixed(parents), _fixed(offsets), _fixed(np.zeros((len(local), 3))), _fixed(local), positions, world
+        read_only(parents), read_only(offsets), read_only(np.zeros((len(local), 3))), read_only(local), positions, world
     )
     return positions, world
-
-
-def _fixed(array: Array) -> Array:
-    """A read-only view, as a Skeleton's arrays are: Numba would compile once more for a writable one."""
-    view = np.ascontiguousarray(array).view()
-    view.setflags(write=False)
-    return view
 
 
 def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:
