@@ -49,4 +49,4 @@ def test_without_peers_the_table_says_how_to_get_them(monkeypatch: pytest.Monkey
 def test_unknown_benchmarks() -> None:
     with pytest.raises(GaitwayError, match="no benchmark 'crowd'; there are motion"):
         run_benches("crowd")
-    assert list(bench.BENCHES) == ["motion"]
+    assert "motion" in bench.BENCHES
