@@ -16,7 +16,13 @@ def _motion() -> BenchTable:
     return run()
 
 
-BENCHES: dict[str, Callable[[], BenchTable]] = {"motion": _motion}
+def _render() -> BenchTable:
+    from gaitway.bench.render import run  # noqa: PLC0415
+
+    return run()
+
+
+BENCHES: dict[str, Callable[[], BenchTable]] = {"motion": _motion, "render": _render}
 """Every benchmark by name."""
 
 
