@@ -302,6 +302,12 @@ def test_rates_can_be_corrected_and_chosen(tmp_path: Path) -> None:
             load_clip(path, file_fps=wrong)
 
 
+def test_a_rate_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL.replace("0.0333333", "9e8"))
+    with pytest.raises(GaitwayError, match="ask for a lower rate"):
+        load_clip(path, fps=1000)
+
+
 def test_a_frame_time_of_zero_needs_a_stated_rate(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL.replace("0.0333333", "0"))
     with pytest.raises(FormatError, match=r"clip\.bvh:18: .*file_fps="):

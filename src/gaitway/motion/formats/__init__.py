@@ -14,7 +14,7 @@ from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.bvh_writer import write_bvh
 from gaitway.motion.formats.glb_writer import write_glb
 from gaitway.motion.formats.gltf import read_gltf
-from gaitway.motion.formats.limits import MAX_FPS
+from gaitway.motion.formats.limits import MAX_FPS, MAX_VALUES
 from gaitway.motion.formats.raw import RawMotion
 from gaitway.motion.formats.report import LoadReport
 from gaitway.motion.formats.units import metres_per_unit
@@ -41,8 +41,8 @@ def load_clip(
     Args:
         path: the file; its ending picks the reader.
         unit: the file's unit of length: "m", "cm", "mm", "inch", "cmu" or metres per unit; None judges by body size.
-        fps: rate that the clip shall have [Hz]; None keeps the file's own. Other rates are interpolated (slerp), not
-            filtered: motion faster than half the new rate is lost but does not ring.
+        fps: rate that the clip shall have [Hz]; None keeps the file's own. Frames in between are interpolated (slerp)
+            and nothing is filtered, so a lower rate keeps jitter that is faster than it can show; smooth that before.
         up: the file's vertical axis, "x", "y" or "z"; None judges by the format and the rest pose.
         keep_tpose: keep a first frame that is a converter's T-pose.
         file_fps: the file's true rate [Hz], where its header lies or is silent; for glTF the rate of sampling.
@@ -77,7 +77,11 @@ def load_clip_with_report(
     raw = _read(path, file_fps, None if asf is None else Path(asf), animation)
     clip, report = assemble(path, raw, LoadOptions(unit, up, keep_tpose))
     report.log()
-    return (clip if fps is None else resample(clip, fps)), report
+    if fps is None:
+        return clip, report
+    if clip.duration * fps * clip.rotations[0].size > MAX_VALUES:
+        raise GaitwayError(f"fps={fps:g} makes more than {MAX_VALUES} numbers of {path}; ask for a lower rate")
+    return resample(clip, fps), report
 
 
 def _read(path: Path, file_fps: float | None, asf: Path | None, animation: int | str) -> RawMotion:
