@@ -52,7 +52,7 @@ def test_figures_stand_apart_in_a_spaced_strip():
 def test_frames_of_a_row():
     clip = standing(61, fps=30.0)
     assert _chosen(clip, 5, None, None).tolist() == [0, 15, 30, 45, 60]
-    assert _chosen(clip, 99, [3, 70, 7], None).tolist() == [3, 7]
+    assert _chosen(clip, 1, [3, 70, 7], None).tolist() == [3, 7]
     assert _chosen(clip, 3, None, 0.5).tolist() == [0, 15, 30]
     assert len(_chosen(standing(2), 12, None, None)) == 2
 

@@ -63,7 +63,7 @@ def filmstrip(
     Args:
         clips: one clip, or one for each row; they may have different skeletons, lengths and rates.
         path: where to write a PNG; None writes nothing.
-        columns: most figures in a row.
+        columns: most figures in a row, unless `frames` says which.
         view: "side", "front", "three-quarter", "back", "top", or the camera's bearing [rad] seen from the figure
             (0 is in front of it). Every clip is turned so that its first pose faces the right edge in a side view.
         frames: the frames to draw, of every clip; None spreads `columns` of them over each clip.
@@ -133,7 +133,7 @@ def _chosen(clip: Clip, columns: int, frames: Sequence[int] | None, step: float 
         picked = picked[(picked >= 0) & (picked < len(clip))]
         if len(picked) == 0:
             raise GaitwayError(f"none of the frames asked for is in clip '{clip.name}', which has {len(clip)}")
-        return picked[:columns] if len(picked) > columns else picked
+        return picked
     if step is not None:
         if not step > 0.0:
             raise GaitwayError(f"{step:g} seconds between figures; write more than 0")

@@ -192,7 +192,7 @@ def _head(frame: _Frame) -> Piece:
     centre, size = _head_centre(frame), frame.unit
     rings = centre + size * np.stack([ahead, 0.077 * y * jaw, 0.116 * z], axis=-1)
     ends = centre + size * np.array([[0.018, 0.0, -0.116], [0.0, 0.0, 0.116]])
-    return rigid(loft(rings, *ends), frame.skeleton.roles["head"], TONES.index("skin"))
+    return _worn(frame, loft(rings, *ends), "skin")
 
 
 def _hair(frame: _Frame) -> Piece:
@@ -202,7 +202,24 @@ def _hair(frame: _Frame) -> Piece:
     # flatter below, so that it does not cover the neck
     rings = centre + frame.unit * np.stack([0.097 * x, 0.086 * y, np.where(z > 0.0, 0.102, 0.090) * z], axis=-1)
     ends = centre + frame.unit * np.array([[0.0, 0.0, -0.090], [0.0, 0.0, 0.102]])
-    return rigid(loft(rings, *ends), frame.skeleton.roles["head"], TONES.index("hair"))
+    return _worn(frame, loft(rings, *ends), "hair")
+
+
+def _worn(frame: _Frame, mesh: Mesh, tone: str) -> Piece:
+    """A part of the head, nodded as the T-pose nods it.
+
+    The T-pose that the CMU conversion adds bows the head by 16 degrees under a straight chest; a level head on it would
+    look up in every take.
+    """
+    joint = frame.skeleton.roles["head"]
+    nod = frame.turns[joint]
+    chest = frame.turns[frame.skeleton.roles.get("chest", joint)]
+    level = rotations.identity()
+    if rotations.angle_between(chest, level) < 0.02 and 0.05 < rotations.angle_between(nod, level) < 0.5:
+        place = frame.places[joint]
+        points = place + rotations.rotate(nod, mesh.points - place)
+        mesh = Mesh(points, rotations.rotate(nod, mesh.normals), mesh.triangles)
+    return rigid(mesh, joint, TONES.index(tone))
 
 
 def _arm(frame: _Frame, side: str) -> list[Piece]:
