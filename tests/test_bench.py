@@ -15,7 +15,7 @@ def test_rows_know_whether_a_target_was_missed() -> None:
     row = BenchRow("load", "peer 1.0", Timing(2.0, 1.0, 3.0), Timing(30.0, 20.0, 50.0), target=20.0)
     assert row.ratio == 15.0
     assert row.missed
-    assert row.as_dict()["faster"] == "15.0x"
+    assert row.as_dict()["faster"] == "15.0x (>= 20)"
     assert row.as_dict()["gaitway ms"] == "2 [1..3]"
     assert not BenchRow("load", "peer", row.ours, row.theirs, target=10.0).missed
     assert not BenchRow("load", "not installed", row.ours, None, target=10.0).missed

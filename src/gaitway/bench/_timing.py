@@ -26,7 +26,8 @@ class Timing:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.median:.3g} [{self.low:.3g}..{self.high:.3g}]"
+        median, low, high = (f"{t:.3g}" if t < 1000.0 else f"{t:.0f}" for t in (self.median, self.low, self.high))
+        return f"{median} [{low}..{high}]"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class BenchRow:
 
     name: str
     peer: str
-    """Name and version of the other library, or why it was not measured."""
+    """Name of the other library, or how to install it."""
     ours: Timing
     theirs: Timing | None
     """None where the peer is not installed."""
@@ -52,6 +53,9 @@ class BenchRow:
         """Whether the target was measured and not reached."""
         return self.ratio is not None and self.target is not None and self.ratio < self.target
 
+    def _target_label(self) -> str:
+        return "" if self.target is None else f" (>= {self.target:g})"
+
     def as_dict(self) -> dict[str, str]:
         """The row as text, for a table."""
         return {
@@ -59,8 +63,7 @@ class BenchRow:
             "gaitway ms": str(self.ours),
             "peer": self.peer,
             "peer ms": "" if self.theirs is None else str(self.theirs),
-            "faster": "" if self.ratio is None else f"{self.ratio:.1f}x",
-            "target": "" if self.target is None else f">= {self.target:g}x",
+            "faster": "" if self.ratio is None else f"{self.ratio:.1f}x" + self._target_label(),
         }
 
 

@@ -30,13 +30,14 @@ def run() -> BenchTable:
         save_clip(clip, path)
         loading = measure(_loaders(path))
     kinematics = measure(_kinematics(clip))
-    load_name, forward_name = f"load a BVH, {FRAMES} frames x {JOINTS} joints", "forward kinematics of it, one thread"
+    load_name, forward_name = "load the BVH", "FK, one thread"
     rows = (
         _row(load_name, _PYMOTION, loading, LOAD_TARGET),
         _row(load_name, _BVHIO, loading, None),
         _row(forward_name, _PYMOTION, kinematics, KINEMATICS_TARGET),
     )
-    return BenchTable("motion: median [fastest..slowest] over 7 interleaved rounds", rows, machine((_PYMOTION, _BVHIO)))
+    title = f"motion: {FRAMES} frames x {JOINTS} joints; median, fastest and slowest of 7 interleaved rounds"
+    return BenchTable(title, rows, machine((_PYMOTION, _BVHIO)))
 
 
 def _row(name: str, peer: str, timings: dict[str, Timing], target: float | None) -> BenchRow:
