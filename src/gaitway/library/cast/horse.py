@@ -42,7 +42,7 @@ TURNS = {
     "gallop_right_20": (-20.0, 2),
     "gallop_right_40": (-40.0, 3),
 }
-REACH = {"Hind": 0.09, "Fore": -0.02}
+REACH = {"Hind": 0.09, "Fore": 0.07}
 """How far ahead of its place at rest each kind of leg stands at mid-stance of a gallop [m]."""
 TRACK = {"Hind": 0.10, "Fore": 0.09}
 """Distance of the hooves from the middle line in a gallop [m]; a horse that gallops treads close to it."""

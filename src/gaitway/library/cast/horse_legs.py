@@ -26,11 +26,13 @@ SWING_HILLS_DEG = {
     # extra turn of each joint from the top, positive backward, in three hills:
     # one that folds the leg, one that carries it forward, one that lifts the toe before it lands
     True: ((-2, 14, -50, 84, 45, 14), (-2, -6, -14, 26, 10, 0), (0, 0, 0, 0, -9, -14)),
-    False: ((-18, 44, -56, 50, 14), (-20, 34, -32, 20, 0), (0, 0, 0, -8, -10)),
+    False: ((-18, 44, -56, 50, 14), (-20, 33, -31, 19, 0), (0, 0, 0, -8, -10)),
 }
-SWING_SHAPES = ((2.0, 3.5), (4.0, 3.0), (9.0, 2.5))
+SWING_SHAPES = ((2.0, 3.5), (4.0, 3.2), (9.0, 2.5))
 """Powers of rise and fall of the three hills, which peak ever later in the swing."""
-CLEARANCE_TOLERANCE = 0.002
+CLEARING_HILL_DEG = {True: (0, 0, -40, 55, -15, -10), False: (-14, 30, -34, -12, -10)}
+"""Turns that lift a hoof clear of the ground wherever it is in its swing: fold above, toe up."""
+CLEARANCE_TOLERANCE = 0.001
 """How far a hoof may dip under the ground in its swing before the leg is folded more [m]."""
 
 
@@ -190,12 +192,17 @@ def leg_angles(
     return out.reshape(count, len(leg.joints), 3)
 
 
-def _fold(leg: LegGeometry, s: FloatArray, shapes: Sequence[tuple[float, float]] = SWING_SHAPES) -> FloatArray:
+def _fold(leg: LegGeometry, s: FloatArray) -> FloatArray:
     """Extra turns [rad] that fold a leg in its swing, by progress `s` (N,); (N, joints * 3)."""
-    hills = np.zeros((len(s), len(leg.joints), 3))
-    for (rise, fall), degrees in zip(shapes, SWING_HILLS_DEG[leg.is_fore], strict=False):
-        hills[:, :, 1] += bump(s, rise, fall)[:, None] * np.radians(degrees)
-    return hills.reshape(len(s), -1)
+    hills = zip(SWING_SHAPES, SWING_HILLS_DEG[leg.is_fore], strict=True)
+    return np.sum([_hill(s, shape, degrees) for shape, degrees in hills], axis=0)
+
+
+def _hill(s: FloatArray, shape: tuple[float, float], degrees: Sequence[float]) -> FloatArray:
+    """Turns about each joint's y axis that rise and fall again; (N, joints * 3)."""
+    out = np.zeros((len(s), len(degrees), 3))
+    out[:, :, 1] = bump(s, *shape)[:, None] * np.radians(degrees)
+    return out.reshape(len(s), -1)
 
 
 def _clear_of_ground(
@@ -203,13 +210,13 @@ def _clear_of_ground(
 ) -> FloatArray:
     """The swing folded as much as `lift` asks for, and more around where the hoof would dip into the ground."""
     angles = swing + lift * _fold(leg, s)
-    for _ in range(6):
+    for _ in range(8):
         heights = hoof_heights(leg, *mount, angles.reshape(len(swing), -1, 3))
         lowest = int(np.argmin(heights))
         if heights[lowest] > -CLEARANCE_TOLERANCE:
             break
         rise = float(np.clip(8.0 * s[lowest], 2.0, 6.0))
-        angles = angles + 0.1 * _fold(leg, s, [(rise, 8.0 - rise)])
+        angles = angles + 0.1 * _hill(s, (rise, 8.0 - rise), CLEARING_HILL_DEG[leg.is_fore])
     return angles
 
 
