@@ -36,7 +36,7 @@ class BenchRow:
 
     name: str
     peer: str
-    """Name of the other library, or how to install it."""
+    """Name and version of the other library, or how to install it."""
     ours: Timing
     theirs: Timing | None
     """None where the peer is not installed."""
