@@ -21,7 +21,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 JIT_ENABLED = os.environ.get("GAITWAY_NO_JIT", "") in ("", "0")
 
 
-class _CompileListener(event.Listener):  # type: ignore[misc]
+class _CompileListener(event.Listener):
     """Says once that compiling has begun, and adds up how long it took. A cache hit fires no event."""
 
     def __init__(self) -> None:

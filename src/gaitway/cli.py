@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -178,26 +180,29 @@ def library_show(
     from gaitway.library.cast.catalog import load_cast
 
     library = load_cast(name, style=style, seed=seed)
-    rows = []
+    facts: list[dict[str, object]] = []
     for behavior in library.graph.behaviors:
         clip = library.clips[behavior.clips[0]]
         path = clip.planar_path()
-        move = planar.relative(path[0], path[-1])
-        rows.append(
+        ahead, left, _ = (round(float(value), 3) for value in planar.relative(path[0], path[-1]))
+        facts.append(
             {
                 "behavior": behavior.name,
-                "from": behavior.start,
-                "to": behavior.end,
-                "clips": len(behavior.clips),
-                "seconds": round(clip.duration, 2),
-                "forward_m": round(float(move[0]), 2),
-                "left_m": round(float(move[1]), 2),
+                "start": behavior.start,
+                "end": behavior.end,
+                "clips": list(behavior.clips),
+                "seconds": round(clip.duration, 3),
+                "ahead_m": ahead,
+                "left_m": left,
                 "turn_deg": round(float(np.degrees(path[-1, 2] - path[0, 2])), 1),
-                "passes": behavior.obstacle or "",
-                "at_s": "" if behavior.pass_time is None else round(behavior.pass_time, 2),
+                "obstacle": behavior.obstacle,
+                "pass_time_s": None if behavior.pass_time is None else round(behavior.pass_time, 3),
             }
         )
-    _show_rows(f"{library.name}: {len(rows)} behaviours", rows, as_json)
+    if as_json:
+        out.print_json(json.dumps(facts))
+    else:
+        _show_rows(f"{library.name}: {len(facts)} behaviours", [_behavior_row(fact) for fact in facts])
     if output is not None:
         from gaitway.render.library_sheet import library_sheet
 
@@ -219,10 +224,24 @@ def bench(
     if as_json:
         out.print_json(json.dumps([table.as_dict() for table in tables]))
     for table in tables if not as_json else ():
-        _show_rows(table.title, [row.as_dict() for row in table.rows], False)
+        _show_rows(table.title, [{**row.as_dict()} for row in table.rows])
         out.print(table.machine, style="dim", highlight=False)
     if any(row.missed for table in tables for row in table.rows):
         raise typer.Exit(1)
+
+
+def _behavior_row(fact: dict[str, object]) -> dict[str, object]:
+    """One behaviour in few enough columns for a terminal of 80."""
+    passing = "" if fact["obstacle"] is None else f"{fact['obstacle']} at {fact['pass_time_s']:.2f} s"
+    return {
+        "behaviour": fact["behavior"],
+        "from > to": f"{fact['start']} > {fact['end']}",
+        "s": f"{fact['seconds']:.2f}",
+        "ahead": f"{fact['ahead_m']:.2f}",
+        "left": f"{fact['left_m']:.2f}",
+        "turn": f"{fact['turn_deg']:.0f}",
+        "passes": passing,
+    }
 
 
 def _load(file: Path, unit: str | None, fps: float | None = None) -> Clip:
@@ -240,7 +259,9 @@ def _number_or_word(text: str | None) -> str | float | None:
 
 def _view(text: str) -> str | float:
     value = _number_or_word(text)
-    if isinstance(value, float) or value in ("side", "front", "top"):
+    if isinstance(value, float):
+        return math.radians(value)
+    if value in ("side", "front", "top"):
         return value
     raise GaitwayError(f"--view '{text}': write side, front, top or an azimuth in degrees")
 
@@ -260,14 +281,11 @@ def _show_facts(facts: dict[str, object], as_json: bool) -> None:
     out.print(table)
 
 
-def _show_rows(title: str, rows: list[dict[str, object]], as_json: bool) -> None:
-    if as_json:
-        out.print_json(json.dumps(rows))
-        return
-    table = Table(title=title, title_justify="left")
+def _show_rows(title: str, rows: list[dict[str, object]]) -> None:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for key in rows[0] if rows else ():
-        numeric = all(isinstance(row[key], int | float) or row[key] == "" for row in rows)
-        table.add_column(key.replace("_", " "), justify="right" if numeric else "left", no_wrap=True)
+        numeric = all(str(row[key]).lstrip("-").replace(".", "", 1).isdigit() for row in rows)
+        table.add_column(key, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(str(value) for value in row.values()))
     out.print(table)
