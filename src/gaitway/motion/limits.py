@@ -41,7 +41,7 @@ HUMAN_LIMITS: Mapping[str, RoleLimit] = {
     "clavicle": RoleLimit((-40, 30), (-50, 50), (-30, 30)),
     "shoulder": RoleLimit((-135, 80), (-110, 120), (-115, 115)),
     "elbow": RoleLimit((-160, 12), (-35, 100), (-140, 100)),
-    "wrist": RoleLimit((-80, 80), (-75, 75), (-125, 125)),
+    "wrist": RoleLimit((-80, 80), (-75, 92), (-125, 125)),  # hands that carry the body bend back farther
     "hip": RoleLimit((-135, 50), (-40, 90), (-90, 70)),
     "knee": RoleLimit((-8, 160), (-12, 12), (-40, 60)),
     "ankle": RoleLimit((-70, 60), (-50, 55), (-65, 65)),

@@ -21,7 +21,7 @@ from gaitway.library.cast.stride import FPS, turn_joint
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 
-_DOWN_S, _UP_S = 2.5, 2.5
+_DOWN_S, _UP_S = 2.5, 3.1
 _DOWN_X, _UP_X = 0.60, 0.36
 """How far ahead of where it began the root is at the end [m]."""
 _DOWN_ROOT = (
@@ -34,13 +34,14 @@ _DOWN_ROOT = (
     (2.0, 0.44, 0.475),
 )
 _UP_ROOT = (
-    (0.35, 0.06, 0.49),
-    (0.8, 0.09, 0.50),
-    (1.1, 0.15, 0.58),
-    (1.4, 0.23, 0.75),
-    (1.7, 0.31, 0.90),
-    (2.05, 0.35, 0.98),
-    (2.5, 0.36, 1.0),
+    (0.35, 0.05, 0.49),
+    (0.8, 0.05, 0.50),
+    (1.35, 0.08, 0.51),
+    (1.7, 0.14, 0.58),
+    (2.0, 0.22, 0.74),
+    (2.3, 0.30, 0.89),
+    (2.65, 0.35, 0.98),
+    (3.1, 0.36, 1.0),
 )
 """Keys of the root: time [s], way [m], height: over 0.7 as a share of the standing one, else in metres."""
 _TOE_LIFTS = {"right_toe": 0.14, "left_toe": 0.06}
@@ -56,14 +57,14 @@ _ARRIVALS = {
     "left_knee": 1.88,
 }
 _DEPARTURES = {
-    "right_knee": 0.10,
-    "right_toe": 0.13,
-    "left_fingers": 0.66,
-    "left_hand": 0.70,
-    "right_fingers": 0.80,
-    "right_hand": 0.85,
-    "left_knee": 1.00,
-    "left_toe": 1.35,
+    "left_hand": 0.18,
+    "left_fingers": 0.26,
+    "right_hand": 0.26,
+    "right_fingers": 0.34,
+    "right_knee": 0.60,
+    "right_toe": 0.66,
+    "left_knee": 1.65,
+    "left_toe": 1.95,
 }
 """When each point comes down on the way to the floor, and leaves it on the way up [s]."""
 
@@ -93,7 +94,7 @@ def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     )  # it leaves the floor heel first
     period = CYCLE_FRAMES / FPS / stretch
     holds = [
-        replace(h, start=_ARRIVALS[h.point], end=_DOWN_S + 1.0, carry=_TOE_LIFTS.get(h.point), fade=0.5)
+        replace(h, start=_ARRIVALS[h.point], end=_DOWN_S + 1.0, carry=_TOE_LIFTS.get(h.point), loose=0.2, fade=0.5)
         for h in crawl_holds(-1.0, 0.5, _DOWN_S - period, manner, _DOWN_X, period)
         if h.start <= _DOWN_S <= h.end
     ]
@@ -106,7 +107,7 @@ def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
 
 
 def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
-    """From the crawl hub, one foot forward, hands off, up on that foot and the other beside it, to the stand hub.
+    """From the crawl hub up on the knees, one foot forward, up on it and the other beside it, to the stand hub.
 
     Args:
         name: of the clip.
@@ -118,16 +119,20 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     times = np.arange(frames + 1) * _UP_S / frames
     stretch = frames / FPS / _UP_S
     phase = np.arange(frames + 1) / CYCLE_FRAMES
-    crawl_root, crawl_pose = varied_reference(phase, manner, plateau(times, 0.1, 0.5, 0.9, 1.6))
+    crawl_root, crawl_pose = varied_reference(phase, manner, plateau(times, 0.05, 0.3, 0.5, 1.2))
     goal = stand.root + np.array([_UP_X, 0.0, 0.0])
     keyed = _key_root(((0.0, 0.0, crawl_root[0, 2]), *_UP_ROOT), times, stand.root, (0.476, 0.0))
     high = smooth_step(times, 0.0, 0.45)[:, None]
     root = crawl_root + high * (keyed - crawl_root)
     still = np.repeat(stand.rotations[None], len(times), axis=0)
-    local = blend_poses(crawl_pose, still, smooth_step(times, 0.5, 2.1))
-    tuck = plateau(times, 0.08, 0.65, 0.95, 1.8)
-    turn_joint(local, "RightUpLeg", 0.0, -1.25 * tuck, 0.0)
-    turn_joint(local, "RightLeg", 0.0, 0.25 * tuck, 0.0)
+    local = blend_poses(crawl_pose, still, smooth_step(times, 0.15, 1.45))
+    tuck = plateau(times, 0.5, 1.2, 1.7, 2.5)
+    fold = plateau(times, 0.55, 1.0, 1.1, 1.5)
+    turn_joint(local, "RightUpLeg", 0.0, -1.2 * tuck - 0.3 * fold, 0.0)
+    turn_joint(local, "RightLeg", 0.0, 1.0 * tuck + 0.4 * fold, 0.0)
+    lean = plateau(times, 1.3, 1.8, 1.95, 2.7)
+    for joint, share in (("Hips", 0.25), ("Spine", 0.12), ("Spine1", 0.10), ("Neck", -0.25)):
+        turn_joint(local, joint, 0.0, share * lean, 0.0)
     period = CYCLE_FRAMES / FPS / stretch
     holds = [
         replace(h, end=_DEPARTURES[h.point], fade=0.5)
@@ -136,13 +141,13 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     ]
     feet = _soles(goal, stand.rotations)
     for side, lift, bow, landing in (
-        ("right", 0.11, -0.18, (1.2, 0.86, 0.86)),
-        ("left", 0.06, 0.03, (2.05, 2.0, 1.98)),
+        ("right", 0.11, -0.08, (1.66, 1.47, 1.44)),
+        ("left", 0.06, 0.03, (2.72, 2.58, 2.55)),
     ):
         for part, since in zip(("heel", "ball", "toe"), landing, strict=True):
             carry = lift if part == "toe" else None
             place = feet[f"{side}_{part}"]
-            holds.append(Hold(f"{side}_{part}", since, _UP_S + 1.0, place, carry, bow, direct=True, fade=0.25))
+            holds.append(Hold(f"{side}_{part}", since, _UP_S + 1.0, place, carry, bow, 0.2, direct=True, fade=0.25))
     clip = hold_poses(name, root, local, FPS, _stretched(holds, stretch), _root_grip(times), in_turn=True)
     return _ended(clip, _moved_hub(0.0), (goal, stand.rotations))
 

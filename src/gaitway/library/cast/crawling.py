@@ -25,7 +25,7 @@ DUTY = 0.66
 """Share of the cycle that a limb rests."""
 _SPEED = STRIDE * FPS / CYCLE_FRAMES
 _KNEE_SPREAD, _HAND_SPREAD = 0.12, 0.19
-_KNEE_AHEAD, _HAND_AHEAD, _TOE_BEHIND = -0.05, 0.50, 0.50
+_KNEE_AHEAD, _HAND_AHEAD, _TOE_BEHIND = -0.05, 0.54, 0.50
 """Where the limbs rest in the middle of their stance, ahead of the root [m]; the toes behind the knee."""
 _SWINGS = {"left_hand": 0.22, "right_knee": 0.28, "right_hand": 0.72, "left_knee": 0.78}
 """Phase of the middle of each limb's swing: diagonal limbs move together, the hand a little ahead."""

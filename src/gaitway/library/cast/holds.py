@@ -32,20 +32,18 @@ _STIFFNESS = {
     "Head": (10.0, 10.0, 10.0),
     "Shoulder": (6.0, 6.0, 6.0),
     "Arm": (0.5, 0.8, 0.5),
-    "ForeArm": (20.0, 1.5, 0.4),
-    "Hand": (0.3, 1.0, 0.3),
+    "ForeArm": (20.0, 0.2, 0.4),
+    "Hand": (0.3, 3.0, 3.0),
     "UpLeg": (0.8, 0.4, 1.0),
     "Leg": (40.0, 0.4, 20.0),
     "Foot": (2.0, 0.3, 2.0),
-    "ToeBase": (20.0, 0.3, 20.0),
+    "ToeBase": (20.0, 1.5, 20.0),
     "_End": (1e6, 1e6, 1e6),
 }
 
 
 _POLISH = 3
 """Rounds of smoothing and solving again after frames were solved in turn."""
-_LOOSENESS = 0.7
-"""How much of its grip a carried point loses half-way. At 0 a lifted knee pushes the pelvis about like a rigid rod."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class Hold:
     """How high [m] it is carried here from its last hold; None lets the body bring it freely."""
     bow: float = 0.0
     """How far to the left [m] the way of the carried point bows."""
+    loose: float = 0.7
+    """How much of its grip a carried point loses half-way. At 0 a lifted knee pushes the pelvis about like a rod."""
     direct: bool = False
     """Whether the grip pulls straight to the place; else it first follows the given motion and then comes nearer."""
     fade: float = 0.35
@@ -159,4 +159,4 @@ def _carry(places: FloatArray, grip: FloatArray, times: FloatArray, before: Hold
     places[inside] = a + smooth_step(share)[:, None] * (b - a)
     places[inside, 2] += (after.carry or 0.0) * np.sin(np.pi * share) ** 2
     places[inside, 1] += after.bow * np.sin(np.pi * share) ** 2
-    grip[inside] = 1.0 - _LOOSENESS * np.sin(np.pi * share) ** 2
+    grip[inside] = 1.0 - after.loose * np.sin(np.pi * share) ** 2

@@ -23,16 +23,19 @@ from gaitway.library.cast.staging import (
     shorten_steps,
     stage,
 )
-from gaitway.library.cast.stride import FPS, turn_joint
+from gaitway.library.cast.stride import FPS, stance_schedule, turn_joint
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 
 _PUSH_S = 0.15
 """The pelvis is lowest this long before take-off and after landing [s]."""
-_CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.79
+_CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.82
 """About how high it is then [m]; captured people go down to 0.77."""
 _CROUCH_PULL = 0.3
+_TRIES = 8
+_LONGEST_FITTED = 0.52
+"""Flight time [s] beyond which the poses stay as they are; the longest captured leap has 0.55."""
 _SLACK = 0.02
 """The pelvis leaves and meets the ground this much lower than the fitted pose stands [m]; straight knees snap."""
 
@@ -53,8 +56,10 @@ class Leap:
     """How much more than the captured people both legs are folded over the obstacle [rad of the knee]."""
     lean: float = 0.0
     """Additional forward lean of the trunk around the apex [rad]."""
-    reach: float = 0.0
-    """How far the arms swing forward and the landing leg reaches out, as for a long jump; 0 to 1."""
+    clears: float = 0.52
+    """Height [m] of what the legs must pass over; a leap that falls short is made again, longer and more folded."""
+    depth: float = 0.4
+    """Extent [m] of that along the way."""
 
 
 @dataclass(frozen=True)
@@ -89,26 +94,36 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
         The clip, and the time [s] at which the body is over the middle of what it leaps over.
     """
     rng = np.random.default_rng(seed)
-    variation = np.zeros(2) if seed is None else np.clip(0.5 * rng.normal(size=2), -1.0, 1.0)
+    variation = np.zeros(2) if seed is None else np.clip(0.4 * rng.normal(size=2), -0.7, 0.7)
     if seed is not None:
         leap = replace(leap, flight_s=leap.flight_s * (1.0 + 0.02 * np.clip(rng.normal(), -1.5, 1.5)))
+    for _ in range(_TRIES):
+        clip, plan = _perform(name, leap, style, seed, variation)
+        when = best_pass_time(clip, plan.takeoff, plan.landing)
+        if clearance_over(clip, when, leap.depth) >= leap.clears:
+            break
+        leap = replace(leap, flight_s=leap.flight_s + 0.02, tuck=min(leap.tuck + 0.06, 0.85))
+    return clip, when
+
+
+def _perform(name: str, leap: Leap, style: Style, seed: int | None, variation: FloatArray) -> tuple[Clip, _Schedule]:
+    """One attempt at a leap."""
     plan = _schedule(leap, style)
     set_up = stage(
         "jog", "jog", plan.phase, _speeds(plan, leap), style, jog=np.ones(plan.frames + 1), seed=seed, wobble=0.6
     )
-    motion = _posed(set_up, plan, leap, variation)
+    motion = _posed(set_up, plan, leap, style, variation)
     planted = set_up.plant(motion, name)
-    airborne = _airborne(set_up, plan)
+    airborne = _airborne(set_up, motion, plan)
     for _ in range(4):
         motion = shorten_steps(_in_flight(set_up, motion, planted, plan, airborne), planted)
         planted = set_up.plant(motion, name)
-    clip = set_up.crop(planted.clip, name)
-    return clip, best_pass_time(clip, plan.takeoff, plan.landing)
+    return set_up.crop(planted.clip, name), plan
 
 
 def _schedule(leap: Leap, style: Style) -> _Schedule:
-    model, start = GaitModel.load(), hub("jog", style)
-    _, begin, end = (float(v) for v in model.timings("jog", 2.8, 0.0, style.vector(model)))
+    start = hub("jog", style)
+    _, begin, end = _timing(style)
     jump = leap.cycles_before
     phases = {
         "previous_touchdown": jump - 0.5 + begin,
@@ -119,7 +134,7 @@ def _schedule(leap: Leap, style: Style) -> _Schedule:
         "push_off": jump + 0.5 + end,
         "next_touchdown": jump + 1.0 + begin,
     }
-    pace = start.rate * (1.0 + 0.25 * (leap.top_speed / 2.8 - 1.0))
+    pace = start.rate * (0.90 + 0.2 * (leap.top_speed / start.speed - 1.0))
     takeoff = round(FPS * ((phases["takeoff"] - start.phase) / pace)) / FPS
     landing = takeoff + leap.flight_s
     finish = jump + 1.0 + leap.cycles_after + start.phase
@@ -143,6 +158,13 @@ def _schedule(leap: Leap, style: Style) -> _Schedule:
     return _Schedule(times, phases, frames, phase)
 
 
+def _timing(style: Style) -> tuple[float, float, float]:
+    """Cycle rate [Hz] and stance start and end [cycles] of the jog; a leap keeps them at every speed of its run-up."""
+    model = GaitModel.load()
+    rate, begin, end = model.timings("jog", hub("jog", style).speed, 0.0, style.vector(model))
+    return float(rate), float(begin), float(end)
+
+
 def _speeds(plan: _Schedule, leap: Leap) -> FloatArray:
     """Speed of every frame [m/s]: up to the take-off, lost a little on landing, back to a jog."""
     t = np.arange(plan.frames + 1) / FPS
@@ -154,13 +176,13 @@ def _speeds(plan: _Schedule, leap: Leap) -> FloatArray:
     return cruise + peak * (rise - lost) - 0.25 * (lost - back) * (1.0 if peak < 0.1 else 0.5)
 
 
-def _posed(set_up: Stage, plan: _Schedule, leap: Leap, variation: FloatArray) -> Motion:
+def _posed(set_up: Stage, plan: _Schedule, leap: Leap, style: Style, variation: FloatArray) -> Motion:
     """The stage's gait with the leap's poses blended in."""
     t = set_up.times
     keys = list(LEAP_EVENTS)
     clock = event_clock([plan.times[k] for k in keys], [LEAP_EVENTS[k] for k in keys])
     model_time = clock(np.clip(t, plan.times[keys[0]], plan.times[keys[-1]]))
-    poses = action_model().leap(model_time, leap.flight_s, variation)
+    poses = action_model().leap(model_time, min(leap.flight_s, _LONGEST_FITTED), variation)
     _fold(poses, (t - plan.takeoff) / leap.flight_s, leap)
     weight = plateau(
         t,
@@ -170,7 +192,8 @@ def _posed(set_up: Stage, plan: _Schedule, leap: Leap, variation: FloatArray) ->
         plan.times["next_touchdown"],
     )
     local = blend_poses(set_up.motion.rotations, poses, weight)
-    return replace(set_up.motion, rotations=local)
+    timing = np.broadcast_to(np.array(_timing(style)), (len(t), 2, 3))
+    return replace(set_up.motion, rotations=local, stances=stance_schedule(set_up.motion.phase, timing))
 
 
 def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
@@ -187,9 +210,9 @@ def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
     turn_joint(poses, "Neck", 0.0, -0.6 * leap.lean * middle, 0.0)
 
 
-def _airborne(set_up: Stage, plan: _Schedule) -> BoolArray:
+def _airborne(set_up: Stage, motion: Motion, plan: _Schedule) -> BoolArray:
     """Frames in which no foot is to touch the ground, from take-off to landing; (F,)."""
-    stances = sorted((s for s in set_up.motion.stances), key=lambda s: s.start)
+    stances = sorted(motion.stances, key=lambda s: s.start)
     t = set_up.times
     middle = int(np.argmin(np.abs(t - 0.5 * (plan.takeoff + plan.landing))))
     before = max(s.end for s in stances if s.end <= middle)

@@ -99,7 +99,7 @@ def solve_poses(
         now = (place[span], turn[span])
         if in_turn and span.start > 0:
             now = (place[span.start - 1 : span.start], turn[span.start - 1 : span.start])
-        for _ in range(iterations):
+        for _ in range(iterations if span.start == 0 else (iterations + 1) // 2):
             now = _step(skeleton, given, now, part, stiff, above)
         place[span], turn[span] = now
     return place, rotations.normalize(turn)
@@ -119,47 +119,45 @@ def _step(
     frames, joints = turn.shape[:2]
     axes = rotations.to_matrix(world)
     away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(given[1]), turn))
-    hessian = np.zeros((frames, 3 + 3 * joints, 3 + 3 * joints))
-    gradient = np.zeros((frames, 3 + 3 * joints))
-    hessian[:, range(3), range(3)] = stiffness.root
-    gradient[:, :3] = stiffness.root * (place - given[0])
+    points = (*targets.points, *targets.floor)
+    carriers = [p.joint for p in points]
+    here = positions[:, carriers] + rotations.rotate(world[:, carriers], np.array([p.offset for p in points]))
+    held = len(targets.points)
+    error = here.copy()
+    error[:, :held] -= targets.places
+    weight = np.zeros((frames, len(points), 3))
+    weight[:, :held] = _FIRM * targets.weights[..., None]
+    weight[:, held:, 2] = _FLOOR * (here[:, held:, 2] < 0.0)
+    slopes = _slopes(positions, here, above[carriers]).reshape(frames, 3 * len(points), -1)
+    weighted = slopes * weight.reshape(frames, -1, 1)
+    hessian = np.ascontiguousarray(np.swapaxes(weighted, -1, -2) @ slopes)
+    gradient = np.einsum("fkd,fk->fd", weighted, error.reshape(frames, -1))
+    blocks = (axes * stiffness.joints[:, None, :]) @ np.swapaxes(axes, -1, -2)
     for j in range(joints):
         at = slice(3 + 3 * j, 6 + 3 * j)
-        hessian[:, at, at] = (axes[:, j] * stiffness.joints[j]) @ np.swapaxes(axes[:, j], -1, -2)
-        gradient[:, at] = (axes[:, j] @ (stiffness.joints[j] * away[:, j])[..., None])[..., 0]
-    for p, point in enumerate(targets.points):
-        here = positions[:, point.joint] + rotations.rotate(world[:, point.joint], point.offset)
-        slopes = _slopes(positions, here, above[point.joint])
-        weight = _FIRM * targets.weights[:, p]
-        _add(hessian, gradient, slopes, here - targets.places[:, p], weight)
-    for point in targets.floor:
-        here = positions[:, point.joint] + rotations.rotate(world[:, point.joint], point.offset)
-        slopes = _slopes(positions, here, above[point.joint])[:, 2:]
-        _add(hessian, gradient, slopes, here[:, 2:], _FLOOR * (here[:, 2] < 0.0))
+        hessian[:, at, at] += blocks[:, j]
+    hessian[:, range(3), range(3)] += stiffness.root
+    gradient[:, :3] += stiffness.root * (place - given[0])
+    gradient[:, 3:] += np.einsum("fjik,fjk->fji", axes, stiffness.joints * away).reshape(frames, -1)
     change = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
     vectors = change[:, 3:].reshape(frames, joints, 3)
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     vectors = vectors * np.minimum(1.0, 0.5 / np.maximum(size, 1e-9))  # the linear model holds for half a radian
-    own = np.einsum("fjki,fjk->fji", axes, vectors)  # a world turn, seen from the joint's own frame
-    return place + change[:, :3], rotations.multiply(turn, rotations.from_rotation_vector(own))
-
-
-def _add(hessian: FloatArray, gradient: FloatArray, slopes: FloatArray, error: FloatArray, weight: FloatArray) -> None:
-    hessian += weight[:, None, None] * (np.swapaxes(slopes, -1, -2) @ slopes)
-    gradient += weight[:, None] * np.einsum("fkd,fk->fd", slopes, error)
+    local = np.einsum("fjki,fjk->fji", axes, vectors)  # a world turn, seen from the joint's own frame
+    return place + change[:, :3], rotations.multiply(turn, rotations.from_rotation_vector(local))
 
 
 def _slopes(positions: FloatArray, here: FloatArray, above: BoolArray) -> FloatArray:
-    """How a point moves with the unknowns; (F, 3, 3 + 3 J)."""
+    """How points (F, P, 3) move with the unknowns; (F, P, 3, 3 + 3 J). `above` (P, J): which joints move which."""
     frames, joints = positions.shape[:2]
-    out = np.zeros((frames, 3, 3 + 3 * joints))
-    out[:, :, :3] = np.eye(3)
-    for j in np.flatnonzero(above):
-        x, y, z = (here - positions[:, j]).T
-        at = 3 + 3 * j
-        out[:, 0, at + 1], out[:, 0, at + 2] = z, -y
-        out[:, 1, at], out[:, 1, at + 2] = -z, x
-        out[:, 2, at], out[:, 2, at + 1] = y, -x
+    x, y, z = np.moveaxis((here[:, :, None] - positions[:, None]) * above[..., None], -1, 0)  # (F, P, J) each
+    out = np.zeros((*here.shape, 3 + 3 * joints))
+    out[..., :3] = np.eye(3)
+    turns = out[..., 3:].reshape(*here.shape, joints, 3)  # a view
+    turns[:, :, 0, :, 1], turns[:, :, 0, :, 2] = z, -y
+    turns[:, :, 1, :, 0], turns[:, :, 1, :, 2] = -z, x
+    turns[:, :, 2, :, 0], turns[:, :, 2, :, 1] = y, -x
+    out[..., 3:] = turns.reshape(*here.shape, 3 * joints)
     return out
 
 
