@@ -8,8 +8,10 @@ import pytest
 from gaitway import rotations
 from gaitway.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library, check_graph, check_joins
-from gaitway.library.cast.catalog import cast_names, library_of, load_cast
+from gaitway.library.cast.catalog import cast_names, library_of, load_cast, style_names
 from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.horse_body import HorseStyle
+from gaitway.library.cast.skateboarder_ride import SkaterStyle
 from gaitway.motion import Clip, Skeleton
 
 SKELETON = Skeleton(("root", "tip"), np.array([-1, 0]), np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.5]]), name="stick")
@@ -54,19 +56,28 @@ def test_special_behaviours_say_what_they_pass() -> None:
 
 
 def test_styles() -> None:
-    neutral, same = load_cast("horse", behaviors=["stand"]), load_cast("horse", style="neutral", behaviors=["stand"])
-    np.testing.assert_array_equal(neutral.clips["stand"].rotations, same.clips["stand"].rotations)
-    drawn = [load_cast("horse", style=s, behaviors=["stand"]).clips["stand"].rotations for s in (3, "3", "style-3")]
-    np.testing.assert_array_equal(drawn[0], drawn[1])
-    np.testing.assert_array_equal(drawn[0], drawn[2])
-    assert np.abs(drawn[0] - neutral.clips["stand"].rotations).max() > 1e-3
+    def stand(style: object) -> np.ndarray:
+        return load_cast("horse", style=style, behaviors=["stand"]).clips["stand"].rotations
+
+    np.testing.assert_array_equal(stand(None), stand("neutral"))
+    np.testing.assert_array_equal(stand(30), stand("drawn-30"))
+    np.testing.assert_array_equal(stand("30"), stand(HorseStyle.draw(30)))
+    looks = [stand(name) for name in style_names()]
+    assert len(looks) == 9
+    assert all(np.abs(a - b).max() > 1e-3 for i, a in enumerate(looks) for b in looks[:i])
+
+
+@pytest.mark.parametrize("cast", ["horse", "skateboarder"])
+def test_each_style_is_called_by_its_name(cast: str) -> None:
+    kind = {"horse": HorseStyle, "skateboarder": SkaterStyle}[cast]
+    assert [kind.named(name).name for name in style_names()] == list(style_names())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"name": "horze"}, "no cast 'horze'; there are person, horse, skateboarder; did you mean 'horse'"),
-        ({"name": "horse", "style": "wild"}, "no style 'wild'; write neutral, or style-1"),
+        ({"name": "horse", "style": "wild"}, "no style 'wild'; there are neutral, style-1, style-2"),
         ({"name": "horse", "takes": 0}, "takes=0"),
         ({"name": "horse", "seed": -1}, "seed=-1"),
         (

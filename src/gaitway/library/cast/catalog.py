@@ -14,7 +14,7 @@ from typing import Any
 
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
-from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.entry import STYLE_NAMES, CastClip
 from gaitway.motion.skeleton import Skeleton
 
 
@@ -25,7 +25,7 @@ class _Cast:
     skeleton: str
     """"module:function" that makes the skeleton."""
     style: str
-    """"module:class" of its style, with a `draw(seed)`."""
+    """"module:class" of its style, with `named(name)` and `draw(seed)`."""
     builders: tuple[str, ...]
     """"module:function" of each that makes clips: f(style, seed, takes, behaviors) -> list of `CastClip`."""
 
@@ -39,7 +39,9 @@ _CASTS = {
     ),
     "horse": _Cast("horse_skeleton:horse_skeleton", "horse_body:HorseStyle", ("horse:horse_clips",)),
     "skateboarder": _Cast(
-        "skateboarder_rig:skateboarder_skeleton", "skateboarder:SkaterStyle", ("skateboarder:skateboarder_clips",)
+        "skateboarder_skeleton:skateboarder_skeleton",
+        "skateboarder_ride:SkaterStyle",
+        ("skateboarder:skateboarder_clips",),
     ),
 }
 
@@ -49,10 +51,15 @@ def cast_names() -> tuple[str, ...]:
     return tuple(_CASTS)
 
 
+def style_names() -> tuple[str, ...]:
+    """Names of the individuals that every cast has."""
+    return STYLE_NAMES
+
+
 def load_cast(
     name: str,
     *,
-    style: str | int | None = None,
+    style: str | int | object | None = None,
     seed: int = 0,
     takes: int = 1,
     behaviors: Collection[str] | None = None,
@@ -61,7 +68,8 @@ def load_cast(
 
     Args:
         name: one of `cast_names()`.
-        style: whose manner: None or "neutral" for the mean one, else a number (or "style-7") that draws an individual.
+        style: whose manner: one of `style_names()`, a number that draws an individual, or a style object of the cast;
+            None is the mean one.
         seed: of what differs between takes of one behaviour; the same seed gives the same clips.
         takes: clips for each behaviour.
         behaviors: only these; None for all.
@@ -113,14 +121,18 @@ def _behavior(cast: str, takes: Sequence[CastClip]) -> Behavior:
     return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time)
 
 
-def _style(cast: _Cast, style: str | int | None) -> Any:
-    made = _named(cast.style)
-    if style is None or style == "neutral":
-        return made()
-    number = re.fullmatch(r"(?:style-)?(\d{1,9})", str(style))
-    if number is None:
-        raise LibraryError(f"no style '{style}'; write neutral, or style-1, style-2 ... for an individual")
-    return made.draw(int(number[1]))
+def _style(cast: _Cast, style: str | int | object | None) -> Any:
+    kind = _named(cast.style)
+    if style is None or isinstance(style, kind):
+        return kind() if style is None else style
+    number = re.fullmatch(r"(?:drawn-)?(\d{1,9})", str(style))
+    if number:
+        return kind.draw(int(number[1]))
+    if style not in STYLE_NAMES:
+        raise LibraryError(
+            f"no style '{style}'; there are {', '.join(STYLE_NAMES)}, or write a number to draw an individual"
+        )
+    return kind.named(style)
 
 
 def _named(place: str) -> Any:

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from gaitway.errors import LibraryError
 from gaitway.motion.clip import Clip
 
+STYLE_NAMES = ("neutral", *(f"style-{number}" for number in range(1, 9)))
+"""Individuals that every cast has: the mean one and eight who differ from it."""
+
 
 @dataclass(frozen=True, eq=False)
 class CastClip:
     """One clip of a built-in character and its place in the behaviour graph.
 
-    Builders (`locomotion_clips`, `action_clips`, `stepping_clips`, ...) return lists of these; `catalog.load_cast`
-    gathers entries that have the same `behavior` into one `Behavior` (they are its takes, so they must agree in
-    `start`, `end` and `obstacle`) and keeps `clip.name`, which must be unique within the cast.
+    Builders (`locomotion_clips`, `action_clips`, `stepping_clips`, ...) are functions of style, seed, takes and the
+    behaviours asked for (None for all), and return lists of these. `catalog.load_cast` gathers entries that have the
+    same `behavior` into one `Behavior` (they are its takes, so they must agree in `start`, `end` and `obstacle`) and
+    keeps `clip.name`, which must be unique within the cast.
 
     The first frame of the clip is the hub pose of `start` and its last frame the hub pose of `end`, up to a planar
     move: when B follows A, the first frame of B replaces the last frame of A.

@@ -6,35 +6,30 @@ same pose with the same speeds; so any two join without a seam.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.curves import plateau, smooth_step, travelled, wobble
+from gaitway.library.cast.curves import plateau, smooth_step, wobble
 from gaitway.library.cast.entry import CastClip
-from gaitway.library.cast.horse_body import (
-    DUTY,
-    GRAVITY,
-    MID_STANCE,
-    STRIDE_TIME,
-    Course,
-    HorseStyle,
-    body_pose,
-    body_rotations,
-    leg_mounts,
+from gaitway.library.cast.horse_body import STRIDE_TIME, Course, HorseStyle
+from gaitway.library.cast.horse_legs import Stance
+from gaitway.library.cast.horse_skeleton import LEGS
+from gaitway.library.cast.horse_strides import (
+    STEP,
+    Ends,
+    assemble,
+    fine_times,
+    foothold,
+    make_course,
+    stride_stances,
+    timed_stance,
 )
-from gaitway.library.cast.horse_legs import Stance, SwingReference, leg_angles
-from gaitway.library.cast.horse_skeleton import LEGS, STAND_HEIGHT, horse_skeleton, leg_geometry
 from gaitway.motion.clip import Clip
 
-FPS = 30.0
-FINE = 8
-"""Samples of the fine time grid for each frame."""
-STEP = 1.0 / (FPS * FINE)
 TURNS = {
     # behaviour: total turn [deg], strides
     "gallop_left_20": (20.0, 2),
@@ -42,10 +37,6 @@ TURNS = {
     "gallop_right_20": (-20.0, 2),
     "gallop_right_40": (-40.0, 3),
 }
-REACH = {"Hind": 0.09, "Fore": 0.07}
-"""How far ahead of its place at rest each kind of leg stands at mid-stance of a gallop [m]."""
-TRACK = {"Hind": 0.10, "Fore": 0.09}
-"""Distance of the hooves from the middle line in a gallop [m]; a horse that gallops treads close to it."""
 START_STEPS: dict[str, tuple[Any, ...]] = {
     # when each hoof leaves its place, and the landing and lift of its steps before the even strides [s]
     "LeftHind": (0.88, (1.15, 1.37)),
@@ -62,114 +53,10 @@ STOP_STEPS: dict[str, tuple[Any, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Ends:
-    """Which ends of a clip lie in the flight of the gallop."""
-
-    at_start: bool
-    at_end: bool
-
-
-def _times(duration: float) -> FloatArray:
-    return np.linspace(0.0, duration, round(duration / STEP) + 1)
-
-
-def _course(times: FloatArray, speed: FloatArray, heading: FloatArray, phase: FloatArray, gallop: FloatArray) -> Course:
-    turning = np.gradient(heading, times)
-    bank = 0.8 * np.arctan(speed * turning / GRAVITY)
-    return Course(
-        times=times,
-        path=travelled(times, speed, heading),
-        phase=phase,
-        gallop=gallop,
-        bank=bank,
-        bend=0.35 * turning,
-        crouch=np.zeros(len(times)),
-        extra={},
-    )
-
-
-def _stride_stances(course: Course, strides: Iterable[int], leg: str, jitter: FloatArray) -> list[Stance]:
-    """Stances of a leg in these strides, each under the path at its middle."""
-    out = []
-    for stride in strides:
-        middle = stride + MID_STANCE[leg]
-        weight = float(np.interp(middle, course.phase, course.gallop))
-        duty = DUTY + 0.2 * (1.0 - weight)
-        first, centre, last = np.searchsorted(course.phase, [middle - 0.5 * duty, middle, middle + 0.5 * duty])
-        if first > 0 and last < len(course.times):
-            place = _foothold(course, int(centre), leg, weight, jitter)
-            out.append(Stance(int(first), int(last), *place, load=0.3 + 0.7 * weight, lift=0.55 + 0.45 * weight))
-    return out
-
-
-def _timed_stance(course: Course, leg: str, land: float, leave: float) -> Stance:
-    """A stance between two times [s]."""
-    first, last = round(land / STEP), round(leave / STEP)
-    middle = (first + last) // 2
-    weight = float(course.gallop[middle])
-    return Stance(first, last, *_foothold(course, middle, leg, weight), load=0.3 + 0.7 * weight)
-
-
-def _foothold(
-    course: Course, sample: int, leg: str, weight: float, jitter: FloatArray | None = None
-) -> tuple[float, float, float]:
-    """Where the toe belongs when the root is at `sample`: x, y [m] and direction [rad]."""
-    kind, geometry = leg[-4:], leg_geometry(leg)
-    x, y, heading = course.path[sample]
-    along = geometry.rest_toe[0] + weight * REACH[kind]
-    side = 1.0 if leg.startswith("Left") else -1.0
-    across = geometry.rest_toe[1] + weight * (side * TRACK[kind] - geometry.rest_toe[1])
-    across -= STAND_HEIGHT * np.sin(course.bank[sample])
-    if jitter is not None:
-        along, across = along + jitter[0], across + jitter[1]
-    c, s = np.cos(heading), np.sin(heading)
-    return float(x + c * along - s * across), float(y + s * along + c * across), float(heading)
-
-
-@cache
-def _standard_stride(style: HorseStyle) -> dict[str, FloatArray]:
-    """Leg angles (n, joints, 3) of one straight stride from flight to flight, without its last sample."""
-    count = round(STRIDE_TIME / STEP)
-    times = _times(3 * STRIDE_TIME)
-    course = _course(
-        times, np.full(len(times), style.speed), np.zeros(len(times)), times / STRIDE_TIME, np.ones(len(times))
-    )
-    mounts = leg_mounts(course, style)
-    out = {}
-    for leg in LEGS:
-        stances = [replace(s, lift=style.lift) for s in _stride_stances(course, range(3), leg, np.zeros(2))]
-        out[leg] = leg_angles(leg_geometry(leg), *mounts[leg], stances)[count : 2 * count]
-    return out
-
-
-def _reference(style: HorseStyle, leg: str, count: int, ends: _Ends) -> SwingReference:
-    stride = _standard_stride(style)[leg]
-    indices = np.arange(count)
-    if not ends.at_start:  # count back from the end, which is a flight
-        indices = indices - (count - 1)
-    return SwingReference(stride[indices % len(stride)], ends.at_start, ends.at_end)
-
-
-def _assemble(name: str, course: Course, style: HorseStyle, stances: dict[str, list[Stance]], ends: _Ends) -> Clip:
-    """Body and legs together, on the frames of the clip."""
-    mounts = leg_mounts(course, style)
-    roots, vectors = body_pose(course, style)
-    contacts = np.zeros((len(course.times), len(LEGS)), dtype=bool)
-    for column, leg in enumerate(LEGS):
-        geometry = leg_geometry(leg)
-        reference = _reference(style, leg, len(course.times), ends)
-        vectors[:, geometry.joints] = leg_angles(geometry, *mounts[leg], stances[leg], reference)
-        for stance in stances[leg]:
-            contacts[stance.first : stance.last + 1, column] = True
-    local = body_rotations(course, vectors)
-    return Clip(horse_skeleton(), roots[::FINE], local[::FINE], FPS, name, contacts[::FINE], ("horse",))
-
-
 def _gallop(name: str, turn: float, strides: int, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
     """Gallop for some strides while the heading turns by `turn` [rad] in all."""
     duration = strides * STRIDE_TIME
-    times = _times(duration)
+    times = fine_times(duration)
     s = times / duration
     if turn:
         rise = 0.32
@@ -179,16 +66,16 @@ def _gallop(name: str, turn: float, strides: int, style: HorseStyle, rng: np.ran
         slower = 1.0 - 0.003 * abs(np.degrees(turn)) * rate
     else:
         heading, slower = np.zeros(len(times)), np.ones(len(times))
-    course = _course(times, style.speed * slower, heading, times / STRIDE_TIME, np.ones(len(times)))
+    course = make_course(times, style.speed * slower, heading, times / STRIDE_TIME, np.ones(len(times)))
     jitter = np.zeros((strides, len(LEGS), 2))
     if rng is not None:
         course = replace(course, extra=_gallop_wobble(times, rng))
         jitter = np.clip(rng.normal(size=jitter.shape), -2.0, 2.0) * np.array([0.02, 0.01])
     stances = {}
     for column, leg in enumerate(LEGS):
-        each = [_stride_stances(course, [k], leg, jitter[k, column]) for k in range(strides)]
+        each = [stride_stances(course, [k], leg, jitter[k, column]) for k in range(strides)]
         stances[leg] = [replace(stance, lift=style.lift) for found in each for stance in found]
-    return _assemble(name, course, style, stances, _Ends(True, True))
+    return assemble(name, course, style, stances, Ends(True, True))
 
 
 def _gallop_wobble(times: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
@@ -208,14 +95,14 @@ def _gallop_wobble(times: FloatArray, rng: np.random.Generator) -> dict[str, Flo
 
 
 def _planted(course: Course, sample: int, leg: str) -> tuple[float, float, float]:
-    return _foothold(course, sample, leg, 0.0)
+    return foothold(course, sample, leg, 0.0)
 
 
 def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generator) -> Clip:
     """Stand square: breathe, shift the weight, look about, swish the tail."""
-    times = _times(duration)
+    times = fine_times(duration)
     zero = np.zeros(len(times))
-    course = _course(times, zero, zero, zero, zero)
+    course = make_course(times, zero, zero, zero, zero)
     edge = plateau(times, 0.0, 0.5, duration - 0.5, duration)
     look = wobble(times, 3, rng, 0.35)
     shift = wobble(times, 3, rng, 0.3)
@@ -237,20 +124,20 @@ def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generat
     sway = np.column_stack([0.012 * shift[:, 0], 0.014 * shift[:, 1], 0.0 * zero])
     course = replace(course, extra=extra, path=course.path + sway, crouch=-breath / 0.07)
     stances = {leg: [Stance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS}
-    return _assemble(name, course, style, stances, _Ends(False, False))
+    return assemble(name, course, style, stances, Ends(False, False))
 
 
 def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
     """From standing into the gallop: sink on the haunches, lift the forehand, three growing strides."""
     duration, begin = 2.2, 0.2
-    times = _times(duration)
+    times = fine_times(duration)
     settle = duration - 0.3  # all is at full speed for the last part, which is the standard stride
     pace = smooth_step(times, begin, begin + 1.2)
     strides = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1])) * STEP / STRIDE_TIME])
     phase = strides - strides[-1]  # ends in flight, at phase 0
     gallop = smooth_step(times, begin + 0.1, settle - 0.2)
     speed = style.speed * smooth_step(times, begin + 0.1, settle)
-    course = _course(times, speed, np.zeros(len(times)), phase, gallop)
+    course = make_course(times, speed, np.zeros(len(times)), phase, gallop)
     course = replace(course, crouch=plateau(times, 0.05, 0.6, 0.75, 1.35))
     if rng is not None:
         course = replace(course, extra=_gallop_wobble(times, rng))
@@ -259,31 +146,31 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
         is_fore = leg.endswith("Fore")
         lift = 0.46 if is_fore else 0.7
         first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.15, starts_planted=True, lift=lift)
-        own = [_timed_stance(course, leg, land, leave) for land, leave in steps]
-        even = _stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
+        own = [timed_stance(course, leg, land, leave) for land, leave in steps]
+        even = stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
         stances[leg] = [first, *own, *even]
-    return _assemble(name, course, style, stances, _Ends(False, True))
+    return assemble(name, course, style, stances, Ends(False, True))
 
 
 def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip:
     """From the gallop to a stand: shorter strides, haunches under, then the forelegs settle."""
     duration = 2.4
-    times = _times(duration)
+    times = fine_times(duration)
     pace = 1.0 - smooth_step(times, 0.5, 2.2)
     phase = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1])) * STEP / STRIDE_TIME])
     gallop = 1.0 - smooth_step(times, 0.35, 2.15)
     speed = style.speed * (1.0 - smooth_step(times, 0.08, 2.0))
-    course = _course(times, speed, np.zeros(len(times)), phase, gallop)
+    course = make_course(times, speed, np.zeros(len(times)), phase, gallop)
     course = replace(course, crouch=0.8 * plateau(times, 0.6, 1.2, 1.3, 2.1))
     if rng is not None:
         course = replace(course, extra=_gallop_wobble(times, rng))
     stances = {}
     for leg, (*steps, halt) in STOP_STEPS.items():
-        own = [replace(_timed_stance(course, leg, land, leave), lift=0.3) for land, leave in steps]
+        own = [replace(timed_stance(course, leg, land, leave), lift=0.3) for land, leave in steps]
         last = Stance(round(halt / STEP), len(times) - 1, *_planted(course, -1, leg), 0.35, ends_planted=True)
-        strides = _stride_stances(course, [0, 1], leg, np.zeros(2))
+        strides = stride_stances(course, [0, 1], leg, np.zeros(2))
         stances[leg] = [strides[0], replace(strides[1], lift=0.9 if leg.endswith("Fore") else 0.5), *own, last]
-    return _assemble(name, course, style, stances, _Ends(True, False))
+    return assemble(name, course, style, stances, Ends(True, False))
 
 
 def horse_clips(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.library.cast.entry import STYLE_NAMES
 from gaitway.library.cast.horse_skeleton import LEGS, STAND_HEIGHT, horse_skeleton
 from gaitway.motion.kinematics import forward_kinematics
 
@@ -42,11 +43,17 @@ class HorseStyle:
     """How much the legs fold in their swing."""
 
     @staticmethod
+    def named(name: str) -> HorseStyle:
+        """One of `STYLE_NAMES`."""
+        number = STYLE_NAMES.index(name)
+        return replace(HorseStyle.draw(number), name=name) if number else HorseStyle()
+
+    @staticmethod
     def draw(seed: int) -> HorseStyle:
         """A horse at random; the same seed is the same horse."""
         draw = np.clip(np.random.default_rng(seed).normal(size=6), -2.0, 2.0)
         return HorseStyle(
-            name=f"style-{seed}",
+            name=f"drawn-{seed}",
             speed=float(7.5 + 0.15 * draw[0]),
             back=float(1.0 + 0.12 * draw[1]),
             nod=float(1.0 + 0.2 * draw[2]),

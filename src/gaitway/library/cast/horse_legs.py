@@ -194,8 +194,10 @@ def leg_angles(
 
 def _fold(leg: LegGeometry, s: FloatArray) -> FloatArray:
     """Extra turns [rad] that fold a leg in its swing, by progress `s` (N,); (N, joints * 3)."""
-    hills = zip(SWING_SHAPES, SWING_HILLS_DEG[leg.is_fore], strict=True)
-    return np.sum([_hill(s, shape, degrees) for shape, degrees in hills], axis=0)
+    out = np.zeros((len(s), 3 * len(leg.joints)))
+    for shape, degrees in zip(SWING_SHAPES, SWING_HILLS_DEG[leg.is_fore], strict=True):
+        out += _hill(s, shape, degrees)
+    return out
 
 
 def _hill(s: FloatArray, shape: tuple[float, float], degrees: Sequence[float]) -> FloatArray:

@@ -1,40 +1,22 @@
-"""The skateboarder's body: a person on a board, and how a pose follows from what board, hips and feet do.
-
-A root joint "Ride" stands above the person's hips: it faces where the board goes, while the rider stands sideways on
-it (left foot ahead, facing right). The board hangs on the front foot, which never leaves it; its two trucks keep the
-wheels flat on the ground when the deck leans into a turn. The wheels are contact points that roll: they touch the
-ground while they move over it, so only the right foot's points (it pushes and stops the board) have stances to stand
-still in.
-"""
+"""How a pose of the skateboarder follows from what board, hips and feet do."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.person import BALL, SHANK, THIGH, person_skeleton
+from gaitway.library.cast.person import BALL, SHANK, THIGH
+from gaitway.library.cast.skateboarder_skeleton import AXLE_HEIGHT, DECK_RISE, FEET, skateboarder_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
-from gaitway.motion.skeleton import ContactPoint, Skeleton
+from gaitway.motion.skeleton import Skeleton
 
 FPS = 30.0
-AXLE_HEIGHT, DECK_RISE = 0.075, 0.045
-"""Height of the axis that the deck leans about over the ground, and of the deck's top over that axis [m]."""
-DECK_HEIGHT = AXLE_HEIGHT + DECK_RISE
-HALF_BASE, HALF_AXLE = 0.21, 0.09
-"""Half the distance between the two axles, and between the wheels of one axle [m]."""
-FEET = {
-    # where the ball of the foot stands on the deck, along and across [m], and where the foot points [rad]
-    "Left": (0.185, -0.055, np.radians(-60.0)),
-    "Right": (-0.235, -0.065, np.radians(-88.0)),
-}
 TOE_HEIGHT = 0.02
 """Height of the toes' joint over the sole [m]."""
-WHEELS = ("front_left_wheel", "front_right_wheel", "back_left_wheel", "back_right_wheel")
 _MASSES = {
     # rounded shares of the body's mass, half way between two joints; limbs count once a side
     ("Hips", "Spine1"): 0.20,
@@ -46,39 +28,6 @@ _MASSES = {
     ("Leg", "Foot"): 0.047,
     ("Foot", "ToeBase"): 0.018,
 }
-
-
-@cache
-def skateboarder_skeleton() -> Skeleton:
-    """A person (see `person_skeleton`) under a root that faces the ride, with a board on the left foot."""
-    person = person_skeleton()
-    names = ["Ride", *person.names, "Board", "FrontTruck", "BackTruck"]
-    foot, board = names.index("LeftFoot"), names.index("Board")
-    parents = [-1, 0, *(person.parents[1:] + 1), foot, board, board]
-    x, y, yaw = FEET["Left"]
-    centre = rotations.rotate(rotations.from_yaw(-yaw), np.array([-x, -y, 0.0])) + np.array(BALL)
-    trucks = [(HALF_BASE, 0.0, -DECK_RISE), (-HALF_BASE, 0.0, -DECK_RISE)]
-    offsets = np.vstack([person.offsets[0], np.zeros(3), person.offsets[1:], centre, *trucks])
-    rest = rotations.identity(len(names))
-    rest[board] = rotations.from_yaw(-yaw)
-    points = []
-    for end in ("front", "back"):
-        for side, sign in (("left", 1.0), ("right", -1.0)):
-            truck = names.index(end.title() + "Truck")
-            points.append(ContactPoint(f"{end}_{side}_wheel", truck, (0.0, sign * HALF_AXLE, -AXLE_HEIGHT), rolls=True))
-    for point in person.contact_points:
-        if point.name in ("right_heel", "right_ball", "right_toe"):
-            points.append(ContactPoint(point.name, point.joint + 1, point.offset))
-    return Skeleton(
-        names=tuple(names),
-        parents=np.array(parents),
-        offsets=offsets,
-        rest_rotations=rest,
-        roles={role: joint + 1 for role, joint in person.roles.items()},
-        contact_points=tuple(points),
-        tips={joint + 1: tip for joint, tip in person.tips.items()},
-        name="skateboarder",
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,4 +259,4 @@ def _with_contacts(clip: Clip, ride: Ride) -> Clip:
         if point.name in ("right_heel", "right_toe"):  # both move a little once the foot tips over its ball
             resting = resting & (np.abs(ride.foot.pitch) < 0.002)
         contacts[:, column] = resting & (heights[:, column] < 0.002)
-    return Clip(clip.skeleton, clip.root_positions, clip.rotations, clip.fps, clip.name, contacts, clip.labels)
+    return replace(clip, contacts=contacts)
