@@ -20,7 +20,7 @@ from gaitway.motion.blending import concatenate
 from gaitway.motion.editing import place
 from gaitway.motion.formats import save_clip
 from gaitway.render import Box, Camera, Figure, figures_of, film, render_frame
-from gaitway.render.filmstrip import save_png
+from gaitway.render.strips import save_png
 from gaitway.render.palette import person_palette
 
 Progress = Callable[[str, int, int | None], None]

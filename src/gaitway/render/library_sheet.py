@@ -11,7 +11,7 @@ from gaitway import planar
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.clip import Clip
-from gaitway.render.filmstrip import filmstrip, save_png
+from gaitway.render.strips import filmstrip, save_png
 from gaitway.render.graph_picture import ACCENT, BACKDROP, FAINT, INK, graph_picture, text_font
 
 WIDTH = 1800
