@@ -14,6 +14,7 @@ from gaitway.arrays import FloatArray, IntArray
 from gaitway.errors import GaitwayError
 from gaitway.files import atomic_write
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import floor_height
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
 from gaitway.render.palette import Palette, study_palette
@@ -156,7 +157,7 @@ def _row(
     places, turns = clip.joint_transforms()
     heading = clip.headings()[: max(1, int(0.1 * clip.fps))]
     turn = rotations.from_yaw(-0.5 * np.pi - bearing(view) - float(np.mean(heading)))
-    start = clip.root_positions[frames[0]] * [1.0, 1.0, 0.0]
+    start = np.array([*clip.root_positions[frames[0], :2], _ground(clip)])
     places = rotations.rotate(turn, places[frames] - start)
     turns = rotations.multiply(turn, turns[frames])
     axes = camera.axes
@@ -179,6 +180,13 @@ def _row(
     ]
     low, high = seen.min(axis=0) - _BELOW, seen.max(axis=0) + _ABOVE
     return _Row(clip, frames, figures, low, high, slots)
+
+
+def _ground(clip: Clip) -> float:
+    """Height of the lowest ground that the clip stands on [m], so that captures do not float nor descents sink."""
+    if clip.contacts is not None and clip.contacts.any():
+        return float(clip.contact_positions()[..., 2][clip.contacts].min())
+    return floor_height(clip) if clip.skeleton.contact_points else 0.0
 
 
 def _scale(rows: Sequence[_Row], row_height: int, max_width: int, label_width: int) -> float:
