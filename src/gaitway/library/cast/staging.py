@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import solve_banded
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
@@ -19,6 +20,8 @@ from gaitway.motion.kinematics import forward_kinematics
 
 GRAVITY = 9.81
 """[m/s^2]."""
+_THIRD = (-1.0, 3.0, -3.0, 1.0)
+"""Weights of a third difference."""
 _SEGMENT_MASSES = {
     # share of the body's mass, from the joint to its child or along the given vector of its own frame
     ("Hips", "Spine1"): 0.20,
@@ -122,16 +125,39 @@ def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int
     free = np.flatnonzero(~known)
     if not len(free):
         return values.copy()
-    jerk = np.diff(np.eye(len(values)), 3, axis=0)
     start = np.where(known, values, 0.0)
-    matrix, right = jerk[:, free].T @ jerk[:, free], -jerk[:, free].T @ (jerk @ start)
+    # the normal equations of third differences have three diagonals on either side, also among the free samples alone
+    bands, size = _jerk_bands(len(values)), len(free)
+    matrix, right = np.zeros((7, size)), -_jerk_transposed(np.diff(start, 3), len(values))[free]
+    for offset in range(min(4, size)):
+        apart = free[offset:] - free[: size - offset]
+        entries = np.where(apart <= 3, bands[np.minimum(apart, 3), free[: size - offset]], 0.0)
+        matrix[3 - offset, offset:] = matrix[3 + offset, : size - offset] = entries
     column = {int(frame): i for i, frame in enumerate(free)}
     for frame, value, weight in soft:
         if frame in column:
-            matrix[column[frame], column[frame]] += weight
+            matrix[3, column[frame]] += weight
             right[column[frame]] += weight * value
     out = start.copy()
-    out[free] = np.linalg.solve(matrix, right)
+    out[free] = solve_banded((3, 3), matrix, right)
+    return out
+
+
+def _jerk_transposed(jerks: FloatArray, count: int) -> FloatArray:
+    """The transpose of taking third differences of `count` samples; (count,)."""
+    out = np.zeros(count)
+    for a, factor in enumerate(_THIRD):
+        out[a : a + len(jerks)] += factor * jerks
+    return out
+
+
+def _jerk_bands(count: int) -> FloatArray:
+    """Sum of squares of third differences as a matrix: its diagonal and the three above it; (4, count)."""
+    out = np.zeros((4, count))
+    rows = max(count - 3, 0)
+    for apart in range(4):
+        for a in range(4 - apart):
+            out[apart, a : a + rows] += _THIRD[a] * _THIRD[a + apart]
     return out
 
 
