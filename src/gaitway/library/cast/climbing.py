@@ -12,7 +12,7 @@ from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.boxjump import step_ground
 from gaitway.library.cast.curves import smooth_step, wobble
-from gaitway.library.cast.footwork import Step, StepPlan
+from gaitway.library.cast.footwork import Footprint, Step, StepPlan
 from gaitway.library.cast.keyed import Flight, Key, keyed_curve, pelvis_path, perform_falling
 from gaitway.library.cast.leads import Join, lead_of
 from gaitway.library.cast.locomotion import FPS, NEUTRAL
@@ -29,11 +29,13 @@ BLOCK_HEIGHT = 0.95
 UP_EDGE, DOWN_EDGE = 0.44, 0.36
 """Its edge, ahead of where the climber stands first [m]."""
 _ARMS = {"left": LEFT_ARM, "right": RIGHT_ARM}
-_BOW_ROUNDS = 5
+_BOW_ROUNDS = 7
 """Rounds in which the trunk bows further until the hands reach their grips."""
 _SHOULDER_LEVER = 0.55
 """How far the shoulders sink for a bow of one radian [m]; more is more careful."""
-_HAND_REACH_S = 0.55
+_WRIST_RISE = 0.34
+"""How far the hand tips over the palm [rad]; a wrist does not bend back square."""
+_HAND_REACH_S = 0.5
 """How long a hand takes to its hold and away from it [s]."""
 
 
@@ -58,88 +60,101 @@ class _Score:
     grips: tuple[_Grip, ...]
     splay: tuple[tuple[float, float], ...] = ()
     """Outward turn of the knees [rad]."""
+    hike: tuple[tuple[float, float], ...] = ()
+    """How far the right hip is hiked over the left one [rad]."""
 
 
 def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
     """Hands on the block, press up, right foot onto it, left foot after it, stand up; with the time on its edge."""
     lead, tempo = lead_of("stand", style), Tempo(seed)
     slow, edge, top = tempo.around(1.0, 0.05), UP_EDGE, BLOCK_HEIGHT
-    end = round(3.4 * slow * FPS) / FPS
+    end = round(3.7 * slow * FPS) / FPS
     move = np.array([edge + 0.24 + float(tempo.draw(0.015)[0]), 0.0, 0.0])
     score = _Score(
-        x=((0.5, 0.0), (0.9, -0.05), (1.22, 0.08), (1.5, 0.19), (1.8, 0.29), (2.1, 0.46), (2.42, 0.60)),
-        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.08), (1.5, 1.29), (1.8, 1.39), (2.1, 1.44), (2.42, 1.48), (2.75, 1.69)),
-        pitch=((0.5, 0.6), (0.9, 0.85), (1.22, 0.9), (1.5, 1.15), (1.8, 1.38), (2.1, 1.25), (2.42, 0.95), (2.75, 0.5)),
+        x=((0.5, 0.0), (0.9, -0.05), (1.22, 0.06), (1.5, 0.14), (1.8, 0.21), (2.1, 0.38), (2.45, 0.57)),
+        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.33), (1.8, 1.475), (2.1, 1.50), (2.45, 1.53), (2.8, 1.74)),
+        pitch=((0.5, 0.7), (0.9, 0.9), (1.22, 0.95), (1.5, 1.25), (1.8, 1.4), (2.1, 1.25), (2.45, 0.9), (2.8, 0.45)),
         grips=(
-            _Grip("left", 0.60 * slow, 1.82 * slow, (edge + 0.15, 0.27, top)),
-            _Grip("right", 0.64 * slow, 1.90 * slow, (edge + 0.15, -0.27, top)),
+            _Grip("left", 0.60, 1.79, (edge + 0.20, 0.22, top)),
+            _Grip("right", 0.64, 1.83, (edge + 0.20, -0.30, top)),
         ),
-        splay=((1.1, 0.0), (1.55, 0.4), (1.9, 0.45), (2.2, 0.45), (2.7, 0.1)),
+        splay=((1.2, 0.0), (1.9, 0.0), (2.3, 0.1), (2.8, 0.05)),
+        hike=((1.25, 0.0), (1.65, 0.34), (1.95, 0.25), (2.4, 0.0)),
     )
-    right, left = lead.right.moved(move, top), lead.left.moved(move, top)
+    wide = Footprint(edge + 0.24, -0.20, -0.2, top)
     steps = (
         Step(
-            *("right", 1.19 * slow, 1.90 * slow, right, "jump"),
-            gain=0.8,
-            via=((0.45, edge - 0.45, -0.18, 0.72), (0.75, edge - 0.12, -0.2, top + 0.22)),
+            *("right", 1.18, 1.95, wide, "climb"),
+            gain=0.75,
+            via=((0.42, edge - 0.45, -0.24, 0.70), (0.74, edge - 0.10, -0.22, top + 0.17)),
         ),
         Step(
-            *("left", 1.24 * slow, 2.42 * slow, left, "jump"),
-            gain=0.8,
-            via=((0.35, edge - 0.47, 0.13, 0.46), (0.7, edge - 0.28, 0.2, top + 0.12)),
+            *("left", 1.20, 2.46, lead.left.moved(move, top), "climb"),
+            gain=0.62,
+            via=((0.35, edge - 0.47, 0.13, 0.46), (0.7, edge - 0.26, 0.24, top + 0.16)),
         ),
+        Step("right", 2.72, 3.02, lead.right.moved(move, top), "close", 0.03),
     )
-    plan = StepPlan(lead.left, lead.right, steps, end, step_ground(edge, top))
+    timed = tuple(replace(s, lift=s.lift * slow, land=s.land * slow) for s in steps)
+    plan = StepPlan(lead.left, lead.right, timed, end, step_ground(edge, top))
     joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.6, top)]
-    clip = _perform(name, plan, _slowed(score, slow), joins, None, style, seed)
+    clip = _perform(name, plan, _slowed(score, slow), joins, None, seed)
     return clip, float(np.interp(edge, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
 
 
 def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
     """Squat at the edge, hands on it, slip the feet off, drop, land and stand up; with the time over the edge."""
     lead, tempo = lead_of("stand", style), Tempo(seed)
-    slow, edge, floor = tempo.around(1.0, 0.05), DOWN_EDGE, -BLOCK_HEIGHT
-    off = round(1.26 * slow * FPS) / FPS
+    edge, floor = DOWN_EDGE, -BLOCK_HEIGHT
+    squat = tempo.around(1.1, 0.05)
+    off = round((squat + 0.42) * FPS) / FPS
     land = off + 9 / FPS
-    end = land + round(1.1 * slow * FPS) / FPS
-    move = np.array([edge + 0.34 + float(tempo.draw(0.015)[0]), 0.0, 0.0])
-    x = move[0]
+    end = land + round(tempo.around(1.2, 0.05) * FPS) / FPS
+    x = edge + 0.34 + float(tempo.draw(0.015)[0])
     score = _Score(
-        x=((0.5, -0.03), (0.9, -0.03), (1.1, 0.05), (land + 0.22, x - 0.08)),
-        z=((0.5, 0.62), (0.88, 0.37), (1.08, 0.37), (land + 0.22, floor + 0.60)),
-        pitch=((0.5, 0.8), (0.88, 1.25), (1.15, 1.15), (land, 0.5), (land + 0.22, 0.75), (land + 0.6, 0.35)),
-        grips=(
-            _Grip("left", 0.90, off - 0.19, (edge - 0.06, 0.28, 0.0)),
-            _Grip("right", 0.94, off - 0.16, (edge - 0.06, -0.28, 0.0)),
+        x=((0.55 * squat, -0.03), (squat, -0.02), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
+        z=((0.55 * squat, 0.68), (squat, 0.47), (squat + 0.2, 0.57), (land + 0.22, floor + 0.62)),
+        pitch=(
+            (0.55 * squat, 0.75),
+            (squat - 0.1, 1.25),
+            (squat + 0.05, 1.25),
+            (off, 0.75),
+            (land, 0.45),
+            (land + 0.22, 0.7),
+            (land + 0.65, 0.3),
         ),
-        splay=((0.3, 0.1), (0.9, 0.35), (off, 0.25), (land, 0.1)),
+        grips=(
+            _Grip("left", squat - 0.06, off - 0.28, (edge - 0.05, 0.22, 0.0)),
+            _Grip("right", squat - 0.03, off - 0.25, (edge - 0.05, -0.22, 0.0)),
+        ),
+        splay=((0.55 * squat, 0.05), (squat, 0.05), (off, 0.05), (land, 0.05)),
     )
+    move = np.array([x, 0.0, 0.0])
     steps = tuple(
         Step(
-            *(side, start, land + late, where.moved(move, floor), "jump"),
+            *(side, squat + 0.17 + late, land + late, where.moved(move, floor), "jump"),
             gain=0.35,
-            via=((0.3, edge - 0.06, y, 0.16), (0.55, edge + 0.2, y, 0.04), (0.8, edge + 0.3, y, -0.48)),
+            via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.48)),
         )
-        for side, where, y, start, late in (
-            ("left", lead.left, 0.12, 1.02, 0.0),
-            ("right", lead.right, -0.12, 1.05, 0.02),
-        )
+        for side, where, y, late in (("left", lead.left, 0.12, 0.0), ("right", lead.right, -0.12, 0.02))
     )
     plan = StepPlan(lead.left, lead.right, steps, end, step_ground(edge, floor))
-    joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.6, floor)]
-    flight = Flight(off, land, (0.24, 0.37), (x - 0.16, floor + 0.82))
-    clip = _perform(name, plan, score, joins, flight, style, seed)
+    joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.7, floor)]
+    flight = Flight(off, land, (0.24, 0.57), (x - 0.16, floor + 0.82))
+    clip = _perform(name, plan, score, joins, flight, seed)
     return clip, float(np.interp(edge, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
 
 
 def _slowed(score: _Score, factor: float) -> _Score:
-    """The same keys at other times; the grips have theirs already."""
+    """The same keys at other times."""
 
     def stretched(keys: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
         return tuple((t * factor, value) for t, value in keys)
 
     x, z, pitch, splay = (stretched(keys) for keys in (score.x, score.z, score.pitch, score.splay))
-    return replace(score, x=x, z=z, pitch=pitch, splay=splay)
+    hike = stretched(score.hike)
+    grips = tuple(replace(grip, start=grip.start * factor, end=grip.end * factor) for grip in score.grips)
+    return replace(score, x=x, z=z, pitch=pitch, splay=splay, hike=hike, grips=grips)
 
 
 def _keys(track: tuple[tuple[float, float], ...]) -> list[Key]:
@@ -153,7 +168,6 @@ def _perform(
     score: _Score,
     joins: Sequence[Join],
     flight: Flight | None,
-    style: Style,
     seed: int | None,
 ) -> Clip:
     """Feet by the plan, trunk by the score, and then the hands on their grips."""
@@ -164,7 +178,7 @@ def _perform(
     splay = keyed_curve(times, _keys(score.splay), (0.0, 0.0), (0.0, plan.duration))
     bow = np.zeros(len(times))
     for _ in range(_BOW_ROUNDS):
-        local = _trunk(times, score, plan.duration, style, seed, bow)
+        local = _trunk(times, score, plan.duration, seed, bow)
         clip = perform_falling(
             name,
             plan,
@@ -188,23 +202,24 @@ def _missing_reach(clip: Clip, grips: Sequence[_Grip]) -> FloatArray:
         arm = np.linalg.norm(clip.skeleton.offsets[[elbow, wrist]], axis=1).sum()
         distance = np.linalg.norm(positions[:, shoulder] - _wrist(grip), axis=1)
         held = (times > grip.start - 0.25) & (times < grip.end + 0.07)
-        lack = np.maximum(lack, np.where(held, distance - 0.955 * arm, 0.0))
+        lack = np.maximum(lack, np.where(held, distance - 0.975 * arm, 0.0))
     wide = maximum_filter1d(lack, int(0.2 * FPS) | 1)
     out: FloatArray = gaussian_filter1d(wide, 0.07 * FPS, mode="nearest")
     return out
 
 
-def _trunk(
-    times: FloatArray, score: _Score, duration: float, style: Style, seed: int | None, bow: FloatArray
-) -> FloatArray:
+def _trunk(times: FloatArray, score: _Score, duration: float, seed: int | None, bow: FloatArray) -> FloatArray:
     """The stand with its trunk leant as keyed and by `bow` [rad] (F,), hanging arms and a level gaze; (F, J, 4)."""
-    stand = lead_of("stand", style).rotations[0]
+    stand = lead_of("stand").rotations[0]  # a climb leaves little room for manner
     local = np.tile(stand, (len(times), 1, 1))
     lean = keyed_curve(times, _keys(score.pitch), (0.0, 0.0), (0.0, duration)) + bow
-    shares = {"Hips": 0.5, "Spine": 0.2, "Spine1": 0.15, "Spine2": 0.15, "Neck": -0.35, "Head": -0.35}
+    shares = {"Hips": 0.28, "Spine": 0.29, "Spine1": 0.23, "Spine2": 0.2, "Neck": -0.25, "Head": -0.25}
     shares |= {"LeftArm": -0.8, "RightArm": -0.8}
     for joint, share in shares.items():
         turn_joint(local, joint, 0.0, share * lean, 0.0)
+    hike = keyed_curve(times, _keys(score.hike), (0.0, 0.0), (0.0, duration))
+    turn_joint(local, "Hips", -hike, 0.0, 0.0)
+    turn_joint(local, "Spine", 0.8 * hike, 0.0, 0.0)
     for side, sign in (("Left", -1.0), ("Right", 1.0)):
         turn_joint(local, f"{side}ForeArm", 0.0, 0.0, sign * 0.7 * lean)
     if seed is not None:
@@ -218,11 +233,14 @@ def _grasp(clip: Clip, grip: _Grip) -> Clip:
     """The clip with one hand flat on its grip, fingers forward, and its contact marked."""
     column = [p.name for p in clip.skeleton.contact_points].index(f"{grip.side}_hand")
     times = np.arange(len(clip)) / FPS
-    coming = smooth_step(times, grip.start - _HAND_REACH_S, grip.start)
+    coming = smooth_step(times, max(grip.start - _HAND_REACH_S, 0.0), grip.start)
     going = smooth_step(times, grip.end, grip.end + _HAND_REACH_S)
     weight = coming - going
-    place = np.tile(_wrist(grip), (len(clip), 1))
-    place[:, 2] += 0.4 * np.sin(np.pi * coming) ** 2 + 0.25 * np.sin(np.pi * going) ** 2
+    # before and after the grip its place goes with the shoulder: an arm that is left behind straightens and snaps
+    shoulder = clip.joint_positions()[:, clip.skeleton.require(_ARMS[grip.side][0])[0]]
+    frames = np.clip(np.arange(len(clip)), int(np.ceil(grip.start * FPS)), int(grip.end * FPS))
+    place = _wrist(grip) + shoulder - shoulder[frames]
+    place[:, 2] += 0.25 * np.sin(np.pi * coming) ** 2 + 0.12 * np.sin(np.pi * going) ** 2
     palms = np.tile(_palm_down(grip), (len(clip), 1))
     there = reach(clip, _ARMS[grip.side], place, end_rotations=palms, softness=0.02)
     # between hanging and gripping the joints are faded, not the hand's place: a hand led too far snaps the elbow
@@ -233,8 +251,10 @@ def _grasp(clip: Clip, grip: _Grip) -> Clip:
 
 
 def _palm_down(grip: _Grip) -> FloatArray:
-    """World rotation of a hand flat on the block, fingers forward and a little inward; (4,)."""
-    return rotations.from_yaw((-1.0 if grip.side == "left" else 1.0) * (0.5 * np.pi - 0.25))
+    """World rotation of a hand on the block: fingers forward and a little inward, the wrist raised; (4,)."""
+    sign = 1.0 if grip.side == "left" else -1.0
+    flat = rotations.from_yaw(-sign * (0.5 * np.pi - 0.25))
+    return rotations.multiply(flat, rotations.from_axis_angle([1.0, 0.0, 0.0], -sign * _WRIST_RISE))
 
 
 def _wrist(grip: _Grip) -> FloatArray:

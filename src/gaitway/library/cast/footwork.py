@@ -72,9 +72,32 @@ _PITCH_DEG: Mapping[str, tuple[float, ...]] = MappingProxyType(
             -3.0,
             0,
         ),
+        "climb": (
+            0,
+            -14.0,
+            -32.0,
+            -58.0,
+            -66.0,
+            -70.0,
+            -72.0,
+            -72.0,
+            -70.0,
+            -64.0,
+            -54.0,
+            -40.0,
+            -22.0,
+            -6.0,
+            -2.0,
+            0,
+            0,
+        ),
         "jump": (0, -14.0, -32.0, -60.0, -66.0, -60.0, -50.0, -39.0, -29.0, -21.0, -14.0, -9.0, -7.0, -6.0, -3.0, 0, 0),
     }
 )
+_TYPICAL_LENGTH: Mapping[str, float] = MappingProxyType(
+    {"back": 1.08, "side": 0.5, "close": 0.6, "turn": 0.2, "up": 0.5, "down": 0.5, "jump": 0.7, "climb": 0.7}
+)
+"""How far the feet went in the steps that the roll was taken from [m]."""
 _EARLY: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"up": (-0.18, 0.2), "down": (0.26, -0.04), "jump": (0.0, 0.15)}
 )
@@ -120,7 +143,7 @@ class Step:
     """Times [s]."""
     target: Footprint
     kind: str = "forward"
-    """How the foot rolls: forward, back, side, close, turn, up, down or jump."""
+    """How the foot rolls: forward, back, side, close, turn, up, down, jump or climb."""
     clearance: float = 0.02
     """Least height of the sole over the ground in mid-swing [m]."""
     gain: float | None = None
@@ -229,7 +252,9 @@ def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]
         reach = float(planar.relative(support.pose, step.target.pose)[0])
         return float(np.clip(trail / 0.72, 0.3, 1.05)), float(np.clip(reach / 0.72, 0.3, 1.05))
     length = float(np.hypot(step.target.x - source.x, step.target.y - source.y))
-    typical = {"back": 1.08, "side": 0.5, "close": 0.6, "turn": 0.2, "up": 0.5, "down": 0.5, "jump": 0.7}[step.kind]
+    typical = {"back": 1.08, "side": 0.5, "close": 0.6, "turn": 0.2, "up": 0.5, "down": 0.5, "jump": 0.7, "climb": 0.7}[
+        step.kind
+    ]
     gain = float(np.clip(length / typical, 0.4, 1.05))
     return gain, gain
 
@@ -264,7 +289,7 @@ def _swing(
         f(np.array(t)) for f, t in ((before, [step.lift - tiny, step.lift]), (after, [step.land, step.land + tiny]))
     ]
     rates = [span * (e[1] - e[0]) / tiny for e in ends]
-    if step.kind == "jump":  # the body, not the roll of the foot, takes it off the ground
+    if step.kind in ("jump", "climb"):  # the body, not the roll of the foot, takes it off the ground
         rates[0][2] = span * _JUMP_SPEED
     share = (times - step.lift) / span
     if step.via:
