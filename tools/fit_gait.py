@@ -27,7 +27,6 @@ from gaitway.library.cast.gait import HARMONICS, TERMS, fourier_basis, moving_jo
 from gaitway.library.cast.person import person_skeleton
 from gaitway.library.cast.styles import STYLE_COUNT
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import detect_contacts
 
 TARGET = Path(__file__).resolve().parents[1] / "src/gaitway/library/cast/data/person_gait.npz"
 SAMPLES = 96
@@ -41,6 +40,10 @@ SKIPPED = ("08_07", "77_10", "91_36", "38_03", "127_04", "69_16", "69_18", "39_1
 """Takes of odd gaits: exaggerated, careful, in circles, in place."""
 ACCAD_TAKES = re.compile(r"_(B0[1-9]|B1[0-4]|C0[2-5]|C1[1-6])")
 CMU_KINDS = ("walk", "run", "turn", "side/back")
+ODD_IN_TURN = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
+"""-1 for the regressors that change sign with the turn rate."""
+CONTACT_HEIGHT = 0.05
+"""Over a point's own lowest level [m]."""
 WOBBLE_SHARES = {"walk": 1.0, "jog": 0.55, "back": 0.7}
 """How much of what the regression leaves within a person is wobble; with few takes at a speed much of it is misfit."""
 GAINED = {"walk": (2, 1.2), "jog": (2, 1.2), "back": (3, 1.4)}
@@ -71,14 +74,13 @@ def cycles_of(clip: Clip, subject: str) -> Iterator[Cycle]:
     """All whole cycles of a clip that are steady enough."""
     skeleton, fps = clip.skeleton, clip.fps
     positions, world = clip.joint_transforms()
-    clip = detect_contacts(clip)
-    contacts = clip.contacts[:, :3].any(axis=1).astype(float)
     root = clip.root_positions
     velocity = gaussian_filter1d(np.gradient(root[:, :2], axis=0) * fps, 0.25 * fps, axis=0, mode="nearest")
     going = velocity / np.maximum(np.linalg.norm(velocity, axis=1, keepdims=True), 1e-9)
     reach = ((positions[:, skeleton.index("left_ankle"), :2] - root[:, :2]) * going).sum(axis=1)
     peaks, _ = find_peaks(gaussian_filter1d(reach, 0.02 * fps), prominence=0.12, distance=0.4 * fps)
     ahead = rotations.rotate(world[:, 0], [1.0, 0.0, 0.0])[:, :2]
+    contacts = _left_contact(clip, np.linalg.norm(velocity, axis=1))
     for a, b in itertools.pairwise(peaks):
         facing = float((ahead[a:b] * going[a:b]).sum(axis=1).mean())
         if abs(facing) < 0.75:
@@ -86,6 +88,14 @@ def cycles_of(clip: Clip, subject: str) -> Iterator[Cycle]:
         cycle = _sampled(clip, world[:, 0], contacts, a, b, facing < 0.0)
         if cycle is not None:
             yield replace(cycle, subject=subject, source=clip.name)
+
+
+def _left_contact(clip: Clip, going: FloatArray) -> FloatArray:
+    """1 where heel, ball or toe of the left foot is low and slow for somebody `going` this fast [m/s] (F,), else 0."""
+    points = gaussian_filter1d(clip.contact_positions()[:, :3], 0.01 * clip.fps, axis=0)
+    speed = np.linalg.norm(np.gradient(points, axis=0), axis=-1) * clip.fps
+    low = points[..., 2] - np.quantile(points[..., 2], 0.05, axis=0) < CONTACT_HEIGHT
+    return (low & (speed < 0.3 + 0.2 * going[:, None])).any(axis=1).astype(float)
 
 
 def _sampled(clip: Clip, pelvis: FloatArray, contacts: FloatArray, a: int, b: int, backward: bool) -> Cycle | None:
@@ -195,8 +205,8 @@ def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatAr
     _report(name, own, timing, gain)
     low, high = USED_SPEEDS[name]
     return {
-        f"{name}_mean": symmetric(mean_terms.reshape(shape)) * gain,
-        f"{name}_style": style.reshape(shape),
+        f"{name}_mean": symmetric(mean_terms.reshape(shape) * gain, ODD_IN_TURN),
+        f"{name}_style": symmetric(style.reshape(shape), np.ones(STYLE_COUNT)),
         f"{name}_wobble": WOBBLE_SHARES[name] * _directions(within, WOBBLES).reshape(shape),
         f"{name}_timing": timing_terms,
         f"{name}_style_timing": style_timing,
@@ -204,18 +214,17 @@ def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatAr
     }
 
 
-def symmetric(mean: FloatArray) -> FloatArray:
-    """Regression coefficients (REGRESSORS, TERMS, C) made the same for both sides of the body.
+def symmetric(terms: FloatArray, signs: FloatArray) -> FloatArray:
+    """Coefficients (n, TERMS, C) made the same for both sides of the body.
 
-    Half a cycle later everything happens in the mirror; terms that are odd in the turn rate change sign with it.
+    Half a cycle later everything happens in the mirror; rows with sign -1 change sign with it.
     """
     other = other_side([person_skeleton().names[j] for j in moving_joints()])
     channels = [0, 1, 2, *(3 + 3 * j + axis for j in other for axis in range(3))]
-    signs = np.array([1.0, -1.0, 1.0, *[-1.0, 1.0, -1.0] * len(other)])
+    flips = np.array([1.0, -1.0, 1.0, *[-1.0, 1.0, -1.0] * len(other)])
     half_cycle = (-1.0) ** np.array([0, *range(1, HARMONICS + 1), *range(1, HARMONICS + 1)])
-    odd = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
-    later = mean[..., channels] * signs * half_cycle[:, None] * odd[: len(mean), None, None]
-    return 0.5 * (mean + later)
+    later = terms[..., channels] * flips * half_cycle[:, None] * signs[:, None, None]
+    return 0.5 * (terms + later)
 
 
 def symmetric_base(base: FloatArray) -> FloatArray:
@@ -229,7 +238,8 @@ def _directions(rows: FloatArray, count: int) -> FloatArray:
     _, size, along = np.linalg.svd(rows, full_matrices=False)
     out = np.zeros((count, rows.shape[1]))
     have = min(count, len(size))
-    out[:have] = along[:have] * size[:have, None] / np.sqrt(len(rows))
+    upright = np.sign(along[np.arange(len(along)), np.abs(along).argmax(axis=1)])[:, None]  # no chance in the signs
+    out[:have] = (along * upright)[:have] * size[:have, None] / np.sqrt(len(rows))
     return out
 
 

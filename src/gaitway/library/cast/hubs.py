@@ -17,12 +17,10 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import LibraryError
 from gaitway.library.cast.gait import GaitModel
 from gaitway.library.cast.planting import SIDES, Motion, Pin, Planted, Stance, plant
-from gaitway.library.cast.standing import standing_pose
+from gaitway.library.cast.standing import Footprint, standing_pose
 from gaitway.library.cast.stride import FPS, NEUTRAL, SPEEDS, STATES, Controls, hub_phase, locomote
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
-
-Footprint = tuple[float, float, float]
 
 STAND_PHASE = 0.10
 """Phase at rest: both feet on the ground, the right one about to leave it."""

@@ -273,7 +273,7 @@ def _start_back(name: str, style: Style, seed: int) -> Clip:
 
 def _stop_back(name: str, style: Style, seed: int) -> Clip:
     seconds = 1.4
-    land, lift = _footfall("back", style)
+    land = _footfall("back", style)[0]
     return perform(
         name,
         "back",

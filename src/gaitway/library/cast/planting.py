@@ -32,6 +32,8 @@ LEAST_KNEE = 0.06
 """Smallest knee flexion [rad] that the legs are solved from."""
 LANDING_REACH = 0.975
 """Longest leg with which a foot is set down where its place is free, as a share of the straight leg."""
+TRAILING_REACH = 0.99
+"""A standing leg that trails further than this raises its heel, as a share of the straight leg."""
 REACH = 0.996
 """Longest leg a stance may ask for, as a share of the straight leg."""
 MISSED = 0.0008
@@ -238,7 +240,7 @@ def _overstride(reach: FloatArray) -> FloatArray:
     """How much further than a bent leg goes a foot would land: horizontal part of hip to ankle (2,) [m]."""
     length = float(np.hypot(reach[0], reach[1]))
     room = float(np.sqrt(max((LANDING_REACH * LEG) ** 2 - reach[2] ** 2, 0.01)))
-    return reach[:2] * max(1.0 - room / max(length, 1e-9), 0.0)
+    return np.asarray(reach[:2] * max(1.0 - room / max(length, 1e-9), 0.0))
 
 
 def _heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
@@ -247,7 +249,7 @@ def _heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray
     raised = pitch
     for _ in range(6):
         distance = np.linalg.norm(_roll(ankle, yaw, raised) - hip, axis=1)
-        over = np.maximum(distance - 0.985 * LEG, 0.0)
+        over = np.maximum(distance - TRAILING_REACH * LEG, 0.0)
         soft = over * over / (over + 0.01)  # begins gently
         raised = np.maximum(raised - late * soft / 0.14, -1.2)
     return np.where(late > 0.0, np.minimum(raised, pitch), pitch)

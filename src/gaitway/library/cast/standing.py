@@ -10,11 +10,19 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.gait import GaitModel, moving_joints
-from gaitway.library.cast.person import LEG, person_skeleton
+from gaitway.library.cast.person import ANKLE_HEIGHT, LEG, person_skeleton
 from gaitway.library.cast.styles import Style
+from gaitway.motion.ik import two_bone
+from gaitway.motion.kinematics import forward_kinematics, local_rotations
 
 UPPER_ARM, FOREARM = (0.05, 0.19), (0.20, 0.05)
 """Directions of hanging arms: forward and sideways parts of unit vectors, as captured people hold them."""
+
+
+STANDING_LEG = 0.99
+"""Distance of hip and ankle of the leg that carries, as a share of the straight leg."""
+
+Footprint = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,7 @@ class StandingPose:
 
     channels: tuple[float, ...]
     """As those of a gait: sway x, y, height [m] and rotation vectors."""
-    footprints: tuple[tuple[float, float, float], tuple[float, float, float]]
+    footprints: tuple[Footprint, Footprint]
     """Where the left and the right sole stand: x, y under the ankle [m], heading [rad]."""
 
     @property
@@ -45,15 +53,27 @@ def standing_pose(style: Style) -> StandingPose:
     _place_trunk(pose, weight, sag)
     _hang_arms(pose, weight)
     prints = _place_legs(pose, weight, sag)
+    sway = np.array([0.0, 0.035 * weight * sag])
+    root = np.array([*sway, _height(pose[0], sway, prints)])
+    _reach_feet(pose, root, prints)
     turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(model.base), pose))
-    height = 0.08 + 0.07 + 0.984 * LEG
-    channels = np.concatenate([[0.0, 0.035 * weight * sag, height], turns.ravel()])
+    channels = np.concatenate([root, turns.ravel()])
     return StandingPose(tuple(channels.tolist()), prints)
 
 
 def carrying_side(style: Style) -> float:
     """1 where the left leg carries the weight, -1 where the right one does."""
     return 1.0 if sum(style.weights) >= 0.0 else -1.0
+
+
+def _height(pelvis: FloatArray, sway: FloatArray, prints: tuple[Footprint, Footprint]) -> float:
+    """Height of the root [m] at which the longer leg is as straight as people stand."""
+    heights = []
+    for side, where in zip(("Left", "Right"), prints, strict=True):
+        hip = rotations.rotate(pelvis, person_skeleton().offsets[person_skeleton().index(side + "UpLeg")])
+        away = np.hypot(*(np.array(where[:2]) - sway - hip[:2]))
+        heights.append(ANKLE_HEIGHT + float(np.sqrt((STANDING_LEG * LEG) ** 2 - away**2)) - hip[2])
+    return min(heights)
 
 
 def _joint(name: str) -> int:
@@ -87,9 +107,24 @@ def _hang_arms(pose: FloatArray, weight: float) -> None:
             above = world
 
 
-def _place_legs(
-    pose: FloatArray, weight: float, sag: float
-) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+def _reach_feet(pose: FloatArray, root: FloatArray, prints: tuple[Footprint, Footprint]) -> None:
+    """Bend the legs so that the feet stand flat on their prints (in place)."""
+    skeleton, moving = person_skeleton(), moving_joints()
+    local = rotations.identity(len(skeleton))
+    local[moving] = pose
+    positions, world = forward_kinematics(skeleton, root, local)
+    for side, (x, y, heading) in zip(("Left", "Right"), prints, strict=True):
+        hip, knee, ankle, toe = (skeleton.index(side + part) for part in ("UpLeg", "Leg", "Foot", "ToeBase"))
+        ahead = rotations.rotate(world[hip], np.array([1.0, 0.0, 0.0]))
+        target = np.array([x, y, ANKLE_HEIGHT])
+        world[hip], world[knee] = two_bone(
+            positions[hip], positions[knee], positions[ankle], world[hip], world[knee], target, ahead
+        )
+        world[ankle] = world[toe] = rotations.from_yaw(heading)
+    pose[:] = local_rotations(skeleton, world)[moving]
+
+
+def _place_legs(pose: FloatArray, weight: float, sag: float) -> tuple[Footprint, Footprint]:
     """Legs about right for the planter to finish (in place), and the two footprints."""
     pelvis = pose[0]
     prints = []

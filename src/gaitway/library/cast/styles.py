@@ -100,13 +100,13 @@ def _channels(joint: str) -> slice:
 
 
 STYLES: tuple[Style, ...] = (
-    replace(Style.draw(3, 1.0, "style-1"), arm_swing=1.05, hip_swing=1.25),
-    replace(Style.draw(46, 1.0, "style-2"), stoop=0.22, arm_swing=0.75, elbow=0.1, width=0.03),
-    replace(Style.draw(5, 1.0, "style-3"), lean=-0.05, toe_out=0.12, width=0.05, bounce=0.85),
-    replace(Style.draw(44, 1.0, "style-4"), bounce=1.35, lean=0.03),
-    replace(Style.draw(58, 1.0, "style-5"), arm_swing=0.55, lean=0.06, bounce=0.8, width=0.03),
-    replace(Style.draw(4, 1.0, "style-6"), elbow=0.5, arm_swing=1.15, lean=0.04),
-    replace(Style.draw(55, 1.0, "style-7"), hip_swing=1.45, bounce=1.1, lean=-0.03),
-    replace(Style.draw(17, 1.0, "style-8"), stoop=-0.08, arm_swing=0.9, toe_out=-0.04),
+    replace(Style.draw(63, 1.0, "style-1"), hip_swing=1.25),
+    replace(Style.draw(55, 0.8, "style-2"), stoop=0.2, arm_swing=0.75, elbow=0.1, width=0.03),
+    replace(Style.draw(41, 1.0, "style-3"), lean=-0.05, toe_out=0.12, width=0.06, bounce=0.85),
+    replace(Style.draw(2, 1.0, "style-4"), bounce=1.3, lean=0.03),
+    replace(Style.draw(44, 1.0, "style-5"), arm_swing=0.55, lean=0.06, bounce=0.8, width=0.03),
+    replace(Style.draw(11, 1.0, "style-6"), elbow=0.5, arm_swing=1.15, lean=0.04, width=0.02),
+    replace(Style.draw(5, 1.0, "style-7"), hip_swing=1.45, bounce=1.1, lean=-0.03),
+    replace(Style.draw(21, 1.0, "style-8"), stoop=-0.08, arm_swing=0.9, toe_out=-0.04),
 )
 """Eight people: draws that are furthest from one another, each with a manner of its own on top."""
