@@ -72,7 +72,7 @@ def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
     move = np.array([edge + 0.24 + float(tempo.draw(0.015)[0]), 0.0, 0.0])
     score = _Score(
         x=((0.5, 0.0), (0.9, -0.05), (1.22, 0.06), (1.5, 0.14), (1.8, 0.21), (2.1, 0.38), (2.45, 0.57)),
-        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.33), (1.8, 1.475), (2.1, 1.50), (2.45, 1.53), (2.8, 1.74)),
+        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.33), (1.8, 1.465), (2.1, 1.50), (2.45, 1.53), (2.8, 1.74)),
         pitch=((0.5, 0.7), (0.9, 0.9), (1.22, 0.95), (1.5, 1.25), (1.8, 1.4), (2.1, 1.25), (2.45, 0.9), (2.8, 0.45)),
         grips=(
             _Grip("left", 0.60, 1.79, (edge + 0.20, 0.22, top)),
@@ -113,7 +113,12 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     x = edge + 0.34 + float(tempo.draw(0.015)[0])
     score = _Score(
         x=((0.55 * squat, -0.03), (squat, -0.02), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
-        z=((0.55 * squat, 0.68), (squat, 0.47), (squat + 0.2, 0.57), (land + 0.22, floor + 0.62)),
+        z=(
+            (0.55 * squat, 0.68),
+            (squat, 0.45),
+            (squat + 0.2, 0.57),
+            (land + 0.2, floor + 0.64),
+        ),
         pitch=(
             (0.55 * squat, 0.75),
             (squat - 0.1, 1.25),
@@ -133,7 +138,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     steps = tuple(
         Step(
             *(side, squat + 0.17 + late, land + late, where.moved(move, floor), "jump"),
-            gain=0.35,
+            gain=0.5,
             via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.48)),
         )
         for side, where, y, late in (("left", lead.left, 0.12, 0.0), ("right", lead.right, -0.12, 0.02))
@@ -240,7 +245,7 @@ def _grasp(clip: Clip, grip: _Grip) -> Clip:
     shoulder = clip.joint_positions()[:, clip.skeleton.require(_ARMS[grip.side][0])[0]]
     frames = np.clip(np.arange(len(clip)), int(np.ceil(grip.start * FPS)), int(grip.end * FPS))
     place = _wrist(grip) + shoulder - shoulder[frames]
-    place[:, 2] += 0.25 * np.sin(np.pi * coming) ** 2 + 0.12 * np.sin(np.pi * going) ** 2
+    place[:, 2] += 0.4 * np.sin(np.pi * coming) ** 2 + 0.12 * np.sin(np.pi * going) ** 2
     palms = np.tile(_palm_down(grip), (len(clip), 1))
     there = reach(clip, _ARMS[grip.side], place, end_rotations=palms, softness=0.02)
     # between hanging and gripping the joints are faded, not the hand's place: a hand led too far snaps the elbow
