@@ -8,7 +8,7 @@ import pytest
 from figures import standing, walking
 from gaitway import rotations
 from gaitway.motion import clean_footskate, detect_contacts, foot_slide, knee_angles, knee_speeds, stances
-from gaitway.motion.footplants import _bridge
+from gaitway.motion.footplants import bridge
 from gaitway.motion.formats import load_clip
 from shared_data import MOCAP, needs_mocap
 from strategies import oblique, same_motion
@@ -45,7 +45,8 @@ def test_planted_feet_are_pinned_exactly(sliding):
     assert np.abs(heights_while_planted(cleaned)).max() < 0.01
 
 
-def test_body_barely_moves_and_knees_do_not_pop(sliding):
+def test_body_barely_moves_and_knees_do_not_pop():
+    sliding = detect_contacts(walking(4.0, slide=0.04))
     cleaned = clean_footskate(sliding)
     assert np.abs(cleaned.root_positions - sliding.root_positions).max() < 0.06
     before, after = np.degrees(knee_speeds(sliding).max()), np.degrees(knee_speeds(cleaned).max())
@@ -62,20 +63,22 @@ def test_a_clean_clip_is_hardly_touched():
     assert np.abs(again.joint_positions() - cleaned.joint_positions()).max() < 0.004
 
 
-def test_far_foot_lowers_the_root_smoothly():
-    """The left foot is dragged back under a pelvis that is already as high as the leg is long."""
-    clip = standing(90, height=0.995)
-    ahead = np.linspace(0.0, 0.25, 90)
-    clip = replace(clip, root_positions=clip.root_positions + ahead[:, None] * [1.0, 0.0, 0.0])
+def test_pelvis_that_rises_too_high_is_lowered_smoothly():
+    """Both feet are planted while the captured pelvis hops up faster than straight legs allow."""
+    clip = standing(90, height=0.99)
+    hop = 0.05 * np.exp(-(((np.arange(90) - 45) / 8.0) ** 2))
+    clip = replace(clip, root_positions=clip.root_positions + hop[:, None] * [0.0, 0.0, 1.0])
     contacts = np.zeros((90, len(clip.skeleton.contact_points)), dtype=bool)
     names = [p.name for p in clip.skeleton.contact_points]
-    contacts[:, [names.index("left_heel"), names.index("left_ball")]] = True
+    contacts[:, [names.index(f"{s}_{p}") for s in ("left", "right") for p in ("heel", "ball")]] = True
     cleaned = clean_footskate(replace(clip, contacts=contacts))
-    assert foot_slide(cleaned).max() < 1e-4
+    assert foot_slide(cleaned).max() < 1e-6
+    ankles = [clip.skeleton.roles["left_ankle"], clip.skeleton.roles["right_ankle"]]
+    assert np.ptp(cleaned.joint_positions()[:, ankles], axis=0).max() < 1e-6
     drop = (clip.root_positions - cleaned.root_positions)[:, 2]
-    assert drop.max() > 0.005
+    assert drop.max() > 0.02
     assert np.abs(np.diff(drop, n=2)).max() < 0.0015
-    assert np.degrees(knee_angles(cleaned)[:, 0]).min() > 5
+    assert np.degrees(knee_angles(cleaned)).min() > 5
 
 
 def test_noise_is_removed_at_the_feet_without_shaking_the_knees():
@@ -106,7 +109,7 @@ def test_bridge_keeps_known_values_and_fades_to_zero():
     known[30:50] = True
     values = np.zeros((100, 3))
     values[30:50] = np.linspace(0.02, 0.03, 20)[:, None]
-    out = _bridge(values, known, 60.0, 0.3)
+    out = bridge(values, known, 60.0, 0.3)
     np.testing.assert_array_equal(out[30:50], values[30:50])
     np.testing.assert_array_equal(out[:10], 0.0)
     np.testing.assert_array_equal(out[70:], 0.0)
@@ -119,7 +122,7 @@ def test_bridge_goes_straight_across_a_short_gap():
     known[8:12] = False
     values = np.full((20, 1), 0.5)
     values[8:12] = 0.0
-    np.testing.assert_allclose(_bridge(values, known, 60.0, 0.3), 0.5)
+    np.testing.assert_allclose(bridge(values, known, 60.0, 0.3), 0.5)
 
 
 @needs_mocap
@@ -153,12 +156,16 @@ def _check_capture(path):
 
 @pytest.mark.slow
 @needs_mocap
-def test_every_capture_is_pinned():
-    """Slide of every stance below 2 mm, crawling apart, whose feet drag."""
-    worst = {}
+def test_every_capture_is_pinned_and_nearly_every_knee_stays_calm():
+    """Slide of every stance below 2 mm, crawling apart, whose feet drag; knees as in the capture, its faults apart."""
+    slides, popping = {}, []
     for path in sorted(MOCAP.glob("bvh*/*.bvh")):
         clip = detect_contacts(load_clip(path))
-        slides = foot_slide(clean_footskate(clip))
-        worst[path.stem] = slides.max() if len(slides) else 0.0
-    over = {name for name, slide in worst.items() if slide > 0.002}
-    assert over <= {"Female1_A11_CrawlForward"}
+        cleaned = clean_footskate(clip)
+        slide = foot_slide(cleaned)
+        slides[path.stem] = slide.max() if len(slide) else 0.0
+        before, after = np.degrees(knee_speeds(clip).max()), np.degrees(knee_speeds(cleaned).max())
+        popping += [path.stem] if after > max(1.15 * before, before + 60) else []
+    assert len(slides) > 200
+    assert {name for name, slide in slides.items() if slide > 0.002} <= {"Female1_A11_CrawlForward"}
+    assert len(popping) <= 13, popping

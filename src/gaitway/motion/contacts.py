@@ -37,8 +37,8 @@ class ContactLimits:
     """[m/s]."""
     speed_share: tuple[float, float] = (0.1, 0.12)
     """Added to the speed limit for every m/s of the pelvis (the fastest within a quarter of a second)."""
-    settled: float = 0.012
-    """A contact begins and ends within this distance of the place where the point rests in that stance [m]."""
+    settled: tuple[float, float] = (0.02, 0.015)
+    """A contact begins and ends this near, level and upright, to the place where the point rests in that stance [m]."""
     shortest_s: float = 0.08
     """Contacts shorter than this are dropped [s], and gaps of up to half of it are closed."""
     smoothing_s: float = 0.012
@@ -191,8 +191,8 @@ def _trimmed(flags: BoolArray, points: FloatArray, speed: FloatArray, limits: Co
     out = np.array(flags)
     for start, stop in stances(flags):
         away = points[start:stop] - np.median(points[start:stop], axis=0)
-        settled = np.abs(away[:, 2]) < limits.settled
-        settled &= (np.linalg.norm(away[:, :2], axis=-1) < limits.settled) | (speed[start:stop] < limits.speed[0])
+        settled = np.abs(away[:, 2]) < limits.settled[1]
+        settled &= (np.linalg.norm(away[:, :2], axis=-1) < limits.settled[0]) | (speed[start:stop] < limits.speed[0])
         inside = np.flatnonzero(settled)
         out[start : start + inside[0]] = False
         out[start + inside[-1] + 1 : stop] = False

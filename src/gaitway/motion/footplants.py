@@ -73,7 +73,7 @@ def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, w
     shift, turn, pins = np.zeros_like(foot.ankle), np.zeros_like(foot.ankle), np.zeros_like(foot.ankle)
     for start, stop in stances(planted):
         _hold_stance(foot, start, stop, shift, turn, pins)
-    shift, turn = _bridge(shift, both, fps, window_s), _bridge(turn, both, fps, window_s)
+    shift, turn = bridge(shift, both, fps, window_s), bridge(turn, both, fps, window_s)
     ankle, held = foot.ankle + shift, rotations.multiply(rotations.from_rotation_vector(turn), foot.rotations)
     extra_shift, extra_turn = np.zeros_like(ankle), np.zeros_like(ankle)
     for flags, offset in ((foot.heel & ~both, foot.heel_offset), (foot.ball & ~both, foot.ball_offset)):
@@ -81,7 +81,7 @@ def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, w
         swing = rotations.between(-arm, ankle[flags] - pins[flags])
         extra_turn[flags] = rotations.to_rotation_vector(swing)
         extra_shift[flags] = pins[flags] - rotations.rotate(swing, arm) - ankle[flags]
-    extra_shift, extra_turn = (_bridge(e, planted, fps, window_s) for e in (extra_shift, extra_turn))
+    extra_shift, extra_turn = (bridge(e, planted, fps, window_s) for e in (extra_shift, extra_turn))
     held = rotations.multiply(rotations.from_rotation_vector(extra_turn), held)
     return FootPlan(ankle + extra_shift, held, _hold_toes(foot, held, fps, window_s), planted)
 
@@ -178,11 +178,11 @@ def _hold_toes(foot: _Foot, held: FloatArray, fps: float, window_s: float) -> Fl
         inner = (stop - start) // 4
         mean = rotations.mean(toes[start + inner : stop - inner])
         turn[start:stop] = rotations.to_rotation_vector(rotations.multiply(mean, rotations.conjugate(toes[start:stop])))
-    turn = _bridge(turn, foot.toes_still, fps, window_s)
+    turn = bridge(turn, foot.toes_still, fps, window_s)
     return rotations.multiply(rotations.from_rotation_vector(turn), toes)
 
 
-def _bridge(values: FloatArray, known: BoolArray, fps: float, window_s: float) -> FloatArray:
+def bridge(values: FloatArray, known: BoolArray, fps: float, window_s: float) -> FloatArray:
     """Fill the frames that are not known so that value and slope go on; (F, k).
 
     From each known run values fade to zero within the window; across a shorter gap they go straight to the next run.

@@ -17,13 +17,15 @@ from gaitway.arrays import FloatArray
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances
-from gaitway.motion.footplants import FootPlan, plan_foot
+from gaitway.motion.footplants import FootPlan, bridge, plan_foot
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, SOFTNESS, set_limb, two_bone
 from gaitway.motion.kinematics import forward_kinematics
 
 _LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
 _FOLLOW_S = 0.15
 """How slowly the root follows what both feet are moved by [s]."""
+_DAMPING_S = 0.03
+"""Width of the filter over what is changed of a free leg's knee [s]; more is calmer and lifts the foot less exactly."""
 _DROP_S = 0.20
 """Time that lowering the root takes to come and to go [s]."""
 _DEEPEST = 0.12
@@ -112,6 +114,32 @@ def _root_drop(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) ->
     return drop
 
 
+def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: FootPlan, fps: float) -> FloatArray:
+    """Where the ankle goes [m]; (F, 3). Planted, it is where the plan says; in the air the knee comes first.
+
+    A leg that is nearly straight turns millimetres at the ankle into degrees at the knee, so what the plan changes of
+    the knee's angle is smoothed in time wherever the foot is free.
+    """
+    a, b = float(np.linalg.norm(knee[0] - hip[0])), float(np.linalg.norm(ankle[0] - knee[0]))
+    line = plan.ankle - hip
+    length = np.linalg.norm(line, axis=-1)
+    reach = np.clip(length, abs(a - b) + 1e-4, (1.0 - 0.5 * SOFTNESS) * (a + b))
+    bent = _bend(np.linalg.norm(ankle - hip, axis=-1), a, b)
+    change = _bend(reach, a, b) - bent
+    smooth = gaussian_filter1d(change, _DAMPING_S * fps, mode="nearest")
+    rest = np.where(plan.planted, change - smooth, 0.0)[:, None]
+    change = smooth + bridge(rest, plan.planted, fps, 3.0 * _DAMPING_S)[:, 0]
+    angle = np.clip(bent + change, 0.0, np.pi)
+    wanted = np.sqrt(a * a + b * b + 2.0 * a * b * np.cos(angle))
+    out = hip + line * (wanted / np.maximum(length, 1e-9))[:, None]
+    return np.where(plan.planted[:, None], plan.ankle, out)
+
+
+def _bend(reach: FloatArray, a: float, b: float) -> FloatArray:
+    """How far two bones are bent when they span a distance [rad]; 0 is straight."""
+    return np.asarray(np.arccos(np.clip((reach**2 - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)))
+
+
 def _with_legs(clip: Clip, plans: dict[str, FootPlan]) -> Clip:
     """The clip with both legs solved for their plans."""
     positions, world = forward_kinematics(clip.skeleton, clip.root_positions, clip.rotations)
@@ -120,15 +148,9 @@ def _with_legs(clip: Clip, plans: dict[str, FootPlan]) -> Clip:
         chain = _LEGS[side]
         hip, knee, ankle = clip.skeleton.require(*chain)
         pole = rotations.rotate(world[:, hip], pole_direction(clip.skeleton, chain))
-        upper, lower = two_bone(
-            positions[:, hip],
-            positions[:, knee],
-            positions[:, ankle],
-            world[:, hip],
-            world[:, knee],
-            plan.ankle,
-            pole,
-        )
+        points = positions[:, hip], positions[:, knee], positions[:, ankle]
+        target = _damped_ankle(*points, plan, clip.fps)
+        upper, lower = two_bone(*points, world[:, hip], world[:, knee], target, pole)
         set_limb(local, world, parents, (hip, knee, ankle), (upper, lower, plan.foot))
         toe = clip.skeleton.roles.get(f"{side}_toe")
         if toe is not None and plan.toes is not None:
