@@ -20,8 +20,8 @@ from gaitway.motion.blending import concatenate
 from gaitway.motion.editing import place
 from gaitway.motion.formats import save_clip
 from gaitway.render import Box, Camera, Figure, figures_of, film, render_frame
+from gaitway.render.cast_bodies import built_in_palette
 from gaitway.render.strips import save_png
-from gaitway.render.palette import person_palette
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -41,8 +41,8 @@ class _Pose:
     """One figure of the portrait."""
 
     behavior: str
-    moment: float
-    """Share of the clip, 0..1."""
+    moment: float | None
+    """Share of the clip, 0..1; None is the moment at which it passes its obstacle."""
     at: tuple[float, float]
     """Where it stands [m]; x towards the right of the picture, y away from the camera."""
     heading_deg: float = 0.0
@@ -50,31 +50,27 @@ class _Pose:
 
 
 PORTRAIT = (
-    _Pose("walk_forward", 0.28, (-4.3, 0.3), -60.0),
-    _Pose("wave", 0.5, (-3.1, -0.5), -85.0),
-    _Pose("jog_left_30", 0.55, (-1.9, 0.4), -25.0),
-    _Pose("jump", 0.5, (0.1, 1.0), 0.0),
-    _Pose("duck", 0.5, (2.6, 0.5), 0.0),
-    _Pose("crawl_forward", 0.4, (1.1, -0.9), -35.0),
-    _Pose("stand", 0.5, (-0.9, -0.6), -100.0),
-    _Pose("side_left", 0.5, (4.5, -0.2), -120.0),
-    _Pose("cheer", 0.5, (3.7, 1.4), -90.0),
-    _Pose("gallop_left_20", 0.6, (-2.6, 3.6), -20.0, "horse"),
-    _Pose("jump", 0.45, (2.6, 3.2), -150.0, "skateboarder"),
+    _Pose("walk_forward", 0.28, (-3.9, 0.2), -55.0),
+    _Pose("wave", 0.5, (-2.95, -0.5), -85.0),
+    _Pose("jog_left_30", 0.5, (-1.75, 0.1), -25.0),
+    _Pose("jump", None, (0.1, 0.9), 0.0),
+    _Pose("duck", None, (2.3, 0.5), 0.0),
+    _Pose("crawl_forward", 0.4, (1.0, -0.9), -35.0),
+    _Pose("stand", 0.5, (-0.75, -0.75), -100.0),
+    _Pose("side_left_walk", 0.3, (4.2, -0.2), -105.0),
+    _Pose("cheer", 0.5, (3.4, 1.3), -90.0),
+    _Pose("gallop_left_20", 0.6, (-2.6, 2.6), -15.0, "horse"),
+    _Pose("jump", None, (2.0, 2.9), -160.0, "skateboarder"),
 )
 PORTRAIT_THINGS = (
-    Box((0.1, 1.0), (0.25, 1.6), 0.40, color="#a8643f"),
-    Box((2.6, 0.5), (0.12, 1.7), 0.16, bottom=1.18, color="#a8643f"),
-    Box((2.6, 1.4), (0.14, 0.14), 1.34, color="#8d5434"),
-    Box((2.6, -0.4), (0.14, 0.14), 1.34, color="#8d5434"),
+    Box((0.1, 0.9), (0.25, 1.5), 0.45, color="#a8643f"),
+    Box((2.3, 0.5), (0.12, 1.7), 0.14, bottom=1.16, color="#a8643f"),
+    Box((2.3, 1.3), (0.14, 0.14), 1.3, color="#8d5434"),
+    Box((2.3, -0.3), (0.14, 0.14), 1.3, color="#8d5434"),
 )
-PERFORMANCES = (
-    ("start_walk", "walk_forward", "walk_left_30", "walk_to_jog", "jog_forward", "jump", "jog_forward", "stop_jog"),
-    ("wave", "start_walk", "walk_forward", "walk_right_15", "duck", "walk_forward", "stop_walk"),
-    ("start_jog", "jog_right_15", "jog_to_walk", "walk_forward", "u_turn_left", "walk_forward", "stop_walk"),
-)
-STARTS = ((0.0, 0.0, 0.0), (1.0, 2.2, 0.0), (0.6, -2.0, 0.0))
-"""Planar start of each performance: x, y [m], heading [rad]."""
+PERFORMANCE = ("start_walk", "walk_forward", "duck", "walk_to_jog", "jog_forward", "jump", "jog_forward", "stop_jog")
+LANES = (1.5, 0.0, -1.5)
+"""Where the performers start, to the left of the middle [m]."""
 
 
 def run_demo(
@@ -107,7 +103,7 @@ def run_demo(
     progress("portrait of the cast", 0, None)
     picture = folder / "cast.png"
     draw_portrait(picture, rng, width)
-    acts = perform(rng)
+    acts, things = perform(rng)
     movie = folder / f"performance{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
     film(
         acts,
@@ -115,6 +111,7 @@ def run_demo(
         size=(width * 3 // 4 // 2 * 2, width * 27 // 64 // 2 * 2),
         arrange="placed",
         trails=True,
+        obstacles=things,
         progress=lambda done, total: progress("film", done, total),
     )
     capture = folder / "performance.bvh"
@@ -129,26 +126,40 @@ def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
     for number, pose in enumerate(PORTRAIT):
         style = _somebody(rng) if pose.cast == "person" else None
         library = load_cast(pose.cast, style=style, behaviors=[pose.behavior])
-        clip = library.clips[library.graph[pose.behavior].clips[0]]
-        frame = round(pose.moment * (len(clip) - 1))
+        behavior = library.graph[pose.behavior]
+        clip = library.clips[behavior.clips[0]]
+        share = (behavior.pass_time or 0.0) / clip.duration if pose.moment is None else pose.moment
+        frame = round(share * (len(clip) - 1))
         clip = place(clip, (*pose.at, np.radians(pose.heading_deg)), frame)
-        colors = person_palette(int(rng.integers(1_000_000)) + number)
-        figures += figures_of(clip, frame, colors)
-    camera = Camera.around((0.1, 0.6, 0.85), azimuth=np.radians(-90.0), elevation=np.radians(12.0), distance=11.0)
-    size = (width, width * 9 // 20)
-    picture = render_frame(figures, camera, size=size, obstacles=PORTRAIT_THINGS, samples=8)
+        figures += figures_of(clip, frame, built_in_palette(clip.skeleton, seed=number))
+    camera = Camera.around((0.15, 0.6, 0.95), azimuth=np.radians(-90.0), elevation=np.radians(9.0), distance=7.9)
+    picture = render_frame(figures, camera, size=(width, width * 2 // 5), obstacles=PORTRAIT_THINGS, samples=8)
     save_png(Image.fromarray(picture), path)
+
+
+def perform(rng: np.random.Generator) -> tuple[list[Clip], list[Box]]:
+    """The performance by three people side by side, and the bars they duck under and jump over."""
+    acts, things = [], []
+    for lane in LANES:
+        cast = load_cast("person", style=_somebody(rng), behaviors=sorted(set(PERFORMANCE)))
+        behaviors = [cast.graph[name] for name in PERFORMANCE]
+        clips = [cast.clips[behavior.clips[0]] for behavior in behaviors]
+        act = place(concatenate(clips, overlap=False, name="performance"), (0.0, lane, 0.0))
+        path = act.planar_path()
+        began = 0
+        for behavior, clip in zip(behaviors, clips, strict=True):
+            if behavior.pass_time is not None:
+                x, y, heading = path[began + round(behavior.pass_time * clip.fps)]
+                things.append(_bar(behavior.obstacle == "duck", (float(x), float(y)), float(heading)))
+            began += len(clip) - 1
+        acts.append(act)
+    return acts, things
+
+
+def _bar(hangs: bool, center: tuple[float, float], heading: float) -> Box:
+    size, bottom, height = ((0.12, 1.3), 1.16, 0.12) if hangs else ((0.2, 1.2), 0.0, 0.4)
+    return Box(center, size, height, heading, bottom, "#a8643f")
 
 
 def _somebody(rng: np.random.Generator) -> str:
     return STYLES[int(rng.integers(len(STYLES)))].name
-
-
-def perform(rng: np.random.Generator) -> list[Clip]:
-    """Each performance as one clip, by another style, from its own start."""
-    acts = []
-    for names, start in zip(PERFORMANCES, STARTS, strict=True):
-        cast = load_cast("person", style=_somebody(rng), behaviors=list(dict.fromkeys(names)))
-        clips = [cast.clips[cast.graph[name].clips[0]] for name in names]
-        acts.append(place(concatenate(clips, overlap=False, name="performance"), start))
-    return acts
