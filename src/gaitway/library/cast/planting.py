@@ -267,7 +267,7 @@ def _roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
     on_toes = pitch <= 0.0
     along = np.where(on_toes, _TOE_JOINT[0] + _TOE_TIP[0] - tip_along - joint_along, HEEL[0] - heel_along)
     up = np.where(on_toes, _TOE_JOINT[2] + _TOE_TIP[2] - tip_up - joint_up, HEEL[2] - heel_up)
-    return ankle + np.stack([along * np.cos(yaw), along * np.sin(yaw), up], axis=1)
+    return np.asarray(ankle + np.stack([along * np.cos(yaw), along * np.sin(yaw), up], axis=1))
 
 
 def _rolled(part: FloatArray, pitch: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -331,7 +331,8 @@ def _toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray
     since = frames - np.maximum.accumulate(np.where(on_ground, frames, -never))
     until = np.minimum.accumulate(np.where(on_ground, frames, never)[::-1])[::-1] - frames
     down = np.maximum(-pitch, 0.0)
-    near = np.exp(-np.minimum(since, until) / (0.12 * fps))
+    fade = np.minimum(0.2 * fps, 0.5 * (since + until))
+    near = 1.0 - smooth_step(np.minimum(since, until) / np.maximum(fade, 1.0))
     bend: FloatArray = (down - TOE_SHARE * np.maximum(down - TOES_FLAT, 0.0)) * near
     return bend
 

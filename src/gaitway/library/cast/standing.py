@@ -72,7 +72,7 @@ def _height(pelvis: FloatArray, sway: FloatArray, prints: tuple[Footprint, Footp
     for side, where in zip(("Left", "Right"), prints, strict=True):
         hip = rotations.rotate(pelvis, person_skeleton().offsets[person_skeleton().index(side + "UpLeg")])
         away = np.hypot(*(np.array(where[:2]) - sway - hip[:2]))
-        heights.append(ANKLE_HEIGHT + float(np.sqrt((STANDING_LEG * LEG) ** 2 - away**2)) - hip[2])
+        heights.append(float(ANKLE_HEIGHT + np.sqrt((STANDING_LEG * LEG) ** 2 - away**2) - hip[2]))
     return min(heights)
 
 
