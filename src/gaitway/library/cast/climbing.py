@@ -112,11 +112,11 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     end = land + round(tempo.around(1.2, 0.05) * FPS) / FPS
     x = edge + 0.34 + float(tempo.draw(0.015)[0])
     score = _Score(
-        x=((0.55 * squat, -0.03), (squat, -0.02), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
+        x=((0.55 * squat, -0.04), (squat, -0.05), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
         z=(
             (0.55 * squat, 0.68),
-            (squat, 0.45),
-            (squat + 0.2, 0.57),
+            (squat, 0.46),
+            (squat + 0.17, 0.60),
             (land + 0.2, floor + 0.64),
         ),
         pitch=(
@@ -138,14 +138,14 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     steps = tuple(
         Step(
             *(side, squat + 0.17 + late, land + late, where.moved(move, floor), "jump"),
-            gain=0.5,
+            gain=0.47,
             via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.48)),
         )
         for side, where, y, late in (("left", lead.left, 0.12, 0.0), ("right", lead.right, -0.12, 0.02))
     )
     plan = StepPlan(lead.left, lead.right, steps, end, step_ground(edge, floor))
     joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.7, floor)]
-    flight = Flight(off, land, (0.24, 0.57), (x - 0.16, floor + 0.82))
+    flight = Flight(off, land, (0.24, 0.60), (x - 0.16, floor + 0.82))
     clip = _perform(name, plan, score, joins, flight, seed)
     return clip, float(np.interp(edge, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
 
