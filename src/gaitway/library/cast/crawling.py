@@ -98,7 +98,6 @@ def crawl_holds(
     period: float = CYCLE_FRAMES / FPS,
 ) -> list[Hold]:
     """Holds of steady crawling between two phases, phase `first` being at `start_time` [s], phase 0 at x = `origin`."""
-    when = lambda phase: start_time + (phase - first) * period  # noqa: E731
     holds = []
     for limb, swing in _SWINGS.items():
         side, part = limb.split("_")
@@ -106,7 +105,8 @@ def crawl_holds(
         for cycle in range(int(np.floor(first)) - 1, int(np.ceil(last)) + 2):
             middle = cycle + swing + 0.5
             x = origin + STRIDE * middle
-            span = (when(middle - 0.5 * DUTY), when(middle + 0.5 * DUTY))
+            begin = start_time + (middle - 0.5 * DUTY - first) * period
+            span = (begin, begin + DUTY * period)
             if part == "hand":
                 place = (x + _HAND_AHEAD, sign * _HAND_SPREAD, 0.0)
                 holds.append(Hold(limb, *span, place, manner.hand_lift))

@@ -40,7 +40,8 @@ class Draw:
         if seed is None:
             return Draw()
         values = np.clip(np.random.default_rng(seed).normal(size=5), -1.8, 1.8)
-        return Draw(*(float(v) for v in values), seed=seed + 1)
+        tempo, size, height, lean, side = (float(v) for v in values)
+        return Draw(tempo, size, height, lean, side, seed + 1)
 
 
 def wave_clip(name: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:

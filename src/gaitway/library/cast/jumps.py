@@ -34,9 +34,11 @@ _CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.82
 """About how high it is then [m]; captured people go down to 0.77."""
 _CROUCH_PULL = 0.3
 _TRIES = 8
+_ROLL_OFF_S = 0.04
+"""The fitted take-off is the moment at which the ball of the foot begins to move; the toes follow so much later [s]."""
 _LONGEST_FITTED = 0.52
 """Flight time [s] beyond which the poses stay as they are; the longest captured leap has 0.55."""
-_SLACK = 0.02
+_SLACK = 0.035
 """The pelvis leaves and meets the ground this much lower than the fitted pose stands [m]; straight knees snap."""
 
 
@@ -94,7 +96,7 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
         The clip, and the time [s] at which the body is over the middle of what it leaps over.
     """
     rng = np.random.default_rng(seed)
-    variation = np.zeros(2) if seed is None else np.clip(0.4 * rng.normal(size=2), -0.7, 0.7)
+    variation = np.zeros(2) if seed is None else np.clip(0.3 * rng.normal(size=2), -0.5, 0.5)
     if seed is not None:
         leap = replace(leap, flight_s=leap.flight_s * (1.0 + 0.02 * np.clip(rng.normal(), -1.5, 1.5)))
     for _ in range(_TRIES):
@@ -116,7 +118,8 @@ def _perform(name: str, leap: Leap, style: Style, seed: int | None, variation: F
     planted = set_up.plant(motion, name)
     airborne = _airborne(set_up, motion, plan)
     for _ in range(4):
-        motion = shorten_steps(_in_flight(set_up, motion, planted, plan, airborne), planted)
+        motion = _in_flight(set_up, motion, planted, plan, airborne)
+        motion = shorten_steps(motion, planted, 0.965, 0.93, int(np.flatnonzero(airborne)[0]))
         planted = set_up.plant(motion, name)
     return set_up.crop(planted.clip, name), plan
 
@@ -180,7 +183,8 @@ def _posed(set_up: Stage, plan: _Schedule, leap: Leap, style: Style, variation: 
     """The stage's gait with the leap's poses blended in."""
     t = set_up.times
     keys = list(LEAP_EVENTS)
-    clock = event_clock([plan.times[k] for k in keys], [LEAP_EVENTS[k] for k in keys])
+    model_times = [LEAP_EVENTS[k] + _ROLL_OFF_S * (k == "takeoff") for k in keys]
+    clock = event_clock([plan.times[k] for k in keys], model_times)
     model_time = clock(np.clip(t, plan.times[keys[0]], plan.times[keys[-1]]))
     poses = action_model().leap(model_time, min(leap.flight_s, _LONGEST_FITTED), variation)
     _fold(poses, (t - plan.takeoff) / leap.flight_s, leap)
@@ -188,8 +192,8 @@ def _posed(set_up: Stage, plan: _Schedule, leap: Leap, style: Style, variation: 
         t,
         plan.times["previous_touchdown"] + 0.05,
         plan.times["touchdown"] - 0.02,
-        plan.landing + 0.10,
-        plan.times["next_touchdown"],
+        plan.landing + 0.04,
+        plan.times["next_touchdown"] + 0.08,
     )
     local = blend_poses(set_up.motion.rotations, poses, weight)
     timing = np.broadcast_to(np.array(_timing(style)), (len(t), 2, 3))
@@ -198,7 +202,7 @@ def _posed(set_up: Stage, plan: _Schedule, leap: Leap, style: Style, variation: 
 
 def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
     """Our own keys on top of the fitted leap; `share` is 0 at take-off and 1 at landing."""
-    trail = plateau(share, 0.08, 0.5, 0.62, 0.98)
+    trail = plateau(share, 0.05, 0.55, 0.62, 0.98)
     lead = plateau(share, -0.1, 0.36, 0.45, 0.9)
     middle = plateau(share, 0.05, 0.45, 0.6, 1.1)
     turn_joint(poses, "LeftLeg", 0.0, leap.tuck * trail, 0.0)

@@ -1,14 +1,14 @@
 """Whole-body posing: the smallest change of a motion that puts chosen points of the body where they must be.
 
 Hands and knees on the floor bind the pelvis, the spine and all four limbs at once; no limb can be solved alone.
-Every frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints); all frames are
-solved together. Where targets and the given motion are smooth in time, so is the result.
+Every frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints). Where targets and
+the given motion are smooth in time, so is the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import SkeletonError
-from gaitway.motion.kinematics import forward_kinematics
+from gaitway.library.cast import _posing_kernels
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 
 _FIRM = 1e5
@@ -77,8 +77,8 @@ def solve_poses(
         targets: what must be met.
         stiffness: what it costs to leave the given motion.
         iterations: Gauss-Newton steps; a dozen is enough from half a metre away.
-        in_turn: begin each frame at the solution of the one before instead of at the given motion. Slower, but far from
-            the given motion only this keeps neighbouring frames in the same one of several solutions.
+        in_turn: begin each frame at the solution of the one before instead of at the given motion. Far from the given
+            motion only this keeps neighbouring frames in the same one of several solutions.
 
     Returns:
         Root positions (F, 3) and local rotations (F, J, 4).
@@ -87,78 +87,27 @@ def solve_poses(
         raise SkeletonError(
             f"target places have shape {targets.places.shape}, expected ({len(root)}, {len(targets.points)}, 3)"
         )
-    above = _ancestors(skeleton)
-    place, turn = root.copy(), local.copy()
-    spans = [slice(f, f + 1) for f in range(len(root))] if in_turn else [slice(0, len(root))]
-    for span in spans:
-        given, part = (
-            (root[span], local[span]),
-            replace(targets, places=targets.places[span], weights=targets.weights[span]),
-        )
-        stiff = replace(stiffness, root=np.broadcast_to(stiffness.root, root.shape)[span])
-        now = (place[span], turn[span])
-        if in_turn and span.start > 0:
-            now = (place[span.start - 1 : span.start], turn[span.start - 1 : span.start])
-        for _ in range(iterations if span.start == 0 else (iterations + 1) // 2):
-            now = _step(skeleton, given, now, part, stiff, above)
-        place[span], turn[span] = now
-    return place, rotations.normalize(turn)
-
-
-def _step(
-    skeleton: Skeleton,
-    given: tuple[FloatArray, FloatArray],
-    now: tuple[FloatArray, FloatArray],
-    targets: Targets,
-    stiffness: Stiffness,
-    above: BoolArray,
-) -> tuple[FloatArray, FloatArray]:
-    """One Gauss-Newton step: unknowns are the root's shift and one small world turn a joint."""
-    place, turn = now
-    positions, world = forward_kinematics(skeleton, place, turn)
-    frames, joints = turn.shape[:2]
-    axes = rotations.to_matrix(world)
-    away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(given[1]), turn))
     points = (*targets.points, *targets.floor)
-    carriers = [p.joint for p in points]
-    here = positions[:, carriers] + rotations.rotate(world[:, carriers], np.array([p.offset for p in points]))
-    held = len(targets.points)
-    error = here.copy()
-    error[:, :held] -= targets.places
-    weight = np.zeros((frames, len(points), 3))
-    weight[:, :held] = _FIRM * targets.weights[..., None]
-    weight[:, held:, 2] = _FLOOR * (here[:, held:, 2] < 0.0)
-    slopes = _slopes(positions, here, above[carriers]).reshape(frames, 3 * len(points), -1)
-    weighted = slopes * weight.reshape(frames, -1, 1)
-    hessian = np.ascontiguousarray(np.swapaxes(weighted, -1, -2) @ slopes)
-    gradient = np.einsum("fkd,fk->fd", weighted, error.reshape(frames, -1))
-    blocks = (axes * stiffness.joints[:, None, :]) @ np.swapaxes(axes, -1, -2)
-    for j in range(joints):
-        at = slice(3 + 3 * j, 6 + 3 * j)
-        hessian[:, at, at] += blocks[:, j]
-    hessian[:, range(3), range(3)] += stiffness.root
-    gradient[:, :3] += stiffness.root * (place - given[0])
-    gradient[:, 3:] += np.einsum("fjik,fjk->fji", axes, stiffness.joints * away).reshape(frames, -1)
-    change = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
-    vectors = change[:, 3:].reshape(frames, joints, 3)
-    size = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    vectors = vectors * np.minimum(1.0, 0.5 / np.maximum(size, 1e-9))  # the linear model holds for half a radian
-    local = np.einsum("fjki,fjk->fji", axes, vectors)  # a world turn, seen from the joint's own frame
-    return place + change[:, :3], rotations.multiply(turn, rotations.from_rotation_vector(local))
-
-
-def _slopes(positions: FloatArray, here: FloatArray, above: BoolArray) -> FloatArray:
-    """How points (F, P, 3) move with the unknowns; (F, P, 3, 3 + 3 J). `above` (P, J): which joints move which."""
-    frames, joints = positions.shape[:2]
-    x, y, z = np.moveaxis((here[:, :, None] - positions[:, None]) * above[..., None], -1, 0)  # (F, P, J) each
-    out = np.zeros((*here.shape, 3 + 3 * joints))
-    out[..., :3] = np.eye(3)
-    turns = out[..., 3:].reshape(*here.shape, joints, 3)  # a view
-    turns[:, :, 0, :, 1], turns[:, :, 0, :, 2] = z, -y
-    turns[:, :, 1, :, 0], turns[:, :, 1, :, 2] = -z, x
-    turns[:, :, 2, :, 0], turns[:, :, 2, :, 1] = y, -x
-    out[..., 3:] = turns.reshape(*here.shape, 3 * joints)
-    return out
+    place, turn = np.empty(root.shape), np.empty(local.shape)
+    _posing_kernels.solve_frames(
+        skeleton.parents,
+        skeleton.offsets,
+        _ancestors(skeleton),
+        np.ascontiguousarray(root),
+        np.ascontiguousarray(local),
+        np.array([p.joint for p in points], dtype=np.int64),
+        np.array([p.offset for p in points], dtype=np.float64).reshape(-1, 3),
+        np.ascontiguousarray(targets.places),
+        _FIRM * targets.weights,
+        _FLOOR,
+        stiffness.joints,
+        np.ascontiguousarray(np.broadcast_to(stiffness.root, root.shape)),
+        iterations,
+        in_turn,
+        place,
+        turn,
+    )
+    return place, rotations.normalize(turn)
 
 
 def _ancestors(skeleton: Skeleton) -> BoolArray:

@@ -166,28 +166,37 @@ def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
     return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
 
 
-def shorten_steps(motion: Motion, planted: Planted, share: float = 0.97) -> Motion:
-    """The motion with those footprints drawn in that a leg could only touch down on when almost straight.
+def shorten_steps(
+    motion: Motion, planted: Planted, landing: float = 0.97, leaving: float = 1.0, last_step: int = -1
+) -> Motion:
+    """The motion with those footprints moved that a leg could only touch down on, or leave, when almost straight.
 
     Args:
         motion: what was planted.
         planted: what came of it.
-        share: longest leg at touch-down, as a share of the straight one. Lower is more crouched.
+        landing: longest leg at touch-down, as a share of the straight one. Lower is more crouched.
+        leaving: longest leg at the end of the one stance that frame `last_step` belongs to.
+        last_step: a frame of it; -1 for none.
     """
-    skeleton, clip = person_skeleton(), planted.clip
-    hips = clip.joint_positions()[:, skeleton.require("left_hip", "right_hip")]
+    hips = planted.clip.joint_positions()[:, person_skeleton().require("left_hip", "right_hip")]
     stances = []
     for stance in motion.stances:
         k = SIDES.index(stance.side)
         feet = planted.feet[:, k]
         flat = stance.start + int(np.argmin(np.abs(feet[stance.start : stance.end, 4])))
-        x, y, _, yaw, *_ = feet[flat]
-        reach = feet[stance.start, :3] - hips[stance.start, k]
-        room = np.sqrt(max((share * LEG) ** 2 - reach[2] ** 2, 0.01))
-        length = float(np.hypot(reach[0], reach[1]))
-        if stance.start > 0 and length > room:
-            x, y = np.array([x, y]) - reach[:2] * (1.0 - room / length)
-            stances.append(replace(stance, footprint=(float(x), float(y), float(yaw))))
+        move = np.zeros(2)
+        asked = [(stance.start, landing)]
+        if stance.start <= last_step < stance.end:
+            asked.append((stance.end - 1, leaving))
+        for frame, share in asked:
+            reach = feet[frame, :3] - hips[frame, k]
+            room = np.sqrt(max((share * LEG) ** 2 - reach[2] ** 2, 0.01))
+            length = max(float(np.hypot(reach[0], reach[1])), 1e-6)
+            move -= reach[:2] * max(1.0 - room / length, 0.0)
+        inside = 0 < stance.start and stance.end < len(feet)
+        if inside and move.any():
+            x, y = feet[flat, :2] + move
+            stances.append(replace(stance, footprint=(float(x), float(y), float(feet[flat, 3]))))
         else:
             stances.append(stance)
     return replace(motion, stances=tuple(stances))
