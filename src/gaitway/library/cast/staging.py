@@ -193,7 +193,7 @@ def shorten_steps(
             room = np.sqrt(max((share * LEG) ** 2 - reach[2] ** 2, 0.01))
             length = max(float(np.hypot(reach[0], reach[1])), 1e-6)
             move -= reach[:2] * max(1.0 - room / length, 0.0)
-        inside = 0 < stance.start and stance.end < len(feet)
+        inside = stance.start > 0 and stance.end < len(feet)
         if inside and move.any():
             x, y = feet[flat, :2] + move
             stances.append(replace(stance, footprint=(float(x), float(y), float(feet[flat, 3]))))
