@@ -112,7 +112,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     end = land + round(tempo.around(1.2, 0.05) * FPS) / FPS
     x = edge + 0.34 + float(tempo.draw(0.015)[0])
     score = _Score(
-        x=((0.55 * squat, -0.04), (squat, -0.05), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
+        x=((0.55 * squat, -0.03), (squat, -0.033), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
         z=(
             (0.55 * squat, 0.68),
             (squat, 0.46),

@@ -13,14 +13,13 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 from gaitway import planar, rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import bump, hermite, plateau, smooth_step
+from gaitway.library.cast.foot_roll import TOE_SHARE, TOES_FLAT, roll
 from gaitway.library.cast.person import ANKLE_HEIGHT, BALL, HEEL, TOE_TIP
-from gaitway.library.cast.planting import TOE_SHARE, TOES_FLAT
 from gaitway.library.cast.step_model import BodyStep
 
 SIDES = ("left", "right")
 MIDDLE = (BALL[0] + HEEL[0]) / 2.0
 """Middle of the sole ahead of the ankle [m]."""
-_TOE_HEIGHT = 0.02
 _TOE_RELAX_S = 0.12
 Ground = Callable[[FloatArray], FloatArray]
 """Height of the ground [m] (...) at points (..., 2)."""
@@ -260,19 +259,9 @@ def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]
 
 
 def _rolled(where: Footprint, yaw: float, pitch: FloatArray) -> FloatArray:
-    """Ankle and yaw (n, 4) of a foot that rolls over heel, ball or toes on its footprint, as the planter rolls it."""
-    joint, tip = (
-        np.array([BALL[0], 0.0, _TOE_HEIGHT - ANKLE_HEIGHT]),
-        np.array([TOE_TIP[0] - BALL[0], 0.0, -_TOE_HEIGHT]),
-    )
-    foot = rotations.from_axis_angle([0.0, -1.0, 0.0], pitch)
-    toes = rotations.from_axis_angle([0.0, 1.0, 0.0], TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0))
-    on_toes = joint + tip - rotations.rotate(toes, tip) - rotations.rotate(foot, joint)
-    on_heel = np.array(HEEL) - rotations.rotate(foot, HEEL)
-    moved = np.where(pitch[:, None] > 0.0, on_heel, on_toes)
-    moved[:, 2] += ANKLE_HEIGHT
-    ankle = np.array([where.x, where.y, where.height]) + rotations.rotate(rotations.from_yaw(yaw), moved)
-    return np.column_stack([ankle, np.full(len(pitch), yaw)])
+    """Ankle and yaw (n, 4) of a foot that rolls over heel, ball or toes on its footprint."""
+    ankle = np.array([where.x, where.y, where.height + ANKLE_HEIGHT])
+    return np.column_stack([roll(ankle, yaw, pitch), np.full(len(pitch), yaw)])
 
 
 def _swing(

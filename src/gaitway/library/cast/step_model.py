@@ -83,10 +83,10 @@ class BodyCurves:
 
 def spline_basis(phase: npt.ArrayLike) -> FloatArray:
     """Cubic B-splines of a step at phases (F,), which are held inside the fit; (F, KNOTS)."""
-    return _clamped_splines(phase, FIRST_PHASE, LAST_PHASE, KNOTS)
+    return clamped_splines(phase, FIRST_PHASE, LAST_PHASE, KNOTS)
 
 
-def _clamped_splines(at: npt.ArrayLike, first: float, last: float, count: int) -> FloatArray:
+def clamped_splines(at: npt.ArrayLike, first: float, last: float, count: int) -> FloatArray:
     """`count` cubic B-splines over [first, last] at points (F,), which are held inside; (F, count)."""
     knots = np.concatenate([[first] * 3, np.linspace(first, last, count - 2), [last] * 3])
     inside = np.clip(np.asarray(at, dtype=np.float64), first, last)
@@ -165,7 +165,7 @@ class StepModel:
         Args:
             clock: (F,); 0 stand, 1 deepest crouch, 2 take-off, 3 landing, 4 deepest landing, 5 stand.
         """
-        vector = _clamped_splines(clock, 0.0, 5.0, JUMP_KNOTS) @ self.jump_coefficients
+        vector = clamped_splines(clock, 0.0, 5.0, JUMP_KNOTS) @ self.jump_coefficients
         return rotations.multiply(self.base, rotations.from_rotation_vector(vector.reshape(-1, len(JOINTS), 3)))
 
     def _one(self, step: BodyStep, phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
