@@ -130,9 +130,17 @@ def test_every_declared_transition_is_invisible(name: str) -> None:
                     for q, h in ((before.rotations[-1, 0], before.headings()[-1]), (after.rotations[0, 0], after.headings()[0]))
                 ]
                 assert np.degrees(rotations.angle_between(*tilt)) < 0.5, f"{pair}: the root tilts differently"
-                assert abs(before.root_positions[-1, 2] - after.root_positions[0, 2]) < 0.003, f"{pair}: the root jumps"
+                assert abs(over_ground(before, -1) - over_ground(after, 0)) < 0.003, f"{pair}: the root jumps"
                 joint, speed = join_speeds(before, after)
                 assert speed < 1.2, f"{pair}: {joint} changes speed by {speed:.2f} rad/s"
+
+
+def over_ground(clip: Clip, frame: int) -> float:
+    """Height of the root over what the figure stands on [m]; a clip may end on a stair or on top of a block."""
+    assert clip.contacts is not None
+    touching = clip.contacts[frame]
+    floor = clip.contact_positions()[frame, touching, 2].min() if touching.any() else 0.0
+    return float(clip.root_positions[frame, 2] - floor)
 
 
 def join_speeds(before: Clip, after: Clip) -> tuple[str, float]:
