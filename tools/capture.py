@@ -61,13 +61,6 @@ def other_side(names: Sequence[str]) -> list[int]:
     return [list(names).index(next((swap[s] + n[len(s) :] for s in swap if n.startswith(s)), n)) for n in names]
 
 
-def mirrored(clip: Clip) -> Clip:
-    """The clip seen in a mirror that swaps left and right."""
-    order = other_side(clip.skeleton.names)
-    turned = clip.rotations[:, order] * np.array([1.0, -1.0, 1.0, -1.0])
-    return replace(clip, root_positions=clip.root_positions * np.array([1.0, -1.0, 1.0]), rotations=turned)
-
-
 def world_headings(q: FloatArray) -> FloatArray:
     """Where the x axis of world rotations (F, 4) points [rad], continuous; (F,)."""
     ahead = rotations.rotate(q, [1.0, 0.0, 0.0])

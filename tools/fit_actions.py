@@ -16,7 +16,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
-from capture import Capture, captures, mirrored, on_person
+from capture import Capture, captures, on_person
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.action_model import (
@@ -30,6 +30,7 @@ from gaitway.library.cast.action_model import (
 )
 from gaitway.library.cast.gait import fourier_basis, moving_joints
 from gaitway.motion.clip import Clip
+from gaitway.motion.editing import mirror
 
 DEFAULT_OUT = Path(__file__).resolve().parents[1] / "src/gaitway/library/cast/data/person_actions.npz"
 RATE = 120.0
@@ -204,7 +205,7 @@ def fit_crouch(folder: Path, gait: str) -> dict[str, FloatArray]:
     rows = []
     for name, (weight, first, last) in CROUCHES[gait].items():
         clip = take(folder, name)
-        rows += [low_frames(c, weight, first, last) for c in (clip, mirrored(clip))]
+        rows += [low_frames(c, weight, first, last) for c in (clip, mirror(clip))]
     base = rotations.mean(np.concatenate([row.pose[::4] for row in rows]))
     designs = [
         np.einsum("fp,fk->fpk", row.depth[:, None] ** np.arange(3), fourier_basis(row.phase, CROUCH_HARMONICS))
@@ -241,7 +242,7 @@ def fit_crawl(folder: Path) -> dict[str, FloatArray]:
     up = rotations.rotate(pose[:, 0], np.array([0.0, 0.0, 1.0]))  # prone: the pelvis's up points ahead
     pose[:, 0] = rotations.multiply(rotations.from_yaw(-np.arctan2(up[:, 1], up[:, 0])), pose[:, 0])
     turned = Clip(clip.skeleton, clip.root_positions[first:last], pose, clip.fps)
-    both = np.concatenate([turned.rotations, mirrored(turned).rotations])
+    both = np.concatenate([turned.rotations, mirror(turned).rotations])
     return {
         "crawl_pose": rotations.mean(both)[moving_joints()],
         "crawl_height": np.array(clip.root_positions[first:last, 2].mean()),
@@ -265,7 +266,7 @@ def fit_stroke(folder: Path) -> dict[str, FloatArray]:
     peaks = peaks + first
     joints = stroke_joints()
     cycles = []
-    for one in (clip, mirrored(clip)):
+    for one in (clip, mirror(clip)):
         cycles += [one.rotations[a : b + 1][:, joints] for a, b in itertools.pairwise(peaks)]
     base = rotations.mean(np.concatenate(cycles))
     series = []

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
-from capture import Capture, captures, mirrored, on_person, other_side
+from capture import Capture, captures, on_person, other_side
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.files import atomic_write
@@ -27,6 +27,7 @@ from gaitway.library.cast.gait import HARMONICS, TERMS, fourier_basis, moving_jo
 from gaitway.library.cast.person import person_skeleton
 from gaitway.library.cast.styles import STYLE_COUNT
 from gaitway.motion.clip import Clip
+from gaitway.motion.editing import mirror
 
 TARGET = Path(__file__).resolve().parents[1] / "src/gaitway/library/cast/data/person_gait.npz"
 SAMPLES = 96
@@ -145,7 +146,7 @@ def gather(folder: Path) -> list[Cycle]:
     for take in captures(folder):
         if _wanted(take):
             clip = on_person(take.path, take.fps)
-            for version in (clip, mirrored(clip)):
+            for version in (clip, mirror(clip)):
                 found += cycles_of(version, take.subject)
     return found
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from capture import captures, mirrored, on_person, other_side, world_headings
+from capture import captures, on_person, other_side, world_headings
 from gaitway import planar, rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.library.cast.person import BALL, HEEL
@@ -34,6 +34,7 @@ from gaitway.library.cast.step_model import (
     spline_basis,
 )
 from gaitway.motion.clip import Clip
+from gaitway.motion.editing import mirror
 
 STEP_TAKES = frozenset(
     (
@@ -152,7 +153,7 @@ def gather(folder: Path) -> list[Sample]:
             capture.subject == "accad" and word.split("_")[0] in STEP_TAKES and "Box" not in word
         ):
             clip = on_person(capture.path, capture.fps)
-            for version in (clip, mirrored(clip)):
+            for version in (clip, mirror(clip)):
                 found += samples(version, capture.subject)
     return found
 

@@ -7,19 +7,10 @@ from hypothesis import strategies as st
 
 from gaitway import planar, rotations
 from gaitway.errors import ClipError
+from gaitway.library.cast.foot_roll import TOE_JOINT, TOE_SHARE, TOES, TOES_FLAT, roll
 from gaitway.library.cast.gait import GaitModel
 from gaitway.library.cast.person import BALL, HEEL, TOE_TIP, person_skeleton
-from gaitway.library.cast.planting import (
-    _TOE_JOINT,
-    _TOE_TIP,
-    TOE_SHARE,
-    TOES_FLAT,
-    Motion,
-    Pin,
-    Stance,
-    _roll,
-    plant,
-)
+from gaitway.library.cast.planting import Motion, Pin, Stance, plant
 from gaitway.library.cast.stride import FPS, Controls, locomote
 from gaitway.motion.clip import Clip
 
@@ -48,15 +39,15 @@ def rolled_by_rotations(ankle: np.ndarray, yaw: float, pitch: np.ndarray) -> np.
             out.append(ankle + rotations.rotate(flat, HEEL) - rotations.rotate(foot, HEEL))
             continue
         toes = rotations.from_euler("zyx", [yaw, TOE_SHARE * max(-p - TOES_FLAT, 0.0), 0.0])
-        tip = ankle + rotations.rotate(flat, _TOE_JOINT + _TOE_TIP)
-        out.append(tip - rotations.rotate(toes, _TOE_TIP) - rotations.rotate(foot, _TOE_JOINT))
+        tip = ankle + rotations.rotate(flat, TOE_JOINT + TOES)
+        out.append(tip - rotations.rotate(toes, TOES) - rotations.rotate(foot, TOE_JOINT))
     return np.array(out)
 
 
 @given(yaw=st.floats(-4.0, 4.0), x=st.floats(-9.0, 9.0), pitch=st.lists(st.floats(-1.2, 0.6), min_size=1, max_size=8))
 def test_roll_agrees_with_rotations(yaw: float, x: float, pitch: list[float]) -> None:
     ankle, angles = np.array([x, 1.0, 0.08]), np.array(pitch)
-    np.testing.assert_allclose(_roll(ankle, yaw, angles), rolled_by_rotations(ankle, yaw, angles), atol=1e-12)
+    np.testing.assert_allclose(roll(ankle, yaw, angles), rolled_by_rotations(ankle, yaw, angles), atol=1e-12)
 
 
 def test_sole_is_flat_and_contact_points_are_on_it() -> None:

@@ -15,32 +15,33 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from gaitway import planar, rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import BoolArray, FloatArray, owned
 from gaitway.errors import ClipError
 from gaitway.library.cast.curves import smooth_step
-from gaitway.library.cast.person import ANKLE_HEIGHT, BALL, HEEL, LEG, TOE_TIP, person_skeleton
+from gaitway.library.cast.foot_roll import (
+    TOES_FLAT,
+    clear_floor,
+    foot_rotation,
+    foot_target,
+    heel_rise,
+    overstride,
+    rest_flat,
+    roll,
+    toe_bend,
+)
+from gaitway.library.cast.person import ANKLE_HEIGHT, BALL, LEG, person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.ik import two_bone
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
 
 SIDES = ("left", "right")
-TOES_FLAT = 0.42
-"""The heel rises by this angle [rad] over toes that lie flat; beyond it the toes rise as well."""
-TOE_SHARE = 0.8
-"""Share of any further rise that lifts the ball over the tip of the toes."""
 LEAST_KNEE = 0.06
 """Smallest knee flexion [rad] that the legs are solved from."""
-LANDING_REACH = 0.975
-"""Longest leg with which a foot is set down where its place is free, as a share of the straight leg."""
-TRAILING_REACH = 0.99
-"""A standing leg that trails further than this raises its heel, as a share of the straight leg."""
 REACH = 0.996
 """Longest leg a stance may ask for, as a share of the straight leg."""
 MISSED = 0.0008
 """A leg that stays this far [m] from its foot's place has lost the ground."""
-_UP = np.array([0.0, 0.0, 1.0])
-_TOE_JOINT = np.array([0.13, 0.0, -0.06])
-_TOE_TIP = np.array([TOE_TIP[0] - BALL[0], 0.0, -0.02])
+_UP: FloatArray = owned((0.0, 0.0, 1.0), "up", (3,))
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Plant
     for k, side in enumerate(SIDES):
         _check(own[k], frames)
         foot = skeleton.index(f"{side}_ankle")
-        wanted.append(_foot_angles(positions[:, foot], world[:, foot]))
+        wanted.append(foot_target(positions[:, foot], world[:, foot]))
     level = _level(own, wanted, lift, motion.fps)
     feet, bends = np.empty((frames, 2, 6)), np.empty((frames, 2))
     contacts = np.zeros((frames, len(skeleton.contact_points)), dtype=bool)
@@ -133,8 +134,8 @@ def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Plant
             stance_on[stance.start : stance.end, k] = True
         pinned = [(pin.frame, pin.feet[k]) for pin in pins]
         feet[:, k] = wanted[k] + _bridge(own[k], held, wanted[k], pinned, motion.fps)
-        bends[:, k] = _toe_bend(feet[:, k, 4], stance_on[:, k], motion.fps)
-        _clear_floor(feet[:, k], bends[:, k], stance_on[:, k], own[k], motion.fps)
+        bends[:, k] = toe_bend(feet[:, k, 4], stance_on[:, k], motion.fps)
+        clear_floor(feet[:, k], bends[:, k], stance_on[:, k], _swing_floor(own[k], frames), motion.fps)
     drop = _drop(motion, root + level[:, None] * _UP, feet, stance_on)
     pelvis = _pinned(level - drop, pins, motion.fps)
     clip = _solve(motion, root + pelvis[:, None] * _UP, feet, bends, contacts, name)
@@ -150,28 +151,6 @@ def _check(stances: list[Stance], frames: int) -> None:
     for s in stances:
         if not 0 <= s.start < s.end <= frames:
             raise ClipError(f"{s.side} stance {s.start}..{s.end} is not within the motion's {frames} frames")
-
-
-def _foot_angles(ankle: FloatArray, world: FloatArray) -> FloatArray:
-    """Ankle position and the foot's yaw, pitch (toes up positive) and roll; (F, 6)."""
-    m = rotations.to_matrix(world)
-    yaw = np.unwrap(np.arctan2(m[:, 1, 0], m[:, 0, 0]))
-    pitch = np.arcsin(np.clip(m[:, 2, 0], -1.0, 1.0))
-    return np.column_stack([ankle, yaw, pitch, np.arctan2(m[:, 2, 1], m[:, 2, 2])])
-
-
-def _foot_rotation(yaw: FloatArray, pitch: FloatArray, roll: FloatArray) -> FloatArray:
-    return rotations.from_euler("zyx", np.stack([yaw, -pitch, roll], axis=-1))
-
-
-def _rest_flat(pitch: FloatArray) -> FloatArray:
-    """Stance pitch with a flat part: small angles become exactly zero, and toes rise only near the ends."""
-    size = np.abs(pitch)
-    calm = pitch - np.clip(pitch, -0.07, 0.07) * (1.0 - smooth_step(size, 0.03, 0.30))
-    calm = np.where(size < 0.03, 0.0, calm)
-    share = np.linspace(0.0, 1.0, len(pitch))
-    middle = smooth_step(share, 0.25, 0.4) * (1.0 - smooth_step(share, 0.6, 0.75))
-    return np.where(calm > 0.0, calm * (1.0 - middle), calm)
 
 
 def _hinged_knees(local: FloatArray) -> FloatArray:
@@ -223,57 +202,17 @@ def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float
             x, y = stance.footprint[:2]
             yaw += float(planar.wrap_angle(stance.footprint[2] - yaw))
         ankle = np.array([x, y, stance.height + ANKLE_HEIGHT])
-        pitch = _rest_flat(wanted[a:b, 4])
+        pitch = rest_flat(wanted[a:b, 4])
         if stance.footprint is None and a > 0:
-            ankle[:2] -= _overstride(_roll(ankle, yaw, pitch[:1])[0] - hip[a])
+            ankle[:2] -= overstride(roll(ankle, yaw, pitch[:1])[0] - hip[a])
         if b < len(wanted):
-            pitch = _heel_rise(pitch, ankle, yaw, hip[a:b], (b - np.arange(a, b)) / fps)
-        held[a:b, :3] = _roll(ankle, yaw, pitch)
+            pitch = heel_rise(pitch, ankle, yaw, hip[a:b], (b - np.arange(a, b)) / fps)
+        held[a:b, :3] = roll(ankle, yaw, pitch)
         held[a:b, 3], held[a:b, 4], held[a:b, 5] = yaw, pitch, 0.0
         touch[a:b, 0] = pitch >= 0.0
         touch[a:b, 1] = (pitch <= 0.0) & (pitch >= -TOES_FLAT)
         touch[a:b, 2] = pitch <= 0.0
     return held, touch
-
-
-def _overstride(reach: FloatArray) -> FloatArray:
-    """How much further than a bent leg goes a foot would land: horizontal part of hip to ankle (2,) [m]."""
-    length = float(np.hypot(reach[0], reach[1]))
-    room = float(np.sqrt(max((LANDING_REACH * LEG) ** 2 - reach[2] ** 2, 0.01)))
-    return np.asarray(reach[:2] * max(1.0 - room / max(length, 1e-9), 0.0))
-
-
-def _heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
-    """Stance pitch with the heel raised as far as a leg that trails too far behind needs it, `left` [s] before lift."""
-    late = smooth_step(np.linspace(0.0, 1.0, len(pitch)), 0.3, 0.6) * (1.0 - smooth_step(left, 0.2, 0.5))
-    raised = pitch
-    for _ in range(6):
-        distance = np.linalg.norm(_roll(ankle, yaw, raised) - hip, axis=1)
-        over = np.maximum(distance - TRAILING_REACH * LEG, 0.0)
-        soft = over * over / (over + 0.01)  # begins gently
-        raised = np.maximum(raised - late * soft / 0.14, -1.2)
-    return np.where(late > 0.0, np.minimum(raised, pitch), pitch)
-
-
-def _roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
-    """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero.
-
-    All in the upright plane of the foot: a part at (along, up) of the flat foot is carried to the rolled one.
-    """
-    tilt = TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0)
-    tip_along, tip_up = _rolled(_TOE_TIP, -tilt)
-    joint_along, joint_up = _rolled(_TOE_JOINT, pitch)
-    heel_along, heel_up = _rolled(np.array(HEEL), pitch)
-    on_toes = pitch <= 0.0
-    along = np.where(on_toes, _TOE_JOINT[0] + _TOE_TIP[0] - tip_along - joint_along, HEEL[0] - heel_along)
-    up = np.where(on_toes, _TOE_JOINT[2] + _TOE_TIP[2] - tip_up - joint_up, HEEL[2] - heel_up)
-    return np.asarray(ankle + np.stack([along * np.cos(yaw), along * np.sin(yaw), up], axis=1))
-
-
-def _rolled(part: FloatArray, pitch: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far along and up a part of the foot is from the ankle when the toes are up by `pitch` [rad]; (n,) each."""
-    cosine, sine = np.cos(pitch), np.sin(pitch)
-    return part[0] * cosine - part[2] * sine, part[0] * sine + part[2] * cosine
 
 
 def _bridge(
@@ -325,32 +264,12 @@ def _carry(offsets: FloatArray, left: int, right: int, first: FloatArray, last: 
     )
 
 
-def _toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
-    """Upward bend of the toes [rad]: flat on the floor while the heel is up, relaxed in the swing; (F,)."""
-    frames, never = np.arange(len(pitch)), 10 * len(pitch)
-    since = frames - np.maximum.accumulate(np.where(on_ground, frames, -never))
-    until = np.minimum.accumulate(np.where(on_ground, frames, never)[::-1])[::-1] - frames
-    down = np.maximum(-pitch, 0.0)
-    fade = np.minimum(0.2 * fps, 0.5 * (since + until))
-    near = 1.0 - smooth_step(np.minimum(since, until) / np.maximum(fade, 1.0))
-    bend: FloatArray = (down - TOE_SHARE * np.maximum(down - TOES_FLAT, 0.0)) * near
-    return bend
-
-
-def _clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, stances: list[Stance], fps: float) -> None:
-    """Lift a swinging foot that would dig into the floor (in place)."""
-    floor = np.zeros(len(foot))
+def _swing_floor(stances: list[Stance], frames: int) -> FloatArray:
+    """Height of the floor under a swing [m] (F,): the lower one of the two stances it joins."""
+    floor = np.zeros(frames)
     for before, after in pairwise(stances):
         floor[before.end : after.start] = min(before.height, after.height)
-    turn = _foot_rotation(foot[:, 3], foot[:, 4], foot[:, 5])
-    toes = rotations.multiply(turn, rotations.from_axis_angle([0.0, -1.0, 0.0], bend))
-    heel = rotations.rotate(turn, HEEL)[:, 2]
-    joint = rotations.rotate(turn, _TOE_JOINT)[:, 2]
-    ball = joint + rotations.rotate(toes, [0.0, 0.0, -0.02])[:, 2]
-    tip = joint + rotations.rotate(toes, _TOE_TIP)[:, 2]
-    sole = foot[:, 2] + np.minimum(np.minimum(heel, ball), tip) - floor
-    dig = np.where(on_ground, 0.0, np.maximum(-sole, 0.0))
-    foot[:, 2] += np.where(on_ground, 0.0, np.maximum(dig, gaussian_filter1d(dig, 0.04 * fps)))
+    return floor
 
 
 def _drop(motion: Motion, root: FloatArray, feet: FloatArray, stance_on: BoolArray) -> FloatArray:
@@ -394,7 +313,7 @@ def _solve(
             feet[:, k, :3],
             ahead,
         )
-        world[:, foot] = _foot_rotation(feet[:, k, 3], feet[:, k, 4], feet[:, k, 5])
+        world[:, foot] = foot_rotation(feet[:, k, 3], feet[:, k, 4], feet[:, k, 5])
         world[:, toe] = rotations.multiply(world[:, foot], rotations.from_axis_angle(up, bends[:, k]))
         world[:, skeleton.index(side + "Toe_End")] = world[:, toe]
     clip = Clip(skeleton, root, local_rotations(skeleton, world), motion.fps, name, contacts)
