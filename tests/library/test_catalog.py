@@ -44,6 +44,16 @@ def test_casts_hold_together(name: str) -> None:
     assert all(clip.skeleton is loaded.skeleton for clip in loaded.clips.values())
 
 
+def test_person_holds_together() -> None:
+    loaded = load_cast("person")
+    assert check_graph(loaded) == []
+    assert {"stand", "walk", "jog", "back", "crawl"} <= set(loaded.graph.states)
+    joins = check_joins(loaded)
+    assert max(join.angle for join in joins) < 1e-4
+    assert max(join.height for join in joins) < 0.003
+    assert max(join.speed for join in joins) < 0.6
+
+
 def test_only_what_is_asked_for() -> None:
     loaded = load_cast("horse", behaviors=["gallop_forward", "stand"])
     assert set(loaded.clips) == {"gallop_forward", "stand"}

@@ -67,7 +67,7 @@ class Join:
     joint: str
     """Where that is."""
     height: float
-    """Difference of root height [m]."""
+    """Difference of the root's height over the ground that it stands on [m]."""
     speed: float
     """Largest change of a joint's velocity over the join [m/s] beyond the changes just before and after it."""
     speed_joint: str
@@ -123,4 +123,12 @@ def _end(clip: Clip, first: bool) -> _End:
     if not len(steps):
         steps = np.zeros((1, len(clip.skeleton), 3))
     change = np.linalg.norm(steps[-1] - steps[0], axis=-1)
-    return _End(local, float(clip.root_positions[at, 2]), steps[0 if first else -1], change)
+    height = float(clip.root_positions[at, 2]) - _ground(clip, at)
+    return _End(local, height, steps[0 if first else -1], change)
+
+
+def _ground(clip: Clip, frame: int) -> float:
+    """Height of what the figure stands on [m]: a clip may end on top of a block. 0 where nothing is touched."""
+    if clip.contacts is None or not clip.contacts[frame].any():
+        return 0.0
+    return float(clip.contact_positions()[frame, clip.contacts[frame], 2].min())
