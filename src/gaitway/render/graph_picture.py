@@ -1,7 +1,7 @@
 """A picture of a behaviour graph: states as cards, behaviours as labelled arrows between them.
 
 Behaviours that end in the state they start in are listed on its card; those that lead from one state to another share
-one arrow. What passes a special obstacle is coloured and says which.
+one arrow. What passes a special obstacle is coloured, and says which where its name does not.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def graph_picture(graph: BehaviorGraph, width: int = 1800) -> Image.Image:
         _draw_card(pen, card)
     for arrow in arrows:
         _draw_label(pen, arrow)
+    if any(behavior.obstacle is not None for behavior in graph.behaviors):
+        _write(pen, (24, size[1] - 16), "passes a special obstacle", 13, ACCENT, "lm")
     return picture.resize(size, Image.Resampling.LANCZOS)
 
 
@@ -91,7 +93,8 @@ def _text_width(text: str, size: float = 14) -> float:
 
 
 def _words(behavior: Behavior) -> str:
-    return behavior.name if behavior.obstacle is None else f"{behavior.name}  [{behavior.obstacle}]"
+    said = behavior.obstacle is None or behavior.obstacle in behavior.name
+    return behavior.name if said else f"{behavior.name}  [{behavior.obstacle}]"
 
 
 def _cards(graph: BehaviorGraph) -> dict[str, _Card]:
@@ -144,7 +147,7 @@ def _around(states: list[str], neighbours: dict[str, set[str]]) -> list[str]:
     return out
 
 
-def _apart(cards: dict[str, _Card], gap: float = 46.0) -> dict[str, _Card]:
+def _apart(cards: dict[str, _Card], gap: float = 92.0) -> dict[str, _Card]:
     """Push cards that overlap away from each other, up and down."""
     boxes = {state: card.box for state, card in cards.items()}
     names = list(boxes)
@@ -208,8 +211,8 @@ def _free_place(line: FloatArray, size: _Box, taken: list[_Box]) -> _Box:
     shares = [0.5, *(0.5 + sign * step for step in np.arange(0.04, 0.46, 0.04) for sign in (1, -1))]
     for share in shares:
         x, y = line[int(share * (len(line) - 1))]
-        for shift in (0.0, -0.6, 0.6):
-            box = replace(size, x=float(x), y=float(y) + shift * size.height)
+        for aside, shift in ((0.0, 0.0), (0.0, -0.6), (0.0, 0.6), (-0.45, 0.0), (0.45, 0.0)):
+            box = replace(size, x=float(x) + aside * size.width, y=float(y) + shift * size.height)
             if not any(box.overlaps(other) for other in taken):
                 return box
     x, y = line[len(line) // 2]
