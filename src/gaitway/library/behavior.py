@@ -71,5 +71,7 @@ class Library:
         for behavior in self.graph.behaviors:
             for clip in behavior.clips:
                 if clip not in self.clips:
-                    raise LibraryError(f"behaviour '{behavior.name}' needs clip '{clip}', which library '{self.name}' lacks")
+                    raise LibraryError(
+                        f"behaviour '{behavior.name}' needs clip '{clip}', which library '{self.name}' lacks"
+                    )
         object.__setattr__(self, "clips", MappingProxyType(dict(self.clips)))

@@ -109,11 +109,11 @@ def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generat
     swish = wobble(times, 2, rng, 0.5)
     axes = np.array([0.25, 0.5, 1.0])  # mostly to the sides, some nodding, little tilt
     extra = {
-        "Neck": np.radians(5.0) * look * axes,
-        "Neck1": np.radians(5.0) * look * axes,
-        "Neck2": np.radians(4.0) * wobble(times, 3, rng, 0.4) * axes,
-        "Head": np.radians(4.0) * wobble(times, 3, rng, 0.5) * np.array([0.6, 1.0, 0.6]),
-        "Barrel": np.radians(0.7) * shift * np.array([1.0, 0.6, 0.6]),
+        "Neck": np.radians(9.0) * look * axes,
+        "Neck1": np.radians(8.0) * look * axes,
+        "Neck2": np.radians(7.0) * wobble(times, 3, rng, 0.4) * axes,
+        "Head": np.radians(8.0) * wobble(times, 3, rng, 0.5) * np.array([0.6, 1.0, 0.6]),
+        "Barrel": np.radians(1.0) * shift * np.array([1.0, 0.6, 0.6]),
         "Croup": np.radians(0.8) * wobble(times, 3, rng, 0.3),
     }
     for k, joint in enumerate(("Tail", "Tail1", "Tail2", "Tail3")):
@@ -121,7 +121,7 @@ def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generat
         side = np.radians(9.0 + 5.0 * k) * beat
         extra[joint] = np.column_stack([side, np.radians(3.0) * swish[:, 1] + 0.5 * np.abs(side), zero])
     breath = 0.004 * edge * np.sin(2.0 * np.pi * 0.25 * times)
-    sway = np.column_stack([0.012 * shift[:, 0], 0.014 * shift[:, 1], 0.0 * zero])
+    sway = np.column_stack([0.015 * shift[:, 0], 0.02 * shift[:, 1], 0.0 * zero])
     course = replace(course, extra=extra, path=course.path + sway, crouch=-breath / 0.07)
     stances = {leg: [Stance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS}
     return assemble(name, course, style, stances, Ends(False, False))
