@@ -62,7 +62,7 @@ _DEPARTURES = {
     "right_hand": 0.26,
     "right_fingers": 0.34,
     "right_knee": 0.60,
-    "right_toe": 0.66,
+    "right_toe": 0.56,
     "left_knee": 1.65,
     "left_toe": 1.95,
 }

@@ -56,12 +56,12 @@ def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> t
     rng = np.random.default_rng(seed)
     variation = np.zeros(2)
     if seed is not None:
-        variation = np.clip(rng.normal(size=2), -1.5, 1.5) * [0.15, 0.45]
+        variation = np.clip(rng.normal(size=2), -1.5, 1.5) * [0.3, 0.4]
         duck = replace(duck, depth=duck.depth + 0.02 * float(np.clip(rng.normal(), -1.0, 1.5)))
     phase, speed = _rhythm(duck, style)
     set_up = stage(duck.gait, duck.gait, phase, speed, style, seed=seed, wobble=0.6)
     motion = _posed(set_up, duck, variation)
-    planted = set_up.plant(shorten_steps(motion, set_up.plant(motion, name)), name)
+    planted = set_up.plant(shorten_steps(motion, set_up.plant(motion, name), 0.95), name)
     clip = set_up.crop(planted.clip, name)
     return clip, best_pass_time(clip)
 

@@ -33,7 +33,7 @@ _PUSH_S = 0.15
 _CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.82
 """About how high it is then [m]; captured people go down to 0.77."""
 _CROUCH_PULL = 0.3
-_TRIES = 8
+_TRIES = 10
 _ROLL_OFF_S = 0.04
 """The fitted take-off is the moment at which the ball of the foot begins to move; the toes follow so much later [s]."""
 _LONGEST_FITTED = 0.52
