@@ -45,6 +45,8 @@ ODD_IN_TURN = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
 """-1 for the regressors that change sign with the turn rate."""
 CONTACT_HEIGHT = 0.05
 """Over a point's own lowest level [m]."""
+STYLE_SHARES = {"walk": 1.0, "jog": 0.65, "back": 1.0}
+"""How much of the difference between people is kept; the few who jog also differ in speed and in how hard they turn."""
 WOBBLE_SHARES = {"walk": 1.0, "jog": 0.55, "back": 0.7}
 """How much of what the regression leaves within a person is wobble; with few takes at a speed much of it is misfit."""
 GAINED = {"walk": (2, 1.2), "jog": (2, 1.2), "back": (3, 1.4)}
@@ -207,10 +209,10 @@ def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatAr
     low, high = USED_SPEEDS[name]
     return {
         f"{name}_mean": symmetric(mean_terms.reshape(shape) * gain, ODD_IN_TURN),
-        f"{name}_style": symmetric(style.reshape(shape), np.ones(STYLE_COUNT)),
+        f"{name}_style": STYLE_SHARES[name] * symmetric(style.reshape(shape), np.ones(STYLE_COUNT)),
         f"{name}_wobble": WOBBLE_SHARES[name] * _directions(within, WOBBLES).reshape(shape),
         f"{name}_timing": timing_terms,
-        f"{name}_style_timing": style_timing,
+        f"{name}_style_timing": STYLE_SHARES[name] * style_timing,
         f"{name}_speeds": np.array([low, middle, high]),
     }
 

@@ -108,10 +108,10 @@ def _recipes() -> list[_Recipe]:
         _Recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
         _Recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
     ]
-    for gait, short in (("walk", 0.75), ("jog", 0.78)):
+    for gait, short in (("walk", (0.78, 0.68)), ("jog", (0.86, 0.7))):
         recipes += [
             _Recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
-            _Recipe(f"{gait}_short", gait, gait, _short(gait, short)),
+            _Recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
         ]
         for degrees in TURNS_DEG:
             recipes += [
@@ -150,8 +150,8 @@ def _cycle(gait: str, degrees: float) -> Make:
     return make
 
 
-def _short(gait: str, share: float) -> Make:
-    """One cycle of short, quick steps: `share` of the time, and as much less speed in the middle."""
+def _short(gait: str, time: float, slow: float) -> Make:
+    """One cycle of short, quick steps: share `time` of its duration, and in the middle share `slow` of its speed."""
 
     def make(name: str, style: Style, seed: int) -> Clip:
         at = hub(gait, style)
@@ -161,8 +161,8 @@ def _short(gait: str, share: float) -> Make:
             gait,
             style=style,
             seed=seed,
-            seconds=share * at.frames / FPS,
-            speed=lambda s: at.speed * (1.0 - (1.0 - share) * plateau(s, 0.0, 0.4, 0.6, 1.0)),
+            seconds=time * at.frames / FPS,
+            speed=lambda s: at.speed * (1.0 - (1.0 - slow) * plateau(s, 0.0, 0.4, 0.6, 1.0)),
             wobble=0.6,
         )
 

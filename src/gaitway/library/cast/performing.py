@@ -88,6 +88,7 @@ def perform(
         np.asarray(curve(inside), dtype=np.float64),
         rate,
         np.concatenate([before, phase, after]),
+        jog=np.ones(len(inside)) if start == end == "jog" else None,  # a slow jog is not a walk
         moving=None if moving is None else np.asarray(moving(inside)),
         gaze=leading_gaze(rate, inside, count) if gaze is None else np.asarray(gaze(inside)),
         sway=None if sway is None else np.asarray(sway(inside)),
