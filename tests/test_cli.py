@@ -80,7 +80,8 @@ def test_clip_convert_and_draw(tmp_path: Path) -> None:
     facts = json.loads(gaitway("clip", "info", tmp_path / "again.bvh", "--json").stdout)
     assert facts["fps"] == pytest.approx(60, abs=0.01)
     gaitway("clip", "draw", file, "-o", tmp_path / "strip.png")
-    assert Image.open(tmp_path / "strip.png").width > 100
+    with Image.open(tmp_path / "strip.png") as strip:
+        assert strip.width > 100
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,12 @@ def test_wrong_input_is_one_line_and_leaves_nothing(arguments: list[str], words:
     (tmp_path / "notes.txt").write_text("hello")
     before = sorted(p.name for p in tmp_path.iterdir())
     done = subprocess.run(
-        [sys.executable, "-m", "gaitway", *arguments], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False
+        [sys.executable, "-m", "gaitway", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        check=False,
     )
     assert done.returncode == 2, done.stdout + done.stderr
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
