@@ -23,14 +23,14 @@ JUMP_HEIGHT, JUMP_DEPTH = 0.5, 0.4
 JUMPS = {
     "jump": Leap(0.56, tuck=0.45, lean=0.15),
     "jump_short": Leap(0.60, top_speed=2.3, tuck=0.75, lean=0.2),
-    "long_jump": Leap(0.58, cycles_before=2, top_speed=3.05, tuck=0.2, lean=0.1),
+    "long_jump": Leap(0.58, cycles_before=2, top_speed=3.05, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
 }
 DUCK_CLEARANCE = 1.1
 """Every duck passes under a beam this high and up to 1 m deep [m]."""
 DUCKS = {
     "duck": Duck("walk"),
     "duck_jog": Duck(
-        "jog", depth=0.8, cycles=4, low_speed=2.6, quickness=1.15, keys=(0.08, 0.38, 0.62, 0.92), longer_stance=0.12
+        "jog", depth=0.8, cycles=4, low_speed=2.6, quickness=1.15, keys=(0.04, 0.42, 0.62, 0.95), longer_stance=0.12
     ),
 }
 CRAWL_CLEARANCE = 0.8

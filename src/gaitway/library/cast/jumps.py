@@ -30,7 +30,7 @@ from gaitway.motion.kinematics import forward_kinematics
 
 _PUSH_S = 0.15
 """The pelvis is lowest this long before take-off and after landing [s]."""
-_CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.80, 0.82
+_CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.81, 0.82
 """About how high it is then [m]; captured people go down to 0.77."""
 _CROUCH_PULL = 0.3
 _TRIES = 10
@@ -58,6 +58,8 @@ class Leap:
     """How much more than the captured people both legs are folded over the obstacle [rad of the knee]."""
     lean: float = 0.0
     """Additional forward lean of the trunk around the apex [rad]."""
+    leg_at_takeoff: float = 0.93
+    """Longest leg at the end of the last step, as a share of the straight one. Lower sets that foot farther ahead."""
     clears: float = 0.52
     """Height [m] of what the legs must pass over; a leap that falls short is made again, longer and more folded."""
     depth: float = 0.4
@@ -119,7 +121,7 @@ def _perform(name: str, leap: Leap, style: Style, seed: int | None, variation: F
     airborne = _airborne(set_up, motion, plan)
     for _ in range(4):
         motion = _in_flight(set_up, motion, planted, plan, airborne)
-        motion = shorten_steps(motion, planted, 0.965, 0.93, int(np.flatnonzero(airborne)[0]))
+        motion = shorten_steps(motion, planted, 0.965, leap.leg_at_takeoff, int(np.flatnonzero(airborne)[0]))
         planted = set_up.plant(motion, name)
     return set_up.crop(planted.clip, name), plan
 
