@@ -34,6 +34,8 @@ _CROUCH_HEIGHT, _ABSORB_HEIGHT = 0.81, 0.82
 """About how high it is then [m]; captured people go down to 0.77."""
 _CROUCH_PULL = 0.3
 _TRIES = 10
+_ROUNDS = 8
+"""The flight depends on the pose and the pose on the planted feet: they are found in turn, so many times."""
 _ROLL_OFF_S = 0.04
 """The fitted take-off is the moment at which the ball of the foot begins to move; the toes follow so much later [s]."""
 _LONGEST_FITTED = 0.52
@@ -119,9 +121,10 @@ def _perform(name: str, leap: Leap, style: Style, seed: int | None, variation: F
     motion = _posed(set_up, plan, leap, style, variation)
     planted = set_up.plant(motion, name)
     airborne = _airborne(set_up, motion, plan)
-    for _ in range(4):
+    for round_ in range(_ROUNDS):
         motion = _in_flight(set_up, motion, planted, plan, airborne)
-        motion = shorten_steps(motion, planted, 0.965, leap.leg_at_takeoff, int(np.flatnonzero(airborne)[0]))
+        if round_ < _ROUNDS // 2:  # then the footprints stay, so that the flight can settle
+            motion = shorten_steps(motion, planted, 0.965, leap.leg_at_takeoff, int(np.flatnonzero(airborne)[0]))
         planted = set_up.plant(motion, name)
     return set_up.crop(planted.clip, name), plan
 
