@@ -1,4 +1,4 @@
-"""The README is true: every Python block runs, and every `gaitway` line of a shell block succeeds."""
+"""README and docs are true: every Python block runs, and every `gaitway` line of a shell block succeeds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parents[1] / "README.md"
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+BLOCKS = [
+    block
+    for page in (README, *sorted((ROOT / "docs").glob("*.md")))
+    for block in re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+]
 PYTHON = [text for language, text in BLOCKS if language == "python"]
 COMMANDS = [
     line.split("#")[0].strip()

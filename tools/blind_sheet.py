@@ -55,9 +55,7 @@ def captured(folder: Path) -> list[tuple[str, Clip]]:
     skeleton = load_cast("person", behaviors=["stand"]).skeleton
     rows = []
     for file, rate, (start, stop) in CAPTURES:
-        clip = retarget(
-            load_clip(folder / file, file_fps=rate, fps=30.0), skeleton, flat_feet=True, level_gaze=True
-        )
+        clip = retarget(load_clip(folder / file, file_fps=rate, fps=30.0), skeleton, flat_feet=True, level_gaze=True)
         rows.append((f"captured  {file}", slice_seconds(clip, start, min(stop, clip.duration))))
     return rows
 
@@ -85,7 +83,7 @@ def main() -> None:
     rows = captured(options.folder) + generated(rng)
     rows = [rows[i] for i in rng.permutation(len(rows))]
     letters = [chr(ord("A") + i) for i in range(len(rows))]
-    filmstrip([clip for _, clip in rows], options.out, columns=14, labels=letters, view=options.view)
+    filmstrip([clip for _, clip in rows], options.out, columns=14, labels=letters, view=options.view, times=False)
     key = options.out.with_suffix(".key.txt")
     key.write_text("".join(f"{a}  {what}\n" for a, (what, _) in zip(letters, rows, strict=True)), encoding="utf-8")
     print(f"wrote {options.out}; the key is {key}")
