@@ -67,12 +67,12 @@ class _Score:
 def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tuple[Clip, float]:
     """Hands on the block, press up, right foot onto it, left foot after it, stand up; with the time on its edge."""
     lead, tempo = lead_of("stand", style), Tempo(seed)
-    slow, edge, top = tempo.around(1.0, 0.05), UP_EDGE, BLOCK_HEIGHT
+    slow, edge, top = tempo.around(1.0, 0.03), UP_EDGE, BLOCK_HEIGHT
     end = round(3.7 * slow * FPS) / FPS
     move = np.array([edge + 0.24 + float(tempo.draw(0.015)[0]), 0.0, 0.0])
     score = _Score(
         x=((0.5, 0.0), (0.9, -0.05), (1.22, 0.06), (1.5, 0.14), (1.8, 0.21), (2.1, 0.38), (2.45, 0.57)),
-        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.33), (1.8, 1.465), (2.1, 1.50), (2.45, 1.53), (2.8, 1.74)),
+        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.33), (1.8, 1.455), (2.1, 1.50), (2.45, 1.53), (2.8, 1.74)),
         pitch=((0.5, 0.7), (0.9, 0.9), (1.22, 0.95), (1.5, 1.25), (1.8, 1.4), (2.1, 1.25), (2.45, 0.9), (2.8, 0.45)),
         grips=(
             _Grip("left", 0.60, 1.79, (edge + 0.20, 0.22, top)),
@@ -106,7 +106,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     """Squat at the edge, hands on it, slip the feet off, drop, land and stand up; with the time over the edge."""
     lead, tempo = lead_of("stand", style), Tempo(seed)
     edge, floor = DOWN_EDGE, -BLOCK_HEIGHT
-    squat = tempo.around(1.1, 0.05)
+    squat = tempo.around(1.1, 0.02)
     off = round((squat + 0.42) * FPS) / FPS
     land = off + 9 / FPS
     end = land + round(tempo.around(1.2, 0.05) * FPS) / FPS
@@ -114,10 +114,9 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     score = _Score(
         x=((0.55 * squat, -0.03), (squat, -0.033), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
         z=(
-            (0.55 * squat, 0.68),
-            (squat, 0.46),
-            (squat + 0.17, 0.60),
-            (land + 0.2, floor + 0.64),
+            *((0.55 * squat, 0.68), (squat, 0.42), (squat + 0.12, 0.455), (squat + 0.25, 0.56)),
+            *((land + 0.24, floor + 0.60), (land + 0.48, floor + 0.75)),
+            *((land + 0.7, floor + 0.90), (land + 0.95, floor + 0.973)),
         ),
         pitch=(
             (0.55 * squat, 0.75),
@@ -139,13 +138,13 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
         Step(
             *(side, squat + 0.17 + late, land + late, where.moved(move, floor), "jump"),
             gain=0.47,
-            via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.48)),
+            via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.47)),
         )
         for side, where, y, late in (("left", lead.left, 0.12, 0.0), ("right", lead.right, -0.12, 0.02))
     )
     plan = StepPlan(lead.left, lead.right, steps, end, step_ground(edge, floor))
     joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.7, floor)]
-    flight = Flight(off, land, (0.24, 0.60), (x - 0.16, floor + 0.82))
+    flight = Flight(off, land, (0.24, 0.56), (x - 0.16, floor + 0.78))
     clip = _perform(name, plan, score, joins, flight, seed)
     return clip, float(np.interp(edge, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
 

@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 
+from gaitway.library.cast.curves import smooth_step
 from gaitway.library.cast.footwork import Step, StepPlan
 from gaitway.library.cast.leads import Join, Lead, lead_of, moved_step
-from gaitway.library.cast.locomotion import NEUTRAL
+from gaitway.library.cast.locomotion import FPS, NEUTRAL
 from gaitway.library.cast.stepping import Tempo, stand_to_stand, steady_lead, step_out
 from gaitway.library.cast.styles import Style
 from gaitway.motion.clip import Clip
@@ -16,6 +17,8 @@ from gaitway.motion.clip import Clip
 SIDE_PERIOD_S = 1.0
 SIDE_STRIDE = 0.48
 """Time and width of one side-walk cycle (open, close) [s, m]."""
+LOOK = 0.6
+"""How far the eyes look to the side they walk to [rad]."""
 
 
 def short_step(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
@@ -53,7 +56,7 @@ def side_lead(direction: str, style: Style = NEUTRAL) -> Lead:
     """Walking sideways to the "left" or "right" for ever."""
     sign = 1.0 if direction == "left" else -1.0
     move = np.array([0.0, sign * SIDE_STRIDE, 0.0])
-    return steady_lead(_side_cycle(direction, style), move, SIDE_PERIOD_S, style=style)
+    return steady_lead(_side_cycle(direction, style), move, SIDE_PERIOD_S, style=style, aside=sign * LOOK)
 
 
 def side_walk(name: str, direction: str, part: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
@@ -75,4 +78,10 @@ def side_walk(name: str, direction: str, part: str, style: Style = NEUTRAL, seed
     fade_in = wait + 0.15 if part == "start" else 0.3
     fade_out = settle + 0.2 if part == "stop" else 0.3
     joins = [Join(before, 0.0, np.zeros(3), fade_in), Join(after, end, move, fade_out)]
-    return step_out(name, plan, joins, style=style, seed=seed).clip
+    times = np.arange(round(end * FPS) + 1) / FPS
+    looking = {
+        "start": smooth_step(times, 0.05, 0.6),
+        "cycle": np.ones(len(times)),
+        "stop": 1.0 - smooth_step(times, 0.5, 1.1),
+    }
+    return step_out(name, plan, joins, style=style, seed=seed, aside=sign * LOOK * looking[part]).clip

@@ -56,6 +56,7 @@ def step_out(
     seed: int | None = None,
     lean: FloatArray | float = 0.0,
     sink: FloatArray | float = 0.0,
+    aside: FloatArray | float = 0.0,
 ) -> Planted:
     """Perform a plan with the step model.
 
@@ -67,12 +68,13 @@ def step_out(
         seed: draws small restlessness of trunk and arms; None has none.
         lean: forward lean that is added to the trunk [rad]; (F,) or a number.
         sink: how much lower the pelvis goes than the step model says [m]; (F,) or a number.
+        aside: how far to the left of the way ahead the eyes look [rad]; (F,) or a number.
 
     Returns:
         The planted clip from time 0 to the plan's duration, and what the planter found.
     """
     times = plan_times(plan)
-    body = lead_with_eyes(StepModel.load().body(plan.body_steps(), times))
+    body = lead_with_eyes(StepModel.load().body(plan.body_steps(), times), _padded(aside, len(times)))
     local = whole_pose(body, times, style, seed, plan.duration)
     lean_forward(local, _padded(lean, len(times)))
     root = body.root.copy()
@@ -184,6 +186,7 @@ def steady_lead(
     style: Style,
     lean: float = 0.0,
     sink: float = 0.0,
+    aside: float = 0.0,
     ground: Ground | None = None,
 ) -> Lead:
     """A lead that repeats the same steps for ever.
@@ -195,6 +198,7 @@ def steady_lead(
         style: whose body.
         lean: forward lean of the trunk [rad].
         sink: how much lower the pelvis goes than the step model says [m].
+        aside: how far to the left of the way ahead the eyes look [rad].
         ground: height of the ground where it is not level.
     """
     frames = round(period_s * FPS)
@@ -208,7 +212,7 @@ def steady_lead(
     kept = steps[len(cycle) :]
     begin = 3 * period
     plan = StepPlan(before["left"], before["right"], tuple(shifted(s, begin) for s in kept), 6.0 * period, ground)
-    planted = step_out("steady", plan, (), style=style, lean=lean, sink=sink)
+    planted = step_out("steady", plan, (), style=style, lean=lean, sink=sink, aside=aside)
     middle = 3 * frames
     rows = slice(middle - reach, middle + reach + 1)
     clip = planted.clip

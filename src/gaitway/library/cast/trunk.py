@@ -37,8 +37,8 @@ def style_offsets(style: Style) -> FloatArray:
     return out
 
 
-def lead_with_eyes(body: BodyCurves) -> BodyCurves:
-    """Eyes, then shoulders, lead the pelvis into a turn."""
+def lead_with_eyes(body: BodyCurves, aside: FloatArray) -> BodyCurves:
+    """Eyes, then shoulders, lead the pelvis into a turn; the eyes look `aside` of that to the left [rad] (F,)."""
     frames = np.arange(len(body.heading))
 
     def ahead(seconds: float) -> FloatArray:
@@ -49,7 +49,7 @@ def lead_with_eyes(body: BodyCurves) -> BodyCurves:
     chest = gaussian_filter1d(0.4 * ahead(CHEST_LEAD_S), 0.05 * FPS, mode="nearest")
     spine = [JOINTS.index(n) for n in ("Spine", "Spine1", "Spine2")]
     twisted = sum(rotations.to_rotation_vector(local[:, j])[:, 2] for j in spine)
-    look = gaussian_filter1d(ahead(GAZE_LEAD_S) - 0.8 * twisted - chest, 0.05 * FPS, mode="nearest")
+    look = gaussian_filter1d(ahead(GAZE_LEAD_S) + aside - 0.8 * twisted - chest, 0.05 * FPS, mode="nearest")
     look = GAZE_LIMIT * np.tanh(look / GAZE_LIMIT)
     for j in spine:
         local[:, j] = rotations.multiply(rotations.from_yaw(chest / 3.0), local[:, j])
