@@ -79,7 +79,7 @@ def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
             _Grip("right", 0.64, 1.83, (edge + 0.20, -0.30, top)),
         ),
         splay=((1.2, 0.0), (1.9, 0.0), (2.3, 0.1), (2.8, 0.05)),
-        hike=((1.25, 0.0), (1.65, 0.34), (1.95, 0.25), (2.4, 0.0)),
+        hike=((1.25, 0.0), (1.65, 0.38), (1.95, 0.28), (2.4, 0.0)),
     )
     wide = Footprint(edge + 0.24, -0.20, -0.2, top)
     steps = (
