@@ -146,6 +146,13 @@ def over_ground(clip: Clip, frame: int) -> float:
     return float(clip.root_positions[frame, 2] - floor)
 
 
+def height_over_ground(clip: Clip, frame: int) -> float:
+    """Of the root, over the lowest point that rests in that frame; stairs and blocks end on other ground."""
+    assert clip.contacts is not None
+    resting = clip.contact_positions()[frame, clip.contacts[frame], 2]
+    return float(clip.root_positions[frame, 2] - (resting.min() if len(resting) else 0.0))
+
+
 def worst_join_step(before: Clip, after: Clip) -> tuple[str, float]:
     """The joint whose angular velocity changes most across a join, and by how much of what captures allow."""
     speeds = []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from figures import standing, walking
 from gaitway import planar, rotations
 from gaitway.errors import ClipError
+from gaitway.library.cast.catalog import load_cast
 from gaitway.motion import blend, concatenate, detect_contacts, ease, inertialize, mirror, place, resample, slice_frames
 from strategies import oblique, random_rotations
 
@@ -148,3 +149,18 @@ def test_clips_without_contacts_stay_without(walk):
     bare = replace(walk, contacts=None)
     assert concatenate([walk, bare]).contacts is None
     assert blend(walk, bare, 0.3).contacts is None
+
+
+def test_clips_made_to_follow_are_joined_without_any_change() -> None:
+    person = load_cast("person", behaviors=["walk_forward", "start_stairs_up", "stairs_up", "stop_stairs_up"])
+    names = ["walk_forward", "start_stairs_up", "stairs_up", "stairs_up", "stop_stairs_up", "walk_forward"]
+    parts = [person.clips[n] for n in names]
+    whole = concatenate(parts, overlap=False)
+    assert len(whole) == sum(len(c) for c in parts) - len(parts) + 1
+    assert whole.contacts is not None
+    points = whole.contact_positions()
+    for k in range(points.shape[1]):
+        held = whole.contacts[1:, k] & whole.contacts[:-1, k]
+        assert np.linalg.norm(np.diff(points[:, k], axis=0)[held], axis=-1).max(initial=0.0) < 0.002
+    risen = whole.contact_positions()[-1, whole.contacts[-1], 2].min()
+    assert risen > 0.5  # it ends on the upper floor and stays there

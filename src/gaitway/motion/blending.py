@@ -55,7 +55,8 @@ def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool =
         window_s: length of each join [s]; shortened where a clip is too short for it.
         overlap: True blends the last `window_s` of a clip with the first of the next, which suits captures that go
             on beyond the join. False takes the next clip's first frame as the last frame of the one before (clips
-            that were made to follow one another) and lets what differs die away over `window_s`.
+            that were made to follow one another) and lets what differs die away over `window_s`. A clip that ends on
+            other ground than it began on, such as a stair, carries the next one up or down with it.
         name: of the result; None joins the clips' names.
     """
     if not clips:
@@ -66,13 +67,9 @@ def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool =
         if overlap:
             result = _overlapped(result, following, window_s)
         else:
-            placed = place(following, result.planar_path()[-1])
-            if len(result) > 1:
-                result = slice_frames(result, 0, -1)
-                placed = inertialize(result, placed, window_s)
-                result = _appended(result, placed)
-            else:
-                result = placed
+            placed = _leveled(result, place(following, result.planar_path()[-1]))
+            placed = _shared_frame(result, placed, window_s)
+            result = _appended(slice_frames(result, 0, -1), placed) if len(result) > 1 else placed
     labels = tuple(dict.fromkeys(word for clip in clips for word in clip.labels))
     return replace(result, name="+".join(c.name for c in clips) if name is None else name, labels=labels)
 
@@ -103,6 +100,31 @@ def inertialize(before: Clip, after: Clip, window_s: float = 0.3) -> Clip:
     offsets = rise[:, None, None] * turn + lead[:, None, None] * (spin - own_spin)
     turned = rotations.multiply(rotations.from_rotation_vector(offsets), after.rotations)
     return replace(after, root_positions=roots, rotations=rotations.normalize(turned))
+
+
+def _leveled(before: Clip, after: Clip) -> Clip:
+    """`after` raised or lowered so that points which rest in the shared frame rest at one height in both clips."""
+    if before.contacts is None or after.contacts is None:
+        return after
+    resting = before.contacts[-1] & after.contacts[0]
+    if not resting.any():
+        return after
+    gap = (before.contact_positions()[-1] - after.contact_positions()[0])[resting, 2].mean()
+    return replace(after, root_positions=after.root_positions + np.array([0.0, 0.0, gap]))
+
+
+def _shared_frame(before: Clip, after: Clip, window_s: float) -> Clip:
+    """`after` with its first pose replaced by the last of `before`; the difference dies away over the window.
+
+    Speeds are left alone: equal poses need no change at all, and none is made, so planted feet stay planted.
+    """
+    window = min(max(window_s * after.fps, 1.0), float(len(after)))
+    rise, _ = _hermite(np.arange(len(after)) / window)
+    roots = after.root_positions + rise[:, None] * (before.root_positions[-1] - after.root_positions[0])
+    turn = rotations.multiply(before.rotations[-1], rotations.conjugate(after.rotations[0]))
+    offsets = rotations.from_rotation_vector(rise[:, None, None] * rotations.to_rotation_vector(turn))
+    turned = rotations.normalize(rotations.multiply(offsets, after.rotations))
+    return replace(after, root_positions=roots, rotations=turned)
 
 
 def _hermite(t: FloatArray) -> tuple[FloatArray, FloatArray]:
