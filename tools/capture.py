@@ -11,7 +11,7 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip
 from gaitway.motion.retarget import retarget

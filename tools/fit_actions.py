@@ -19,7 +19,7 @@ from scipy.signal import find_peaks
 from capture import Capture, captures, on_person
 from gaitway import rotations
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.action_model import (
+from gaitway.library.cast.person.actions.model import (
     CROUCH_HARMONICS,
     LEAP_EVENTS,
     LEAP_TYPICAL_FLIGHT_S,
@@ -28,7 +28,7 @@ from gaitway.library.cast.action_model import (
     leap_basis,
     stroke_joints,
 )
-from gaitway.library.cast.gait import fourier_basis, moving_joints
+from gaitway.library.cast.person.gait.model import fourier_basis, moving_joints
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 

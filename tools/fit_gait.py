@@ -23,9 +23,9 @@ from capture import Capture, captures, on_person, other_side
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.files import atomic_write
-from gaitway.library.cast.gait import HARMONICS, TERMS, fourier_basis, moving_joints, regressors
-from gaitway.library.cast.person import person_skeleton
-from gaitway.library.cast.styles import STYLE_COUNT
+from gaitway.library.cast.person.gait.model import HARMONICS, TERMS, fourier_basis, moving_joints, regressors
+from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.library.cast.person.styles import STYLE_COUNT
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 

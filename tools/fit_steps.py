@@ -19,8 +19,8 @@ from scipy.ndimage import gaussian_filter1d
 from capture import captures, on_person, other_side, world_headings
 from gaitway import planar, rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.person import BALL, HEEL
-from gaitway.library.cast.step_model import (
+from gaitway.library.cast.person.skeleton import BALL, HEEL
+from gaitway.library.cast.person.steps.model import (
     FIRST_PHASE,
     JOINTS,
     JUMP_KNOTS,

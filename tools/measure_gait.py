@@ -17,8 +17,9 @@ import numpy as np
 from capture import captures, on_person
 from gaitway import rotations
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.locomotion import NEUTRAL, locomotion_clips
-from gaitway.library.cast.styles import STYLES
+from gaitway.library.cast.person.gait.clips import locomotion_clips
+from gaitway.library.cast.person.gait.stride import NEUTRAL
+from gaitway.library.cast.person.styles import STYLES
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances
 from gaitway.motion.editing import place, resample

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gaitway import rotations
-from gaitway.library.cast.actions import (
+from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.person.actions.clips import (
     CRAWL_CLEARANCE,
     DUCK_CLEARANCE,
     DUCKS,
@@ -18,12 +19,11 @@ from gaitway.library.cast.actions import (
     action_clips,
     joined,
 )
-from gaitway.library.cast.crawling import crawl_hub
-from gaitway.library.cast.ducking import body_tops
-from gaitway.library.cast.entry import CastClip
-from gaitway.library.cast.hubs import hub
-from gaitway.library.cast.staging import centre_of_mass
-from gaitway.library.cast.styles import Style
+from gaitway.library.cast.person.actions.crawling import crawl_hub
+from gaitway.library.cast.person.actions.ducking import body_tops
+from gaitway.library.cast.person.actions.staging import centre_of_mass
+from gaitway.library.cast.person.gait.hubs import hub
+from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
 
 QUICK = (*JUMPS, *DUCKS, "crawl_forward", "wave", "cheer", "breast_stroke")

@@ -15,7 +15,7 @@ from gaitway.motion.limits import joint_limits, violations
 
 CASTS = ("person", "horse", "skateboarder")
 GRAVITY = 9.81
-# Change of a joint's angular velocity from one frame to the next [rad/s], 99.9th percentile of the ACCAD captures at 30 Hz.
+# Change of angular velocity from one frame to the next [rad/s]: 99.9th percentile of the ACCAD captures at 30 Hz.
 CAPTURED_STEPS = {
     "Hips": 5.6,
     "Spine": 7.5,

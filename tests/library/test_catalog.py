@@ -10,8 +10,8 @@ from gaitway.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library, check_graph, check_joins
 from gaitway.library.cast.catalog import cast_names, library_of, load_cast, style_names
 from gaitway.library.cast.entry import CastClip
-from gaitway.library.cast.horse_body import HorseStyle
-from gaitway.library.cast.skateboarder_ride import SkaterStyle
+from gaitway.library.cast.horse.body import HorseStyle
+from gaitway.library.cast.skateboarder.ride import SkaterStyle
 from gaitway.motion import Clip, Skeleton
 
 SKELETON = Skeleton(("root", "tip"), np.array([-1, 0]), np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.5]]), name="stick")

@@ -9,8 +9,11 @@ import pytest
 from gaitway import planar, rotations
 from gaitway.errors import LibraryError
 from gaitway.library.cast.entry import CastClip
-from gaitway.library.cast.locomotion import NEUTRAL, SPEEDS, STATES, hub, locomotion_clips, perform
-from gaitway.library.cast.styles import STYLES, Style
+from gaitway.library.cast.person.gait.clips import locomotion_clips
+from gaitway.library.cast.person.gait.hubs import hub
+from gaitway.library.cast.person.gait.performing import perform
+from gaitway.library.cast.person.gait.stride import NEUTRAL, SPEEDS, STATES
+from gaitway.library.cast.person.styles import STYLES, Style
 from gaitway.motion.clip import Clip
 from gaitway.motion.limits import violations
 

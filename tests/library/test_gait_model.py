@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaitway.errors import LibraryError
-from gaitway.library.cast.gait import GAITS, GaitModel, fourier_basis, moving_joints, regressors
-from gaitway.library.cast.person import person_skeleton
-from gaitway.library.cast.stride import SPEEDS
+from gaitway.library.cast.person.gait.model import GAITS, GaitModel, fourier_basis, moving_joints, regressors
+from gaitway.library.cast.person.gait.stride import SPEEDS
+from gaitway.library.cast.person.skeleton import person_skeleton
 
 PHASES = np.linspace(0.0, 1.0, 33)
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from gaitway import planar, rotations
 from gaitway.errors import ClipError
-from gaitway.library.cast.foot_roll import TOE_JOINT, TOE_SHARE, TOES, TOES_FLAT, roll
-from gaitway.library.cast.gait import GaitModel
-from gaitway.library.cast.person import BALL, HEEL, TOE_TIP, person_skeleton
-from gaitway.library.cast.planting import Motion, Pin, Stance, plant
-from gaitway.library.cast.stride import FPS, Controls, locomote
+from gaitway.library.cast.person.gait.foot_roll import TOE_JOINT, TOE_SHARE, TOES, TOES_FLAT, roll
+from gaitway.library.cast.person.gait.model import GaitModel
+from gaitway.library.cast.person.gait.planting import Motion, Pin, Stance, plant
+from gaitway.library.cast.person.gait.stride import FPS, Controls, locomote
+from gaitway.library.cast.person.skeleton import BALL, HEEL, TOE_TIP, person_skeleton
 from gaitway.motion.clip import Clip
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from gaitway import rotations
 from gaitway.library import check_joins
 from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.horse import horse_clips
-from gaitway.library.cast.horse_body import HorseStyle
-from gaitway.library.cast.horse_legs import FLEXION_RATIOS, solve_chain
-from gaitway.library.cast.horse_skeleton import HEEL, LEGS, TOE, horse_skeleton, leg_geometry
+from gaitway.library.cast.horse.body import HorseStyle
+from gaitway.library.cast.horse.clips import horse_clips
+from gaitway.library.cast.horse.legs import FLEXION_RATIOS, solve_chain
+from gaitway.library.cast.horse.skeleton import HEEL, LEGS, TOE, horse_skeleton, leg_geometry
 from gaitway.motion import Clip
 
 BEHAVIORS = (

@@ -7,8 +7,8 @@ import pytest
 
 from gaitway import rotations
 from gaitway.errors import SkeletonError
-from gaitway.library.cast.person import person_skeleton
-from gaitway.library.cast.posing import Stiffness, Targets, solve_poses
+from gaitway.library.cast.person.actions.posing import Stiffness, Targets, solve_poses
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.kinematics import forward_kinematics
 
 FIRM, FLOOR = 1e5, 1e4

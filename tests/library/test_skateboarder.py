@@ -10,10 +10,10 @@ import pytest
 from gaitway import rotations
 from gaitway.library import check_joins
 from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.skateboarder import LAND, LEAVE, skateboarder_clips
-from gaitway.library.cast.skateboarder_ride import SkaterStyle
-from gaitway.library.cast.skateboarder_rig import centre_of_mass
-from gaitway.library.cast.skateboarder_skeleton import DECK_HEIGHT, WHEELS, skateboarder_skeleton
+from gaitway.library.cast.skateboarder.clips import LAND, LEAVE, skateboarder_clips
+from gaitway.library.cast.skateboarder.ride import SkaterStyle
+from gaitway.library.cast.skateboarder.rig import centre_of_mass
+from gaitway.library.cast.skateboarder.skeleton import DECK_HEIGHT, WHEELS, skateboarder_skeleton
 from gaitway.motion import Clip
 
 

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway import rotations
-from gaitway.library.cast.boxjump import BOX_EDGE, BOX_HEIGHT
-from gaitway.library.cast.climbing import BLOCK_HEIGHT, DOWN_EDGE, UP_EDGE
 from gaitway.library.cast.entry import CastClip
-from gaitway.library.cast.footwork import Footprint, Step, StepPlan, foot_curve
-from gaitway.library.cast.hubs import hub
-from gaitway.library.cast.person import ANKLE_HEIGHT, person_skeleton
-from gaitway.library.cast.sidestep import SIDE_STRIDE
-from gaitway.library.cast.stairs import RISER, TREAD
-from gaitway.library.cast.step_model import JOINTS, StepModel
-from gaitway.library.cast.stepping_moves import stepping_clips
-from gaitway.library.cast.styles import Style
+from gaitway.library.cast.person.gait.hubs import hub
+from gaitway.library.cast.person.skeleton import ANKLE_HEIGHT, person_skeleton
+from gaitway.library.cast.person.steps.box_jump import BOX_EDGE, BOX_HEIGHT
+from gaitway.library.cast.person.steps.climbing import BLOCK_HEIGHT, DOWN_EDGE, UP_EDGE
+from gaitway.library.cast.person.steps.clips import stepping_clips
+from gaitway.library.cast.person.steps.footwork import Footprint, Step, StepPlan, foot_curve
+from gaitway.library.cast.person.steps.model import JOINTS, StepModel
+from gaitway.library.cast.person.steps.sidestep import SIDE_STRIDE
+from gaitway.library.cast.person.steps.stairs import RISER, TREAD
+from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
 
 GRAVITY = 9.81

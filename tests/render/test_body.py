@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from figures import standing
 from gaitway import rotations
 from gaitway.errors import GaitwayError
-from gaitway.library.cast.horse_skeleton import horse_skeleton
-from gaitway.library.cast.person import person_skeleton
-from gaitway.library.cast.skateboarder_rig import skateboarder_skeleton
+from gaitway.library.cast.horse.skeleton import horse_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.library.cast.skateboarder.skeleton import skateboarder_skeleton
 from gaitway.motion.formats import load_clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render import BodyPart, BodyShape, Camera, _scene, figures_of

@@ -11,9 +11,9 @@ from gaitway.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import move
 from gaitway.render import contact_sheet, film, filmstrip, still, top_view, turntable
-from gaitway.render.strips import _chosen
 from gaitway.render.footprints import footprints
 from gaitway.render.staging import bearing, following_cameras, set_stage
+from gaitway.render.strips import _chosen
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 from gaitway.render.body import BodyPart, BodyShape
 from gaitway.render.camera import Camera
 from gaitway.render.movies import contact_sheet, film
-from gaitway.render.strips import filmstrip
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.stills import still, top_view, turntable
+from gaitway.render.strips import filmstrip
 from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Trail, figures_of
 
 __all__ = [

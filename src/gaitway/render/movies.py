@@ -17,10 +17,10 @@ from gaitway.files import atomic_write
 from gaitway.motion.clip import Clip
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
-from gaitway.render.strips import save_png
 from gaitway.render.palette import Palette, study_palette
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.staging import Stage, film_rate, following_cameras, set_stage, still_camera
+from gaitway.render.strips import save_png
 from gaitway.render.things import Obstacle, Paint
 
 Picture = npt.NDArray[np.uint8]

@@ -15,11 +15,11 @@ from gaitway.motion.clip import Clip
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
 from gaitway.render.cast_bodies import built_in_palette
-from gaitway.render.strips import save_png
 from gaitway.render.footprints import footprints
 from gaitway.render.palette import Palette, person_palette
 from gaitway.render.picture import Studio, draw_labels, render_frame
 from gaitway.render.staging import Stage, look_from, set_stage, still_camera
+from gaitway.render.strips import save_png
 from gaitway.render.things import Label, Mark, Obstacle, Paint, Trail
 
 

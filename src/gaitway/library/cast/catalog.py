@@ -33,15 +33,19 @@ class _Cast:
 _HERE = "gaitway.library.cast"
 _CASTS = {
     "person": _Cast(
-        "person:person_skeleton",
-        "styles:Style",
-        ("locomotion:locomotion_clips", "actions:action_clips", "stepping_moves:stepping_clips"),
+        "person.skeleton:person_skeleton",
+        "person.styles:Style",
+        (
+            "person.gait.clips:locomotion_clips",
+            "person.actions.clips:action_clips",
+            "person.steps.clips:stepping_clips",
+        ),
     ),
-    "horse": _Cast("horse_skeleton:horse_skeleton", "horse_body:HorseStyle", ("horse:horse_clips",)),
+    "horse": _Cast("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
     "skateboarder": _Cast(
-        "skateboarder_skeleton:skateboarder_skeleton",
-        "skateboarder_ride:SkaterStyle",
-        ("skateboarder:skateboarder_clips",),
+        "skateboarder.skeleton:skateboarder_skeleton",
+        "skateboarder.ride:SkaterStyle",
+        ("skateboarder.clips:skateboarder_clips",),
     ),
 }
 

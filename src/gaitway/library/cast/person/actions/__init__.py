@@ -1,0 +1,1 @@
+"""Jumps, ducks, crawling and gestures: fitted curves and whole-body contacts."""

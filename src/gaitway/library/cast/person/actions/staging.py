@@ -1,0 +1,202 @@
+"""The stage of a special motion: locomotion that leads in and out of it, the body's mass, and curves in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.library.cast.person.gait.hubs import Hub, HubFrame, cut_between, hub, plant_between
+from gaitway.library.cast.person.gait.planting import SIDES, Motion, Planted
+from gaitway.library.cast.person.gait.stride import FPS, Controls, locomote, wobble_weights
+from gaitway.library.cast.person.skeleton import LEG, person_skeleton
+from gaitway.library.cast.person.styles import Style
+from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import forward_kinematics
+
+GRAVITY = 9.81
+"""[m/s^2]."""
+_THIRD = (-1.0, 3.0, -3.0, 1.0)
+"""Weights of a third difference."""
+_SEGMENT_MASSES = {
+    # share of the body's mass, from the joint to its child or along the given vector of its own frame
+    ("Hips", "Spine1"): 0.20,
+    ("Spine1", "Neck"): 0.29,
+    ("Head", "HeadTop_End"): 0.08,
+    ("Arm", "ForeArm"): 0.028,
+    ("ForeArm", "Hand"): 0.022,
+    ("UpLeg", "Leg"): 0.10,
+    ("Leg", "Foot"): 0.047,
+    ("Foot", "ToeBase"): 0.018,
+}
+"""Rounded from the usual tables of body segments; limbs count once a side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Unplanted motion from one hub to another with steady gait before and after, so that its ends are exact."""
+
+    motion: Motion
+    first: int
+    """Frame of the start hub within the motion."""
+    last: int
+    """Frame of the end hub."""
+    hubs: tuple[Hub, Hub]
+
+    @property
+    def times(self) -> FloatArray:
+        """Seconds since the start hub; (F,), negative before it."""
+        return (np.arange(len(self.motion.root)) - self.first) / self.motion.fps
+
+    def plant(self, motion: Motion, name: str) -> Planted:
+        """Plant a changed motion of this stage, its feet in the hubs' own places at both ends."""
+        return plant_between(motion, self._ends(), name)
+
+    def crop(self, clip: Clip, name: str) -> Clip:
+        """The frames from hub to hub, the two end frames equal to the hub poses to the last bit."""
+        return cut_between(clip, self.motion.path, self._ends(), name)
+
+    def _ends(self) -> tuple[HubFrame, HubFrame]:
+        return HubFrame(self.first, self.hubs[0]), HubFrame(self.last, self.hubs[1])
+
+
+def stage(
+    start: str,
+    end: str,
+    phase: FloatArray,
+    speed: FloatArray,
+    style: Style,
+    *,
+    jog: FloatArray | None = None,
+    seed: int | None = None,
+    wobble: float = 1.0,
+) -> Stage:
+    """Gait along given phases [cycles] and speeds [m/s] (N,), which must begin and end as the two states' hubs do.
+
+    Args:
+        start: state at the first frame.
+        end: state at the last frame.
+        phase: of the left foot's cycle in every frame.
+        speed: along the heading in every frame.
+        style: whose body.
+        jog: share of jogging against walking (N,); None takes it from the speed.
+        seed: draws the wobble of the cycles; None has none.
+        wobble: its strength.
+    """
+    first, last = hub(start, style), hub(end, style)
+    lead_in, lead_out = max(first.frames, 15), max(last.frames, 15)
+    before = phase[0] + first.rate * np.arange(-lead_in, 0) / FPS
+    after = phase[-1] + last.rate * np.arange(1, lead_out + 1) / FPS
+    padded = np.concatenate([np.full(lead_in, speed[0]), speed, np.full(lead_out, speed[-1])])
+    share = None if jog is None else np.concatenate([np.full(lead_in, jog[0]), jog, np.full(lead_out, jog[-1])])
+    controls = Controls(padded, np.zeros(len(padded)), np.concatenate([before, phase, after]), share)
+    count = len(phase) - 1
+    inside = np.clip((np.arange(len(padded)) - lead_in) / count, 0.0, 1.0)
+    noise = wobble_weights(controls.phase, inside, min(0.4, 0.3 * FPS / count), seed, wobble)
+    motion = locomote(controls, style, wobble=noise, start_frame=lead_in)
+    return Stage(motion, lead_in, lead_in + count, (first, last))
+
+
+def centre_of_mass(root: FloatArray, local: FloatArray) -> FloatArray:
+    """Centre of mass of the person in every frame [m]; (F, 3)."""
+    skeleton = person_skeleton()
+    positions = forward_kinematics(skeleton, root, local)[0]
+    total, weighted = 0.0, np.zeros((len(root), 3))
+    for (near, far), mass in _SEGMENT_MASSES.items():
+        for side in ("",) if near in skeleton.names else ("Left", "Right"):
+            middle = 0.5 * (positions[:, skeleton.index(side + near)] + positions[:, skeleton.index(side + far)])
+            weighted += mass * middle
+            total += mass
+    return weighted / total
+
+
+def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int, float, float]] = ()) -> FloatArray:
+    """The curve of least jerk through the known samples.
+
+    Args:
+        values: samples (F,), read only where `known`.
+        known: (F,); the samples that stay as they are.
+        soft: (frame, value, weight) that draw the curve without binding it.
+    """
+    free = np.flatnonzero(~known)
+    if not len(free):
+        return values.copy()
+    start = np.where(known, values, 0.0)
+    # the normal equations of third differences have three diagonals on either side, also among the free samples alone
+    bands, size = _jerk_bands(len(values)), len(free)
+    matrix, right = np.zeros((7, size)), -_jerk_transposed(np.diff(start, 3), len(values))[free]
+    for offset in range(min(4, size)):
+        apart = free[offset:] - free[: size - offset]
+        entries = np.where(apart <= 3, bands[np.minimum(apart, 3), free[: size - offset]], 0.0)
+        matrix[3 - offset, offset:] = matrix[3 + offset, : size - offset] = entries
+    column = {int(frame): i for i, frame in enumerate(free)}
+    for frame, value, weight in soft:
+        if frame in column:
+            matrix[3, column[frame]] += weight
+            right[column[frame]] += weight * value
+    out = start.copy()
+    out[free] = solve_banded((3, 3), matrix, right)
+    return out
+
+
+def _jerk_transposed(jerks: FloatArray, count: int) -> FloatArray:
+    """The transpose of taking third differences of `count` samples; (count,)."""
+    out = np.zeros(count)
+    for a, factor in enumerate(_THIRD):
+        out[a : a + len(jerks)] += factor * jerks
+    return out
+
+
+def _jerk_bands(count: int) -> FloatArray:
+    """Sum of squares of third differences as a matrix: its diagonal and the three above it; (4, count)."""
+    out = np.zeros((4, count))
+    rows = max(count - 3, 0)
+    for apart in range(4):
+        for a in range(4 - apart):
+            out[apart, a : a + rows] += _THIRD[a] * _THIRD[a + apart]
+    return out
+
+
+def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
+    """Local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
+    return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
+
+
+def shorten_steps(
+    motion: Motion, planted: Planted, landing: float = 0.97, leaving: float = 1.0, last_step: int = -1
+) -> Motion:
+    """The motion with those footprints moved that a leg could only touch down on, or leave, when almost straight.
+
+    Args:
+        motion: what was planted.
+        planted: what came of it.
+        landing: longest leg at touch-down, as a share of the straight one. Lower is more crouched.
+        leaving: longest leg at the end of the one stance that frame `last_step` belongs to.
+        last_step: a frame of it; -1 for none.
+    """
+    hips = planted.clip.joint_positions()[:, person_skeleton().require("left_hip", "right_hip")]
+    stances = []
+    for stance in motion.stances:
+        k = SIDES.index(stance.side)
+        feet = planted.feet[:, k]
+        flat = stance.start + int(np.argmin(np.abs(feet[stance.start : stance.end, 4])))
+        move = np.zeros(2)
+        asked = [(stance.start, landing)]
+        if stance.start <= last_step < stance.end:
+            asked.append((stance.end - 1, leaving))
+        for frame, share in asked:
+            reach = feet[frame, :3] - hips[frame, k]
+            room = np.sqrt(max((share * LEG) ** 2 - reach[2] ** 2, 0.01))
+            length = max(float(np.hypot(reach[0], reach[1])), 1e-6)
+            move -= reach[:2] * max(1.0 - room / length, 0.0)
+        inside = stance.start > 0 and stance.end < len(feet)
+        if inside and move.any():
+            x, y = feet[flat, :2] + move
+            stances.append(replace(stance, footprint=(float(x), float(y), float(feet[flat, 3]))))
+        else:
+            stances.append(stance)
+    return replace(motion, stances=tuple(stances))

@@ -1,0 +1,1 @@
+"""Standing, walking, jogging and stepping back: a fitted gait model and a foot planter."""

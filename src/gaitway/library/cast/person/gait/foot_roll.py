@@ -1,0 +1,115 @@
+"""One foot on the floor: how it rolls over heel, sole, ball and toes, and how it clears the ground in between.
+
+A foot target is a row of six: ankle x, y, z [m], yaw, pitch (toes up positive) and roll [rad].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray, owned
+from gaitway.library.cast.curves import smooth_step
+from gaitway.library.cast.person.skeleton import BALL, HEEL, LEG, TOE_TIP
+
+TOES_FLAT = 0.42
+"""The heel rises by this angle [rad] over toes that lie flat; beyond it the toes rise as well."""
+TOE_SHARE = 0.8
+"""Share of any further rise that lifts the ball over the tip of the toes."""
+LANDING_REACH = 0.975
+"""Longest leg with which a foot is set down where its place is free, as a share of the straight leg."""
+TRAILING_REACH = 0.99
+"""A standing leg that trails further than this raises its heel, as a share of the straight leg."""
+TOE_JOINT: FloatArray = owned((BALL[0], 0.0, -0.06), "toe joint", (3,))
+"""Seen from the ankle, in the foot's frame [m]."""
+TOES: FloatArray = owned((TOE_TIP[0] - BALL[0], 0.0, -0.02), "toes", (3,))
+"""Their tip seen from the toe joint, in the toes' frame [m]."""
+
+
+def foot_target(ankle: FloatArray, world: FloatArray) -> FloatArray:
+    """Ankle position and the foot's yaw, pitch (toes up positive) and roll; (F, 6)."""
+    m = rotations.to_matrix(world)
+    yaw = np.unwrap(np.arctan2(m[:, 1, 0], m[:, 0, 0]))
+    pitch = np.arcsin(np.clip(m[:, 2, 0], -1.0, 1.0))
+    return np.column_stack([ankle, yaw, pitch, np.arctan2(m[:, 2, 1], m[:, 2, 2])])
+
+
+def foot_rotation(yaw: FloatArray, pitch: FloatArray, tilt: FloatArray) -> FloatArray:
+    """World rotations (F, 4) of a foot with this yaw, pitch (toes up positive) and sideways tilt [rad] (F,)."""
+    return rotations.from_euler("zyx", np.stack([yaw, -pitch, tilt], axis=-1))
+
+
+def rest_flat(pitch: FloatArray) -> FloatArray:
+    """Stance pitch with a flat part: small angles become exactly zero, and toes rise only near the ends."""
+    size = np.abs(pitch)
+    calm = pitch - np.clip(pitch, -0.07, 0.07) * (1.0 - smooth_step(size, 0.03, 0.30))
+    calm = np.where(size < 0.03, 0.0, calm)
+    share = np.linspace(0.0, 1.0, len(pitch))
+    middle = smooth_step(share, 0.25, 0.4) * (1.0 - smooth_step(share, 0.6, 0.75))
+    return np.where(calm > 0.0, calm * (1.0 - middle), calm)
+
+
+def overstride(reach: FloatArray) -> FloatArray:
+    """How much further than a bent leg goes a foot would land: horizontal part of hip to ankle (2,) [m]."""
+    length = float(np.hypot(reach[0], reach[1]))
+    room = float(np.sqrt(max((LANDING_REACH * LEG) ** 2 - reach[2] ** 2, 0.01)))
+    return np.asarray(reach[:2] * max(1.0 - room / max(length, 1e-9), 0.0))
+
+
+def heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
+    """Stance pitch with the heel raised as far as a leg that trails too far behind needs it, `left` [s] before lift."""
+    late = smooth_step(np.linspace(0.0, 1.0, len(pitch)), 0.3, 0.6) * (1.0 - smooth_step(left, 0.2, 0.5))
+    raised = pitch
+    for _ in range(6):
+        distance = np.linalg.norm(roll(ankle, yaw, raised) - hip, axis=1)
+        over = np.maximum(distance - TRAILING_REACH * LEG, 0.0)
+        soft = over * over / (over + 0.01)  # begins gently
+        raised = np.maximum(raised - late * soft / 0.14, -1.2)
+    return np.where(late > 0.0, np.minimum(raised, pitch), pitch)
+
+
+def roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
+    """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero.
+
+    All in the upright plane of the foot: a part at (along, up) of the flat foot is carried to the rolled one.
+    """
+    tilt = TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0)
+    tip_along, tip_up = _rolled(TOES, -tilt)
+    joint_along, joint_up = _rolled(TOE_JOINT, pitch)
+    heel_along, heel_up = _rolled(np.array(HEEL), pitch)
+    on_toes = pitch <= 0.0
+    along = np.where(on_toes, TOE_JOINT[0] + TOES[0] - tip_along - joint_along, HEEL[0] - heel_along)
+    up = np.where(on_toes, TOE_JOINT[2] + TOES[2] - tip_up - joint_up, HEEL[2] - heel_up)
+    return np.asarray(ankle + np.stack([along * np.cos(yaw), along * np.sin(yaw), up], axis=1))
+
+
+def _rolled(part: FloatArray, pitch: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far along and up a part of the foot is from the ankle when the toes are up by `pitch` [rad]; (n,) each."""
+    cosine, sine = np.cos(pitch), np.sin(pitch)
+    return part[0] * cosine - part[2] * sine, part[0] * sine + part[2] * cosine
+
+
+def toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
+    """Upward bend of the toes [rad]: flat on the floor while the heel is up, relaxed in the swing; (F,)."""
+    frames, never = np.arange(len(pitch)), 10 * len(pitch)
+    since = frames - np.maximum.accumulate(np.where(on_ground, frames, -never))
+    until = np.minimum.accumulate(np.where(on_ground, frames, never)[::-1])[::-1] - frames
+    down = np.maximum(-pitch, 0.0)
+    fade = np.minimum(0.2 * fps, 0.5 * (since + until))
+    near = 1.0 - smooth_step(np.minimum(since, until) / np.maximum(fade, 1.0))
+    bend: FloatArray = (down - TOE_SHARE * np.maximum(down - TOES_FLAT, 0.0)) * near
+    return bend
+
+
+def clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, floor: FloatArray, fps: float) -> None:
+    """Lift a swinging foot (F, 6) that would dig into the floor, whose height [m] is `floor` (F,); in place."""
+    turn = foot_rotation(foot[:, 3], foot[:, 4], foot[:, 5])
+    toes = rotations.multiply(turn, rotations.from_axis_angle([0.0, -1.0, 0.0], bend))
+    heel = rotations.rotate(turn, HEEL)[:, 2]
+    joint = rotations.rotate(turn, TOE_JOINT)[:, 2]
+    ball = joint + rotations.rotate(toes, [0.0, 0.0, -0.02])[:, 2]
+    tip = joint + rotations.rotate(toes, TOES)[:, 2]
+    sole = foot[:, 2] + np.minimum(np.minimum(heel, ball), tip) - floor
+    dig = np.where(on_ground, 0.0, np.maximum(-sole, 0.0))
+    foot[:, 2] += np.where(on_ground, 0.0, np.maximum(dig, gaussian_filter1d(dig, 0.04 * fps)))

@@ -1,0 +1,1 @@
+"""Turns, side-walk, stairs, box and block: motion driven by footprints."""
