@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gaitway import rotations
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, reach
 

@@ -7,7 +7,7 @@ import pytest
 
 from figures import stance_truth, standing, walking
 from gaitway import rotations
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion import (
     Clip,
     Skeleton,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from gaitway import rotations
 from gaitway.errors import ClipError
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion import angular_velocities, forward_kinematics, linear_velocities, local_rotations
 from gaitway.motion._kernels import forward_kinematics as kernel
 from strategies import clips, random_rotations

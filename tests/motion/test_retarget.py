@@ -8,7 +8,7 @@ import pytest
 from figures import standing, walking
 from gaitway import rotations
 from gaitway.errors import SkeletonError
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion import Skeleton, detect_contacts, floor_height, retarget, t_pose
 from gaitway.motion.anatomy import leg_length, t_pose_positions
 from gaitway.motion.formats import load_clip

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.bench._timing import BenchRow, BenchTable, machine, measure
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.render import Camera, Figure, render_frame
 from gaitway.render._scene import gather

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gaitway import rotations
 from gaitway.errors import FormatError, GaitwayError
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip, save_clip
 from gaitway.motion.skeleton import Skeleton

@@ -11,7 +11,7 @@ import pytest
 
 from gaitway import rotations
 from gaitway.errors import GaitwayError
-from gaitway.library.cast.person import person_skeleton
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip, load_clip_with_report, save_clip
 from gaitway.motion.skeleton import Skeleton
