@@ -11,10 +11,11 @@ import numpy.typing as npt
 from gaitway.arrays import FloatArray
 from gaitway.render import _kernels
 from gaitway.render._kernels import Flags, Index, Single
-from gaitway.render.body import BodyMesh, body_mesh
+from gaitway.render.body import body_mesh
 from gaitway.render.camera import Camera
 from gaitway.render.cast_bodies import built_in_shape
 from gaitway.render.palette import linear_color
+from gaitway.render.pieces import BodyMesh
 from gaitway.render.things import Figure, Obstacle, Paint
 
 _PAINT_HEIGHT = 0.002

@@ -15,9 +15,9 @@ from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.body import Piece, bone_end, rigid
 from gaitway.render.mesh import Mesh, loft, round_rod
 from gaitway.render.palette import TONES
+from gaitway.render.pieces import Piece, bone_end, rigid
 
 _NEEDED = (
     "hips",
