@@ -68,7 +68,7 @@ PORTRAIT_THINGS = (
     Box((2.3, 1.3), (0.14, 0.14), 1.3, color="#8d5434"),
     Box((2.3, -0.3), (0.14, 0.14), 1.3, color="#8d5434"),
 )
-PERFORMANCE = ("start_walk", "walk_forward", "duck", "walk_to_jog", "jog_forward", "jump", "jog_forward", "stop_jog")
+PERFORMANCE = ("start_walk", "walk_forward", "duck", "walk_to_jog", "jump", "stop_jog")
 LANES = (1.5, 0.0, -1.5)
 """Where the performers start, to the left of the middle [m]."""
 
