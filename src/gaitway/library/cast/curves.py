@@ -10,7 +10,8 @@ from gaitway.arrays import FloatArray
 
 def smooth_step(t: npt.ArrayLike, start: float = 0.0, end: float = 1.0) -> FloatArray:
     """0 before `start`, 1 after `end`, and in between a rise whose first two derivatives vanish at both ends."""
-    s = np.clip((np.asarray(t, dtype=np.float64) - start) / (end - start), 0.0, 1.0)
+    s = (np.asarray(t, dtype=np.float64) - start) / (end - start)
+    s = np.minimum(np.maximum(s, 0.0), 1.0)  # np.clip takes longer than all the rest on a few hundred samples
     out: FloatArray = s * s * s * (10.0 + s * (6.0 * s - 15.0))
     return out
 

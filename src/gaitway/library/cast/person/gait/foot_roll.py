@@ -6,11 +6,13 @@ A foot target is a row of six: ankle x, y, z [m], yaw, pitch (toes up positive) 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy.ndimage import gaussian_filter1d
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray, owned
 from gaitway.library.cast.curves import smooth_step
+from gaitway.library.cast.person.gait import _kernels
 from gaitway.library.cast.person.skeleton import BALL, HEEL, LEG, TOE_TIP
 
 TOES_FLAT = 0.42
@@ -25,6 +27,10 @@ TOE_JOINT: FloatArray = owned((BALL[0], 0.0, -0.06), "toe joint", (3,))
 """Seen from the ankle, in the foot's frame [m]."""
 TOES: FloatArray = owned((TOE_TIP[0] - BALL[0], 0.0, -0.02), "toes", (3,))
 """Their tip seen from the toe joint, in the toes' frame [m]."""
+FOOT: FloatArray = owned(
+    (TOE_JOINT[0], TOE_JOINT[2], TOES[0], TOES[2], HEEL[0], HEEL[2], TOES_FLAT, TOE_SHARE), "foot", (8,)
+)
+"""What the kernels know of a foot: along and up of toe joint, toes and heel [m], then how the toes rise."""
 
 
 def foot_target(ankle: FloatArray, world: FloatArray) -> FloatArray:
@@ -60,34 +66,22 @@ def overstride(reach: FloatArray) -> FloatArray:
 def heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
     """Stance pitch with the heel raised as far as a leg that trails too far behind needs it, `left` [s] before lift."""
     late = smooth_step(np.linspace(0.0, 1.0, len(pitch)), 0.3, 0.6) * (1.0 - smooth_step(left, 0.2, 0.5))
-    raised = pitch
-    for _ in range(6):
-        distance = np.linalg.norm(roll(ankle, yaw, raised) - hip, axis=1)
-        over = np.maximum(distance - TRAILING_REACH * LEG, 0.0)
-        soft = over * over / (over + 0.01)  # begins gently
-        raised = np.maximum(raised - late * soft / 0.14, -1.2)
-    return np.where(late > 0.0, np.minimum(raised, pitch), pitch)
+    raised = pitch.copy()
+    _kernels.raise_heel(ankle, yaw, np.ascontiguousarray(hip), late, FOOT, TRAILING_REACH * LEG, raised)
+    return raised
 
 
-def roll(ankle: FloatArray, yaw: float, pitch: FloatArray) -> FloatArray:
+def roll(ankle: FloatArray, yaw: npt.ArrayLike, pitch: FloatArray) -> FloatArray:
     """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero.
 
-    All in the upright plane of the foot: a part at (along, up) of the flat foot is carried to the rolled one.
+    Args:
+        ankle: of the flat foot [m]; (3,) or (n, 3).
+        yaw: that it points to [rad]; a number or (n,).
+        pitch: toes up positive [rad]; (n,).
     """
-    tilt = TOE_SHARE * np.maximum(-pitch - TOES_FLAT, 0.0)
-    tip_along, tip_up = _rolled(TOES, -tilt)
-    joint_along, joint_up = _rolled(TOE_JOINT, pitch)
-    heel_along, heel_up = _rolled(np.array(HEEL), pitch)
-    on_toes = pitch <= 0.0
-    along = np.where(on_toes, TOE_JOINT[0] + TOES[0] - tip_along - joint_along, HEEL[0] - heel_along)
-    up = np.where(on_toes, TOE_JOINT[2] + TOES[2] - tip_up - joint_up, HEEL[2] - heel_up)
-    return np.asarray(ankle + np.stack([along * np.cos(yaw), along * np.sin(yaw), up], axis=1))
-
-
-def _rolled(part: FloatArray, pitch: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far along and up a part of the foot is from the ankle when the toes are up by `pitch` [rad]; (n,) each."""
-    cosine, sine = np.cos(pitch), np.sin(pitch)
-    return part[0] * cosine - part[2] * sine, part[0] * sine + part[2] * cosine
+    out = np.empty((len(pitch), 3))
+    _kernels.roll(ankle.reshape(-1, 3), np.asarray(yaw, dtype=np.float64).reshape(-1), pitch, FOOT, out)
+    return out
 
 
 def toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:

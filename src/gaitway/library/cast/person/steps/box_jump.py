@@ -9,8 +9,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.person.gait.stride import FPS, NEUTRAL, turn_joint
-from gaitway.library.cast.person.steps.footwork import Ground, Step, StepPlan
-from gaitway.library.cast.person.steps.keyed import Flight, pelvis_path, perform_falling
+from gaitway.library.cast.person.steps.footwork import Ground, Step, StepPlan, both_feet
+from gaitway.library.cast.person.steps.keyed import MASS_ROUNDS, Fall, Flight, pelvis_path
 from gaitway.library.cast.person.steps.leads import Join, lead_of
 from gaitway.library.cast.person.steps.model import BodyCurves, StepModel
 from gaitway.library.cast.person.steps.stepping import Tempo, plan_times
@@ -76,13 +76,15 @@ def box_jump(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
     stands = (lead.root[0], lead.root[0] + [move[0], 0.0, BOX_HEIGHT])
     keys = ([(beat.low, x - 0.03, 0.1)], [(beat.low, 0.77, 1.0), (beat.deep, BOX_HEIGHT + 0.68, 1.0)])
     flight = Flight(beat.off, beat.land, (x + 0.12, 1.07), (x + move[0] - 0.04, BOX_HEIGHT + 0.83))
-    clip = perform_falling(
+    fall = Fall(
         name,
         plan,
-        _jump_pose(times, beat, style, seed),
         joins,
         lambda mass: pelvis_path(times, keys, stands, beat.end, flight, mass),
+        both_feet(plan, times),
+        np.zeros(len(times)),
     )
+    clip, _ = fall.perform(_jump_pose(times, beat, style, seed), rounds=MASS_ROUNDS)
     return clip, float(np.interp(BOX_EDGE, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
 
 

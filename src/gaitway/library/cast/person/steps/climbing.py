@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
@@ -15,8 +16,8 @@ from gaitway.library.cast.person.actions.staging import blend_poses
 from gaitway.library.cast.person.gait.stride import FPS, NEUTRAL, turn_joint
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.library.cast.person.steps.box_jump import step_ground
-from gaitway.library.cast.person.steps.footwork import Footprint, Step, StepPlan
-from gaitway.library.cast.person.steps.keyed import Flight, Key, keyed_curve, pelvis_path, perform_falling
+from gaitway.library.cast.person.steps.footwork import Footprint, Step, StepPlan, both_feet
+from gaitway.library.cast.person.steps.keyed import MASS_ROUNDS, Fall, Flight, Key, keyed_curve, pelvis_path
 from gaitway.library.cast.person.steps.leads import Join, lead_of
 from gaitway.library.cast.person.steps.stepping import PADDING, Tempo, plan_times
 from gaitway.library.cast.person.styles import Style
@@ -179,18 +180,14 @@ def _perform(
     stands = (stand, stand + np.array([last.pose[0], last.pose[1], last.height]))
     keys = (_keys(score.x), _keys(score.z))
     splay = keyed_curve(times, _keys(score.splay), (0.0, 0.0), (0.0, plan.duration))
-    bow = np.zeros(len(times))
+    path = partial(pelvis_path, times, keys, stands, plan.duration, flight)
+    fall = Fall(name, plan, joins, path, both_feet(plan, times), splay)
+    bow, mass = np.zeros(len(times)), None
     for _ in range(_BOW_ROUNDS):
-        local = _trunk(times, score, plan.duration, seed, bow)
-        clip = perform_falling(
-            name,
-            plan,
-            local,
-            joins,
-            lambda mass: pelvis_path(times, keys, stands, plan.duration, flight, mass),
-            splay,
-        )
+        clip, mass = fall.perform(_trunk(times, score, plan.duration, seed, bow), mass)
         bow = bow + np.pad(_missing_reach(clip, score.grips), PADDING, mode="edge") / _SHOULDER_LEVER
+    if flight is not None:
+        clip, _ = fall.perform(_trunk(times, score, plan.duration, seed, bow), mass, MASS_ROUNDS)
     for grip in score.grips:
         clip = _grasp(clip, grip)
     return clip

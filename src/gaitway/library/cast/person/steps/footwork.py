@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -103,6 +103,8 @@ _EARLY: Mapping[str, tuple[float, float]] = MappingProxyType(
 """How much earlier than on the level a foot moves forward, and up or down, in mid-swing (share of the swing)."""
 _JUMP_SPEED = 2.0
 """How fast a foot leaves the ground in a jump [m/s]."""
+_MOMENT = 1e-4
+"""Time over which the speed of a rolling foot is taken [s]."""
 
 
 @dataclass(frozen=True)
@@ -211,30 +213,39 @@ def foot_curve(plan: StepPlan, side: str, times: FloatArray) -> FloatArray:
     stances, steps = plan.stances(side), [s for s in plan.steps if s.side == side]
     sources = [where for _, _, where in stances]
     gains = [_gains(plan, step, sources[i]) for i, step in enumerate(steps)]
+    ankles = np.array([(where.x, where.y, where.height + ANKLE_HEIGHT) for where in sources])
     turns = np.unwrap([where.heading for where in sources])
-
-    def pitch(at: FloatArray) -> FloatArray:
-        total = np.zeros_like(at)
-        for step, (off, on) in zip(steps, gains, strict=True):
-            share = (at - step.lift) / (step.land - step.lift)
-            gain = off + (on - off) * smooth_step(share, 0.2, 0.7)
-            total += gain * np.where(
-                (share > _PHASES[0]) & (share < _PHASES[-1]), _pitch_profile(step.kind)(share), 0.0
-            )
-        return total
-
-    def standing(i: int, at: FloatArray) -> FloatArray:
-        return _rolled(sources[i], float(turns[i]), pitch(at))
-
-    out = np.empty((len(times), 6))
-    out[:, 4:] = np.column_stack([pitch(times), np.zeros(len(times))])
-    for i, (start, end, _) in enumerate(stances):
-        here = (times >= start) & (times <= end)
-        out[here, :4] = standing(i, times[here])
-    for i, step in enumerate(steps):
+    # the ends of each swing, and a moment before and after, say where it leaves from and how fast
+    ends = np.array([(s.lift - _MOMENT, s.lift, s.land, s.land + _MOMENT) for s in steps]).reshape(-1, 4)
+    pitch = _pitch(steps, gains, np.concatenate([times, ends.ravel()]))
+    stance = np.searchsorted([start for start, _, _ in stances[1:]], times, side="right")
+    stance = np.concatenate([stance, (np.arange(len(steps))[:, None] + [0, 0, 1, 1]).ravel()])
+    standing = np.column_stack([roll(ankles[stance], turns[stance], pitch), turns[stance]])
+    out = np.zeros((len(times), 6))
+    out[:, :4], out[:, 4] = standing[: len(times)], pitch[: len(times)]
+    edges = standing[len(times) :].reshape(-1, 4, 4)
+    for step, (before, off, on, after) in zip(steps, edges, strict=True):
         here = (times > step.lift) & (times < step.land)
-        out[here, :4] = _swing(plan, step, times[here], pitch, partial(standing, i), partial(standing, i + 1))
+        rates = (step.land - step.lift) / _MOMENT * np.stack([off - before, after - on])
+        out[here, :4] = _swing(plan, step, times[here], out[here, 4], (off, on), rates)
     return out
+
+
+def both_feet(plan: StepPlan, times: FloatArray) -> FloatArray:
+    """`foot_curve` of the left and of the right foot; (2, F, 6)."""
+    return np.stack([foot_curve(plan, side, times) for side in SIDES])
+
+
+def _pitch(steps: list[Step], gains: list[tuple[float, float]], times: FloatArray) -> FloatArray:
+    """Pitch of a foot [rad] at times (N,): what all its steps ask for, added up."""
+    total = np.zeros(len(times))
+    for step, (off, on) in zip(steps, gains, strict=True):
+        share = (times - step.lift) / (step.land - step.lift)
+        near = np.flatnonzero((share > _PHASES[0]) & (share < _PHASES[-1]))
+        if len(near):
+            gain = off + (on - off) * smooth_step(share[near], 0.2, 0.7)
+            total[near] += gain * _pitch_profile(step.kind)(share[near])
+    return total
 
 
 def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]:
@@ -251,57 +262,52 @@ def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]
         reach = float(planar.relative(support.pose, step.target.pose)[0])
         return float(np.clip(trail / 0.72, 0.3, 1.05)), float(np.clip(reach / 0.72, 0.3, 1.05))
     length = float(np.hypot(step.target.x - source.x, step.target.y - source.y))
-    typical = {"back": 1.08, "side": 0.5, "close": 0.6, "turn": 0.2, "up": 0.5, "down": 0.5, "jump": 0.7, "climb": 0.7}[
-        step.kind
-    ]
-    gain = float(np.clip(length / typical, 0.4, 1.05))
+    gain = float(np.clip(length / _TYPICAL_LENGTH[step.kind], 0.4, 1.05))
     return gain, gain
-
-
-def _rolled(where: Footprint, yaw: float, pitch: FloatArray) -> FloatArray:
-    """Ankle and yaw (n, 4) of a foot that rolls over heel, ball or toes on its footprint."""
-    ankle = np.array([where.x, where.y, where.height + ANKLE_HEIGHT])
-    return np.column_stack([roll(ankle, yaw, pitch), np.full(len(pitch), yaw)])
 
 
 def _swing(
     plan: StepPlan,
     step: Step,
     times: FloatArray,
-    pitch: Callable[[FloatArray], FloatArray],
-    before: Callable[[FloatArray], FloatArray],
-    after: Callable[[FloatArray], FloatArray],
+    pitch: FloatArray,
+    ends: tuple[FloatArray, FloatArray],
+    rates: FloatArray,
 ) -> FloatArray:
-    """Ankle and yaw (n, 4) of a foot in the air: a quintic between the rolls, lifted until the sole is clear."""
-    span, tiny = step.land - step.lift, 1e-4
-    ends = [
-        f(np.array(t)) for f, t in ((before, [step.lift - tiny, step.lift]), (after, [step.land, step.land + tiny]))
-    ]
-    rates = [span * (e[1] - e[0]) / tiny for e in ends]
+    """Ankle and yaw (n, 4) of a foot in the air: a quintic between the rolls, lifted until the sole is clear.
+
+    Args:
+        plan: that the step belongs to.
+        step: the one.
+        times: inside the swing [s]; (n,).
+        pitch: then [rad]; (n,).
+        ends: ankle and yaw when it lifts and when it lands; (4,) each.
+        rates: their change a swing time; (2, 4).
+    """
+    span = step.land - step.lift
     if step.kind in ("jump", "climb"):  # the body, not the roll of the foot, takes it off the ground
-        rates[0][2] = span * _JUMP_SPEED
+        rates[0, 2] = span * _JUMP_SPEED
     share = (times - step.lift) / span
     if step.via:
         return _led(step, share, ends, rates)
     across, up = (share + early * 16.0 * (share * (1.0 - share)) ** 2 for early in _EARLY.get(step.kind, (0.0, 0.0)))
-    path = hermite(across, ends[0][1], rates[0], ends[1][0], rates[1])
-    path[:, 2] = hermite(up, ends[0][1], rates[0], ends[1][0], rates[1])[:, 2]
-    course = ends[1][0][:2] - ends[0][1][:2]
+    path = hermite(across, ends[0], rates[0], ends[1], rates[1])
+    path[:, 2] = hermite(up, ends[0], rates[0], ends[1], rates[1])[:, 2]
+    course = ends[1][:2] - ends[0][:2]
     length = max(float(np.linalg.norm(course)), 1e-6)
     path[:, :2] += step.arc * bump(share)[:, None] * np.array([-course[1], course[0]]) / length
     rise = plateau(share, 0.0, 0.3, 0.4, 1.0) if step.kind == "forward" else plateau(share, 0.0, 0.4, 0.6, 1.0)
-    path[:, 2] += _needed_lift(plan, step, share, path, pitch(times), rise) * rise
+    path[:, 2] += _needed_lift(plan, step, share, path, pitch, rise) * rise
     return path
 
 
-def _led(step: Step, share: FloatArray, ends: list[FloatArray], rates: list[FloatArray]) -> FloatArray:
+def _led(step: Step, share: FloatArray, ends: tuple[FloatArray, FloatArray], rates: FloatArray) -> FloatArray:
     """Ankle and yaw (n, 4) of a foot that is led through given places."""
-    start, end = ends[0][1], ends[1][0]
+    start, end = ends
     shares = np.array([0.0, *(v[0] for v in step.via), 1.0])
     middle = [np.array([*v[1:], start[3] + (end[3] - start[3]) * v[0]]) for v in step.via]
-    out: FloatArray = CubicSpline(shares, np.stack([start, *middle, end]), bc_type=((1, rates[0]), (1, rates[1])))(
-        share
-    )
+    curve = CubicSpline(shares, np.stack([start, *middle, end]), bc_type=((1, rates[0]), (1, rates[1])))
+    out: FloatArray = curve(share)
     return out
 
 

@@ -11,10 +11,10 @@ from gaitway.arrays import FloatArray
 from gaitway.library.cast.person.actions.staging import GRAVITY, centre_of_mass, fill_smoothly
 from gaitway.library.cast.person.steps.footwork import StepPlan
 from gaitway.library.cast.person.steps.leads import Join
-from gaitway.library.cast.person.steps.stepping import PADDING, Performance, perform_plan, plan_times
+from gaitway.library.cast.person.steps.stepping import PADDING, Performance, perform_plan
 from gaitway.motion.clip import Clip
 
-_MASS_ROUNDS = 4
+MASS_ROUNDS = 4
 """Where the mass is depends on the legs, and the legs on where the mass goes; this many rounds settle it."""
 
 
@@ -93,32 +93,37 @@ def _falling(times: FloatArray, flight: Flight, mass: FloatArray, axis: int, gra
     return out
 
 
-def perform_falling(
-    name: str,
-    plan: StepPlan,
-    local: FloatArray,
-    joins: Sequence[Join],
-    path: Callable[[FloatArray], FloatArray],
-    splay: FloatArray | None = None,
-) -> Clip:
-    """Perform a plan whose pelvis path depends on the centre of mass.
+@dataclass(frozen=True, eq=False)
+class Fall:
+    """A body on the feet of a plan whose pelvis path depends on where its centre of mass is."""
 
-    Args:
-        name: of the clip.
-        plan: the feet.
-        local: local rotations of the body (F, J, 4) over `plan_times(plan)`, without heading.
-        joins: the known ends.
-        path: from the centre of mass relative to the pelvis (F, 3) to the pelvis (F, 3).
-        splay: outward turn of the knees [rad]; (F,).
-    """
-    count = len(plan_times(plan))
-    offset = centre_of_mass(np.zeros((count, 3)), local)
-    for _ in range(_MASS_ROUNDS):
-        body = Performance(path(offset), local, np.zeros(count), np.zeros(count) if splay is None else splay)
-        clip = perform_plan(name, plan, body, joins).clip
-        inner = centre_of_mass(clip.root_positions, clip.rotations) - clip.root_positions
-        offset = np.pad(inner, ((PADDING, PADDING), (0, 0)), mode="edge")
-    return clip
+    name: str
+    """Of the clip."""
+    plan: StepPlan
+    joins: Sequence[Join]
+    path: Callable[[FloatArray], FloatArray]
+    """From the centre of mass relative to the pelvis (F, 3) to the pelvis (F, 3)."""
+    feet: FloatArray
+    """`both_feet` of the plan."""
+    splay: FloatArray
+    """Outward turn of the knees [rad]; (F,)."""
+
+    def perform(self, local: FloatArray, mass: FloatArray | None = None, rounds: int = 1) -> tuple[Clip, FloatArray]:
+        """The clip, and its centre of mass relative to the pelvis (F, 3), with which one may go on.
+
+        Args:
+            local: local rotations of the body (F, J, 4) over `plan_times(plan)`, without heading.
+            mass: that to begin with; None takes it of the body as it is given.
+            rounds: how often path and mass follow one another.
+        """
+        count = len(local)
+        offset = centre_of_mass(np.zeros((count, 3)), local) if mass is None else mass
+        for _ in range(rounds):
+            body = Performance(self.path(offset), local, np.zeros(count), self.splay)
+            clip = perform_plan(self.name, self.plan, body, self.joins, self.feet).clip
+            inner = centre_of_mass(clip.root_positions, clip.rotations) - clip.root_positions
+            offset = np.pad(inner, ((PADDING, PADDING), (0, 0)), mode="edge")
+        return clip, offset
 
 
 def _frame(times: FloatArray, time: float) -> int:

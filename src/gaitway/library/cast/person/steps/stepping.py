@@ -13,7 +13,7 @@ from gaitway.library.cast.curves import smooth_step
 from gaitway.library.cast.person.gait.planting import Motion, Pin, Planted, Stance, plant
 from gaitway.library.cast.person.gait.stride import FPS, NEUTRAL
 from gaitway.library.cast.person.skeleton import SHANK, THIGH, person_skeleton
-from gaitway.library.cast.person.steps.footwork import SIDES, Ground, Step, StepPlan, foot_curve, shifted
+from gaitway.library.cast.person.steps.footwork import SIDES, Ground, Step, StepPlan, both_feet, shifted
 from gaitway.library.cast.person.steps.leads import Join, Lead, lead_of, moved_step
 from gaitway.library.cast.person.steps.model import StepModel
 from gaitway.library.cast.person.steps.trunk import lead_with_eyes, lean_forward, whole_pose
@@ -82,10 +82,21 @@ def step_out(
     return perform_plan(name, plan, Performance(root, local, body.heading, np.zeros(len(times))), joins)
 
 
-def perform_plan(name: str, plan: StepPlan, body: Performance, joins: Sequence[Join]) -> Planted:
-    """Put a body on the feet of a plan, fade it into what is known at its ends, plant it and cut the padding off."""
+def perform_plan(
+    name: str, plan: StepPlan, body: Performance, joins: Sequence[Join], feet: FloatArray | None = None
+) -> Planted:
+    """Put a body on the feet of a plan, fade it into what is known at its ends, plant it and cut the padding off.
+
+    Args:
+        name: of the clip.
+        plan: the feet.
+        body: the rest.
+        joins: ends that are known.
+        feet: `both_feet` of the plan, for a caller who tries several bodies on them; (2, F, 6).
+    """
     times = plan_times(plan)
-    root, local = body.root.copy(), _with_legs(plan, times, body)
+    feet = both_feet(plan, times) if feet is None else feet
+    root, local = body.root.copy(), _with_legs(feet, body)
     for join in joins:
         _fade(join, times, plan.duration, root, local)
     motion = Motion(root, rotations.normalize(local), _stances(plan, np.round(times * FPS).astype(np.int64)), FPS)
@@ -101,14 +112,13 @@ def _padded(curve: FloatArray | float, frames: int) -> FloatArray:
     return out
 
 
-def _with_legs(plan: StepPlan, times: FloatArray, body: Performance) -> FloatArray:
+def _with_legs(feet: FloatArray, body: Performance) -> FloatArray:
     """Local rotations with the feet on their curves; knees point between where the foot and where the pelvis points."""
     skeleton, local, heading = person_skeleton(), body.rotations.copy(), body.heading
     positions, world = forward_kinematics(skeleton, body.root, local)
-    for side in SIDES:
+    for side, curve in zip(SIDES, feet, strict=True):
         outward = body.splay if side == "left" else -body.splay
         thigh, shank, foot = (skeleton.index(side.title() + part) for part in ("UpLeg", "Leg", "Foot"))
-        curve = foot_curve(plan, side, times)
         knees = rotations.from_yaw(heading + outward + 0.65 * planar.wrap_angle(curve[:, 3] - heading))
         hip = positions[:, thigh]
         knee = hip + rotations.rotate(knees, [0.0, 0.0, -THIGH])
