@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -110,17 +109,15 @@ def test_bad_files_name_the_line(tmp_path: Path, what: str) -> None:
 
 
 @pytest.mark.parametrize("joints", [chain, fan])
-def test_a_million_joints_end_soon_and_small(tmp_path: Path, joints: object) -> None:
+def test_a_million_joints_end_small(tmp_path: Path, joints: object) -> None:
     path = tmp_path / "million.bvh"
     path.write_text(joints(1_000_000))  # type: ignore[operator]
     size = path.stat().st_size
     tracemalloc.start()
-    began = time.perf_counter()
     with pytest.raises(FormatError, match="more than"):
         load_clip(path)
-    seconds, peak = time.perf_counter() - began, tracemalloc.get_traced_memory()[1]
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert seconds < 5.0
     assert peak < size + 32 * 2**20
 
 
