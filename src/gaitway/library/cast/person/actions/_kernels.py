@@ -23,6 +23,7 @@ def solve_frames(
     stiff_joints: FloatArray,
     stiff_root: FloatArray,
     iterations: int,
+    settled: float,
     in_turn: bool,
     root_out: FloatArray,
     local_out: FloatArray,
@@ -30,13 +31,13 @@ def solve_frames(
     """Gauss-Newton poses of F frames, written into the last two arguments (F, 3) and (F, J, 4).
 
     The first H of P points have targets `places` (F, H, 3) held by `weights` (F, H) [1/m^2]; the others only must not
-    sink below height 0.
+    sink below height 0. A frame is done after so many iterations, or when a step changes nothing by `settled` [m, rad].
     """
     frames, joints = local.shape[0], local.shape[1]
     place, turn = np.empty(3), np.empty((joints, 4))
     positions, world, axes = np.empty((joints, 3)), np.empty((joints, 4)), np.empty((joints, 3, 3))
     rows = 3 * len(carriers)
-    slopes, moved = np.empty((rows, 3 + 3 * joints)), np.empty((rows, 3 + 3 * joints))
+    slopes, moved = np.empty((rows, 3 + 3 * joints)), np.empty((3 + 3 * joints, rows))
     missing, matrix = np.empty(rows), np.empty((rows, rows))
     back = np.empty(3 + 3 * joints)
     for f in range(frames):
@@ -53,14 +54,10 @@ def solve_frames(
                 axes, positions, above, carriers, points, places[f], weights[f], floor_weight, back, slopes, missing
             )
             _set_moved(axes, slopes, used, stiff_joints, stiff_root[f], moved)
-            for a in range(used):
-                for b in range(a + 1):
-                    total = 1.0 if a == b else 0.0
-                    for k in range(slopes.shape[1]):
-                        total += slopes[a, k] * moved[b, k]
-                    matrix[a, b] = total
+            _set_matrix(slopes, moved, used, matrix)
             _solve_symmetric(matrix, missing, used)
-            _apply(axes, back, moved, missing, used, place, turn)
+            if _apply(axes, back, moved, missing, used, place, turn) < settled:
+                break
         root_out[f] = place
         local_out[f] = turn
 
@@ -173,20 +170,33 @@ def _set_rows(
 def _set_moved(
     axes: FloatArray, slopes: FloatArray, used: int, stiff: FloatArray, stiff_root: FloatArray, moved: FloatArray
 ) -> None:
-    """The rows of slopes over the stiffness: how the pose gives way to a pull at each held coordinate."""
+    """The slopes over the stiffness, transposed: how the pose gives way to a pull at each held coordinate."""
     for r in range(used):
         for i in range(3):
-            moved[r, i] = slopes[r, i] / stiff_root[i]
+            moved[i, r] = slopes[r, i] / stiff_root[i]
         for j in range(len(axes)):
             at = 3 + 3 * j
             x, y, z = slopes[r, at], slopes[r, at + 1], slopes[r, at + 2]
-            moved[r, at] = moved[r, at + 1] = moved[r, at + 2] = 0.0
+            moved[at, r] = moved[at + 1, r] = moved[at + 2, r] = 0.0
             if x == 0.0 and y == 0.0 and z == 0.0:
                 continue
             for k in range(3):
                 own = (axes[j, 0, k] * x + axes[j, 1, k] * y + axes[j, 2, k] * z) / stiff[j, k]
                 for i in range(3):
-                    moved[r, at + i] += axes[j, i, k] * own
+                    moved[at + i, r] += axes[j, i, k] * own
+
+
+@kernel
+def _set_matrix(slopes: FloatArray, moved: FloatArray, used: int, matrix: FloatArray) -> None:
+    """The lower triangle of 1 + slopes @ moved. A point hangs on few joints, so most slopes are zero."""
+    for a in range(used):
+        for b in range(a + 1):
+            matrix[a, b] = 1.0 if a == b else 0.0
+        for k in range(slopes.shape[1]):
+            slope = slopes[a, k]
+            if slope != 0.0:
+                for b in range(a + 1):
+                    matrix[a, b] += slope * moved[k, b]
 
 
 @kernel
@@ -217,12 +227,16 @@ def _apply(
     used: int,
     place: FloatArray,
     turn: FloatArray,
-) -> None:
-    """Change the pose by the step, no joint by more than half a radian, beyond which the linear model does not hold."""
+) -> float:
+    """Change the pose by the step, no joint by more than half a radian, beyond which the linear model does not hold.
+
+    Returns:
+        The largest change [m, rad].
+    """
     change = -back
-    for r in range(used):
-        for k in range(len(change)):
-            change[k] -= moved[r, k] * pull[r]
+    for k in range(len(change)):
+        for r in range(used):
+            change[k] -= moved[k, r] * pull[r]
     for i in range(3):
         place[i] += change[i]
     for j in range(len(turn)):
@@ -252,3 +266,4 @@ def _apply(
         turn[j, 1] = a * x + b * w + c * z - d * y
         turn[j, 2] = a * y - b * z + c * w + d * x
         turn[j, 3] = a * z + b * y - c * x + d * w
+    return float(np.max(np.abs(change)))

@@ -9,7 +9,7 @@ import numpy as np
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.person.actions.model import action_model
-from gaitway.library.cast.person.actions.staging import Stage, blend_poses, shorten_steps, stage
+from gaitway.library.cast.person.actions.staging import Stage, blend_poses, finer, shorten_steps, stage
 from gaitway.library.cast.person.gait.hubs import hub
 from gaitway.library.cast.person.gait.model import GaitModel
 from gaitway.library.cast.person.gait.planting import Motion
@@ -107,17 +107,24 @@ def clearance_under(clip: Clip, pass_time: float, depth: float) -> float:
 
     The middle of the beam is where the root is at `pass_time`.
     """
+    return float(_clearances(clip, np.array([pass_time]), depth)[0])
+
+
+def best_pass_time(clip: Clip, depth: float = 0.5) -> float:
+    """The time [s] at which the root should be under an obstacle's middle to have most room."""
+    times = np.linspace(0.3, 0.7, 33) * clip.duration
+    room = _clearances(clip, times, depth)
+    lowest = np.flatnonzero(room <= room.min() + 0.005)
+    return float(times[int(lowest[len(lowest) // 2])])
+
+
+def _clearances(clip: Clip, pass_times: FloatArray, depth: float) -> FloatArray:
+    """`clearance_under` at several times [s]; (N,)."""
     points, tops = body_tops(clip)
-    frames = np.arange(len(clip))
-    fine = np.arange((len(clip) - 1) * 4 + 1) / 4.0
-    middle = float(np.interp(pass_time * clip.fps, frames, clip.root_positions[:, 0]))
-    highest = 0.0
-    for k in range(points.shape[1]):
-        x = np.interp(fine, frames, points[:, k, 0])
-        z = np.interp(fine, frames, points[:, k, 2]) + tops[k]
-        below = np.abs(x - middle) <= 0.5 * depth
-        highest = max(highest, float(z[below].max()) if below.any() else 0.0)
-    return highest
+    x, _, z = finer(points, 4)
+    height = z + tops
+    middles = np.interp(pass_times * clip.fps, np.arange(len(clip)), clip.root_positions[:, 0])
+    return np.array([height[np.abs(x - middle) <= 0.5 * depth].max(initial=0.0) for middle in middles])
 
 
 def body_tops(clip: Clip) -> tuple[FloatArray, FloatArray]:
@@ -127,11 +134,3 @@ def body_tops(clip: Clip) -> tuple[FloatArray, FloatArray]:
     reach |= {skeleton.index(side + name): top for side in ("Left", "Right") for name, top in _SIDE_TOPS.items()}
     positions = clip.joint_positions()
     return positions[:, list(reach)], np.array(list(reach.values()))
-
-
-def best_pass_time(clip: Clip, depth: float = 0.5) -> float:
-    """The time [s] at which the root should be under an obstacle's middle to have most room."""
-    times = np.linspace(0.3, 0.7, 33) * clip.duration
-    room = [clearance_under(clip, float(t), depth) for t in times]
-    lowest = np.flatnonzero(np.array(room) <= min(room) + 0.005)
-    return float(times[int(lowest[len(lowest) // 2])])

@@ -23,6 +23,8 @@ _FIRM = 1e5
 """Weight of a target [1/m^2] against a stiffness of 1 [1/rad^2]: leaves errors of a few hundredths of a millimetre."""
 _FLOOR = 1e4
 """Weight against sinking [1/m^2]; below that of a target, so that the two cannot wrestle."""
+_SETTLED = 1e-8
+"""A step that changes the pose by less [m, rad] is the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,7 @@ def solve_poses(
         stiffness.joints,
         np.ascontiguousarray(np.broadcast_to(stiffness.root, root.shape)),
         iterations,
+        _SETTLED,
         in_turn,
         place,
         turn,

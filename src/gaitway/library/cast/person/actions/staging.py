@@ -161,6 +161,15 @@ def _jerk_bands(count: int) -> FloatArray:
     return out
 
 
+def finer(points: FloatArray, times: int) -> FloatArray:
+    """Coordinates of points (F, K, 3) with so many samples a frame, on straight lines between frames; (3, N, K)."""
+    at = np.arange((len(points) - 1) * times + 1) / times
+    low = np.minimum(at.astype(np.int64), len(points) - 2)
+    share = (at - low)[:, None, None]
+    out: FloatArray = np.moveaxis(points[low] + share * (points[low + 1] - points[low]), -1, 0)
+    return out
+
+
 def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
     """Local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
     return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))

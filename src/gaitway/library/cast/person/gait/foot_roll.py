@@ -98,12 +98,12 @@ def toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
 
 def clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, floor: FloatArray, fps: float) -> None:
     """Lift a swinging foot (F, 6) that would dig into the floor, whose height [m] is `floor` (F,); in place."""
-    turn = foot_rotation(foot[:, 3], foot[:, 4], foot[:, 5])
-    toes = rotations.multiply(turn, rotations.from_axis_angle([0.0, -1.0, 0.0], bend))
-    heel = rotations.rotate(turn, HEEL)[:, 2]
-    joint = rotations.rotate(turn, TOE_JOINT)[:, 2]
-    ball = joint + rotations.rotate(toes, [0.0, 0.0, -0.02])[:, 2]
-    tip = joint + rotations.rotate(toes, TOES)[:, 2]
+    up_ahead, up = np.sin(foot[:, 4]), np.cos(foot[:, 4]) * np.cos(foot[:, 5])  # what x and z of the foot rise by
+    ahead, over = np.cos(bend), np.sin(bend)
+    toes_ahead, toes_up = up_ahead * ahead + up * over, up * ahead - up_ahead * over  # and those of the bent toes
+    heel = HEEL[0] * up_ahead + HEEL[2] * up
+    joint = TOE_JOINT[0] * up_ahead + TOE_JOINT[2] * up
+    ball, tip = joint + TOES[2] * toes_up, joint + TOES[0] * toes_ahead + TOES[2] * toes_up
     sole = foot[:, 2] + np.minimum(np.minimum(heel, ball), tip) - floor
     dig = np.where(on_ground, 0.0, np.maximum(-sole, 0.0))
     foot[:, 2] += np.where(on_ground, 0.0, np.maximum(dig, gaussian_filter1d(dig, 0.04 * fps)))

@@ -8,7 +8,7 @@ carried smoothly through the swings; the pelvis follows the floor, never a singl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -316,8 +316,8 @@ def _solve(
         world[:, foot] = foot_rotation(feet[:, k, 3], feet[:, k, 4], feet[:, k, 5])
         world[:, toe] = rotations.multiply(world[:, foot], rotations.from_axis_angle(up, bends[:, k]))
         world[:, skeleton.index(side + "Toe_End")] = world[:, toe]
-    clip = Clip(skeleton, root, local_rotations(skeleton, world), motion.fps, name, contacts)
-    ankles = clip.joint_positions()[:, skeleton.require("left_ankle", "right_ankle")]
+    local = local_rotations(skeleton, world)
+    ankles = forward_kinematics(skeleton, root, local)[0][:, skeleton.require("left_ankle", "right_ankle")]
     missed = np.linalg.norm(ankles - feet[..., :3], axis=-1) > MISSED
     contacts[:, :6] &= ~np.repeat(missed, 3, axis=1)
-    return replace(clip, contacts=contacts)
+    return Clip(skeleton, root, local, motion.fps, name, contacts)

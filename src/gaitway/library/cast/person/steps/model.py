@@ -140,24 +140,42 @@ class StepModel:
 
     def body(self, steps: Sequence[BodyStep], times: FloatArray) -> BodyCurves:
         """Body curves over all steps at times [s] (F,); before the first and after the last step they stand still."""
-        weights, roots, headings, vectors = [], [], [], []
-        for step in steps:
-            phase = step.phase(times)
-            root, heading, vector = self._one(step, phase)
-            inside = smooth_step(phase, FIRST_PHASE, 0.12) * (1.0 - smooth_step(phase, 0.88, LAST_PHASE))
-            distance = np.maximum(np.maximum(FIRST_PHASE - phase, phase - LAST_PHASE), 0.0)
-            weights.append(inside + 1e-5 / (1.0 + 50.0 * distance) ** 2)  # the nearest step fills a pause
-            roots.append(root)
-            headings.append(heading)
-            vectors.append(vector)
-        weight = np.array(weights) / np.sum(weights, axis=0)
-        turns = np.unwrap(np.array(headings), axis=0)  # neighbouring steps agree to within half a turn
-        vector = np.einsum("sf,sfc->fc", weight, np.array(vectors)).reshape(len(times), len(JOINTS), 3)
+        phase = np.array([step.phase(times) for step in steps])
+        roots, headings, vectors = self._each(steps, phase)
+        inside = smooth_step(phase, FIRST_PHASE, 0.12) * (1.0 - smooth_step(phase, 0.88, LAST_PHASE))
+        distance = np.maximum(np.maximum(FIRST_PHASE - phase, phase - LAST_PHASE), 0.0)
+        weight = inside + 1e-5 / (1.0 + 50.0 * distance) ** 2  # the nearest step fills a pause
+        weight /= weight.sum(axis=0)
+        turns = np.unwrap(headings, axis=0)  # neighbouring steps agree to within half a turn
+        vector = np.einsum("sf,sfc->fc", weight, vectors).reshape(len(times), len(JOINTS), 3)
         return BodyCurves(
-            np.einsum("sf,sfc->fc", weight, np.array(roots)),
+            np.einsum("sf,sfc->fc", weight, roots),
             np.einsum("sf,sf->f", weight, turns),
             rotations.multiply(self.base, rotations.from_rotation_vector(vector)),
         )
+
+    def _each(self, steps: Sequence[BodyStep], phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Pelvis (S, F, 3), heading (S, F) and rotation vectors (S, F, 42) that each step alone asks for."""
+        sign = np.array([1.0 if step.side == "left" else -1.0 for step in steps])
+        support = np.array([step.support for step in steps])
+        feet = np.array([(step.source, step.target, step.next_target) for step in steps])
+        seen = np.concatenate(
+            [planar.relative(support[:, None, :3], feet[..., :3]), feet[..., 3:] - support[:, None, 3:]], axis=-1
+        )
+        seen[..., 1:3] *= sign[:, None, None]  # a right step is the mirror image of a left one
+        terms = np.array(
+            [regressors(a, b, c, step.land - step.lift) for (a, b, c), step in zip(seen, steps, strict=True)]
+        )
+        splines = spline_basis(phase.ravel()).reshape(*phase.shape, KNOTS)
+        channels = splines @ np.einsum("krc,sr->skc", self.coefficients, terms)
+        aside = np.stack([channels[..., 0], sign[:, None] * channels[..., 1]], axis=-1)
+        height = support[:, None, 3] + channels[..., 2] - EASE
+        root = np.concatenate([planar.transform_points(support[:, None, :3], aside), height[..., None]], axis=-1)
+        heading = support[:, None, 2] + sign[:, None] * channels[..., 3]
+        vector = channels[..., 4:].reshape(*phase.shape, len(JOINTS), 3)
+        # a mirrored rotation vector keeps its part about Y and turns the others round
+        vector[sign < 0.0] = vector[sign < 0.0][..., _MIRROR, :] * [-1.0, 1.0, -1.0]
+        return root, heading, vector.reshape(*phase.shape, -1)
 
     def jump(self, clock: npt.ArrayLike) -> FloatArray:
         """Local rotations of JOINTS through a standing jump with both feet; (F, 14, 4).
@@ -168,30 +186,8 @@ class StepModel:
         vector = clamped_splines(clock, 0.0, 5.0, JUMP_KNOTS) @ self.jump_coefficients
         return rotations.multiply(self.base, rotations.from_rotation_vector(vector.reshape(-1, len(JOINTS), 3)))
 
-    def _one(self, step: BodyStep, phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Pelvis position (F, 3), heading (F,) and rotation vectors (F, 42) that one step alone asks for."""
-        sign = 1.0 if step.side == "left" else -1.0
-        seen = [_seen_from(step.support, pose, sign) for pose in (step.source, step.target, step.next_target)]
-        terms = regressors(seen[0], seen[1], seen[2], step.land - step.lift)
-        channels = spline_basis(phase) @ np.einsum("krc,r->kc", self.coefficients, terms)
-        flip = np.array([1.0, sign, 1.0])
-        local = channels[:, :3] * flip
-        height = step.support[3] + local[:, 2] - EASE
-        root = np.column_stack([planar.transform_points(step.support[:3], local[:, :2]), height])
-        heading = step.support[2] + sign * channels[:, 3]
-        vector = channels[:, 4:].reshape(len(phase), len(JOINTS), 3)
-        if sign < 0.0:  # a mirrored rotation vector keeps its part about Y and turns the others round
-            vector = vector[:, _MIRROR] * [-1.0, 1.0, -1.0]
-        return root, heading, vector.reshape(len(phase), -1)
-
 
 _MIRROR = [
     JOINTS.index(n.replace("Left", "#").replace("Right", "Left").replace("#", "Right")) if n[0] in "LR" else i
     for i, n in enumerate(JOINTS)
 ]
-
-
-def _seen_from(support: FloatArray, pose: FloatArray, sign: float) -> FloatArray:
-    """A foot's planar pose and height relative to the standing foot; mirrored if `sign` is -1."""
-    seen = planar.relative(support[:3], pose[:3])
-    return np.array([seen[0], sign * seen[1], sign * seen[2], pose[3] - support[3]])
