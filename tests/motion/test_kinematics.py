@@ -9,6 +9,7 @@ from gaitway.errors import ClipError
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion import angular_velocities, forward_kinematics, linear_velocities, local_rotations
 from gaitway.motion._kernels import forward_kinematics as kernel
+from gaitway.motion._kernels import unit_quaternions
 from strategies import clips, random_rotations
 
 
@@ -89,3 +90,15 @@ def test_velocities():
     np.testing.assert_array_equal(linear_velocities(line[:1], 20.0), np.zeros((1, 3)))
     spin = angular_velocities(rotations.from_yaw(3.0 * t), 20.0)
     np.testing.assert_allclose(spin, np.tile([0.0, 0.0, 3.0], (9, 1)), atol=1e-9)
+
+
+def test_rotations_of_a_clip_are_made_unit_or_refused():
+    q = random_rotations(np.random.default_rng(3), 6, 4) * np.random.default_rng(4).uniform(0.9995, 1.0005, (6, 4, 1))
+    unit, plain = np.empty_like(q), np.empty_like(q)
+    assert unit_quaternions(q, 1e-3, unit) == unit_quaternions.py_func(q, 1e-3, plain) == -1
+    np.testing.assert_allclose(unit, rotations.normalize(q), atol=1e-15)
+    np.testing.assert_allclose(plain, rotations.normalize(q), atol=1e-15)
+    for wrong in (0.0, 1.002, np.nan, np.inf):
+        bad = q.copy()
+        bad[2, 3] *= wrong / np.linalg.norm(bad[2, 3])
+        assert unit_quaternions(bad, 1e-3, unit) == 11

@@ -39,6 +39,25 @@ def forward_kinematics(
 
 
 @kernel
+def unit_quaternions(q: FloatArray, tolerance: float, unit: FloatArray) -> int:
+    """Write quaternions (F, J, 4) made of length one into `unit`; check and division in one pass over memory.
+
+    Returns:
+        The number frame * J + joint of the first whose length is not within `tolerance` of one (or not a number),
+        where it stops; -1 if there is none.
+    """
+    for f in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            w, x, y, z = q[f, j, 0], q[f, j, 1], q[f, j, 2], q[f, j, 3]
+            length = np.sqrt(w * w + x * x + y * y + z * z)
+            if not abs(length - 1.0) <= tolerance:
+                return f * q.shape[1] + j
+            scale = 1.0 / length
+            unit[f, j, 0], unit[f, j, 1], unit[f, j, 2], unit[f, j, 3] = w * scale, x * scale, y * scale, z * scale
+    return -1
+
+
+@kernel
 def two_bone(
     points: FloatArray,
     upper: FloatArray,

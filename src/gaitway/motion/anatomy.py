@@ -40,14 +40,7 @@ def t_pose(skeleton: Skeleton) -> FloatArray:
     """
     upright = _upright(skeleton)
     turned = np.broadcast_to(upright, (len(skeleton), 4)).copy()  # correction of each joint, in world axes
-    rest = skeleton.rest_positions
-    swings: dict[int, FloatArray] = {}
-    for chain, direction in _LIMBS:
-        if all(role in skeleton.roles for role in chain):
-            joints = [skeleton.roles[role] for role in chain]
-            for start, end in pairwise(joints):
-                bone = rotations.rotate(upright, rest[end] - rest[start])
-                swings[start] = rotations.multiply(_swing(bone, np.array(direction)), upright)
+    swings = _limb_swings(skeleton, upright)
     for joint, parent in enumerate(skeleton.parents):
         if joint in swings:
             turned[joint] = swings[joint]
@@ -61,9 +54,15 @@ def rest_world_rotations(skeleton: Skeleton) -> FloatArray:
     return forward_kinematics(skeleton, np.zeros(3), skeleton.rest_rotations)[1]
 
 
-def t_pose_positions(skeleton: Skeleton) -> FloatArray:
-    """Joint positions of the T-pose relative to the root [m]; (J, 3)."""
-    return forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, t_pose(skeleton)))[0]
+def t_pose_positions(skeleton: Skeleton, world: FloatArray | None = None) -> FloatArray:
+    """Joint positions of the T-pose relative to the root [m]; (J, 3).
+
+    Args:
+        skeleton: any humanoid.
+        world: what `t_pose` gives for it (J, 4), where that is at hand.
+    """
+    world = t_pose(skeleton) if world is None else world
+    return forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, world))[0]
 
 
 def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArray:
@@ -106,11 +105,22 @@ def _upright(skeleton: Skeleton) -> FloatArray:
     return rotations.conjugate(rotations.from_matrix(np.stack([np.cross(y, z), y, z], axis=-1)))
 
 
-def _swing(bone: FloatArray, direction: FloatArray) -> FloatArray:
-    """The shortest turn of a bone to a direction; about the lateral axis where the bone points the opposite way."""
-    length = np.linalg.norm(bone)
-    if length < 1e-9:
-        return rotations.identity()
-    if bone @ direction < -0.999 * length:
-        return rotations.from_axis_angle([0.0, 1.0, 0.0] if abs(direction[2]) > 0.5 else [0.0, 0.0, 1.0], np.pi)
-    return rotations.between(bone, direction)
+def _limb_swings(skeleton: Skeleton, upright: FloatArray) -> dict[int, FloatArray]:
+    """For the joints that begin a limb bone, the turn (4,) that stands the rest pose up and then straightens the bone.
+
+    It is the shortest one, or about the lateral axis where the bone points the opposite way.
+    """
+    rest, roles = skeleton.rest_positions, skeleton.roles
+    limbs = [(chain, way) for chain, way in _LIMBS if all(role in roles for role in chain)]
+    ends = [(roles[a], roles[b]) for chain, _ in limbs for a, b in pairwise(chain)]
+    if not ends:
+        return {}
+    starts, stops = np.array(ends).T
+    wanted = np.repeat([way for _, way in limbs], 2, axis=0)
+    bones = rotations.rotate(upright, rest[stops] - rest[starts])
+    lengths = np.linalg.norm(bones, axis=-1)
+    swings = rotations.between(bones, wanted)
+    for i in np.flatnonzero(np.sum(bones * wanted, axis=-1) < -0.999 * lengths):
+        swings[i] = rotations.from_axis_angle([0.0, 1.0, 0.0] if abs(wanted[i, 2]) > 0.5 else [0.0, 0.0, 1.0], np.pi)
+    swings[lengths < 1e-9] = rotations.identity()
+    return dict(zip(starts.tolist(), rotations.multiply(swings, upright), strict=True))

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, owned
+from gaitway.arrays import BoolArray, FloatArray, owned, read_only
 from gaitway.errors import ClipError
+from gaitway.motion import _kernels
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
+
+_LENGTH_TOLERANCE = 1e-3
+"""How far a rotation's length may be from one; it is then made one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,24 +40,32 @@ class Clip:
             raise ClipError(f"clip '{self.name}' has no frames")
         if not (np.isfinite(self.fps) and 0.0 < self.fps <= 100_000.0):
             raise ClipError(f"clip '{self.name}' has frame rate {self.fps}; it must be above 0 and at most 100000 Hz")
-        q = owned(self.rotations, "rotations", (frames, len(self.skeleton), 4), error=ClipError)
-        length = np.sqrt(np.einsum("fjc,fjc->fj", q, q))
-        if (np.abs(length - 1.0) > 1e-3).any():
-            frame, joint = np.argwhere(np.abs(length - 1.0) > 1e-3)[0]
-            raise ClipError(
-                f"clip '{self.name}': rotation of joint '{self.skeleton.names[joint]}' in frame {frame} has length "
-                f"{length[frame, joint]:.4g}; pass it through rotations.normalize first"
-            )
+        unit = self._unit_rotations(frames)
         set_field = object.__setattr__
         set_field(self, "root_positions", owned(self.root_positions, "root_positions", (frames, 3), error=ClipError))
-        unit = q / length[..., None]
-        unit.setflags(write=False)
         set_field(self, "rotations", unit)
         set_field(self, "fps", float(self.fps))
         set_field(self, "labels", tuple(self.labels))
         if self.contacts is not None:
             shape = (frames, len(self.skeleton.contact_points))
             set_field(self, "contacts", owned(self.contacts, "contacts", shape, np.bool_, ClipError))
+
+    def _unit_rotations(self, frames: int) -> FloatArray:
+        """A read-only copy (F, J, 4) of what was given as `rotations`, each of length one to the last digit."""
+        given, shape = self.rotations, (frames, len(self.skeleton), 4)
+        plain = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.shape == shape
+        q = read_only(given) if plain else owned(given, "rotations", shape, error=ClipError)
+        unit = np.empty(shape)
+        bad = _kernels.unit_quaternions(q, _LENGTH_TOLERANCE, unit)
+        if bad >= 0:
+            owned(q, "rotations", shape, error=ClipError)  # says where a value is not finite
+            frame, joint = divmod(bad, len(self.skeleton))
+            raise ClipError(
+                f"clip '{self.name}': rotation of joint '{self.skeleton.names[joint]}' in frame {frame} has length "
+                f"{np.linalg.norm(q[frame, joint]):.4g}; pass it through rotations.normalize first"
+            )
+        unit.setflags(write=False)
+        return unit
 
     def __len__(self) -> int:
         return len(self.root_positions)

@@ -51,8 +51,9 @@ def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
     The sole lies a toe's thickness under the toe joint; without a toe joint it is guessed from the length of the leg.
     The ball belongs to the toes: they stay flat on the ground while the foot turns about their joint.
     """
-    leg, world, places = leg_length(skeleton), t_pose(skeleton), t_pose_positions(skeleton)
-    points = []
+    leg, world = leg_length(skeleton), t_pose(skeleton)
+    places = t_pose_positions(skeleton, world)
+    names, joints, soles = [], [], []
     for side in ("left", "right"):
         ankle = skeleton.roles[f"{side}_ankle"]
         toe = skeleton.roles.get(f"{side}_toe", ankle)
@@ -64,10 +65,11 @@ def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
         sole = ball[2] - leg * _TOE_THICKNESS
         heel = at - leg * _HEEL_BACK * ahead
         for part, joint, place in (("heel", ankle, heel), ("ball", toe, ball), ("toe", toe, tip)):
-            on_sole = np.array([place[0], place[1], sole])
-            offset = rotations.rotate(rotations.conjugate(world[joint]), on_sole - places[joint])
-            points.append(ContactPoint(f"{side}_{part}", joint, (float(offset[0]), float(offset[1]), float(offset[2]))))
-    return tuple(points)
+            names.append(f"{side}_{part}")
+            joints.append(joint)
+            soles.append((place[0], place[1], sole))
+    offsets = rotations.rotate(rotations.conjugate(world[joints]), np.array(soles) - places[joints])
+    return tuple(ContactPoint(n, j, (x, y, z)) for n, j, (x, y, z) in zip(names, joints, offsets.tolist(), strict=True))
 
 
 def with_contact_points(clip: Clip) -> Clip:
@@ -80,7 +82,8 @@ def with_contact_points(clip: Clip) -> Clip:
 def sole_depth(skeleton: Skeleton) -> float:
     """How far the sole lies below the ankle in the T-pose [m], mean of both feet."""
     points = skeleton.contact_points or humanoid_contact_points(skeleton)
-    world, places = t_pose(skeleton), t_pose_positions(skeleton)
+    world = t_pose(skeleton)
+    places = t_pose_positions(skeleton, world)
     depths = []
     for side in ("left", "right"):
         ankle = places[skeleton.roles[f"{side}_ankle"]][2]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gaitway import rotations
 from gaitway.errors import FormatError
 from gaitway.motion.formats import _kernels
-from gaitway.motion.formats.numbers import POWERS_HIGH, POWERS_LOW, read_table
+from gaitway.motion.formats.numbers import POWERS_HIGH, POWERS_LOW, eight_bytes, read_table
 
 PATH = Path("table.txt")
 
@@ -98,7 +98,7 @@ def test_compiled_and_plain_parsers_agree() -> None:
     lines = [" ".join(style.format(v) for style, v in zip(styles, row, strict=True)) for row in rows]
     data = np.frombuffer(("\n".join(lines) + "\n").encode(), dtype=np.uint8)
     compiled, plain = np.empty((21, 4)), np.empty((21, 4))
-    arguments = (data, 0, 1e9, POWERS_HIGH, POWERS_LOW)
+    arguments = (data, eight_bytes(data.tobytes()), 0, 1e9, POWERS_HIGH, POWERS_LOW)
     assert _kernels.parse_rows(*arguments, compiled) == _kernels.parse_rows.py_func(*arguments, plain)
     np.testing.assert_array_equal(compiled[:20], plain[:20])
     np.testing.assert_array_equal(compiled[:20], [[float(word) for word in line.split()] for line in lines])
@@ -110,10 +110,33 @@ def test_euler_kernel_agrees_with_the_rotations_module() -> None:
     columns = np.array([[3, 1, 0], [2, 7, -1], [5, -1, -1], [-1, -1, -1]])
     axes = np.array([[2, 1, 0], [0, 2, -1], [1, -1, -1], [-1, -1, -1]])
     out = np.empty((7, 4, 4))
-    _kernels.euler_quaternions(table, columns, axes, out)
+    _kernels.euler_quaternions(table, columns, axes, np.empty((2, 8)), out)
     for joint, order in enumerate(("zyx", "xz", "y", "")):
         wanted = rotations.from_euler(order, np.radians(table[:, columns[joint, : len(order)]]))
         np.testing.assert_allclose(out[:, joint], wanted, atol=1e-14)
+
+
+@given(st.floats(-1e9, 1e9))
+@example(180.0)
+@example(-540.0)
+def test_half_angles_are_right_to_the_last_digits(degrees: float) -> None:
+    half = math.radians(math.fmod(degrees, 720.0)) / 2.0  # fmod is exact
+    np.testing.assert_allclose(_kernels.half_angle.py_func(degrees), (math.cos(half), math.sin(half)), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text", ["1.234567", "-0.000001", "1.2345678", "1.23456", "12.1234567890123", "3", "999.9999995"]
+)
+@pytest.mark.parametrize("after", ["\n", " \n", " 1.5\n", " 1.500000 \r\n"])
+def test_six_decimals_at_the_end_of_a_file_and_before(text: str, after: str) -> None:
+    wanted = [float(word) for word in (text + after).split()]
+    np.testing.assert_array_equal(read_table(PATH, (text + after).encode(), 0, len(wanted)), [wanted])
+
+
+@pytest.mark.parametrize("text", ["1.23456/", "1.23456:", "1.2345.7", "1.2 3456x", "1.234567x", "1.23456\xff"])
+def test_what_is_no_digit_among_six(text: str) -> None:
+    with pytest.raises(FormatError, match="is not a number"):
+        read_table(PATH, f"{text} 1.000000\n".encode("latin-1"), 0, 2)
 
 
 def test_reordering_axes_is_the_same_turn_in_other_axes() -> None:

@@ -183,5 +183,6 @@ def _rotations(
     if stretching:
         notes.append(f"{len(stretching)} bones ('{stretching[0]}' ...) move or stretch; a clip has rotations only")
     local = np.empty((len(values), count, 4))
-    _kernels.euler_quaternions(np.degrees(values) if radians else values, columns, axes, local)
+    degrees = np.degrees(values) if radians else values
+    _kernels.euler_quaternions(degrees, columns, axes, np.empty((2, values.shape[1])), local)
     return rotations.multiply(rotations.multiply(own, local), rotations.conjugate(own))

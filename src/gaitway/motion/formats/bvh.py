@@ -40,7 +40,7 @@ def read_bvh(path: Path, file_fps: float | None = None) -> RawMotion:
     fps = file_fps if file_fps is not None else _header_rate(path, data, header)
     columns, axes = header.rotation_channels
     rotations = np.empty((len(table), len(header.joints), 4))
-    _kernels.euler_quaternions(table, columns, axes, rotations)
+    _kernels.euler_quaternions(table, columns, axes, np.empty((2, header.columns)), rotations)
     return RawMotion(
         names=unique_names((joint.name for joint in header.joints), notes),
         parents=header.parents,

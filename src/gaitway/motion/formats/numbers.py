@@ -14,6 +14,8 @@ from gaitway.motion.formats.limits import MAX_MAGNITUDE, MAX_VALUES
 from gaitway.motion.formats.source import line_of, quoted
 
 _LARGEST_POWER = 290
+_EIGHT_BYTES = np.dtype([("eight", "<i8")])
+"""A field of a packed record may lie at any address, where a plain integer may not."""
 
 
 def _powers_of_ten() -> tuple[FloatArray, FloatArray]:
@@ -27,6 +29,11 @@ POWERS_HIGH, POWERS_LOW = _powers_of_ten()
 """10**k for k from -290 to 290 as pairs of doubles whose sum has 106 bits."""
 
 
+def eight_bytes(data: bytes) -> _kernels.WordArray:
+    """At each byte the integer of the eight bytes from there on, the first one lowest; a view without a copy."""
+    return np.ndarray((max(len(data) - 7, 0),), dtype=_EIGHT_BYTES, buffer=data, strides=(1,))
+
+
 def read_table(path: Path, data: bytes, start: int, columns: int) -> FloatArray:
     """The numbers from byte `start` to the end of the file, one line a row; (F, columns).
 
@@ -38,7 +45,9 @@ def read_table(path: Path, data: bytes, start: int, columns: int) -> FloatArray:
     rows = min((len(data) - start + 1) // (2 * columns), MAX_VALUES // columns) + 1
     table = np.empty((rows, columns))
     buffer = np.frombuffer(data, dtype=np.uint8)
-    status, whole, position, found = _kernels.parse_rows(buffer, start, MAX_MAGNITUDE, POWERS_HIGH, POWERS_LOW, table)
+    status, whole, position, found = _kernels.parse_rows(
+        buffer, eight_bytes(data), start, MAX_MAGNITUDE, POWERS_HIGH, POWERS_LOW, table
+    )
     if status == _kernels.OK:
         return table[:whole]
     line = line_of(data, position)
