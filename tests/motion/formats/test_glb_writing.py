@@ -11,6 +11,7 @@ import pytest
 
 from gaitway import rotations
 from gaitway.errors import GaitwayError
+from gaitway.library.cast.catalog import load_cast
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip, load_clip_with_report, save_clip
@@ -101,3 +102,9 @@ def test_units_other_than_metres_are_refused(tmp_path: Path) -> None:
         with pytest.raises(GaitwayError, match="a GLB is in metres and Y up"):
             save_clip(clip, tmp_path / "x.glb", **wrong)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_joints_keep_their_order(tmp_path: Path) -> None:
+    clip = load_cast("person", behaviors=["walk_forward"]).clips["walk_forward"]
+    save_clip(clip, tmp_path / "walk.glb")
+    assert load_clip(tmp_path / "walk.glb").skeleton.names == clip.skeleton.names

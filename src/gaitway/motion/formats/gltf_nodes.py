@@ -97,14 +97,10 @@ def joint_set(file: GltfFile, tree: NodeTree, wanted: Iterable[int]) -> JointSet
     root = next((node for node in chains[0] if node in shared), None)
     if root is None:
         file.fail("has joints that hang on different roots; one figure a file is read")
-    depth = {}
-    for chain in chains:
-        below = chain[: chain.index(root) + 1]
-        for level, node in enumerate(reversed(below)):
-            depth[node] = level
-    if len(depth) > MAX_JOINTS:
-        file.fail(f"has {len(depth)} joints; at most {MAX_JOINTS} are read")
-    nodes = sorted(depth, key=lambda node: (depth[node], node))
+    # the file's own order, but nothing before what it hangs on
+    nodes = list(dict.fromkeys(node for chain in chains for node in reversed(chain[: chain.index(root) + 1])))
+    if len(nodes) > MAX_JOINTS:
+        file.fail(f"has {len(nodes)} joints; at most {MAX_JOINTS} are read")
     place = {node: j for j, node in enumerate(nodes)}
     parents = [-1 if node == root else place[tree.parents[node]] for node in nodes]
     return JointSet(nodes, parents, tree.ancestors(root)[1:])
