@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +96,10 @@ def test_clip_convert_and_draw(tmp_path: Path) -> None:
         (["clip", "info", "good.bvh", "--unit", "furlong"], "furlong"),
         (["clip", "convert", "good.bvh", "out.xyz"], "out.xyz"),
         (["clip", "draw", "good.bvh", "-o", "out.png", "--view", "sideways"], "sideways"),
+        (["clip", "draw", "good.bvh", "-o", "out.webp", "--view", "nan"], "nan"),
+        (["clip", "convert", "good.bvh", "out.bvh", "--fps", "-3"], "--fps"),
+        (["clip", "nonsense"], "gaitway clip --help"),
+        (["library", "show", "horse", "-o", "out.jpg"], ".png"),
         (["clip", "draw", "good.bvh", "-o", "out.tiff"], "out.tiff"),
         (["clip", "draw", "good.bvh", "-o", "no/such/folder/out.png"], "folder"),
         (["library", "show", "persn"], "person"),
@@ -121,3 +128,62 @@ def test_wrong_input_is_one_line_and_leaves_nothing(arguments: list[str], words:
 
 def test_library_list() -> None:
     assert json.loads(gaitway("library", "list", "--json").stdout) == ["person", "horse", "skateboarder"]
+
+
+def test_clip_info_says_how_the_file_was_understood_and_measures_to_the_tips(tmp_path: Path) -> None:
+    file = tmp_path / "[bold]two[bold].bvh"
+    file.write_text(BVH)
+    facts = json.loads(gaitway("clip", "info", file, "--unit", "cm", "--keep-tpose", "--json").stdout)
+    assert (facts["unit"], facts["up"], facts["dropped_tpose"]) == ("cm", "y", False)
+    assert facts["height_m"] == pytest.approx(0.85, abs=0.01)  # thigh and shin, down to the End Site
+    shown = gaitway("clip", "info", file, "--unit", "cm")
+    assert "[bold]two[bold].bvh" in "".join(shown.stdout.split())  # a name is no markup, and is never cut short
+    assert "\x1b" not in shown.stdout + shown.stderr
+
+
+def test_names_that_are_not_text_and_output_that_is_ascii(tmp_path: Path) -> None:
+    file = os.fsencode(tmp_path) + b"/ba\xff.bvh"
+    Path(os.fsdecode(file)).write_text(BVH)
+    command = [os.fsencode(sys.executable), b"-m", b"gaitway", b"clip", b"info", file]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "300"}
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False, env=ascii_only)
+    assert done.returncode == 0, done.stderr
+    assert rb"ba\udcff.bvh" in done.stdout
+    assert (done.stdout + done.stderr).isascii()
+
+
+def test_names_and_numbers_stay_whole_in_a_narrow_terminal() -> None:
+    narrow = {**os.environ, "COLUMNS": "60"}
+    command = [sys.executable, "-m", "gaitway", "library", "show", "horse"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=narrow)
+    assert all(len(line) <= 60 for line in done.stdout.splitlines())
+    assert all(name in done.stdout for name in ("gallop_forward", "gallop_right_40", "-3.4"))
+    assert "-0.00" not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX systems")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_film_leaves_nothing(number: int, code: int, tmp_path: Path) -> None:
+    frame = "1 90 0 0 0 0 0 5 0 0 0 0\n"
+    (tmp_path / "long.bvh").write_text(BVH.replace("Frames: 2", "Frames: 9002") + 9000 * frame)
+    command = [sys.executable, "-m", "gaitway", "clip", "draw", "long.bvh", "-o", "film.webp"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    ) as process:
+        deadline = time.monotonic() + 120.0
+        while not list(tmp_path.glob(".film.webp.*")) and time.monotonic() < deadline:  # until the film has begun
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert [p.name for p in tmp_path.iterdir()] == ["long.bvh"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks() -> None:
+    command = f"{sys.executable} -m gaitway library list --json"
+    full = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert (full.returncode, full.stderr.count("\n")) == (2, 1), full.stderr
+    closed = subprocess.run(f"{command} | true", shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert closed.stderr == ""

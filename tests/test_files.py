@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gaitway.errors import FormatError
-from gaitway.files import atomic_write
+from gaitway.files import atomic_write, check_writable
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path: Path) -> None:
@@ -58,3 +58,11 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="folder: cannot be written"), atomic_write(tmp_path / "folder") as file:
         file.write(b"x")
     assert list((tmp_path).iterdir()) == [tmp_path / "folder"]
+
+
+def test_check_writable_names_what_is_in_the_way(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new.png")
+    for path, words in ((tmp_path, "is a folder"), (tmp_path / "no" / "new.png", "no folder")):
+        with pytest.raises(FormatError, match=words):
+            check_writable(path)
+    assert not list(tmp_path.iterdir())

@@ -39,6 +39,21 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
         raise
 
 
+def check_writable(path: str | Path) -> None:
+    """Find out, before long work, that a file could not be written at its end.
+
+    Raises:
+        FormatError: if `path` is a folder, or the folder it is to lie in does not exist or cannot be written.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise FormatError(target, "cannot be written: it is a folder; name a file")
+    if not target.parent.is_dir():
+        raise FormatError(target, f"cannot be written: there is no folder '{target.parent}'")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise FormatError(target, f"cannot be written: the folder '{target.parent}' allows no new files")
+
+
 def _umask() -> int:
     """The process's file mode mask, which `mkstemp` does not honour (there is no way to read it without setting it)."""
     mask = os.umask(0o022)

@@ -110,7 +110,7 @@ def _horse_legs() -> list[BodyPart]:
 
 
 def _board() -> tuple[BodyPart, ...]:
-    """A deck with raised ends and four wheels; the board's joint is the middle of the deck's top."""
+    """A deck with raised ends, two trucks and four wheels; the board's joint is the middle of the deck's top."""
     parts = [
         BodyPart("Board", (-0.29, 0.0, -0.008), (0.29, 0.0, -0.008), (0.007,), (0.102,), color="accent", shape="box")
     ]
@@ -120,6 +120,8 @@ def _board() -> tuple[BodyPart, ...]:
     for truck in ("FrontTruck", "BackTruck"):
         axle = ((0.0, -0.085, -0.045), (0.0, 0.085, -0.045))
         parts.append(BodyPart(truck, *axle, (0.012, 0.012), side=(1.0, 0.0, 0.0), color="#8d9094"))
+        hanger = ((0.0, 0.0, 0.032), (0.0, 0.0, -0.052))  # from the underside of the deck down to the axle
+        parts.append(BodyPart(truck, *hanger, (0.02,), (0.032,), color="#8d9094", shape="box"))
         for sign in (1.0, -1.0):
             wheel = ((0.0, 0.082 * sign, -0.047), (0.0, 0.098 * sign, -0.047))
             parts.append(BodyPart(truck, *wheel, (0.028, 0.028), side=(1.0, 0.0, 0.0), color="#d8d2c2"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,12 @@ _OTHER_LANE = "#7a8087"
 
 
 def library_sheet(
-    library: Library, path: str | Path | None = None, *, columns: int = 12, row_height: int = 150
+    library: Library,
+    path: str | Path | None = None,
+    *,
+    columns: int = 12,
+    row_height: int = 150,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Image.Image:
     """Draw the behaviour graph and a strip of every clip, with its length, time, turn and contacts.
 
@@ -31,6 +37,7 @@ def library_sheet(
         path: where to write a PNG; None writes nothing.
         columns: most figures in a strip.
         row_height: pixels for a standing person.
+        progress: called with (clips done, clips in all) after each clip.
 
     Returns:
         The picture, 1800 pixels wide.
@@ -44,7 +51,9 @@ def library_sheet(
     if library.graph.behaviors:
         parts.append(graph_picture(library.graph, WIDTH))
     behavior_of = {clip: behavior for behavior in library.graph.behaviors for clip in behavior.clips}
-    parts += [_clip_row(clip, behavior_of.get(name), columns, row_height) for name, clip in library.clips.items()]
+    for done, (name, clip) in enumerate(library.clips.items(), 1):
+        parts.append(_clip_row(clip, behavior_of.get(name), columns, row_height))
+        progress(done, len(library.clips))
     sheet = Image.new("RGB", (WIDTH, sum(part.height for part in parts)), BACKDROP)
     top = 0
     for part in parts:
