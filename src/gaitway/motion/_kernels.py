@@ -86,10 +86,11 @@ def two_bone(
         start, middle, end = points[n, 0], points[n, 1], points[n, 2]
         first, second, chord = middle - start, end - middle, end - start
         goal = target[n] - start
-        a, b = np.sqrt(np.sum(first * first)), np.sqrt(np.sum(second * second))
-        length, distance = np.sqrt(np.sum(chord * chord)), np.sqrt(np.sum(goal * goal))
+        a, b = np.sqrt(_dot(first, first)), np.sqrt(_dot(second, second))
+        length, distance = np.sqrt(_dot(chord, chord)), np.sqrt(_dot(goal, goal))
         if a < 1e-9 or b < 1e-9 or length < 1e-9 or distance < 1e-9:
-            new_upper[n], new_lower[n] = upper[n], lower[n]
+            for k in range(4):
+                new_upper[n, k], new_lower[n, k] = upper[n, k], lower[n, k]
             continue
         swing = _shortest_arc(chord / length, goal / distance)
         first, second = _turn(swing, first), _turn(swing, second)
@@ -100,8 +101,24 @@ def two_bone(
         height = np.sqrt(max(a * a - along * along, 0.0))
         new_first = along * ahead + height * side
         new_second = reach * ahead - new_first
-        new_upper[n] = _times(_shortest_arc(first / a, new_first / a), _times(swing, upper[n]))
-        new_lower[n] = _times(_shortest_arc(second / b, new_second / b), _times(swing, lower[n]))
+        turned_upper = _times(_shortest_arc(first / a, new_first / a), _times(swing, upper[n]))
+        turned_lower = _times(_shortest_arc(second / b, new_second / b), _times(swing, lower[n]))
+        for k in range(4):
+            new_upper[n, k], new_lower[n, k] = turned_upper[k], turned_lower[k]
+
+
+@kernel
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    """Inner product of two vectors of three; NumPy's own takes long to compile."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Cross product of two vectors of three."""
+    c = np.empty(3)
+    c[0], c[1], c[2] = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    return c
 
 
 @kernel
@@ -122,46 +139,49 @@ def _bend_side(first: FloatArray, ahead: FloatArray, pole: FloatArray, margin: f
 
     Where it is now, unless the limb is within `margin` of straight (or bent backward): then it eases to the pole.
     """
-    now = first - ahead * np.sum(first * ahead)
+    now = first - ahead * _dot(first, ahead)
     # the hinge stands square on the first bone and the pole; it holds for a limb folded beyond a right angle too
-    wanted = np.cross(ahead, np.cross(pole, first))
-    size = np.sqrt(np.sum(wanted * wanted))
-    if size > 1e-6 * np.sqrt(np.sum(first * first)):
+    wanted = _cross(ahead, _cross(pole, first))
+    size = np.sqrt(_dot(wanted, wanted))
+    if size > 1e-6 * np.sqrt(_dot(first, first)):
         wanted = wanted / size
-        along = np.sum(now * wanted)
+        along = _dot(now, wanted)
         if along < margin:
             side = now - along * wanted
             t = max((along + margin) / (2.0 * margin), 0.0)
             # cubic that leaves 0.2 margin with slope 0 and joins the identity at the margin with slope 1
             eased = margin * (0.2 + t * t * (0.8 * (3.0 - 2.0 * t) + 2.0 * (t - 1.0)))
             # what points sideways is noise unless it is large
-            kept = min(max(max(along, np.sqrt(np.sum(side * side)) - margin) / margin, 0.0), 1.0)
+            kept = min(max(max(along, np.sqrt(_dot(side, side)) - margin) / margin, 0.0), 1.0)
             now = eased * wanted + kept * kept * (3.0 - 2.0 * kept) * side
-    length = np.sqrt(np.sum(now * now))
+    length = np.sqrt(_dot(now, now))
     if length > 1e-9:
         return now / length
-    helper = np.array([1.0, 0.0, 0.0]) if abs(ahead[0]) < 0.7 else np.array([0.0, 1.0, 0.0])
-    any_side = helper - ahead * np.sum(helper * ahead)
-    return any_side / np.sqrt(np.sum(any_side * any_side))
+    helper = np.zeros(3)
+    helper[0 if abs(ahead[0]) < 0.7 else 1] = 1.0
+    any_side = helper - ahead * _dot(helper, ahead)
+    return any_side / np.sqrt(_dot(any_side, any_side))
 
 
 @kernel
 def _shortest_arc(a: FloatArray, b: FloatArray) -> FloatArray:
     """Quaternion of the shortest rotation from unit vector `a` to unit vector `b`."""
     q = np.empty(4)
-    q[0] = 1.0 + np.sum(a * b)
+    q[0] = 1.0 + _dot(a, b)
     if q[0] < 1e-9:
-        helper = np.array([1.0, 0.0, 0.0]) if abs(a[0]) < abs(a[1]) else np.array([0.0, 1.0, 0.0])
-        q[0], q[1:] = 0.0, np.cross(a, helper)
+        helper = np.zeros(3)
+        helper[0 if abs(a[0]) < abs(a[1]) else 1] = 1.0
+        q[0], axis = 0.0, _cross(a, helper)
     else:
-        q[1:] = np.cross(a, b)
-    return q / np.sqrt(np.sum(q * q))
+        axis = _cross(a, b)
+    q[1], q[2], q[3] = axis[0], axis[1], axis[2]  # one by one: Numba compiles a slice's assignment for seconds
+    return q / np.sqrt(q[0] * q[0] + _dot(q[1:], q[1:]))
 
 
 @kernel
 def _turn(q: FloatArray, v: FloatArray) -> FloatArray:
-    t = 2.0 * np.cross(q[1:], v)
-    return v + q[0] * t + np.cross(q[1:], t)
+    t = 2.0 * _cross(q[1:], v)
+    return v + q[0] * t + _cross(q[1:], t)
 
 
 @kernel

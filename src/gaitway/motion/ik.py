@@ -59,8 +59,9 @@ def two_bone(
     vectors = [np.asarray(v, dtype=np.float64) for v in (start, middle, end, target, pole)]
     quaternions = [np.asarray(q, dtype=np.float64) for q in (upper, lower)]
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in vectors + quaternions))
-    flat = [np.ascontiguousarray(np.broadcast_to(v, (*batch, 3))).reshape(-1, 3) for v in vectors]
-    turns = [np.ascontiguousarray(np.broadcast_to(q, (*batch, 4))).reshape(-1, 4) for q in quaternions]
+    # copies, since a read-only view would be another type to Numba and compile the kernel once more
+    flat = [np.array(np.broadcast_to(v, (*batch, 3)), order="C").reshape(-1, 3) for v in vectors]
+    turns = [np.array(np.broadcast_to(q, (*batch, 4)), order="C").reshape(-1, 4) for q in quaternions]
     new_upper, new_lower = np.empty_like(turns[0]), np.empty_like(turns[1])
     points = np.stack(flat[:3], axis=1)
     _kernels.two_bone(points, turns[0], turns[1], flat[3], flat[4], softness, STRAIGHT, new_upper, new_lower)
