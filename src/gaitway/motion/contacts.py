@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.ndimage import binary_closing, binary_opening, gaussian_filter1d, maximum_filter1d
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
@@ -119,12 +119,17 @@ def detect_contacts(clip: Clip, limits: ContactLimits = ContactLimits()) -> Clip
     """
     clip = with_contact_points(clip)
     size = _size(clip.skeleton)
-    points = gaussian_filter1d(clip.contact_positions(), limits.smoothing_s * clip.fps, axis=0, mode="nearest") / size
+    points = (
+        scipy.ndimage.gaussian_filter1d(clip.contact_positions(), limits.smoothing_s * clip.fps, axis=0, mode="nearest")
+        / size
+    )
     roots = clip.root_positions[:, :2] / size
     speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
     window = max(int(0.5 * clip.fps) | 1, 1)
-    smooth_roots = gaussian_filter1d(roots, 0.05 * clip.fps, axis=0, mode="nearest")
-    going = maximum_filter1d(np.linalg.norm(linear_velocities(smooth_roots, clip.fps), axis=-1), window)[:, None]
+    smooth_roots = scipy.ndimage.gaussian_filter1d(roots, 0.05 * clip.fps, axis=0, mode="nearest")
+    going = scipy.ndimage.maximum_filter1d(np.linalg.norm(linear_velocities(smooth_roots, clip.fps), axis=-1), window)[
+        :, None
+    ]
     height = points[..., 2] - _resting_heights(points, speed, going, _feet(clip.skeleton))
     begin = (height < limits.height[0]) & (speed < limits.speed[0] + limits.speed_share[0] * going)
     go_on = (height < limits.height[1]) & (speed < limits.speed[1] + limits.speed_share[1] * going)
@@ -207,8 +212,8 @@ def _without_blips(contacts: BoolArray, shortest: float) -> BoolArray:
     gap, length = max(int(0.5 * shortest), 1), max(int(np.ceil(shortest)), 1)
     pad = gap + length
     padded = np.pad(contacts, ((pad, pad), (0, 0)), mode="edge")
-    closed = binary_closing(padded, np.ones((gap + 1, 1)))
-    opened: BoolArray = binary_opening(closed, np.ones((length, 1)))[pad:-pad]
+    closed = scipy.ndimage.binary_closing(padded, np.ones((gap + 1, 1)))
+    opened: BoolArray = scipy.ndimage.binary_opening(closed, np.ones((length, 1)))[pad:-pad]
     return opened
 
 

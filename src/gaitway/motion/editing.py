@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import gaussian_filter1d
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import planar, rotations
 from gaitway.arrays import FloatArray
@@ -139,6 +139,6 @@ def root_path(clip: Clip, smoothing_s: float = 0.0) -> FloatArray:
     if pad < 1:
         return path
     before, after = 2 * path[0] - path[pad:0:-1], 2 * path[-1] - path[-2 : -pad - 2 : -1]
-    filtered = gaussian_filter1d(np.concatenate([before, path, after]), smoothing_s * clip.fps, axis=0)
+    filtered = scipy.ndimage.gaussian_filter1d(np.concatenate([before, path, after]), smoothing_s * clip.fps, axis=0)
     smooth: FloatArray = filtered[pad : pad + len(path)]
     return smooth

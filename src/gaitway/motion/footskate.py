@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
@@ -92,7 +92,9 @@ def _root_shift(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) -
         shift = plan.ankle - positions[:, clip.skeleton.roles[f"{side}_ankle"]]
         share = plan.planted + 1e-3
         total, weight = total + share[:, None] * shift, weight + share
-    smooth: FloatArray = gaussian_filter1d(total / weight[:, None], _FOLLOW_S * clip.fps, axis=0, mode="nearest")
+    smooth: FloatArray = scipy.ndimage.gaussian_filter1d(
+        total / weight[:, None], _FOLLOW_S * clip.fps, axis=0, mode="nearest"
+    )
     return smooth
 
 
@@ -109,8 +111,8 @@ def _root_drop(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) ->
         need = np.maximum(need, np.where(plan.planted, short, 0.0))
     half = max(int(0.5 * _DROP_S * clip.fps), 1)
     # the filter looks no farther than the maximum was spread, so it never falls below the need
-    spread = maximum_filter1d(np.minimum(need, _DEEPEST), 2 * half + 1, mode="nearest")
-    drop: FloatArray = gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
+    spread = scipy.ndimage.maximum_filter1d(np.minimum(need, _DEEPEST), 2 * half + 1, mode="nearest")
+    drop: FloatArray = scipy.ndimage.gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
     return drop
 
 
@@ -126,7 +128,7 @@ def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: Fo
     reach = np.clip(length, abs(a - b) + 1e-4, (1.0 - 0.5 * SOFTNESS) * (a + b))
     bent = _bend(np.linalg.norm(ankle - hip, axis=-1), a, b)
     change = _bend(reach, a, b) - bent
-    smooth = gaussian_filter1d(change, _DAMPING_S * fps, mode="nearest")
+    smooth = scipy.ndimage.gaussian_filter1d(change, _DAMPING_S * fps, mode="nearest")
     rest = np.where(plan.planted, change - smooth, 0.0)[:, None]
     change = smooth + bridge(rest, plan.planted, fps, 3.0 * _DAMPING_S)[:, 0]
     angle = np.clip(bent + change, 0.0, np.pi)

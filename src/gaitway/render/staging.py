@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
@@ -150,7 +150,7 @@ def following_cameras(stage: Stage, view: str | float, elevation: float, size: t
     """One camera a frame, that goes smoothly along with the middle of the group and keeps everybody in the picture."""
     middles = np.array([stage.middle(f) for f in range(len(stage))])
     middles[:, 2] = 0.0
-    track = gaussian_filter1d(middles, 0.4 * stage.fps, axis=0, mode="nearest")
+    track = scipy.ndimage.gaussian_filter1d(middles, 0.4 * stage.fps, axis=0, mode="nearest")
     cloud = []
     for p in stage.positions:
         held = p[np.minimum(np.arange(len(stage)), len(p) - 1)]
