@@ -95,7 +95,8 @@ def _read(path: Path, file_fps: float | None, asf: Path | None, animation: int |
         case ".asf":
             raise FormatError(path, "is a skeleton without motion; load the .amc file that goes with it")
         case other:
-            raise FormatError(path, f"'{other}' is no known capture format; expected .bvh, .amc, .glb or .gltf")
+            kind = f"'{other}' is no known capture format" if other else "has no ending that names its format"
+            raise FormatError(path, f"{kind}; expected .bvh, .amc, .glb or .gltf")
 
 
 def save_clip(

@@ -212,6 +212,8 @@ class GltfFile:
             root = json.loads(text.decode("utf-8-sig"), parse_constant=_refuse_constant)
         except json.JSONDecodeError as problem:
             raise FormatError(self.path, f"is not valid JSON: {problem.msg}", problem.lineno) from None
+        except UnicodeDecodeError:
+            raise FormatError(self.path, "is neither GLB (it does not begin with 'glTF') nor JSON text") from None
         except (ValueError, RecursionError) as problem:
             what = "it is nested too deep" if isinstance(problem, RecursionError) else str(problem)[:100]
             raise FormatError(self.path, f"is not valid JSON: {what}") from None
