@@ -9,6 +9,7 @@ import pytest
 
 from gaitway import rotations
 from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.masses import centre_of_mass
 from gaitway.library.cast.person.actions.clips import (
     CRAWL_CLEARANCE,
     DUCK_CLEARANCE,
@@ -21,7 +22,6 @@ from gaitway.library.cast.person.actions.clips import (
 )
 from gaitway.library.cast.person.actions.crawling import crawl_hub
 from gaitway.library.cast.person.actions.ducking import body_tops
-from gaitway.library.cast.person.actions.staging import centre_of_mass
 from gaitway.library.cast.person.gait.hubs import hub
 from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
@@ -89,7 +89,7 @@ def test_legs_pass_over_the_bar(behavior: str, take: int) -> None:
 def test_centre_of_mass_falls_freely(behavior: str) -> None:
     clip = entry(behavior).clip
     air = flight(clip)
-    mass = centre_of_mass(clip.root_positions, clip.rotations)[air]
+    mass = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations)[air]
     pull = np.diff(mass, 2, axis=0) * clip.fps**2
     np.testing.assert_allclose(pull[:, 2], -9.81, atol=0.1)
     np.testing.assert_allclose(pull[:, :2], 0.0, atol=0.1)

@@ -7,8 +7,8 @@ import pytest
 
 from gaitway import rotations
 from gaitway.errors import SkeletonError
+from gaitway.library.cast.curves import fill_smoothly
 from gaitway.library.cast.person.actions.posing import Stiffness, Targets, solve_poses
-from gaitway.library.cast.person.actions.staging import fill_smoothly
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import ContactPoint

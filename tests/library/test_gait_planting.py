@@ -7,11 +7,20 @@ from hypothesis import strategies as st
 
 from gaitway import planar, rotations
 from gaitway.errors import ClipError
-from gaitway.library.cast.person.gait.foot_roll import TOE_JOINT, TOE_SHARE, TOES, TOES_FLAT, roll
+from gaitway.library.cast.person.gait import _kernels
+from gaitway.library.cast.person.gait.foot_roll import (
+    FOOT,
+    TOE_JOINT,
+    TOE_SHARE,
+    TOES,
+    TOES_FLAT,
+    TRAILING_REACH,
+    roll,
+)
 from gaitway.library.cast.person.gait.model import GaitModel
 from gaitway.library.cast.person.gait.planting import Motion, Pin, Stance, plant
 from gaitway.library.cast.person.gait.stride import FPS, Controls, locomote
-from gaitway.library.cast.person.skeleton import BALL, HEEL, TOE_TIP, person_skeleton
+from gaitway.library.cast.person.skeleton import BALL, HEEL, LEG, TOE_TIP, person_skeleton
 from gaitway.motion.clip import Clip
 
 
@@ -48,6 +57,19 @@ def rolled_by_rotations(ankle: np.ndarray, yaw: float, pitch: np.ndarray) -> np.
 def test_roll_agrees_with_rotations(yaw: float, x: float, pitch: list[float]) -> None:
     ankle, angles = np.array([x, 1.0, 0.08]), np.array(pitch)
     np.testing.assert_allclose(roll(ankle, yaw, angles), rolled_by_rotations(ankle, yaw, angles), atol=1e-12)
+
+
+@given(ahead=st.floats(-0.1, 0.9), yaw=st.floats(-2.0, 2.0), pitch=st.floats(-0.9, 0.2), late=st.floats(0.0, 1.0))
+def test_heel_kernel_agrees_with_plain_steps(ahead: float, yaw: float, pitch: float, late: float) -> None:
+    ankle, limit = np.array([0.2, -0.1, 0.08]), TRAILING_REACH * LEG
+    hip = np.array([[0.2 + ahead * np.cos(yaw), -0.1 + ahead * np.sin(yaw), 0.9]])
+    found = np.array([pitch])
+    _kernels.raise_heel(ankle, yaw, hip, np.array([late]), FOOT, limit, found)
+    wanted = pitch
+    for _ in range(6):
+        over = max(float(np.linalg.norm(roll(ankle, yaw, np.array([wanted]))[0] - hip[0])) - limit, 0.0)
+        wanted = max(wanted - late * over**2 / (over + 0.01) / 0.14, -1.2)
+    assert found[0] == pytest.approx(min(wanted, pitch), abs=1e-9)
 
 
 def test_sole_is_flat_and_contact_points_are_on_it() -> None:

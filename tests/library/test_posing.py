@@ -15,9 +15,16 @@ FIRM, FLOOR = 1e5, 1e4
 
 
 def plain_step(
-    given: tuple[np.ndarray, np.ndarray], now: tuple[np.ndarray, np.ndarray], targets: Targets, stiffness: Stiffness
+    given: tuple[np.ndarray, np.ndarray],
+    now: tuple[np.ndarray, np.ndarray],
+    targets: Targets,
+    stiffness: Stiffness,
+    pressed: set[int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One Gauss-Newton step of one frame with the whole matrix: unknowns are the root's shift and a turn a joint."""
+    """One Gauss-Newton step of one frame with the whole matrix: unknowns are the root's shift and a turn a joint.
+
+    `pressed` are the points that the floor pushes up, before and (changed in place) after the step.
+    """
     skeleton = person_skeleton()
     place, turn = now
     positions, world = forward_kinematics(skeleton, place, turn)
@@ -31,6 +38,7 @@ def plain_step(
         at = slice(3 + 3 * j, 6 + 3 * j)
         hessian[at, at] = axes[j] @ np.diag(stiffness.joints[j]) @ axes[j].T
         gradient[at] = axes[j] @ (stiffness.joints[j] * away[j])
+    floored: dict[int, tuple[float, np.ndarray]] = {}
     for k, point in enumerate((*targets.points, *targets.floor)):
         here = positions[point.joint] + axes[point.joint] @ np.array(point.offset)
         slope = np.zeros((3, 3 + 3 * joints))
@@ -40,11 +48,16 @@ def plain_step(
             slope[:, 3 + 3 * joint : 6 + 3 * joint] = np.cross(np.eye(3), here - positions[joint]).T
             joint = int(skeleton.parents[joint])
         held = k < len(targets.points)
-        weight = FIRM * targets.weights[0, k] * np.ones(3) if held else FLOOR * np.array([0, 0, float(here[2] < 0.0)])
+        on_floor = here[2] < 0.0 or k in pressed
+        weight = FIRM * targets.weights[0, k] * np.ones(3) if held else FLOOR * np.array([0, 0, float(on_floor)])
+        if not held and on_floor:
+            floored[k] = (here[2], slope[2])
         error = here - targets.places[0, k] if held else here
         hessian += slope.T @ (weight[:, None] * slope)
         gradient += slope.T @ (weight * error)
     change = -np.linalg.solve(hessian, gradient)
+    pressed.clear()
+    pressed.update(k for k, (height, slope) in floored.items() if height + slope @ change < 0.0)
     vectors = change[3:].reshape(joints, 3)
     vectors = vectors * np.minimum(1.0, 0.5 / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
     own = np.einsum("jki,jk->ji", axes, vectors)
@@ -79,8 +92,9 @@ def test_kernel_agrees_with_plain_steps(in_turn: bool) -> None:
         part = Targets(targets.points, targets.places[f : f + 1], targets.weights[f : f + 1], targets.floor)
         follows = in_turn and f > 0
         now = before if follows else (root[f], local[f])
+        pressed: set[int] = set()
         for _ in range((iterations + 1) // 2 if follows else iterations):
-            now = plain_step((root[f], local[f]), now, part, stiffness)
+            now = plain_step((root[f], local[f]), now, part, stiffness, pressed)
         before = now
         np.testing.assert_allclose(got_root[f], now[0], atol=1e-9)
         assert rotations.angle_between(got_local[f], now[1]).max() < 1e-8

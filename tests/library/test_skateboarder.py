@@ -10,9 +10,9 @@ import pytest
 from gaitway import rotations
 from gaitway.library import check_joins
 from gaitway.library.cast.catalog import load_cast
+from gaitway.library.cast.masses import centre_of_mass
 from gaitway.library.cast.skateboarder.clips import LAND, LEAVE, skateboarder_clips
 from gaitway.library.cast.skateboarder.ride import SkaterStyle
-from gaitway.library.cast.skateboarder.rig import centre_of_mass
 from gaitway.library.cast.skateboarder.skeleton import DECK_HEIGHT, WHEELS, skateboarder_skeleton
 from gaitway.motion import Clip
 
@@ -98,7 +98,7 @@ def test_ollie_falls_freely() -> None:
         air = ~clip.contacts.any(axis=1)
         inside = [i for i in range(1, len(clip) - 1) if air[i - 1 : i + 2].all()]
         assert len(inside) / clip.fps > 0.8 * (LAND - LEAVE) - 0.1
-        height = centre_of_mass(clip)[:, 2]
+        height = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations)[:, 2]
         fall = np.array([(height[i - 1] - 2 * height[i] + height[i + 1]) * clip.fps**2 for i in inside])
         np.testing.assert_allclose(fall, -9.81, atol=0.05)
         assert clip.contact_positions()[:, :4, 2].min(axis=1).max() > 0.25, "the board clears a kerb"
@@ -121,7 +121,8 @@ def test_turns_carve(name: str, degrees: float) -> None:
     middle = len(clip) // 2
     heading = path[middle, 2]
     left = np.array([-np.sin(heading), np.cos(heading), 0.0])
-    offset = centre_of_mass(clip)[middle] - clip.contact_positions()[middle, :4].mean(axis=0)
+    mass = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations)[middle]
+    offset = mass - clip.contact_positions()[middle, :4].mean(axis=0)
     assert np.sign(offset @ left) == np.sign(degrees), "the body hangs to the inside"
     deck = clip.joint_transforms()[1][middle, clip.skeleton.index("Board")]
     assert np.sign(rotations.rotate(deck, np.array([0.0, 0.0, 1.0])) @ left) == np.sign(degrees), (

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import solve_banded
 
-from gaitway.arrays import FloatArray
+from gaitway.arrays import BoolArray, FloatArray
+
+_THIRD = (-1.0, 3.0, -3.0, 1.0)
+"""Weights of a third difference."""
 
 
 def smooth_step(t: npt.ArrayLike, start: float = 0.0, end: float = 1.0) -> FloatArray:
@@ -62,3 +68,50 @@ def travelled(times: FloatArray, speed: FloatArray, heading: FloatArray) -> Floa
     velocity = speed[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
     steps = 0.5 * (velocity[1:] + velocity[:-1]) * np.diff(times)[:, None]
     return np.column_stack([np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]), heading])
+
+
+def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int, float, float]] = ()) -> FloatArray:
+    """The curve of least jerk through the known samples.
+
+    Args:
+        values: samples (F,), read only where `known`.
+        known: (F,); the samples that stay as they are.
+        soft: (frame, value, weight) that draw the curve without binding it.
+    """
+    free = np.flatnonzero(~known)
+    if not len(free):
+        return values.copy()
+    start = np.where(known, values, 0.0)
+    # the normal equations of third differences have three diagonals on either side, also among the free samples alone
+    bands, size = _jerk_bands(len(values)), len(free)
+    matrix, right = np.zeros((7, size)), -_jerk_transposed(np.diff(start, 3), len(values))[free]
+    for offset in range(min(4, size)):
+        apart = free[offset:] - free[: size - offset]
+        entries = np.where(apart <= 3, bands[np.minimum(apart, 3), free[: size - offset]], 0.0)
+        matrix[3 - offset, offset:] = matrix[3 + offset, : size - offset] = entries
+    column = {int(frame): i for i, frame in enumerate(free)}
+    for frame, value, weight in soft:
+        if frame in column:
+            matrix[3, column[frame]] += weight
+            right[column[frame]] += weight * value
+    out = start.copy()
+    out[free] = solve_banded((3, 3), matrix, right)
+    return out
+
+
+def _jerk_transposed(jerks: FloatArray, count: int) -> FloatArray:
+    """The transpose of taking third differences of `count` samples; (count,)."""
+    out = np.zeros(count)
+    for a, factor in enumerate(_THIRD):
+        out[a : a + len(jerks)] += factor * jerks
+    return out
+
+
+def _jerk_bands(count: int) -> FloatArray:
+    """Sum of squares of third differences as a matrix: its diagonal and the three above it; (4, count)."""
+    out = np.zeros((4, count))
+    rows = max(count - 3, 0)
+    for apart in range(4):
+        for a in range(4 - apart):
+            out[apart, a : a + rows] += _THIRD[a] * _THIRD[a + apart]
+    return out

@@ -11,9 +11,9 @@ from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.entry import STYLE_NAMES
 from gaitway.library.cast.horse.skeleton import LEGS, STAND_HEIGHT, horse_skeleton
+from gaitway.library.cast.masses import GRAVITY
 from gaitway.motion.kinematics import forward_kinematics
 
-GRAVITY = 9.81
 STRIDE_TIME = 0.5
 """Seconds of one gallop stride: two strides a second."""
 DUTY = 0.26

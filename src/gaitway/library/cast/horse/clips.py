@@ -6,7 +6,7 @@ same pose with the same speeds; so any two join without a seam.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau, smooth_step, wobble
-from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.library.cast.horse.body import STRIDE_TIME, Course, HorseStyle
 from gaitway.library.cast.horse.legs import Stance
 from gaitway.library.cast.horse.skeleton import LEGS
@@ -70,7 +70,8 @@ def _gallop(name: str, turn: float, strides: int, style: HorseStyle, rng: np.ran
     jitter = np.zeros((strides, len(LEGS), 2))
     if rng is not None:
         course = replace(course, extra=_gallop_wobble(times, rng))
-        jitter = np.clip(rng.normal(size=jitter.shape), -2.0, 2.0) * np.array([0.02, 0.01])
+        jitter = np.clip(rng.normal(size=jitter.shape), -1.5, 1.5) * np.array([0.01, 0.008])
+        jitter[0] = 0.0  # its first hooves are about to land when the clip begins
     stances = {}
     for column, leg in enumerate(LEGS):
         each = [stride_stances(course, [k], leg, jitter[k, column]) for k in range(strides)]
@@ -174,45 +175,26 @@ def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip
 
 
 def horse_clips(
-    style: HorseStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Sequence[str] | None = None
+    style: HorseStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """The clips of a horse.
-
-    Args:
-        style: whose; the default is the mean horse.
-        seed: of the small differences between takes; take 0 gallops evenly.
-        takes: clips for each behaviour.
-        behaviors: only these; None for all.
-    """
-    style = style or HorseStyle()
-    out = []
-    for index, (behavior, start, end) in enumerate(HORSE_BEHAVIORS):
-        if behaviors is not None and behavior not in behaviors:
-            continue
-        for take in range(takes):
-            name = behavior if take == 0 else f"{behavior}.{take}"
-            rng = np.random.default_rng([seed, take, index])
-            out.append(CastClip(_clip(behavior, name, style, rng, take > 0), behavior, start, end))
-    return out
+    """The clips of a horse, the mean one by default. Arguments as those of `cast_clips`."""
+    return cast_clips(_recipes(), style or HorseStyle(), seed, takes, behaviors)
 
 
-HORSE_BEHAVIORS = (
-    # behaviour, state it starts in, state it ends in
-    ("stand", "stand", "stand"),
-    ("start_gallop", "stand", "gallop"),
-    ("gallop_forward", "gallop", "gallop"),
-    *((name, "gallop", "gallop") for name in TURNS),
-    ("stop_gallop", "gallop", "stand"),
-)
+def _recipes() -> list[Recipe[HorseStyle]]:
+    return [
+        Recipe("stand", "stand", "stand", lambda name, style, seed: _stand(name, 4.0, style, _rng(seed))),
+        Recipe("start_gallop", "stand", "gallop", lambda name, style, seed: _start(name, style, _rng(seed))),
+        Recipe("gallop_forward", "gallop", "gallop", _galloping(0.0, 1)),
+        *(Recipe(name, "gallop", "gallop", _galloping(*turn)) for name, turn in TURNS.items()),
+        Recipe("stop_gallop", "gallop", "stand", lambda name, style, seed: _stop(name, style, _rng(seed))),
+    ]
 
 
-def _clip(behavior: str, name: str, style: HorseStyle, rng: np.random.Generator, wobbles: bool) -> Clip:
-    noise = rng if wobbles else None
-    if behavior == "stand":
-        return _stand(name, 4.0, style, rng)
-    if behavior == "start_gallop":
-        return _start(name, style, noise)
-    if behavior == "stop_gallop":
-        return _stop(name, style, noise)
-    turn, strides = TURNS.get(behavior, (0.0, 1))
-    return _gallop(name, float(np.radians(turn)), strides, style, noise)
+def _galloping(degrees: float, strides: int) -> Callable[[str, HorseStyle, int], Clip]:
+    turn = float(np.radians(degrees))
+    return lambda name, style, seed: _gallop(name, turn, strides, style, _rng(seed))
+
+
+def _rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)

@@ -12,7 +12,6 @@ from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import travelled
 from gaitway.library.cast.horse.body import (
     DUTY,
-    GRAVITY,
     MID_STANCE,
     STRIDE_TIME,
     Course,
@@ -23,6 +22,7 @@ from gaitway.library.cast.horse.body import (
 )
 from gaitway.library.cast.horse.legs import Stance, SwingReference, leg_angles
 from gaitway.library.cast.horse.skeleton import LEGS, STAND_HEIGHT, horse_skeleton, leg_geometry
+from gaitway.library.cast.masses import GRAVITY
 from gaitway.motion.clip import Clip
 
 FPS = 30.0

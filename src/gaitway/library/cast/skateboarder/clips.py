@@ -6,7 +6,7 @@ In the state "wait" the right foot is on the ground beside the board.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import bump, hermite, plateau, smooth_step, travelled, wobble
-from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.entry import CastClip, Recipe, cast_clips
+from gaitway.library.cast.masses import GRAVITY, centre_of_mass
 from gaitway.library.cast.skateboarder.foot import FootStep, walk_foot
 from gaitway.library.cast.skateboarder.ride import (
     DEGREE,
@@ -27,11 +28,10 @@ from gaitway.library.cast.skateboarder.ride import (
     straight_path,
     waiting,
 )
-from gaitway.library.cast.skateboarder.rig import FPS, Ride, centre_of_mass, make_clip
+from gaitway.library.cast.skateboarder.rig import FPS, Ride, make_clip
 from gaitway.library.cast.skateboarder.skeleton import HALF_BASE
 from gaitway.motion.clip import Clip
 
-GRAVITY = 9.81
 TURNS = {
     # behaviour: turn [deg], seconds
     "glide_left_25": (25.0, 1.2),
@@ -168,7 +168,8 @@ def _with_free_fall(ride: Ride, times: FloatArray) -> Ride:
     first, last = inside[0], inside[-1]
     t = times[first : last + 1]
     for _ in range(6):
-        mass = centre_of_mass(make_clip(ride, "flight"))[first : last + 1, 2]
+        clip = make_clip(ride, "flight")
+        mass = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations)[first : last + 1, 2]
         line = mass[0] + (mass[-1] - mass[0]) * (t - t[0]) / (t[-1] - t[0])
         height = ride.hips_height.copy()
         height[first : last + 1] += line + 0.5 * GRAVITY * (t - t[0]) * (t[-1] - t) - mass
@@ -247,50 +248,35 @@ def _start(name: str, take: Take) -> Clip:
     return make_clip(pushing(ride, times, 0.8, 1.35, 1.66, 2.6), name, ("start",))
 
 
-SKATEBOARDER_BEHAVIORS: tuple[tuple[str, str, str, str | None, float | None], ...] = (
-    # behaviour, state it starts in, state it ends in, obstacle it passes, when [s]
-    ("glide_forward", "ride", "ride", None, None),
-    *((name, "ride", "ride", None, None) for name in TURNS),
-    ("push", "ride", "ride", None, None),
-    ("jump", "ride", "ride", "jump", 0.5 * (LEAVE + LAND)),
-    ("duck", "ride", "ride", "duck", 1.0),
-    ("stop", "ride", "wait", None, None),
-    ("wait", "wait", "wait", None, None),
-    ("start", "wait", "ride", None, None),
-)
-_MAKERS: dict[str, Callable[[str, Take], Clip]] = {
-    "glide_forward": _glide,
-    "push": _push,
-    "jump": _jump,
-    "duck": _duck,
-    "stop": _stop,
-    "wait": _wait,
-    "start": _start,
-}
-
-
 def skateboarder_clips(
-    style: SkaterStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Sequence[str] | None = None
+    style: SkaterStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """The clips of a skateboarder.
+    """The clips of a skateboarder, the mean one by default. Arguments as those of `cast_clips`."""
+    return cast_clips(_recipes(), style or SkaterStyle(), seed, takes, behaviors)
 
-    Args:
-        style: whose; the default is the mean rider.
-        seed: of the small movements of balance, which differ from take to take.
-        takes: clips for each behaviour.
-        behaviors: only these; None for all.
-    """
-    out = []
-    for index, (behavior, start, end, obstacle, pass_time) in enumerate(SKATEBOARDER_BEHAVIORS):
-        if behaviors is not None and behavior not in behaviors:
-            continue
-        for number in range(takes):
-            take = Take(style or SkaterStyle(), np.random.default_rng([seed, number, index]))
-            name = behavior if number == 0 else f"{behavior}.{number}"
-            if behavior in TURNS:
-                turn, duration = TURNS[behavior]
-                clip = _glide(name, take, turn * DEGREE, duration)
-            else:
-                clip = _MAKERS[behavior](name, take)
-            out.append(CastClip(clip, behavior, start, end, obstacle, pass_time))
-    return out
+
+def _recipes() -> list[Recipe[SkaterStyle]]:
+    return [
+        Recipe("glide_forward", "ride", "ride", _plain(_glide)),
+        *(Recipe(name, "ride", "ride", _turning(*turn)) for name, turn in TURNS.items()),
+        Recipe("push", "ride", "ride", _plain(_push)),
+        Recipe("jump", "ride", "ride", _passing(_jump, 0.5 * (LEAVE + LAND)), "jump"),
+        Recipe("duck", "ride", "ride", _passing(_duck, 1.0), "duck"),
+        Recipe("stop", "ride", "wait", _plain(_stop)),
+        Recipe("wait", "wait", "wait", _plain(_wait)),
+        Recipe("start", "wait", "ride", _plain(_start)),
+    ]
+
+
+def _plain(make: Callable[[str, Take], Clip]) -> Callable[[str, SkaterStyle, int], Clip]:
+    return lambda name, style, seed: make(name, Take(style, np.random.default_rng(seed)))
+
+
+def _turning(degrees: float, seconds: float) -> Callable[[str, SkaterStyle, int], Clip]:
+    return _plain(lambda name, take: _glide(name, take, degrees * DEGREE, seconds))
+
+
+def _passing(
+    make: Callable[[str, Take], Clip], seconds: float
+) -> Callable[[str, SkaterStyle, int], tuple[Clip, float]]:
+    return lambda name, style, seed: (_plain(make)(name, style, seed), seconds)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
+from gaitway.library.cast.masses import centre_of_mass
 from gaitway.library.cast.person.skeleton import BALL, SHANK, THIGH
 from gaitway.library.cast.skateboarder.skeleton import AXLE_HEIGHT, DECK_RISE, FEET, skateboarder_skeleton
 from gaitway.motion.clip import Clip
@@ -17,17 +18,6 @@ from gaitway.motion.skeleton import Skeleton
 FPS = 30.0
 TOE_HEIGHT = 0.02
 """Height of the toes' joint over the sole [m]."""
-_MASSES = {
-    # rounded shares of the body's mass, half way between two joints; limbs count once a side
-    ("Hips", "Spine1"): 0.20,
-    ("Spine1", "Neck"): 0.29,
-    ("Head", "HeadTop_End"): 0.08,
-    ("Arm", "ForeArm"): 0.028,
-    ("ForeArm", "Hand"): 0.022,
-    ("UpLeg", "Leg"): 0.10,
-    ("Leg", "Foot"): 0.047,
-    ("Foot", "ToeBase"): 0.018,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,24 +215,9 @@ def _two_bones(hip: FloatArray, ankle: FloatArray, pole: FloatArray) -> tuple[Fl
     return out[0], out[1]
 
 
-def centre_of_mass(clip: Clip) -> FloatArray:
-    """Centre of mass of the rider, without the board, in every frame [m]; (F, 3)."""
-    return _mass(clip.skeleton, clip.joint_positions())
-
-
-def _mass(skeleton: Skeleton, positions: FloatArray) -> FloatArray:
-    total, weighted = 0.0, np.zeros((len(positions), 3))
-    for (near, far), mass in _MASSES.items():
-        for side in ("",) if near in skeleton.names else ("Left", "Right"):
-            middle = 0.5 * (positions[:, skeleton.index(side + near)] + positions[:, skeleton.index(side + far)])
-            weighted, total = weighted + mass * middle, total + mass
-    out: FloatArray = weighted / total
-    return out
-
-
 def _mass_error(skeleton: Skeleton, ride: Ride, roots: FloatArray, local: FloatArray) -> FloatArray:
     """How far the hips must move over the ground for the mass to be balanced [m]; (F, 2)."""
-    mass = _mass(skeleton, forward_kinematics(skeleton, roots, local)[0])
+    mass = centre_of_mass(skeleton, roots, local)
     c, s = np.cos(ride.path[:, 2]), np.sin(ride.path[:, 2])
     along, across = ride.balance[:, 0], ride.balance[:, 1] + mass[:, 2] * np.tan(ride.lean)
     wanted = ride.path[:, :2] + np.column_stack([c * along - s * across, s * along + c * across])

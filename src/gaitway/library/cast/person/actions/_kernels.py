@@ -39,6 +39,7 @@ def solve_frames(
     rows = 3 * len(carriers)
     slopes, moved = np.empty((rows, 3 + 3 * joints)), np.empty((3 + 3 * joints, rows))
     missing, matrix = np.empty(rows), np.empty((rows, rows))
+    owners, pressed = np.empty(rows, dtype=np.int64), np.empty(len(carriers), dtype=np.bool_)
     back = np.empty(3 + 3 * joints)
     for f in range(frames):
         source = f - 1 if in_turn and f > 0 else f
@@ -47,15 +48,33 @@ def solve_frames(
         for j in range(joints):
             for i in range(4):
                 turn[j, i] = local_out[source, j, i] if source < f else local[f, j, i]
+        pressed[:] = False
         for _ in range((iterations + 1) // 2 if source < f else iterations):
             _forward(parents, offsets, place, turn, positions, world, axes)
             _set_back(axes, turn, local[f], place, root[f], back)
             used = _set_rows(
-                axes, positions, above, carriers, points, places[f], weights[f], floor_weight, back, slopes, missing
+                axes,
+                positions,
+                above,
+                carriers,
+                points,
+                places[f],
+                weights[f],
+                floor_weight,
+                pressed,
+                back,
+                slopes,
+                missing,
+                owners,
             )
             _set_moved(axes, slopes, used, stiff_joints, stiff_root[f], moved)
             _set_matrix(slopes, moved, used, matrix)
             _solve_symmetric(matrix, missing, used)
+            # a point that the floor has lifted would sink again without it: it stays until it is drawn up
+            pressed[:] = False
+            for r in range(used):
+                if owners[r] >= places.shape[1]:
+                    pressed[owners[r]] = missing[r] < 0.0
             if _apply(axes, back, moved, missing, used, place, turn) < settled:
                 break
         root_out[f] = place
@@ -127,11 +146,19 @@ def _set_rows(
     places: FloatArray,
     weights: FloatArray,
     floor_weight: float,
+    pressed: BoolArray,
     back: FloatArray,
     slopes: FloatArray,
     missing: FloatArray,
+    owners: IntArray,
 ) -> int:
-    """Weighted slopes of the held coordinates and what they lack when the pose has gone `back`; how many they are."""
+    """Weighted slopes of the held coordinates, what they lack when the pose has gone `back`, and the point of each.
+
+    A point that is not held has a row while it is under the floor or `pressed` on it.
+
+    Returns:
+        How many rows there are.
+    """
     used = 0
     here = np.empty(3)
     for p in range(len(carriers)):
@@ -141,7 +168,7 @@ def _set_rows(
             for k in range(3):
                 here[i] += axes[joint, i, k] * points[p, k]
         held = p < len(places)
-        weight = weights[p] if held else (floor_weight if here[2] < 0.0 else 0.0)
+        weight = weights[p] if held else (floor_weight if here[2] < 0.0 or pressed[p] else 0.0)
         if weight <= 0.0:
             continue
         firm = np.sqrt(weight)
@@ -161,7 +188,7 @@ def _set_rows(
             total = firm * error
             for k in range(len(row)):
                 total -= row[k] * back[k]
-            missing[used] = total
+            missing[used], owners[used] = total, p
             used += 1
     return used
 

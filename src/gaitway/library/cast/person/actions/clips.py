@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import numpy as np
 
 from gaitway import rotations
-from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.library.cast.person.actions.crawl_transitions import crawl_start_clip, crawl_stop_clip
 from gaitway.library.cast.person.actions.crawling import Manner, crawl_cycles
 from gaitway.library.cast.person.actions.ducking import Duck, best_pass_time, duck_clip
@@ -21,16 +20,16 @@ from gaitway.motion.clip import Clip
 JUMP_HEIGHT, JUMP_DEPTH = 0.5, 0.4
 """Every jump passes over a bar this high and this deep [m]."""
 JUMPS = {
-    "jump": Leap(0.56, tuck=0.45, lean=0.15),
+    "jump": Leap(0.56, tuck=0.45, leg_at_takeoff=0.94, lean=0.15),
     "jump_short": Leap(0.60, top_speed=2.3, tuck=0.75, lean=0.2),
-    "long_jump": Leap(0.58, cycles_before=2, top_speed=3.05, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
+    "long_jump": Leap(0.58, cycles_before=2, top_speed=2.95, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
 }
 DUCK_CLEARANCE = 1.1
 """Every duck passes under a beam this high and up to 1 m deep [m]."""
 DUCKS = {
     "duck": Duck("walk"),
     "duck_jog": Duck(
-        "jog", depth=0.8, cycles=4, low_speed=2.6, quickness=1.15, keys=(0.04, 0.42, 0.62, 0.95), longer_stance=0.12
+        "jog", depth=0.8, cycles=4, low_speed=2.4, quickness=1.21, keys=(0.06, 0.42, 0.62, 0.94), longer_stance=0.12
     ),
 }
 CRAWL_CLEARANCE = 0.8
@@ -38,65 +37,34 @@ CRAWL_CLEARANCE = 0.8
 CRAWL_CYCLES = 3
 """Cycles of crawling in "crawl_under"."""
 
-Make = Callable[[str, Style, int | None], tuple[Clip, float | None]]
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    behavior: str
-    start: str
-    end: str
-    obstacle: str | None
-    make: Make
-
 
 def action_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """All special motions of a person: for each behaviour `takes` clips.
-
-    Args:
-        style: whose body.
-        seed: draws what the takes differ in; the same seed gives the same bytes.
-        takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
-        behaviors: only these; None for all.
-    """
-    out = []
-    for index, recipe in enumerate(_recipes()):
-        if behaviors is not None and recipe.behavior not in behaviors:
-            continue
-        for take in range(takes):
-            name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
-            draw = int(np.random.SeedSequence([seed, 1, index, take]).generate_state(1)[0])
-            clip, when = recipe.make(name, style, draw)
-            out.append(CastClip(clip, recipe.behavior, recipe.start, recipe.end, recipe.obstacle, when))
-    return out
+    """All special motions of a person. Arguments as those of `cast_clips`."""
+    return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 
-def _recipes() -> list[_Recipe]:
+def _recipes() -> list[Recipe[Style]]:
     return [
-        *(_Recipe(name, "jog", "jog", "jump", _leaping(leap)) for name, leap in JUMPS.items()),
-        *(_Recipe(name, duck.gait, duck.gait, "duck", _ducking(duck)) for name, duck in DUCKS.items()),
-        _Recipe("crawl_start", "stand", "crawl", None, _plain(crawl_start_clip)),
-        _Recipe("crawl_forward", "crawl", "crawl", None, _plain(_crawl_forward)),
-        _Recipe("crawl_stop", "crawl", "stand", None, _plain(crawl_stop_clip)),
-        _Recipe("crawl_under", "stand", "stand", "crawl", _crawl_under),
-        _Recipe("wave", "stand", "stand", None, _plain(wave_clip)),
-        _Recipe("cheer", "stand", "stand", None, _plain(cheer_clip)),
-        _Recipe("breast_stroke", "stand", "stand", None, _plain(breast_stroke_clip)),
+        *(Recipe(name, "jog", "jog", _leaping(leap), "jump") for name, leap in JUMPS.items()),
+        *(Recipe(name, duck.gait, duck.gait, _ducking(duck), "duck") for name, duck in DUCKS.items()),
+        Recipe("crawl_start", "stand", "crawl", crawl_start_clip),
+        Recipe("crawl_forward", "crawl", "crawl", _crawl_forward),
+        Recipe("crawl_stop", "crawl", "stand", crawl_stop_clip),
+        Recipe("crawl_under", "stand", "stand", _crawl_under, "crawl"),
+        Recipe("wave", "stand", "stand", wave_clip),
+        Recipe("cheer", "stand", "stand", cheer_clip),
+        Recipe("breast_stroke", "stand", "stand", breast_stroke_clip),
     ]
 
 
-def _leaping(leap: Leap) -> Make:
+def _leaping(leap: Leap) -> Callable[[str, Style, int], tuple[Clip, float]]:
     return lambda name, style, seed: leap_clip(name, leap, style, seed)
 
 
-def _ducking(duck: Duck) -> Make:
+def _ducking(duck: Duck) -> Callable[[str, Style, int], tuple[Clip, float]]:
     return lambda name, style, seed: duck_clip(name, duck, style, seed)
-
-
-def _plain(make: Callable[[str, Style, int | None], Clip]) -> Make:
-    return lambda name, style, seed: (make(name, style, seed), None)
 
 
 def _crawl_forward(name: str, style: Style, seed: int | None) -> Clip:

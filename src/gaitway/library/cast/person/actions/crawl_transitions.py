@@ -14,9 +14,8 @@ from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.person.actions.crawling import CYCLE_FRAMES, Manner, crawl_holds, crawl_hub, varied_reference
 from gaitway.library.cast.person.actions.holds import Hold, hold_poses
-from gaitway.library.cast.person.actions.staging import blend_poses
 from gaitway.library.cast.person.gait.hubs import hub
-from gaitway.library.cast.person.gait.stride import FPS, turn_joint
+from gaitway.library.cast.person.gait.stride import FPS, blend_poses, turn_joint
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip

@@ -12,9 +12,8 @@ from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau
 from gaitway.library.cast.person.actions.holds import Hold, hold_poses
 from gaitway.library.cast.person.actions.model import action_model
-from gaitway.library.cast.person.actions.staging import blend_poses
 from gaitway.library.cast.person.gait.model import moving_joints
-from gaitway.library.cast.person.gait.stride import FPS, turn_joint
+from gaitway.library.cast.person.gait.stride import FPS, blend_poses, turn_joint
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.clip import Clip
 

@@ -9,11 +9,11 @@ import numpy as np
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.person.actions.model import action_model
-from gaitway.library.cast.person.actions.staging import Stage, blend_poses, finer, shorten_steps, stage
+from gaitway.library.cast.person.actions.staging import Stage, finer, shorten_steps, stage
 from gaitway.library.cast.person.gait.hubs import hub
 from gaitway.library.cast.person.gait.model import GaitModel
 from gaitway.library.cast.person.gait.planting import Motion
-from gaitway.library.cast.person.gait.stride import FPS, cycle_rate, stance_schedule
+from gaitway.library.cast.person.gait.stride import FPS, blend_poses, cycle_rate, stance_schedule
 from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
 
@@ -56,7 +56,7 @@ def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> t
     rng = np.random.default_rng(seed)
     variation = np.zeros(2)
     if seed is not None:
-        variation = np.clip(rng.normal(size=2), -1.5, 1.5) * [0.3, 0.4]
+        variation = np.clip(rng.normal(size=2), -1.2, 1.2) * [0.15, 0.25]  # more twists the ankles too far
         duck = replace(duck, depth=duck.depth + 0.02 * float(np.clip(rng.normal(), -1.0, 1.5)))
     phase, speed = _rhythm(duck, style)
     set_up = stage(duck.gait, duck.gait, phase, speed, style, seed=seed, wobble=0.6)

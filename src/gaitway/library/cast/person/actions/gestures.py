@@ -111,8 +111,8 @@ def cheer_clip(name: str, style: Style = NEUTRAL, seed: int | None = None) -> Cl
             _aim_arm(local, side, upper, fore, raised)
             turn_joint(local, f"{side}Shoulder", sign * 0.22 * raised * (1.0 - 0.6 * pump), 0.0, 0.0)
         bob = crouch + 0.55 * going * beat * size
-        for joint, share in (("Hips", 0.10), ("Spine", 0.07), ("Spine1", 0.06), ("Spine2", 0.04)):
-            turn_joint(local, joint, 0.0, share * (1.6 * bob - 0.8 * raised + 0.15 * draw.lean * raised), 0.0)
+        lean = 1.6 * bob - 0.8 * raised + 0.15 * draw.lean * raised
+        _lean(local, lean, {"Hips": 0.10, "Spine": 0.07, "Spine1": 0.06, "Spine2": 0.04})
         turn_joint(local, "Neck", 0.0, -0.10 * bob - 0.16 * raised, 0.0)
         _drift(local, time, seconds, draw)
         return np.asarray(-0.075 * bob)
@@ -148,8 +148,7 @@ def breast_stroke_clip(name: str, style: Style = NEUTRAL, seed: int | None = Non
         local[:, joints] = rotations.slerp(local[:, joints], arms, np.broadcast_to(shown[:, None], arms.shape[:2]))
         surge = np.cos(2.0 * np.pi * cycle) * shown
         lean = (0.30 + 0.06 * draw.lean) * shown + 0.10 * surge
-        for joint, share in (("Hips", 0.30), ("Spine", 0.25), ("Spine1", 0.25), ("Spine2", 0.20)):
-            turn_joint(local, joint, 0.0, share * lean, 0.0)
+        _lean(local, lean, {"Hips": 0.30, "Spine": 0.25, "Spine1": 0.25, "Spine2": 0.20})
         turn_joint(local, "Neck", 0.0, -0.55 * lean - 0.08 * surge, 0.0)
         turn_joint(local, "Head", 0.0, -0.25 * lean, 0.0)
         _drift(local, time, seconds, draw)
@@ -163,6 +162,14 @@ def _stand(
 ) -> Clip:
     """A clip of standing with something keyed on top."""
     return perform(name, "stand", "stand", style=style, cycles=0, seconds=seconds, edit=edit)
+
+
+def _lean(local: FloatArray, lean: FloatArray, shares: dict[str, float]) -> None:
+    """Lean pelvis and spine forward by shares of `lean` [rad] (F,), in place; the legs stay, so the soles rest flat."""
+    for joint, share in shares.items():
+        turn_joint(local, joint, 0.0, share * lean, 0.0)
+    for thigh in ("LeftUpLeg", "RightUpLeg"):
+        turn_joint(local, thigh, 0.0, -shares["Hips"] * lean, 0.0)
 
 
 def _drift(local: FloatArray, time: FloatArray, seconds: float, draw: Draw) -> None:

@@ -8,22 +8,14 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.curves import plateau, smooth_step
+from gaitway.library.cast.curves import fill_smoothly, plateau, smooth_step
+from gaitway.library.cast.masses import GRAVITY, centre_of_mass
 from gaitway.library.cast.person.actions.model import LEAP_EVENTS, action_model, event_clock
-from gaitway.library.cast.person.actions.staging import (
-    GRAVITY,
-    Stage,
-    blend_poses,
-    centre_of_mass,
-    fill_smoothly,
-    finer,
-    shorten_steps,
-    stage,
-)
+from gaitway.library.cast.person.actions.staging import Stage, finer, shorten_steps, stage
 from gaitway.library.cast.person.gait.hubs import hub
 from gaitway.library.cast.person.gait.model import GaitModel
 from gaitway.library.cast.person.gait.planting import Motion, Planted
-from gaitway.library.cast.person.gait.stride import FPS, stance_schedule, turn_joint
+from gaitway.library.cast.person.gait.stride import FPS, blend_poses, stance_schedule, turn_joint
 from gaitway.library.cast.person.skeleton import HEEL, TOE_TIP, person_skeleton
 from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
@@ -235,7 +227,7 @@ def _airborne(set_up: Stage, motion: Motion, plan: _Schedule) -> BoolArray:
 def _in_flight(set_up: Stage, motion: Motion, planted: Planted, plan: _Schedule, airborne: BoolArray) -> Motion:
     """The motion with its root moved so that the planted body's centre of mass flies freely."""
     clip = planted.clip
-    offset = centre_of_mass(clip.root_positions, clip.rotations) - clip.root_positions
+    offset = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations) - clip.root_positions
     frames = np.flatnonzero(airborne)
     first, last = frames[0], frames[-1]
     span = (last - first) / motion.fps

@@ -1,39 +1,18 @@
-"""The stage of a special motion: locomotion that leads in and out of it, the body's mass, and curves in flight."""
+"""The stage of a special motion: locomotion that leads in and out of it, and footprints that its legs reach."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solve_banded
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import FloatArray
 from gaitway.library.cast.person.gait.hubs import Hub, HubFrame, cut_between, hub, plant_between
 from gaitway.library.cast.person.gait.planting import SIDES, Motion, Planted
 from gaitway.library.cast.person.gait.stride import FPS, Controls, locomote, wobble_weights
 from gaitway.library.cast.person.skeleton import LEG, person_skeleton
 from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
-from gaitway.motion.kinematics import forward_kinematics
-
-GRAVITY = 9.81
-"""[m/s^2]."""
-_THIRD = (-1.0, 3.0, -3.0, 1.0)
-"""Weights of a third difference."""
-_SEGMENT_MASSES = {
-    # share of the body's mass, from the joint to its child or along the given vector of its own frame
-    ("Hips", "Spine1"): 0.20,
-    ("Spine1", "Neck"): 0.29,
-    ("Head", "HeadTop_End"): 0.08,
-    ("Arm", "ForeArm"): 0.028,
-    ("ForeArm", "Hand"): 0.022,
-    ("UpLeg", "Leg"): 0.10,
-    ("Leg", "Foot"): 0.047,
-    ("Foot", "ToeBase"): 0.018,
-}
-"""Rounded from the usual tables of body segments; limbs count once a side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,66 +80,6 @@ def stage(
     return Stage(motion, lead_in, lead_in + count, (first, last))
 
 
-def centre_of_mass(root: FloatArray, local: FloatArray) -> FloatArray:
-    """Centre of mass of the person in every frame [m]; (F, 3)."""
-    skeleton = person_skeleton()
-    positions = forward_kinematics(skeleton, root, local)[0]
-    total, weighted = 0.0, np.zeros((len(root), 3))
-    for (near, far), mass in _SEGMENT_MASSES.items():
-        for side in ("",) if near in skeleton.names else ("Left", "Right"):
-            middle = 0.5 * (positions[:, skeleton.index(side + near)] + positions[:, skeleton.index(side + far)])
-            weighted += mass * middle
-            total += mass
-    return weighted / total
-
-
-def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int, float, float]] = ()) -> FloatArray:
-    """The curve of least jerk through the known samples.
-
-    Args:
-        values: samples (F,), read only where `known`.
-        known: (F,); the samples that stay as they are.
-        soft: (frame, value, weight) that draw the curve without binding it.
-    """
-    free = np.flatnonzero(~known)
-    if not len(free):
-        return values.copy()
-    start = np.where(known, values, 0.0)
-    # the normal equations of third differences have three diagonals on either side, also among the free samples alone
-    bands, size = _jerk_bands(len(values)), len(free)
-    matrix, right = np.zeros((7, size)), -_jerk_transposed(np.diff(start, 3), len(values))[free]
-    for offset in range(min(4, size)):
-        apart = free[offset:] - free[: size - offset]
-        entries = np.where(apart <= 3, bands[np.minimum(apart, 3), free[: size - offset]], 0.0)
-        matrix[3 - offset, offset:] = matrix[3 + offset, : size - offset] = entries
-    column = {int(frame): i for i, frame in enumerate(free)}
-    for frame, value, weight in soft:
-        if frame in column:
-            matrix[3, column[frame]] += weight
-            right[column[frame]] += weight * value
-    out = start.copy()
-    out[free] = solve_banded((3, 3), matrix, right)
-    return out
-
-
-def _jerk_transposed(jerks: FloatArray, count: int) -> FloatArray:
-    """The transpose of taking third differences of `count` samples; (count,)."""
-    out = np.zeros(count)
-    for a, factor in enumerate(_THIRD):
-        out[a : a + len(jerks)] += factor * jerks
-    return out
-
-
-def _jerk_bands(count: int) -> FloatArray:
-    """Sum of squares of third differences as a matrix: its diagonal and the three above it; (4, count)."""
-    out = np.zeros((4, count))
-    rows = max(count - 3, 0)
-    for apart in range(4):
-        for a in range(4 - apart):
-            out[apart, a : a + rows] += _THIRD[a] * _THIRD[a + apart]
-    return out
-
-
 def finer(points: FloatArray, times: int) -> FloatArray:
     """Coordinates of points (F, K, 3) with so many samples a frame, on straight lines between frames; (3, N, K)."""
     at = np.arange((len(points) - 1) * times + 1) / times
@@ -168,11 +87,6 @@ def finer(points: FloatArray, times: int) -> FloatArray:
     share = (at - low)[:, None, None]
     out: FloatArray = np.moveaxis(points[low] + share * (points[low + 1] - points[low]), -1, 0)
     return out
-
-
-def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
-    """Local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
-    return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
 
 
 def shorten_steps(

@@ -6,13 +6,12 @@ The parts are in `stride` (a body at given speed and phase), `hubs` (exact ends)
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.library.cast.curves import plateau, smooth_step
-from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.library.cast.person.gait.hubs import STAND_PHASE, Hub, HubFrame, cut_between, hub, plant_between
 from gaitway.library.cast.person.gait.idling import idle
 from gaitway.library.cast.person.gait.model import GaitModel
@@ -67,64 +66,41 @@ Make = Callable[[str, Style, int], Clip]
 """Makes a take: name, whose body, seed."""
 
 
-@dataclass(frozen=True)
-class _Recipe:
-    behavior: str
-    start: str
-    end: str
-    make: Make
-
-
 def locomotion_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """All locomotion of a person: for each behaviour `takes` clips that differ by wobble.
-
-    Args:
-        style: whose body.
-        seed: of the wobble; the same seed gives the same bytes.
-        takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
-        behaviors: only these; None for all.
-    """
-    out = []
-    for index, recipe in enumerate(_recipes()):
-        if behaviors is not None and recipe.behavior not in behaviors:
-            continue
-        for take in range(takes):
-            name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
-            draw = int(np.random.SeedSequence([seed, index, take]).generate_state(1)[0])
-            out.append(CastClip(recipe.make(name, style, draw), recipe.behavior, recipe.start, recipe.end))
-    return out
+    """All locomotion of a person; takes differ by wobble. Arguments as those of `cast_clips`."""
+    return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 
-def _recipes() -> list[_Recipe]:
+def _recipes() -> list[Recipe[Style]]:
     recipes = [
-        _Recipe("stand", "stand", "stand", _stand),
-        _Recipe("wait", "stand", "stand", lambda name, style, seed: idle(name, 1.0, style=style, seed=seed)),
-        _Recipe("start_walk", "stand", "walk", _start_walk),
-        _Recipe("stop_walk", "walk", "stand", _stop_walk),
-        _Recipe("start_jog", "stand", "jog", _start_jog),
-        _Recipe("stop_jog", "jog", "stand", _stop_jog),
-        _Recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
-        _Recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
+        Recipe("stand", "stand", "stand", _stand),
+        Recipe("wait", "stand", "stand", lambda name, style, seed: idle(name, 1.0, style=style, seed=seed)),
+        Recipe("start_walk", "stand", "walk", _start_walk),
+        Recipe("stop_walk", "walk", "stand", _stop_walk),
+        Recipe("start_jog", "stand", "jog", _start_jog),
+        Recipe("stop_jog", "jog", "stand", _stop_jog),
+        Recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
+        Recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
     ]
     for gait, short in (("walk", (0.78, 0.68)), ("jog", (0.86, 0.7))):
         recipes += [
-            _Recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
-            _Recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
+            Recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
+            Recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
         ]
         for degrees in TURNS_DEG:
             recipes += [
-                _Recipe(f"{gait}_left_{degrees}", gait, gait, _cycle(gait, degrees)),
-                _Recipe(f"{gait}_right_{degrees}", gait, gait, _cycle(gait, -degrees)),
+                Recipe(f"{gait}_left_{degrees}", gait, gait, _cycle(gait, degrees)),
+                Recipe(f"{gait}_right_{degrees}", gait, gait, _cycle(gait, -degrees)),
             ]
     return [
         *recipes,
-        _Recipe("start_back", "stand", "back", _start_back),
-        _Recipe("stop_back", "back", "stand", _stop_back),
-        _Recipe("back_walk", "back", "back", _cycle("back", 0.0)),
-        _Recipe(f"back_left_{BACK_TURN_DEG}", "back", "back", _cycle("back", BACK_TURN_DEG)),
-        _Recipe(f"back_right_{BACK_TURN_DEG}", "back", "back", _cycle("back", -BACK_TURN_DEG)),
+        Recipe("start_back", "stand", "back", _start_back),
+        Recipe("stop_back", "back", "stand", _stop_back),
+        Recipe("back_walk", "back", "back", _cycle("back", 0.0)),
+        Recipe(f"back_left_{BACK_TURN_DEG}", "back", "back", _cycle("back", BACK_TURN_DEG)),
+        Recipe(f"back_right_{BACK_TURN_DEG}", "back", "back", _cycle("back", -BACK_TURN_DEG)),
     ]
 
 
@@ -268,6 +244,7 @@ def _start_back(name: str, style: Style, seed: int) -> Clip:
         speed=lambda s: SPEEDS["back"] * smooth_step(s * seconds, 0.0, 1.25),
         moving=lambda s: smooth_step(s * seconds, 0.0, 0.8),
         beats=((0.34, lift + 0.01), (0.84, land + 0.5), (1.42, land + 1.0)),
+        wobble=0.4,
     )
 
 

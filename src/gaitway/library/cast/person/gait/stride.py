@@ -147,6 +147,11 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
     return np.asarray(np.arctan2(ahead[1], ahead[0]) * near)
 
 
+def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
+    """Local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
+    return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
+
+
 def turn_joint(local: FloatArray, joint: str, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike) -> None:
     """Turn a joint about its parent's axes by a rotation vector [rad]; changes local rotations (F, J, 4) in place."""
     j = person_skeleton().index(joint)

@@ -11,9 +11,8 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.curves import smooth_step, wobble
-from gaitway.library.cast.person.actions.staging import blend_poses
-from gaitway.library.cast.person.gait.stride import FPS, NEUTRAL, turn_joint
+from gaitway.library.cast.curves import plateau, smooth_step, wobble
+from gaitway.library.cast.person.gait.stride import FPS, NEUTRAL, blend_poses, turn_joint
 from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.library.cast.person.steps.box_jump import step_ground
 from gaitway.library.cast.person.steps.footwork import Footprint, Step, StepPlan, both_feet
@@ -37,6 +36,8 @@ _WRIST_RISE = 0.34
 """How far the hand tips over the palm [rad]; a wrist does not bend back square."""
 _HAND_REACH_S = 0.5
 """How long a hand takes to its hold and away from it [s]."""
+_ELBOW_LIFT = 1.1
+"""How far an elbow bends on the way up to a hold [rad]; the fingers come over the edge, not through it."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,13 @@ def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
     move = np.array([edge + 0.24 + float(tempo.draw(0.015)[0]), 0.0, 0.0])
     score = _Score(
         x=((0.5, 0.0), (0.9, -0.05), (1.22, 0.06), (1.5, 0.14), (1.8, 0.21), (2.1, 0.38), (2.45, 0.57)),
-        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.33), (1.8, 1.455), (2.1, 1.50), (2.45, 1.53), (2.8, 1.74)),
+        z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.36), (1.8, 1.50), (2.1, 1.54), (2.45, 1.54), (2.8, 1.74)),
         pitch=((0.5, 0.7), (0.9, 0.9), (1.22, 0.95), (1.5, 1.25), (1.8, 1.4), (2.1, 1.25), (2.45, 0.9), (2.8, 0.45)),
         grips=(
-            _Grip("left", 0.60, 1.79, (edge + 0.20, 0.22, top)),
-            _Grip("right", 0.64, 1.83, (edge + 0.20, -0.30, top)),
+            _Grip("left", 0.60, 1.72, (edge + 0.20, 0.22, top)),
+            _Grip("right", 0.64, 1.76, (edge + 0.20, -0.30, top)),
         ),
-        splay=((1.2, 0.0), (1.9, 0.0), (2.3, 0.1), (2.8, 0.05)),
+        splay=((1.2, 0.0), (1.8, -0.1), (2.3, 0.05), (2.8, 0.05)),
         hike=((1.25, 0.0), (1.65, 0.38), (1.95, 0.28), (2.4, 0.0)),
     )
     wide = Footprint(edge + 0.24, -0.20, -0.2, top)
@@ -114,7 +115,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
     score = _Score(
         x=((0.55 * squat, -0.03), (squat, -0.033), (squat + 0.25, 0.06), (land + 0.22, x - 0.08)),
         z=(
-            *((0.55 * squat, 0.68), (squat, 0.42), (squat + 0.12, 0.455), (squat + 0.25, 0.56)),
+            *((0.55 * squat, 0.68), (squat, 0.44), (squat + 0.12, 0.475), (squat + 0.25, 0.56)),
             *((land + 0.24, floor + 0.60), (land + 0.48, floor + 0.75)),
             *((land + 0.7, floor + 0.90), (land + 0.95, floor + 0.973)),
         ),
@@ -128,10 +129,10 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
             (land + 0.65, 0.3),
         ),
         grips=(
-            _Grip("left", squat - 0.06, off - 0.28, (edge - 0.05, 0.22, 0.0)),
-            _Grip("right", squat - 0.03, off - 0.25, (edge - 0.05, -0.22, 0.0)),
+            _Grip("left", squat - 0.10, off - 0.36, (edge - 0.05, 0.22, 0.0)),
+            _Grip("right", squat - 0.07, off - 0.33, (edge - 0.05, -0.22, 0.0)),
         ),
-        splay=((0.55 * squat, 0.05), (squat, 0.05), (off, 0.05), (land, 0.05)),
+        splay=((0.55 * squat, 0.05), (squat, 0.03), (off, 0.05), (land, 0.05)),
     )
     move = np.array([x, 0.0, 0.0])
     steps = tuple(
@@ -213,7 +214,7 @@ def _trunk(times: FloatArray, score: _Score, duration: float, seed: int | None, 
     stand = lead_of("stand").rotations[0]  # a climb leaves little room for manner
     local = np.tile(stand, (len(times), 1, 1))
     lean = keyed_curve(times, _keys(score.pitch), (0.0, 0.0), (0.0, duration)) + bow
-    shares = {"Hips": 0.28, "Spine": 0.29, "Spine1": 0.23, "Spine2": 0.2, "Neck": -0.25, "Head": -0.25}
+    shares = {"Hips": 0.32, "Spine": 0.27, "Spine1": 0.22, "Spine2": 0.19, "Neck": -0.25, "Head": -0.25}
     shares |= {"LeftArm": -0.8, "RightArm": -0.8}
     for joint, share in shares.items():
         turn_joint(local, joint, 0.0, share * lean, 0.0)
@@ -244,7 +245,11 @@ def _grasp(clip: Clip, grip: _Grip) -> Clip:
     palms = np.tile(_palm_down(grip), (len(clip), 1))
     there = reach(clip, _ARMS[grip.side], place, end_rotations=palms, softness=0.02)
     # between hanging and gripping the joints are faded, not the hand's place: a hand led too far snaps the elbow
-    held = replace(clip, rotations=blend_poses(clip.rotations, there.rotations, weight))
+    hanging = np.array(clip.rotations)
+    lift = _ELBOW_LIFT if grip.place[2] > 0.0 else 0.0
+    bent = lift * plateau(times, max(grip.start - 0.6, 0.0), grip.start - 0.22, grip.start - 0.18, grip.start)
+    turn_joint(hanging, f"{grip.side.title()}ForeArm", 0.0, 0.0, -bent if grip.side == "left" else bent)
+    held = replace(clip, rotations=blend_poses(hanging, there.rotations, weight))
     contacts = np.array(clip.contacts)
     contacts[:, column] = (times >= grip.start - 1e-9) & (times <= grip.end + 1e-9)
     return replace(held, contacts=contacts)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
-import numpy as np
-
-from gaitway.library.cast.entry import CastClip
+from gaitway.library.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.library.cast.person.gait.stride import NEUTRAL
 from gaitway.library.cast.person.steps.box_jump import box_jump
 from gaitway.library.cast.person.steps.climbing import climb_down, climb_up
@@ -20,83 +17,57 @@ from gaitway.motion.clip import Clip
 TURNS_DEG = (45, 90, 180)
 """Turns on the spot."""
 
-Make = Callable[[str, Style, int | None], tuple[Clip, float | None]]
-"""Makes a take (name, whose body, seed): the clip, and when it passes its obstacle [s]."""
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    behavior: str
-    start: str
-    end: str
-    make: Make
-    obstacle: str | None = None
+Make = Callable[[str, Style, int], Clip | tuple[Clip, float]]
 
 
 def stepping_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """All stepped motion of a person: for each behaviour `takes` clips that differ in timing, footprints and arms.
-
-    Args:
-        style: whose body.
-        seed: of what differs between takes; the same seed gives the same bytes.
-        takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
-        behaviors: only these; None for all.
-    """
-    out = []
-    for index, recipe in enumerate(_recipes()):
-        if behaviors is not None and recipe.behavior not in behaviors:
-            continue
-        for take in range(takes):
-            name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
-            draw = int(np.random.SeedSequence([seed, index, take]).generate_state(1)[0])
-            clip, passing = recipe.make(name, style, draw)
-            out.append(CastClip(clip, recipe.behavior, recipe.start, recipe.end, recipe.obstacle, passing))
-    return out
+    """All stepped motion of a person; takes differ in timing, footprints and arms. Arguments as of `cast_clips`."""
+    return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 
-def _recipes() -> list[_Recipe]:
+def _recipes() -> list[Recipe[Style]]:
     recipes = []
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        recipes.append(_Recipe(f"u_turn_{side}", "walk", "walk", _u_turn(side == "left")))
-        recipes += [_Recipe(f"turn_{side}_{d}", "stand", "stand", _turn(sign * d)) for d in TURNS_DEG]
+        recipes.append(Recipe(f"u_turn_{side}", "walk", "walk", _u_turn(side == "left")))
+        recipes += [Recipe(f"turn_{side}_{d}", "stand", "stand", _turn(sign * d)) for d in TURNS_DEG]
         state = f"side_{side}"
         recipes += [
-            _Recipe(f"start_{state}", "stand", state, _side_walk(side, "start")),
-            _Recipe(f"{state}_walk", state, state, _side_walk(side, "cycle")),
-            _Recipe(f"stop_{state}", state, "stand", _side_walk(side, "stop")),
+            Recipe(f"start_{state}", "stand", state, _side_walk(side, "start")),
+            Recipe(f"{state}_walk", state, state, _side_walk(side, "cycle")),
+            Recipe(f"stop_{state}", state, "stand", _side_walk(side, "stop")),
         ]
-    recipes += [_Recipe(f"step_{way}", "stand", "stand", _short_step(way)) for way in ("front", "left", "right")]
+    recipes += [Recipe(f"step_{way}", "stand", "stand", _short_step(way)) for way in ("front", "left", "right")]
     for way in ("up", "down"):
         kind = f"stairs_{way}"
         recipes += [
-            _Recipe(f"start_{kind}", "walk", kind, _stair_start(way), kind),
-            _Recipe(kind, kind, kind, _stair_cycle(way), kind),
-            _Recipe(f"stop_{kind}", kind, "walk", _stair_end(way), kind),
+            Recipe(f"start_{kind}", "walk", kind, _stair_start(way), kind),
+            Recipe(kind, kind, kind, _stair_cycle(way), kind),
+            Recipe(f"stop_{kind}", kind, "walk", _stair_end(way), kind),
         ]
     return [
         *recipes,
-        _Recipe("jump_on_box", "stand", "stand", box_jump, "box"),
-        _Recipe("climb_up", "stand", "stand", climb_up, "climb"),
-        _Recipe("climb_down", "stand", "stand", climb_down, "climb"),
+        Recipe("jump_on_box", "stand", "stand", box_jump, "box"),
+        Recipe("climb_up", "stand", "stand", climb_up, "climb"),
+        Recipe("climb_down", "stand", "stand", climb_down, "climb"),
     ]
 
 
 def _u_turn(left: bool) -> Make:
-    return lambda name, style, seed: (u_turn(name, left, style, seed), None)
+    return lambda name, style, seed: u_turn(name, left, style, seed)
 
 
 def _turn(degrees: float) -> Make:
-    return lambda name, style, seed: (turn_in_place(name, degrees, style, seed), None)
+    return lambda name, style, seed: turn_in_place(name, degrees, style, seed)
 
 
 def _side_walk(side: str, part: str) -> Make:
-    return lambda name, style, seed: (side_walk(name, side, part, style, seed), None)
+    return lambda name, style, seed: side_walk(name, side, part, style, seed)
 
 
 def _short_step(way: str) -> Make:
-    return lambda name, style, seed: (short_step(name, way, style, seed), None)
+    return lambda name, style, seed: short_step(name, way, style, seed)
 
 
 def _stair_start(way: str) -> Make:
@@ -108,7 +79,7 @@ def _stair_end(way: str) -> Make:
 
 
 def _stair_cycle(way: str) -> Make:
-    def make(name: str, style: Style, seed: int | None) -> tuple[Clip, float | None]:
+    def make(name: str, style: Style, seed: int) -> tuple[Clip, float]:
         clip = stair_cycle(name, way, style, seed)
         return clip, 0.5 * clip.duration
 

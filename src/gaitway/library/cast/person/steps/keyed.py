@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway.arrays import FloatArray
-from gaitway.library.cast.person.actions.staging import GRAVITY, centre_of_mass, fill_smoothly
+from gaitway.library.cast.curves import fill_smoothly
+from gaitway.library.cast.masses import GRAVITY, centre_of_mass
+from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.library.cast.person.steps.footwork import StepPlan
 from gaitway.library.cast.person.steps.leads import Join
 from gaitway.library.cast.person.steps.stepping import PADDING, Performance, perform_plan
@@ -117,11 +119,11 @@ class Fall:
             rounds: how often path and mass follow one another.
         """
         count = len(local)
-        offset = centre_of_mass(np.zeros((count, 3)), local) if mass is None else mass
+        offset = centre_of_mass(person_skeleton(), np.zeros((count, 3)), local) if mass is None else mass
         for _ in range(rounds):
             body = Performance(self.path(offset), local, np.zeros(count), self.splay)
             clip = perform_plan(self.name, self.plan, body, self.joins, self.feet).clip
-            inner = centre_of_mass(clip.root_positions, clip.rotations) - clip.root_positions
+            inner = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations) - clip.root_positions
             offset = np.pad(inner, ((PADDING, PADDING), (0, 0)), mode="edge")
         return clip, offset
 
