@@ -358,7 +358,7 @@ BROKEN = {
     "version": (arm().glb_bytes()[:4] + struct.pack("<I", 1) + arm().glb_bytes()[8:], "GLB version 1"),
     "no JSON chunk": (struct.pack("<IIIII", 0x46546C67, 2, 20, 0, 0x004E4942), "no JSON chunk"),
     "not JSON": (b"hello", "is not valid JSON"),
-    "binary": (b"\xff\xfe\x00" * 30, "is not valid JSON"),
+    "binary": (b"\xff\xfe\x00" * 30, "neither GLB"),
     "a list": (b"[]", "its JSON is not an object"),
     "NaN": (b'{"asset": NaN}', "NaN is not a number"),
     "deep": (b"[" * 200_000, "nested too deep"),
