@@ -21,8 +21,8 @@ JUMP_HEIGHT, JUMP_DEPTH = 0.5, 0.4
 """Every jump passes over a bar this high and this deep [m]."""
 JUMPS = {
     "jump": Leap(0.56, tuck=0.45, leg_at_takeoff=0.94, lean=0.15),
-    "jump_short": Leap(0.60, top_speed=2.3, tuck=0.75, lean=0.2),
-    "long_jump": Leap(0.58, cycles_before=2, top_speed=2.95, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
+    "jump_short": Leap(0.62, top_speed=2.3, tuck=0.75, lean=0.2),
+    "long_jump": Leap(0.60, cycles_before=2, top_speed=2.95, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
 }
 DUCK_CLEARANCE = 1.1
 """Every duck passes under a beam this high and up to 1 m deep [m]."""

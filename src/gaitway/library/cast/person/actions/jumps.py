@@ -56,7 +56,7 @@ class Leap:
     """Additional forward lean of the trunk around the apex [rad]."""
     leg_at_takeoff: float = 0.93
     """Longest leg at the end of the last step, as a share of the straight one. Lower sets that foot farther ahead."""
-    clears: float = 0.52
+    clears: float = 0.535
     """Height [m] of what the legs must pass over; a leap that falls short is made again, longer and more folded."""
     depth: float = 0.4
     """Extent [m] of that along the way."""

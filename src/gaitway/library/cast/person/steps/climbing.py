@@ -30,6 +30,8 @@ UP_EDGE, DOWN_EDGE = 0.44, 0.36
 _ARMS = {"left": LEFT_ARM, "right": RIGHT_ARM}
 _BOW_ROUNDS = 7
 """Rounds in which the trunk bows further until the hands reach their grips."""
+_NEAR_ENOUGH = 0.0005
+"""The trunk bows no further for shoulders that are this much [m] too far from the grips."""
 _SHOULDER_LEVER = 0.55
 """How far the shoulders sink for a bow of one radian [m]; more is more careful."""
 _WRIST_RISE = 0.34
@@ -186,7 +188,10 @@ def _perform(
     bow, mass = np.zeros(len(times)), None
     for _ in range(_BOW_ROUNDS):
         clip, mass = fall.perform(_trunk(times, score, plan.duration, seed, bow), mass)
-        bow = bow + np.pad(_missing_reach(clip, score.grips), PADDING, mode="edge") / _SHOULDER_LEVER
+        lack = _missing_reach(clip, score.grips)
+        if lack.max() < _NEAR_ENOUGH:
+            break
+        bow = bow + np.pad(lack, PADDING, mode="edge") / _SHOULDER_LEVER
     if flight is not None:
         clip, _ = fall.perform(_trunk(times, score, plan.duration, seed, bow), mass, MASS_ROUNDS)
     for grip in score.grips:
