@@ -1,4 +1,7 @@
-"""Compiled loops of `posing`: plain arrays in, plain arrays out."""
+"""Compiled loops of `posing`: plain arrays in, plain arrays out.
+
+Rows are copied by loops: an assignment of whole rows makes Numba compile NumPy's broadcasting, which takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,8 @@ def solve_frames(
         for j in range(joints):
             for i in range(4):
                 turn[j, i] = local_out[source, j, i] if source < f else local[f, j, i]
-        pressed[:] = False
+        for k in range(len(pressed)):
+            pressed[k] = False
         for _ in range((iterations + 1) // 2 if source < f else iterations):
             _forward(parents, offsets, place, turn, positions, world, axes)
             _set_back(axes, turn, local[f], place, root[f], back)
@@ -71,14 +75,18 @@ def solve_frames(
             _set_matrix(slopes, moved, used, matrix)
             _solve_symmetric(matrix, missing, used)
             # a point that the floor has lifted would sink again without it: it stays until it is drawn up
-            pressed[:] = False
+            for k in range(len(pressed)):
+                pressed[k] = False
             for r in range(used):
                 if owners[r] >= places.shape[1]:
                     pressed[owners[r]] = missing[r] < 0.0
             if _apply(axes, back, moved, missing, used, place, turn) < settled:
                 break
-        root_out[f] = place
-        local_out[f] = turn
+        for i in range(3):
+            root_out[f, i] = place[i]
+        for j in range(joints):
+            for i in range(4):
+                local_out[f, j, i] = turn[j, i]
 
 
 @kernel
@@ -97,7 +105,8 @@ def _forward(
         w, x, y, z = turn[j, 0], turn[j, 1], turn[j, 2], turn[j, 3]
         if p < 0:
             world[j, 0], world[j, 1], world[j, 2], world[j, 3] = w, x, y, z
-            positions[j] = place
+            for i in range(3):
+                positions[j, i] = place[i]
         else:
             a, b, c, d = world[p, 0], world[p, 1], world[p, 2], world[p, 3]
             world[j, 0] = a * w - b * x - c * y - d * z
@@ -176,7 +185,8 @@ def _set_rows(
             if not held and axis < 2:
                 continue
             row = slopes[used]
-            row[:] = 0.0
+            for k in range(len(row)):
+                row[k] = 0.0
             row[axis] = firm
             # a small world turn about axis n moves the point by n x arm
             first, second = (axis + 1) % 3, (axis + 2) % 3
@@ -260,10 +270,14 @@ def _apply(
     Returns:
         The largest change [m, rad].
     """
-    change = -back
+    change = np.empty(len(back))
+    largest = 0.0
     for k in range(len(change)):
+        total = -back[k]
         for r in range(used):
-            change[k] -= moved[k, r] * pull[r]
+            total -= moved[k, r] * pull[r]
+        change[k] = total
+        largest = max(largest, abs(total))
     for i in range(3):
         place[i] += change[i]
     for j in range(len(turn)):
@@ -293,4 +307,4 @@ def _apply(
         turn[j, 1] = a * x + b * w + c * z - d * y
         turn[j, 2] = a * y - b * z + c * w + d * x
         turn[j, 3] = a * z + b * y - c * x + d * w
-    return float(np.max(np.abs(change)))
+    return largest
