@@ -181,7 +181,9 @@ def test_an_interrupted_film_leaves_nothing(number: int, code: int, tmp_path: Pa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
-def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_and_a_closed_pipe_are_no_tracebacks(unbuffered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     command = f"{sys.executable} -m gaitway library list --json"
     full = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True, timeout=60, check=False)
     assert (full.returncode, full.stderr.count("\n")) == (2, 1), full.stderr

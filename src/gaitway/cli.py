@@ -74,7 +74,9 @@ def main() -> NoReturn:
 
 def _run() -> int:
     try:
-        return int(app(standalone_mode=False) or 0)
+        code = int(app(standalone_mode=False) or 0)
+        sys.stdout.flush()  # a full disk or a closed pipe shows here, not while Python shuts down
+        return code
     except typer.Abort:
         return 130
     except GaitwayError as problem:
@@ -82,11 +84,17 @@ def _run() -> int:
     except _UsageError as problem:
         _say_usage_error(problem)
     except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
     except OSError as problem:
+        _drop_output()
         _say_error(f"{problem.filename or 'output'}: {problem.strerror or problem}")
     return 2
+
+
+def _drop_output() -> None:
+    """What could not be printed must not be tried again when Python shuts down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say_error(message: str) -> None:
