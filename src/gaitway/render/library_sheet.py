@@ -94,7 +94,7 @@ def _clip_row(clip: Clip, behavior: Behavior | None, columns: int, row_height: i
 
 def _draw_facts(pen: ImageDraw.ImageDraw, clip: Clip, behavior: Behavior | None) -> None:
     path = clip.planar_path()
-    ahead, left, _ = planar.relative(path[0], path[-1])
+    ahead, left, _ = np.round(planar.relative(path[0], path[-1]), 2) + 0.0  # no minus before a nought
     turn = float(np.degrees(path[-1, 2] - path[0, 2]))
     lines = [(clip.name, 17, INK), (f"{clip.duration:.2f} s, {len(clip)} frames at {clip.fps:g} Hz", 13, FAINT)]
     lines.append((f"{ahead:+.2f} m ahead, {left:+.2f} m left, {turn:+.0f} deg", 13, FAINT))
