@@ -24,6 +24,18 @@ class LibraryError(GaitwayError):
     """A library, behaviour or cast that does not exist or does not hold together."""
 
 
+class WorldError(GaitwayError):
+    """A shape, obstacle, terrain or mover that cannot be."""
+
+
+class SceneError(GaitwayError):
+    """A scene that does not hold together; the message names the place in the file (`characters[3].goal`)."""
+
+
+class TakeError(GaitwayError):
+    """A take whose tables do not fit together, or a character or time that it does not have."""
+
+
 class FormatError(GaitwayError):
     """A file that cannot be read, with its path and, where known, its line."""
 

@@ -22,7 +22,19 @@ def _render() -> BenchTable:
     return run()
 
 
-BENCHES: dict[str, Callable[[], BenchTable]] = {"motion": _motion, "render": _render}
+def _take() -> BenchTable:
+    from gaitway.bench.take import run  # noqa: PLC0415
+
+    return run()
+
+
+def _world() -> BenchTable:
+    from gaitway.bench.world import run  # noqa: PLC0415
+
+    return run()
+
+
+BENCHES: dict[str, Callable[[], BenchTable]] = {"motion": _motion, "render": _render, "take": _take, "world": _world}
 """Every benchmark by name."""
 
 

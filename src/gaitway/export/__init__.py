@@ -1,0 +1,1 @@
+"""Takes as files that other programs open."""

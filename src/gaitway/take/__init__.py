@@ -1,0 +1,1 @@
+"""What all characters do over time, compactly: segments over clips, evaluated on demand."""

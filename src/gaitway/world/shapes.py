@@ -1,0 +1,319 @@
+"""Shapes of things: upright solids and meshes, in metres and radians, Z up.
+
+A shape is described where it stands. `shape.placed(pose)` carries it by a planar move; that is how movers move.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway import planar
+from gaitway.arrays import FloatArray, IntArray
+from gaitway.errors import WorldError
+from gaitway.world.footprint import Footprint
+
+Point = tuple[float, float]
+Ring = tuple[Point, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Prism:
+    """A footprint between two heights: the solid that most shapes are made of."""
+
+    footprint: Footprint
+    bottom: float
+    top: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """A ball."""
+
+    center: FloatArray
+    """[m]; (3,)."""
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """A surface of triangles; its inside is solid if it is closed."""
+
+    vertices: FloatArray
+    """[m]; (V, 3)."""
+    triangles: IntArray
+    """Corners, anticlockwise seen from outside; (T, 3)."""
+    closed: bool
+
+
+Solid = Prism | Ball | TriangleMesh
+"""What exact queries are made against."""
+
+
+class Shape(ABC):
+    """Something solid that stands in the world."""
+
+    @abstractmethod
+    def solids(self) -> tuple[Solid, ...]:
+        """The exact solids it is the union of."""
+
+    @abstractmethod
+    def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
+        """What the part of it between two heights [m] covers of the floor plan; empty if there is no such part."""
+
+    @abstractmethod
+    def placed(self, pose: npt.ArrayLike) -> Shape:
+        """The shape carried by a planar move (x, y, heading): turned about the origin, then shifted."""
+
+    @abstractmethod
+    def raised(self, by: float) -> Shape:
+        """The shape lifted by a height [m]."""
+
+    @property
+    @abstractmethod
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest point [m]."""
+
+
+class Upright(Shape):
+    """A shape with straight walls: one prism."""
+
+    bottom: float
+    height: float
+
+    @property
+    @abstractmethod
+    def outline(self) -> Footprint:
+        """What it covers of the floor plan."""
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest point [m]."""
+        return self.bottom, self.bottom + self.height
+
+    def solids(self) -> tuple[Solid, ...]:
+        """One prism."""
+        return (Prism(self.outline, *self.heights),)
+
+    def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
+        """Its outline where any of it is strictly between the two heights [m]."""
+        bottom, top = self.heights
+        return self.outline if bottom < high and top > low else Footprint.of_rings([])
+
+
+@dataclass(frozen=True)
+class Box(Upright):
+    """An upright box."""
+
+    center: Point
+    size: Point
+    """Length along its own x and y [m]."""
+    height: float
+    yaw: float = 0.0
+    """Turn about the vertical [rad]."""
+    bottom: float = 0.0
+    """Height of its underside [m]."""
+
+    def __post_init__(self) -> None:
+        _check_finite("box", *self.center, self.yaw, self.bottom)
+        _check_positive("box", size_x=self.size[0], size_y=self.size[1], height=self.height)
+
+    @property
+    def outline(self) -> Footprint:
+        """Its four corners, anticlockwise."""
+        x, y = 0.5 * self.size[0], 0.5 * self.size[1]
+        corners = planar.transform_points((*self.center, self.yaw), [[-x, -y], [x, -y], [x, y], [-x, y]])
+        return Footprint.of_rings([corners])
+
+    def placed(self, pose: npt.ArrayLike) -> Box:
+        """The box carried by a planar move."""
+        x, y, yaw = (float(v) for v in planar.compose(pose, (*self.center, self.yaw)))
+        return replace(self, center=(x, y), yaw=yaw)
+
+    def raised(self, by: float) -> Box:
+        """The box lifted."""
+        return replace(self, bottom=self.bottom + by)
+
+
+@dataclass(frozen=True)
+class Cylinder(Upright):
+    """An upright cylinder."""
+
+    center: Point
+    radius: float
+    height: float
+    bottom: float = 0.0
+    """Height of its underside [m]."""
+
+    def __post_init__(self) -> None:
+        _check_finite("cylinder", *self.center, self.bottom)
+        _check_positive("cylinder", radius=self.radius, height=self.height)
+
+    @property
+    def outline(self) -> Footprint:
+        """A rounded point."""
+        return Footprint.of_rings([[self.center]], self.radius)
+
+    def placed(self, pose: npt.ArrayLike) -> Cylinder:
+        """The cylinder carried by a planar move."""
+        return replace(self, center=_moved(pose, self.center))
+
+    def raised(self, by: float) -> Cylinder:
+        """The cylinder lifted."""
+        return replace(self, bottom=self.bottom + by)
+
+
+@dataclass(frozen=True)
+class Polygon(Upright):
+    """Straight walls around any simple outline, convex or not, with or without holes."""
+
+    points: Ring
+    height: float
+    holes: tuple[Ring, ...] = ()
+    bottom: float = 0.0
+    """Height of its underside [m]."""
+
+    def __post_init__(self) -> None:
+        _check_positive("polygon", height=self.height)
+        rings = [tuple((float(x), float(y)) for x, y in ring) for ring in (self.points, *self.holes)]
+        _check_finite("polygon", self.bottom, *(v for ring in rings for point in ring for v in point))
+        object.__setattr__(self, "points", rings[0])
+        object.__setattr__(self, "holes", tuple(rings[1:]))
+
+    @property
+    def outline(self) -> Footprint:
+        """Its rings."""
+        return Footprint.of_rings([self.points, *self.holes])
+
+    def placed(self, pose: npt.ArrayLike) -> Polygon:
+        """The polygon carried by a planar move."""
+        return replace(
+            self,
+            points=tuple(_moved(pose, p) for p in self.points),
+            holes=tuple(tuple(_moved(pose, p) for p in hole) for hole in self.holes),
+        )
+
+    def raised(self, by: float) -> Polygon:
+        """The polygon lifted."""
+        return replace(self, bottom=self.bottom + by)
+
+
+@dataclass(frozen=True)
+class Sphere(Shape):
+    """A ball."""
+
+    center: Point
+    radius: float
+    bottom: float = 0.0
+    """Height of its lowest point [m]."""
+
+    def __post_init__(self) -> None:
+        _check_finite("sphere", *self.center, self.bottom)
+        _check_positive("sphere", radius=self.radius)
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest point [m]."""
+        return self.bottom, self.bottom + 2.0 * self.radius
+
+    def solids(self) -> tuple[Solid, ...]:
+        """One ball."""
+        return (Ball(np.array([*self.center, self.bottom + self.radius]), self.radius),)
+
+    def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
+        """The widest disc that it has between the two heights [m]."""
+        middle = self.bottom + self.radius
+        off = min(max(low - middle, middle - high, 0.0), np.inf)
+        if off >= self.radius or low > high:
+            return Footprint.of_rings([])
+        return Footprint.of_rings([[self.center]], float(np.sqrt(self.radius**2 - off**2)))
+
+    def placed(self, pose: npt.ArrayLike) -> Sphere:
+        """The ball carried by a planar move."""
+        return replace(self, center=_moved(pose, self.center))
+
+    def raised(self, by: float) -> Sphere:
+        """The ball lifted."""
+        return replace(self, bottom=self.bottom + by)
+
+
+@dataclass(frozen=True)
+class Stairs(Shape):
+    """A flight of steps that rises along its own x axis; each step is a block down to the flight's bottom."""
+
+    center: Point
+    """Middle of the flight's floor plan [m]."""
+    width: float
+    """Across the flight [m]."""
+    steps: int
+    rise: float = 0.17
+    """Height of a step [m]."""
+    run: float = 0.29
+    """Depth of a step [m]."""
+    yaw: float = 0.0
+    """Direction in which it rises [rad]."""
+    bottom: float = 0.0
+    """Height of the floor below it [m]."""
+
+    def __post_init__(self) -> None:
+        _check_finite("stairs", *self.center, self.yaw, self.bottom)
+        _check_positive("stairs", width=self.width, steps=self.steps, rise=self.rise, run=self.run)
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest point [m]."""
+        return self.bottom, self.bottom + self.steps * self.rise
+
+    def blocks(self) -> tuple[Box, ...]:
+        """One box a step, the lowest first."""
+        start = -0.5 * self.steps * self.run
+        return tuple(
+            Box(
+                _moved((*self.center, self.yaw), (start + (i + 0.5) * self.run, 0.0)),
+                (self.run, self.width),
+                (i + 1) * self.rise,
+                self.yaw,
+                self.bottom,
+            )
+            for i in range(self.steps)
+        )
+
+    def solids(self) -> tuple[Solid, ...]:
+        """One prism a step."""
+        return tuple(solid for block in self.blocks() for solid in block.solids())
+
+    def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
+        """Those steps that reach above `low`, as one rectangle."""
+        first = next((i for i in range(self.steps) if self.bottom + (i + 1) * self.rise > low), self.steps)
+        if first == self.steps or self.bottom >= high:
+            return Footprint.of_rings([])
+        length, x = (self.steps - first) * self.run, 0.5 * first * self.run
+        return Box(_moved((*self.center, self.yaw), (x, 0.0)), (length, self.width), 1.0, self.yaw).outline
+
+    def placed(self, pose: npt.ArrayLike) -> Stairs:
+        """The flight carried by a planar move."""
+        x, y, yaw = (float(v) for v in planar.compose(pose, (*self.center, self.yaw)))
+        return replace(self, center=(x, y), yaw=yaw)
+
+    def raised(self, by: float) -> Stairs:
+        """The flight lifted."""
+        return replace(self, bottom=self.bottom + by)
+
+
+def _moved(pose: npt.ArrayLike, point: Point) -> Point:
+    x, y = planar.transform_points(pose, point)
+    return float(x), float(y)
+
+
+def _check_finite(what: str, *values: float) -> None:
+    if not np.isfinite(values).all():
+        raise WorldError(f"{what} has a coordinate that is not finite: {values}")
+
+
+def _check_positive(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0.0):
+            raise WorldError(f"{what} has {name} {value}; write a number above 0")
