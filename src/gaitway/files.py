@@ -22,18 +22,30 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     Raises:
         FormatError: if the folder does not exist or cannot be written.
     """
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """As `atomic_write`, for libraries that write by name: the temporary file to write, with the ending of `path`.
+
+    Raises:
+        FormatError: if the folder does not exist or cannot be written.
+    """
     target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=f".part{target.suffix}", dir=target.parent)
     except OSError as problem:
         raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
+    os.close(handle)
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
     except BaseException as problem:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(problem, OSError):
             raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
         raise
