@@ -12,6 +12,9 @@ ROUND_SEGMENTS = 8
 """Straight pieces for a quarter turn where something round has to be drawn: the middles of the pieces lie inside the
 true circle by 0.48 % of its radius."""
 
+_NO_ROUNDING = 1e-9
+"""Buffers that are thinner fail by rounding [m]."""
+
 
 def core(footprint: Footprint) -> shapely.Geometry:
     """What a footprint is the rounding of, exactly: filled rings by the even-odd rule, lines and points."""
@@ -28,7 +31,10 @@ def drawn(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shapely.Geome
 
     The corners of the chains lie on the true arc, so that the result is never larger than the footprint.
     """
-    return core(footprint).buffer(footprint.radius, quad_segs=segments) if footprint.radius > 0.0 else core(footprint)
+    area = core(footprint)
+    if footprint.radius < _NO_ROUNDING:
+        return area
+    return area.buffer(footprint.radius, quad_segs=segments)
 
 
 def _even_odd(areas: Sequence[shapely.Geometry]) -> shapely.Geometry:

@@ -6,7 +6,9 @@ A shape is described where it stands. `shape.placed(pose)` carries it by a plana
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +17,10 @@ from gaitway import planar
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.errors import WorldError
 from gaitway.world.footprint import Footprint
+from gaitway.world.outline import Point, Ring, check_outline
 
-Point = tuple[float, float]
-Ring = tuple[Point, ...]
+MAX_STEPS = 1000
+"""Most steps of one flight of stairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,10 @@ class Shape(ABC):
 
     @abstractmethod
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
-        """What the part of it between two heights [m] covers of the floor plan; empty if there is no such part."""
+        """What the part of it strictly between two heights [m] covers of the floor plan; empty if there is none.
+
+        At one height (`low` equal to `high`) it is the section there; `low` above `high` is empty.
+        """
 
     @abstractmethod
     def placed(self, pose: npt.ArrayLike) -> Shape:
@@ -101,7 +107,7 @@ class Upright(Shape):
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
         """Its outline where any of it is strictly between the two heights [m]."""
         bottom, top = self.heights
-        return self.outline if bottom < high and top > low else Footprint.of_rings([])
+        return self.outline if bottom < high and top > low and low <= high else Footprint.of_rings([])
 
 
 @dataclass(frozen=True)
@@ -178,8 +184,9 @@ class Polygon(Upright):
 
     def __post_init__(self) -> None:
         _check_positive("polygon", height=self.height)
+        _check_finite("polygon", self.bottom)
         rings = [tuple((float(x), float(y)) for x, y in ring) for ring in (self.points, *self.holes)]
-        _check_finite("polygon", self.bottom, *(v for ring in rings for point in ring for v in point))
+        check_outline(rings)
         object.__setattr__(self, "points", rings[0])
         object.__setattr__(self, "holes", tuple(rings[1:]))
 
@@ -190,15 +197,19 @@ class Polygon(Upright):
 
     def placed(self, pose: npt.ArrayLike) -> Polygon:
         """The polygon carried by a planar move."""
-        return replace(
-            self,
-            points=tuple(_moved(pose, p) for p in self.points),
-            holes=tuple(tuple(_moved(pose, p) for p in hole) for hole in self.holes),
-        )
+        rings = [_moved_ring(pose, ring) for ring in (self.points, *self.holes)]
+        return self._with(points=rings[0], holes=tuple(rings[1:]))
 
     def raised(self, by: float) -> Polygon:
         """The polygon lifted."""
-        return replace(self, bottom=self.bottom + by)
+        return self._with(bottom=self.bottom + by)
+
+    def _with(self, **changes: Any) -> Polygon:
+        """A copy that is not checked again: rounding must not make a tree's outline invalid while it moves."""
+        other = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(other, name, value)
+        return other
 
 
 @dataclass(frozen=True)
@@ -226,7 +237,7 @@ class Sphere(Shape):
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
         """The widest disc that it has between the two heights [m]."""
         middle = self.bottom + self.radius
-        off = min(max(low - middle, middle - high, 0.0), np.inf)
+        off = max(low - middle, middle - high, 0.0)
         if off >= self.radius or low > high:
             return Footprint.of_rings([])
         return Footprint.of_rings([[self.center]], float(np.sqrt(self.radius**2 - off**2)))
@@ -261,6 +272,8 @@ class Stairs(Shape):
     def __post_init__(self) -> None:
         _check_finite("stairs", *self.center, self.yaw, self.bottom)
         _check_positive("stairs", width=self.width, steps=self.steps, rise=self.rise, run=self.run)
+        if self.steps != int(self.steps) or self.steps > MAX_STEPS:
+            raise WorldError(f"stairs have {self.steps} steps; write a whole number up to {MAX_STEPS}")
 
     @property
     def heights(self) -> tuple[float, float]:
@@ -288,7 +301,7 @@ class Stairs(Shape):
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
         """Those steps that reach above `low`, as one rectangle."""
         first = next((i for i in range(self.steps) if self.bottom + (i + 1) * self.rise > low), self.steps)
-        if first == self.steps or self.bottom >= high:
+        if first == self.steps or self.bottom >= high or low > high:
             return Footprint.of_rings([])
         length, x = (self.steps - first) * self.run, 0.5 * first * self.run
         return Box(_moved((*self.center, self.yaw), (x, 0.0)), (length, self.width), 1.0, self.yaw).outline
@@ -306,6 +319,10 @@ class Stairs(Shape):
 def _moved(pose: npt.ArrayLike, point: Point) -> Point:
     x, y = planar.transform_points(pose, point)
     return float(x), float(y)
+
+
+def _moved_ring(pose: npt.ArrayLike, ring: Ring) -> Ring:
+    return tuple((float(x), float(y)) for x, y in planar.transform_points(pose, ring))
 
 
 def _check_finite(what: str, *values: float) -> None:
