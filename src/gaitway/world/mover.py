@@ -41,6 +41,8 @@ class Mover:
     """Planar poses (x, y, heading) at these times; headings turn by the plain difference, so 0 to 2 pi is a whole turn
     and not none; (K, 3)."""
     name: str = ""
+    color: str | None = None
+    """In pictures, as "#rrggbb"; None takes the colour of its kind."""
 
     def __post_init__(self) -> None:
         times = owned(self.times, "mover times", (None,), error=WorldError)
@@ -55,9 +57,16 @@ class Mover:
         object.__setattr__(self, "poses", poses)
 
     @staticmethod
-    def of(shape: Shape, times: npt.ArrayLike, poses: npt.ArrayLike, kind: str = WALL, name: str = "") -> Mover:
+    def of(
+        shape: Shape,
+        times: npt.ArrayLike,
+        poses: npt.ArrayLike,
+        kind: str = WALL,
+        name: str = "",
+        color: str | None = None,
+    ) -> Mover:
         """A mover that is the same thing all the time."""
-        return Mover((Phase(-np.inf, shape, kind),), np.asarray(times), np.asarray(poses), name)
+        return Mover((Phase(-np.inf, shape, kind),), np.asarray(times), np.asarray(poses), name, color)
 
     def pose(self, time: npt.ArrayLike) -> FloatArray:
         """Planar pose (..., 3) at times (...) [s]."""
@@ -71,4 +80,4 @@ class Mover:
     def at(self, time: float) -> Obstacle:
         """The obstacle that it is, and where, at a time [s]."""
         phase = self.phase(time)
-        return Obstacle(phase.shape.placed(self.pose(time)), phase.kind, self.name)
+        return Obstacle(phase.shape.placed(self.pose(time)), phase.kind, self.name, self.color)

@@ -24,6 +24,8 @@ class Obstacle:
     """`WALL`, `PASSABLE`, or the kind of special behaviour that alone gets past it: "jump", "duck", "crawl", "climb",
     "box", "stairs" (which the behaviours "stairs_up" and "stairs_down" pass), or any kind that a library has."""
     name: str = ""
+    color: str | None = None
+    """In pictures, as "#rrggbb"; None takes the colour of its kind."""
 
     def __post_init__(self) -> None:
         if not self.kind.isidentifier():
