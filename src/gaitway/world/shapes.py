@@ -5,6 +5,7 @@ A shape is described where it stands. `shape.placed(pose)` carries it by a plana
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
@@ -130,9 +131,16 @@ class Box(Upright):
     @property
     def outline(self) -> Footprint:
         """Its four corners, anticlockwise."""
-        x, y = 0.5 * self.size[0], 0.5 * self.size[1]
-        corners = planar.transform_points((*self.center, self.yaw), [[-x, -y], [x, -y], [x, y], [-x, y]])
-        return Footprint.of_rings([corners])
+        (x, y), c, s = self.center, 0.5 * math.cos(self.yaw), 0.5 * math.sin(self.yaw)
+        along_x, along_y = c * self.size[0], s * self.size[0]
+        across_x, across_y = -s * self.size[1], c * self.size[1]
+        corners = (
+            (x - along_x - across_x, y - along_y - across_y),
+            (x + along_x - across_x, y + along_y - across_y),
+            (x + along_x + across_x, y + along_y + across_y),
+            (x - along_x + across_x, y - along_y + across_y),
+        )
+        return Footprint.trusted((corners,))
 
     def placed(self, pose: npt.ArrayLike) -> Box:
         """The box carried by a planar move."""
@@ -161,7 +169,7 @@ class Cylinder(Upright):
     @property
     def outline(self) -> Footprint:
         """A rounded point."""
-        return Footprint.of_rings([[self.center]], self.radius)
+        return Footprint.trusted(((self.center,),), self.radius)
 
     def placed(self, pose: npt.ArrayLike) -> Cylinder:
         """The cylinder carried by a planar move."""
@@ -193,7 +201,7 @@ class Polygon(Upright):
     @property
     def outline(self) -> Footprint:
         """Its rings."""
-        return Footprint.of_rings([self.points, *self.holes])
+        return Footprint.trusted((self.points, *self.holes))
 
     def placed(self, pose: npt.ArrayLike) -> Polygon:
         """The polygon carried by a planar move."""
@@ -240,7 +248,7 @@ class Sphere(Shape):
         off = max(low - middle, middle - high, 0.0)
         if off >= self.radius or low > high:
             return Footprint.of_rings([])
-        return Footprint.of_rings([[self.center]], float(np.sqrt(self.radius**2 - off**2)))
+        return Footprint.trusted(((self.center,),), math.sqrt(self.radius**2 - off**2))
 
     def placed(self, pose: npt.ArrayLike) -> Sphere:
         """The ball carried by a planar move."""
