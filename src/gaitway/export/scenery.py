@@ -25,9 +25,15 @@ _OTHER_COLOR = "#c2a25c"
 _GROUND_COLOR = "#d6d3cc"
 
 
-def kind_material(kind: str) -> Material:
-    """What obstacles of a kind look like; kinds that only some library knows share one colour."""
-    return _material(kind, _COLORS.get(kind, _OTHER_COLOR))
+def kind_material(kind: str, color: str | None = None) -> Material:
+    """What an obstacle looks like.
+
+    Args:
+        kind: as in `Obstacle.kind`; kinds that only some library knows share one colour.
+        color: its own colour as "#rrggbb", if it has one.
+    """
+    name = kind if color is None else f"{kind}_{color.removeprefix('#').lower()}"
+    return _material(name, _COLORS.get(kind, _OTHER_COLOR) if color is None else color)
 
 
 def ground_material() -> Material:

@@ -1,0 +1,92 @@
+"""Building blocks of USD files: names, meshes and materials. Needs the extra `usd`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
+
+from gaitway.export.skinned import Material
+
+
+SEEN, UNSEEN = UsdGeom.Tokens.inherited, UsdGeom.Tokens.invisible
+"""Values of `visibility`."""
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """A name that USD accepts for each of `names`: letters, digits and _, all different."""
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    found = []
+    for name in names:
+        plain = unique = Tf.MakeValidIdentifier(name)
+        while unique in taken:
+            counts[plain] = counts.get(plain, 1) + 1
+            unique = f"{plain}_{counts[plain]}"
+        taken.add(unique)
+        found.append(unique)
+    return found
+
+
+def vectors(values: npt.ArrayLike) -> Any:
+    """An array (N, 3) as USD keeps points."""
+    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32).reshape(-1, 3))
+
+
+def quaternions(values: npt.NDArray[Any]) -> Any:
+    """Rotations wxyz (N, 4) as USD keeps them: its memory holds the scalar last, whatever its constructors take."""
+    return Vt.QuatfArray.FromNumpy(np.ascontiguousarray(values[:, [1, 2, 3, 0]], dtype=np.float32))
+
+
+def extent(points: npt.NDArray[Any]) -> Any:
+    """The two corners of the box about points (N, 3)."""
+    return vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
+
+
+def add_mesh(
+    stage: Usd.Stage,
+    path: str,
+    points: npt.NDArray[Any],
+    triangles: npt.NDArray[Any],
+    normals: npt.NDArray[Any],
+) -> UsdGeom.Mesh:
+    """A plain triangle mesh, not subdivided."""
+    mesh = UsdGeom.Mesh.Define(stage, path)
+    mesh.CreatePointsAttr(vectors(points))
+    mesh.CreateFaceVertexCountsAttr(Vt.IntArray(len(triangles), 3))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(triangles, np.int32).ravel()))
+    mesh.CreateNormalsAttr(vectors(normals))
+    mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateExtentAttr(extent(points))
+    return mesh
+
+
+def add_materials(stage: Usd.Stage, scope: str, materials: Sequence[Material]) -> list[UsdShade.Material]:
+    """One UsdPreviewSurface for each material, below a new scope."""
+    UsdGeom.Scope.Define(stage, scope)
+    made = []
+    for name, look in zip(identifiers(m.name for m in materials), materials, strict=True):
+        material = UsdShade.Material.Define(stage, f"{scope}/{name}")
+        shader = UsdShade.Shader.Define(stage, f"{scope}/{name}/Surface")
+        shader.CreateIdAttr("UsdPreviewSurface")
+        shader.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*look.color))
+        shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(look.roughness)
+        surface = shader.CreateOutput("surface", Sdf.ValueTypeNames.Token)
+        material.CreateSurfaceOutput().ConnectToSource(surface)
+        made.append(material)
+    return made
+
+
+def bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
+    """Give a mesh or subset its material."""
+    UsdShade.MaterialBindingAPI.Apply(prim).Bind(material)
+
+
+def paint(mesh: UsdGeom.Mesh, colors: npt.NDArray[Any]) -> None:
+    """Colours for viewers that know no materials: one linear RGB, or one for each face; (1 or T, 3)."""
+    interpolation = UsdGeom.Tokens.constant if len(colors) == 1 else UsdGeom.Tokens.uniform
+    mesh.CreateDisplayColorPrimvar(interpolation).Set(vectors(colors))

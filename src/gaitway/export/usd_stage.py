@@ -1,0 +1,111 @@
+"""The USD stage of a take. Needs the extra `usd`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from pxr import Kind, Sdf, Tf, Usd, UsdGeom, UsdUtils
+
+from gaitway._version import __version__
+from gaitway.errors import FormatError
+from gaitway.export import usd_parts, usd_people, usd_world
+from gaitway.export.people import character_mesh
+from gaitway.export.usd_people import Prototype, Span
+from gaitway.files import atomic_path
+from gaitway.motion.editing import with_name
+from gaitway.take.model import Take
+from gaitway.world.world import World
+
+_ROOT, _PROTOTYPES = "/Take", "/Prototypes"
+_KINDS = 8
+"""How many different bodies a skeleton gets at most."""
+_SAVE_EVERY = 32_000_000
+"""Bytes of samples in memory before they go to disk, so that a crowd of any size can be written."""
+_ON_GRID = 1e-6
+"""Time codes this close to a whole number are meant to be one."""
+
+
+def write_stage(take: Take, path: Path, world: World | None, fps: float) -> None:
+    """Write a take to `path`, whose ending picks the form; see `export_usd`."""
+    form = path.suffix.lower()
+    with (
+        atomic_path(path) as temporary,
+        tempfile.TemporaryDirectory(prefix=f".{path.stem}.", dir=path.parent) as folder,
+    ):
+        binary = Path(folder) / f"{Tf.MakeValidIdentifier(path.stem)}.usdc"
+        try:
+            layer = Sdf.Layer.CreateNew(str(binary))
+            _write(layer, take, world, fps)
+            if form == ".usda":
+                layer.Export(str(temporary))
+            elif form == ".usdz":
+                UsdUtils.CreateNewUsdzPackage(str(binary), str(temporary))
+            else:
+                binary.replace(temporary)
+        except Tf.ErrorException as problem:
+            raise FormatError(path, f"cannot be written: {problem}") from None
+
+
+def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float) -> None:
+    """Everything: first what stands still, by a stage, then the characters straight into the layer."""
+    spans = [_span(take, character, fps) for character in range(len(take.names))]
+    whole = Span(np.floor(min(s.first for s in spans)), np.ceil(max(s.last for s in spans)))
+    stage = Usd.Stage.Open(layer)
+    _describe(stage, take, whole, fps)
+    stage.CreateClassPrim(_PROTOTYPES)
+    if world is not None:
+        usd_world.add_world(stage, f"{_ROOT}/Place", world, fps, whole.first)
+    UsdGeom.Xform.Define(stage, f"{_ROOT}/Characters")
+    prototypes = _add_prototypes(stage, take)
+    del stage
+    waiting = 0
+    for character, name in enumerate(usd_parts.identifiers(take.names)):
+        path = f"{_ROOT}/Characters/{name}"
+        clip = with_name(take.clip(character, fps), take.names[character])
+        waiting += usd_people.add_character(layer, path, prototypes[character], clip, spans[character], whole)
+        if waiting > _SAVE_EVERY:
+            layer.Save()
+            waiting = 0
+    layer.Save()
+
+
+def _span(take: Take, character: int, fps: float) -> Span:
+    """Time codes of a character's first and last frame, which are those of `take.clip`."""
+    start = take.start(character) * fps
+    first = float(np.round(start)) if abs(start - np.round(start)) < _ON_GRID else start
+    length = np.floor((take.ends[character] - take.start(character)) * fps + _ON_GRID)
+    return Span(first, first + float(length))
+
+
+def _describe(stage: Usd.Stage, take: Take, whole: Span, fps: float) -> None:
+    """The stage's own data: axes, units, times, what it is."""
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(fps)
+    stage.SetFramesPerSecond(fps)
+    stage.SetStartTimeCode(whole.first)
+    stage.SetEndTimeCode(whole.last)
+    root = UsdGeom.Xform.Define(stage, _ROOT).GetPrim()
+    Usd.ModelAPI(root).SetKind(Kind.Tokens.component)
+    stage.SetDefaultPrim(root)
+    stage.GetRootLayer().documentation = (
+        f"A take of {len(take.names)} characters at {fps:g} frames a second. Metres, Z up, a figure at rest faces +X. "
+        f"Bodies are below {_PROTOTYPES} and referenced by the characters."
+    )
+    stage.GetRootLayer().customLayerData = {"creator": f"gaitway {__version__}"}
+
+
+def _add_prototypes(stage: Usd.Stage, take: Take) -> Sequence[Prototype]:
+    """One prototype for each kind of body that occurs; the prototype of every character."""
+    made: dict[tuple[int, int], Prototype] = {}
+    names = usd_parts.identifiers(skeleton.name for skeleton in take.skeletons)
+    for character, body in enumerate(take.bodies.tolist()):
+        kind = (body, character % _KINDS)
+        if kind not in made:
+            skeleton = take.skeletons[body]
+            path = f"{_PROTOTYPES}/{names[body]}_{kind[1]}"
+            made[kind] = usd_people.add_prototype(stage, path, skeleton, character_mesh(skeleton, kind[1]))
+    return [made[body, character % _KINDS] for character, body in enumerate(take.bodies.tolist())]
