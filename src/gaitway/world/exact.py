@@ -1,45 +1,103 @@
-"""Exact plane geometry of footprints by shapely."""
+"""Exact plane questions about places, by shapely: distances and free areas. Grids have no part in the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+import numpy as np
+import numpy.typing as npt
 import shapely
 
+from gaitway.arrays import FloatArray
+from gaitway.errors import WorldError
 from gaitway.world.footprint import Footprint
+from gaitway.world.obstacle import PASSABLE, Obstacle
+from gaitway.world.plane import ROUND_SEGMENTS, core, drawn
+from gaitway.world.world import Snapshot, World
 
-ROUND_SEGMENTS = 8
-"""Straight pieces for a quarter turn where something round has to be drawn: the middles of the pieces lie inside the
-true circle by 0.48 % of its radius."""
-
-_NO_ROUNDING = 1e-9
-"""Buffers that are thinner fail by rounding [m]."""
+__all__ = ["core", "distance", "drawn", "footprint_distance", "free_area", "in_the_way"]
 
 
-def core(footprint: Footprint) -> shapely.Geometry:
-    """What a footprint is the rounding of, exactly: filled rings by the even-odd rule, lines and points."""
-    rings = footprint.rings
-    areas = [shapely.make_valid(shapely.Polygon(ring)) for ring in rings if len(ring) > 2]
-    lines = [shapely.LineString(ring) for ring in rings if len(ring) == 2]
-    points = [shapely.Point(ring[0]) for ring in rings if len(ring) == 1]
-    area = _even_odd(areas)
-    return area if not lines and not points else shapely.union_all([area, *lines, *points])
+def in_the_way(
+    place: World | Snapshot,
+    kinds: Collection[str] | None = None,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> list[Footprint]:
+    """Footprints of the obstacles of some kinds.
 
-
-def drawn(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shapely.Geometry:
-    """A footprint with its rounding, whose arcs are chains of `segments` straight pieces for a quarter turn.
-
-    The corners of the chains lie on the true arc, so that the result is never larger than the footprint.
+    Args:
+        place: of a world those that never move; of a snapshot the movers too.
+        kinds: None takes all but `PASSABLE` ones.
+        low: only what is above this height [m].
+        high: only what is below this height [m].
     """
-    area = core(footprint)
-    if footprint.radius < _NO_ROUNDING:
-        return area
-    return area.buffer(footprint.radius, quad_segs=segments)
+    found = (o.shape.footprint(low, high) for o in place.obstacles if _counts(o, kinds))
+    return [footprint for footprint in found if not footprint.empty]
 
 
-def _even_odd(areas: Sequence[shapely.Geometry]) -> shapely.Geometry:
-    """All that lies in an odd number of areas; pairs of pairs, so that many rings do not grow one large sum."""
-    if len(areas) < 2:
-        return areas[0] if areas else shapely.Polygon()
-    pairs = [shapely.symmetric_difference(a, b) for a, b in zip(areas[::2], areas[1::2], strict=False)]
-    return _even_odd(pairs + list(areas[len(pairs) * 2 :]))
+def distance(
+    place: World | Snapshot,
+    points: npt.ArrayLike,
+    kinds: Collection[str] | None = None,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> FloatArray:
+    """Distance in plan [m] (...) from points (..., 2) to the nearest obstacle; arguments as in `in_the_way`.
+
+    It is exact outside. Inside it is negative: how deep the point is in the deepest single obstacle, or a little less
+    where a rounded outline closes over its own hollows. Infinity where there are no obstacles.
+    """
+    return footprint_distance(in_the_way(place, kinds, low, high), points)
+
+
+def footprint_distance(footprints: Sequence[Footprint], points: npt.ArrayLike) -> FloatArray:
+    """Distance [m] (...) from points (..., 2) to the nearest of some footprints; negative inside, see `distance`."""
+    points = np.asarray(points, dtype=np.float64)
+    flat = shapely.points(points.reshape(-1, 2))
+    if not footprints or not len(flat):
+        return np.full(points.shape[:-1], np.inf)
+    cores = np.array([core(footprint) for footprint in footprints])
+    radii = np.array([footprint.radius for footprint in footprints])
+    tree = shapely.STRtree(cores)
+    nearest = tree.nearest(flat)
+    best = shapely.distance(flat, cores[nearest]) - radii[nearest]
+    # A wide disc may be nearer than the one whose middle is nearest, but no middle beyond this reach can be that of it.
+    reach = best + radii.max() + 1e-9
+    which, obstacle = tree.query(flat, predicate="dwithin", distance=reach)
+    away = shapely.distance(flat[which], cores[obstacle])
+    inside = away == 0.0
+    depth = shapely.distance(flat[which[inside]], shapely.boundary(cores[obstacle[inside]]))
+    away[inside] = -np.nan_to_num(depth)  # a point has no boundary
+    np.minimum.at(best, which, away - radii[obstacle])
+    return np.asarray(best).reshape(points.shape[:-1])
+
+
+def free_area(
+    place: World | Snapshot,
+    radius: float,
+    kinds: Collection[str] | None = None,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> shapely.Geometry:
+    """Where the middle of a disc may be: within bounds and clear of obstacles; arguments as in `in_the_way`.
+
+    Arcs are drawn outside the true ones (by up to 0.48 % of their radius), so that all of the area is truly free.
+    """
+    if not (np.isfinite(radius) and radius >= 0.0):
+        raise WorldError(f"free area for a radius of {radius}; write 0 or more, in metres")
+    world = place.world if isinstance(place, Snapshot) else place
+    x0, y0, x1, y1 = world.bounds
+    if 2.0 * radius >= min(x1 - x0, y1 - y0):
+        return shapely.Polygon()
+    room = shapely.box(x0 + radius, y0 + radius, x1 - radius, y1 - radius)
+    outward = 1.0 / np.cos(0.25 * np.pi / ROUND_SEGMENTS)
+    blocked = []
+    for footprint in in_the_way(place, kinds, low, high):
+        wide = footprint.grown(radius)
+        blocked.append(drawn(wide.grown((outward - 1.0) * wide.radius)))
+    return room.difference(shapely.union_all(blocked))
+
+
+def _counts(obstacle: Obstacle, kinds: Collection[str] | None) -> bool:
+    return obstacle.kind != PASSABLE if kinds is None else obstacle.kind in kinds

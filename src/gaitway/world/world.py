@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import WorldError
 from gaitway.world.mover import Mover
 from gaitway.world.obstacle import Obstacle
+from gaitway.world.standing import top
 from gaitway.world.terrain import Terrain
 
 MAX_OBSTACLES = 100_000
@@ -50,6 +52,32 @@ class World:
         points = np.asarray(points, dtype=np.float64)
         return np.zeros(points.shape[:-1]) if self.terrain is None else self.terrain.height(points)
 
+    def standing_height(self, points: npt.ArrayLike) -> FloatArray:
+        """Height of the highest thing to stand on [m] (...) at points (..., 2).
+
+        That is the terrain or, exactly, the upper side of a standable obstacle that does not move. A point on an edge
+        is on top.
+        """
+        return _standing_height(self, self.obstacles, points)
+
+    def with_obstacle(self, obstacle: Obstacle) -> World:
+        """A world with one more obstacle at the end; all else is shared."""
+        return replace(self, obstacles=(*self.obstacles, obstacle))
+
+    def replaced(self, index: int, obstacle: Obstacle) -> World:
+        """A world with another obstacle in place of `obstacles[index]`; all else is shared."""
+        self._check_index(index)
+        return replace(self, obstacles=(*self.obstacles[:index], obstacle, *self.obstacles[index + 1 :]))
+
+    def without(self, index: int) -> World:
+        """A world without `obstacles[index]`; those after it move up by one."""
+        self._check_index(index)
+        return replace(self, obstacles=(*self.obstacles[:index], *self.obstacles[index + 1 :]))
+
+    def _check_index(self, index: int) -> None:
+        if not 0 <= index < len(self.obstacles):
+            raise WorldError(f"no obstacle {index}; there are {len(self.obstacles)}, counted from 0")
+
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
@@ -65,3 +93,18 @@ class Snapshot:
     def obstacles(self) -> tuple[Obstacle, ...]:
         """Everything that stands in the world now: what never moves, then the movers."""
         return self.world.obstacles + self.moved
+
+    def standing_height(self, points: npt.ArrayLike) -> FloatArray:
+        """As `World.standing_height`, with the movers where they are now."""
+        return _standing_height(self.world, self.obstacles, points)
+
+
+def _standing_height(world: World, obstacles: Iterable[Obstacle], points: npt.ArrayLike) -> FloatArray:
+    points = np.asarray(points, dtype=np.float64)
+    flat = points.reshape(-1, 2)
+    height = np.array(world.ground(flat))
+    for shape in (obstacle.shape for obstacle in obstacles if obstacle.standable):
+        x0, y0, x1, y1 = shape.footprint().bounds
+        near = ((flat >= (x0, y0)) & (flat <= (x1, y1))).all(axis=1)
+        height[near] = np.maximum(height[near], top(shape, flat[near]))
+    return height.reshape(points.shape[:-1])
