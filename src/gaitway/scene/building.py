@@ -1,0 +1,184 @@
+"""From the entries of a scene file to the shapes, obstacles, movers and terrain of a `World`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gaitway.errors import GaitwayError
+from gaitway.scene.documents import Entry, Merged
+from gaitway.scene.problem import Problem
+from gaitway.scene.shape_models import MeshItem, MoverItem, SpecialItem, SpecialShapeItem, StairsItem, TerrainItem
+from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Shape, Sphere, Stairs, Terrain, World
+from gaitway.world.standing import drawn_down, stood_on
+from gaitway.world.terrain_files import load_terrain
+
+BEAM_THICKNESS = 0.3
+"""Height of something to pass under where none is written [m]."""
+Made = TypeVar("Made")
+
+
+@dataclass(eq=False)
+class Builder:
+    """Builds what it can and notes what it cannot."""
+
+    problems: list[Problem] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    """Meshes and heights that were read, in order."""
+    origins: list[Entry] = field(default_factory=list)
+    """Where each obstacle of the world, and then each mover, is written."""
+
+    def world(self, scene: Merged) -> World | None:
+        """The world, or None if anything in it cannot be."""
+        before = len(self.problems)
+        if "bounds" not in scene.singles:
+            text = "missing; write for example bounds: [0, 0, 40, 30] (xmin, ymin, xmax, ymax in metres)"
+            self.problems.append(scene.top.problem(("bounds",), text))
+            return None
+        bounds = scene.singles["bounds"].value
+        terrain = self._terrain(scene.singles.get("terrain"), bounds)
+        obstacles: list[Obstacle] = []
+        for entry in (*scene.lists["obstacles"], *scene.lists["specials"]):
+            made = self._made(entry, partial(self._obstacles, entry, terrain)) or []
+            obstacles += made
+            self.origins += [entry] * len(made)
+        movers = [self._made(entry, partial(self._mover, entry, terrain)) for entry in scene.lists["movers"]]
+        self.origins += scene.lists["movers"]
+        if len(self.problems) > before:
+            return None
+        try:
+            return World(bounds, tuple(obstacles), tuple(m for m in movers if m is not None), terrain)
+        except GaitwayError as problem:
+            self.problems.append(scene.top.problem((), f"{problem}"))
+            return None
+
+    def _made(self, entry: Entry, make: Callable[[], Made]) -> Made | None:
+        try:
+            return make()
+        except GaitwayError as problem:
+            self.problems.append(entry.problem(text=str(problem)))
+            return None
+
+    def _terrain(self, entry: Entry | None, bounds: tuple[float, float, float, float]) -> Terrain | None:
+        if entry is None:
+            return None
+        item: TerrainItem = entry.value
+        if item.hills is not None:
+            hills = item.hills
+            return self._made(
+                entry, lambda: Terrain.hills(bounds, hills.height, hills.wavelength, hills.seed, hills.cell)
+            )
+        file = entry.document.folder / str(item.heights)
+        self.files.append(file)
+        scale, origin = 1.0 if item.scale is None else item.scale, item.origin or (0.0, 0.0)
+        return self._made(entry, lambda: load_terrain(file, item.cell or 1.0, scale, (origin[0], origin[1])))
+
+    def _obstacles(self, entry: Entry, terrain: Terrain | None) -> list[Obstacle]:
+        item, kind = entry.value, WALL
+        if isinstance(item, SpecialItem):
+            ((kind, special),) = item.kinds.items()
+            shapes = [_special_shape(special)]
+        else:
+            shapes = self._shapes(item, entry.document.folder)
+        return [Obstacle(stood_on(shape, terrain), kind, item.name or "", item.color) for shape in shapes]
+
+    def _shapes(self, item: Any, folder: Path) -> list[Shape]:
+        """The shapes of an item with one of the shape keys."""
+        if item.box is not None:
+            return [_box(item.box)]
+        if item.cylinder is not None:
+            return [Cylinder(item.cylinder.center, item.cylinder.radius, item.cylinder.height, item.cylinder.bottom)]
+        if item.sphere is not None:
+            return [Sphere(item.sphere.center, item.sphere.radius, item.sphere.bottom)]
+        if item.polygon is not None:
+            return [Polygon(item.polygon.points, item.polygon.height, item.polygon.holes, item.polygon.bottom)]
+        if item.mesh is not None:
+            return [self._mesh(item.mesh, folder)]
+        return wall_boxes(item.wall.points, item.wall.thickness, item.wall.height, item.wall.closed)
+
+    def _mesh(self, item: MeshItem, folder: Path) -> Shape:
+        file = folder / item.file
+        self.files.append(file)
+        meshes = import_module("gaitway.world.meshes")  # loads trimesh, which few scenes need
+        shape: Shape = meshes.load_mesh(file, scale=item.scale, up=item.up)
+        x, y, z = item.position
+        return shape.raised(z).placed((x, y, math.radians(item.yaw_deg)))
+
+    def _mover(self, entry: Entry, terrain: Terrain | None) -> Mover:
+        item: MoverItem = entry.value
+        own = self._shapes(item, entry.document.folder)[0]
+        times, poses = _path(item)
+        phases = [(-math.inf, own, item.kind)] if not item.phases else []
+        for phase in item.phases:
+            given = any(getattr(phase, key) is not None for key in phase.SHAPES)
+            shape = self._shapes(phase, entry.document.folder)[0] if given else own
+            phases.append((phase.start, shape, phase.kind))
+        made = tuple(Phase(start, _along(shape, poses, terrain), kind) for start, shape, kind in phases)
+        return Mover(made, times, poses, item.name or "", item.color)
+
+
+def _box(item: Any) -> Box:
+    return Box(item.center, item.size, item.height, math.radians(item.yaw_deg), item.bottom)
+
+
+def _special_shape(item: SpecialShapeItem | StairsItem) -> Shape:
+    if isinstance(item, StairsItem):
+        yaw = math.radians(item.yaw_deg)
+        return Stairs((item.center[0], item.center[1]), item.width, item.steps, item.rise, item.run, yaw, item.bottom)
+    height = BEAM_THICKNESS if item.height is None else item.height
+    bottom = 0.0 if item.clearance is None else item.clearance
+    if item.points is not None:
+        return Polygon(tuple((p[0], p[1]) for p in item.points), height, (), bottom)
+    (x, y), (length, width) = item.center or (0.0, 0.0), item.size or (1.0, 1.0)
+    return Box((x, y), (length, width), height, math.radians(item.yaw_deg), bottom)
+
+
+def wall_boxes(points: Iterable[Any], thickness: float, height: float, closed: bool) -> list[Shape]:
+    """One box for each piece of a run of walls; each reaches half a thickness past its corners, which closes them.
+
+    Pieces without length (a corner written twice) are left out.
+    """
+    corners = [tuple(point) for point in points]
+    runs = list(pairwise([*corners, corners[0]] if closed else corners))
+    out: list[Shape] = []
+    for index, (a, b) in enumerate(runs):
+        length = math.dist(a, b)
+        if length == 0.0:
+            continue
+        before = 0.5 * thickness if closed or index > 0 else 0.0
+        after = 0.5 * thickness if closed or index < len(runs) - 1 else 0.0
+        ux, uy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
+        start, end = (a[0] - before * ux, a[1] - before * uy), (b[0] + after * ux, b[1] + after * uy)
+        middle = (0.5 * (start[0] + end[0]), 0.5 * (start[1] + end[1]))
+        out.append(Box(middle, (length + before + after, thickness), height, math.atan2(uy, ux)))
+    return out
+
+
+def _path(item: MoverItem) -> tuple[Any, Any]:
+    """Times (K,) and poses (K, 3) of a mover's path; a yaw that is not written stays what it was."""
+    times, poses, yaw = [], [], 0.0
+    for key in item.path:
+        yaw = math.radians(key[3]) if len(key) == 4 else yaw
+        times.append(key[0])
+        poses.append((key[1], key[2], yaw))
+    return np.array(times), np.array(poses)
+
+
+def _along(shape: Shape, poses: Any, terrain: Terrain | None) -> Shape:
+    """A mover's shape raised to the highest ground of its keys and drawn down to the lowest.
+
+    Movers move in the plane, so on hills theirs is a height that fits the whole path.
+    """
+    if terrain is None:
+        return shape
+    ground = terrain.height(poses[:, :2])
+    raised = shape.raised(float(ground.max()))
+    return drawn_down(raised, float(ground.min())) if shape.heights[0] <= 0.0 else raised

@@ -1,0 +1,58 @@
+"""Who wants to be where: the characters of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from gaitway.scene.plan_options import PlanOptions
+
+if TYPE_CHECKING:
+    from gaitway.library import Library
+
+RADII = {"person": 0.3, "skateboarder": 0.4, "horse": 0.8}
+"""Disc that a character of each cast keeps clear where none is written [m]."""
+
+
+@dataclass(frozen=True)
+class LibraryRef:
+    """Which library a character uses; `load` makes it. Equal references are the same library."""
+
+    cast: str = "person"
+    style: str | int | None = None
+    takes: int = 1
+    seed: int = 0
+
+    def load(self, behaviors: Collection[str] | None = None) -> Library:
+        """Generate the library (as `gaitway.load_cast`)."""
+        catalog = import_module("gaitway.library.cast.catalog")
+        library: Library = catalog.load_cast(
+            self.cast, style=self.style, seed=self.seed, takes=self.takes, behaviors=behaviors
+        )
+        return library
+
+
+@dataclass(frozen=True)
+class Character:
+    """One character of a scene."""
+
+    name: str
+    start: tuple[float, float, float]
+    """x, y [m] and heading [rad]."""
+    goal: tuple[float, float]
+    """x, y [m]."""
+    goal_heading: float | None
+    """[rad], or None where any will do."""
+    library: LibraryRef
+    plan: PlanOptions
+    """Its planner and options: the scene's with its own over them."""
+    radius: float = 0.3
+    """Of the disc that it keeps clear [m]."""
+    speed: str | float = "normal"
+    """How fast it likes to go: "slow", "normal", "fast", or metres in a second."""
+    priority: int = 0
+    """Higher goes first where planners take turns."""
+    start_time: float = 0.0
+    """When it appears [s]."""

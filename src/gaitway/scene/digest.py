@@ -1,0 +1,30 @@
+"""The hash of a scene: the same for the same content, however it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from gaitway.scene.documents import Merged
+
+
+def scene_hash(scene: Merged, files: Iterable[Path]) -> str:
+    """SHA-256 in hexadecimal over a scene's values, defaults filled in, and over the bytes of the files it names."""
+    values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
+    values.setdefault("seed", 0)
+    lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    text = json.dumps({**values, **lists, "files": digests}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _content(value: Any) -> Any:
+    """A value as JSON; names of files are left out, for their bytes count."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude={"file": True, "heights": True, "mesh": {"file": True}})
+    return value

@@ -1,0 +1,161 @@
+"""Scene files with their includes: read, validated each on its own, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from gaitway.errors import FormatError
+from gaitway.scene.messages import findings
+from gaitway.scene.model import FORMAT_VERSION, SceneModel
+from gaitway.scene.nodes import Key, Node, read_nodes
+from gaitway.scene.problem import Place, Problem, place_text
+
+Model = TypeVar("Model", bound=BaseModel)
+MAX_INCLUDE_DEPTH = 8
+MAX_FILES = 1000
+"""Files of one scene; includes of includes multiply."""
+
+LISTS = ("obstacles", "specials", "movers", "characters")
+"""Keys whose entries are joined; of all others the including file's wins, then the last include's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """One scene file, or one dictionary."""
+
+    model: SceneModel
+    folder: Path
+    """What file names in it are relative to."""
+    path: Path | None = None
+    nodes: Node | None = None
+    """Where its lines are; None for a dictionary."""
+    includes: tuple[Document, ...] = ()
+    """In the order of its `include`."""
+
+    def problem(self, place: tuple[Key, ...], text: str, *, warning: bool = False, key: bool = False) -> Problem:
+        """A problem at a place of this document."""
+        line = None if self.nodes is None else self.nodes.line_of(place, key)
+        return Problem(place_text(place), text, self.path, line, warning)
+
+    def everywhere(self) -> Iterator[Document]:
+        """This document and all that it includes; those whose entries come first, first."""
+        for document in self.includes:
+            yield from document.everywhere()
+        yield self
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A value of a scene and where it is written."""
+
+    value: Any
+    document: Document
+    place: Place
+
+    def problem(self, *place: str | int, text: str, warning: bool = False) -> Problem:
+        """A problem with it, or at a place within it."""
+        return self.document.problem((*self.place, *place), text, warning=warning)
+
+
+@dataclass(eq=False)
+class Reader:
+    """Reads a file and what it includes; collects what is wrong rather than stopping at the first."""
+
+    problems: list[Problem] = field(default_factory=list)
+    count: int = 0
+
+    def read(self, path: Path, above: tuple[Path, ...] = ()) -> Document | None:
+        """The document of a file.
+
+        Raises:
+            FormatError: if the topmost file is not YAML or cannot be read.
+        """
+        self.count += 1
+        nodes = read_nodes(path)
+        return self.document(nodes.plain(), path.parent, path, nodes, above)
+
+    def document(
+        self,
+        data: Any,
+        folder: Path,
+        path: Path | None = None,
+        nodes: Node | None = None,
+        above: tuple[Path, ...] = (),
+    ) -> Document | None:
+        """The document of plain data, or None if it does not validate."""
+        bare = Document(SceneModel(), folder, path, nodes)
+        model = self.validate(bare, data, SceneModel, ())
+        if model is None:
+            return None
+        if model.gaitway is None and not above:
+            self.problems.append(bare.problem(("gaitway",), f"missing; write gaitway: {FORMAT_VERSION}"))
+        return self.follow(model, bare, above)
+
+    def follow(self, model: SceneModel, bare: Document, above: tuple[Path, ...]) -> Document:
+        """A validated model with the documents that it includes."""
+        trail = (*above, bare.path.resolve()) if bare.path else above
+        found = [self._included(bare, index, name, trail) for index, name in enumerate(model.include)]
+        return Document(model, bare.folder, bare.path, bare.nodes, tuple(d for d in found if d is not None))
+
+    def _included(self, parent: Document, index: int, name: str, trail: tuple[Path, ...]) -> Document | None:
+        target, place = parent.folder / name, ("include", index)
+        if target.resolve() in trail:
+            text = f"'{name}' includes itself, directly or by way of others; leave it out"
+        elif len(trail) > MAX_INCLUDE_DEPTH:
+            text = f"'{name}' is included more than {MAX_INCLUDE_DEPTH} deep; write its entries further up"
+        elif self.count >= MAX_FILES:
+            text = f"'{name}' is one file too many; a scene may have {MAX_FILES}"
+        else:
+            try:
+                return self.read(target, trail)
+            except FormatError as problem:
+                if problem.line is not None:
+                    self.problems.append(Problem("", str(problem).split(": ", 1)[1], target, problem.line))
+                    return None
+                text = f"'{name}' cannot be included: {str(problem).split(': ', 1)[1]}"
+        self.problems.append(parent.problem(place, text))
+        return None
+
+    def validate(self, document: Document, data: Any, model: type[Model], place: Place) -> Model | None:
+        """`data` as a model; what is wrong with it is noted at `place` of the document."""
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            for inner, text, key in findings(error, model):
+                self.problems.append(document.problem((*place, *inner), text, key=key))
+            return None
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """A scene with its includes joined."""
+
+    top: Document
+    lists: dict[str, tuple[Entry, ...]]
+    """By key of `LISTS`."""
+    singles: dict[str, Entry]
+    """All other values that are written."""
+
+
+def merged(top: Document) -> Merged:
+    """Join a document with its includes."""
+    documents = list(top.everywhere())
+    lists = {
+        key: tuple(
+            Entry(value, document, (key, index))
+            for document in documents
+            for index, value in enumerate(getattr(document.model, key))
+        )
+        for key in LISTS
+    }
+    singles: dict[str, Entry] = {}
+    for document in documents:  # those that win come last
+        for key in ("title", "description", "seed", "library", "bounds", "terrain", "plan"):
+            if getattr(document.model, key) is not None:
+                singles[key] = Entry(getattr(document.model, key), document, (key,))
+    return Merged(top, lists, singles)

@@ -1,0 +1,183 @@
+"""Kinds of value in a scene file: each with its bounds, its unit, and the words that a message needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+FARTHEST = 100_000.0
+"""Largest coordinate [m]; beyond it single-precision poses lose centimetres."""
+LONGEST = 10_000.0
+"""Largest size of a thing [m]."""
+HIGHEST = 1_000.0
+"""Largest height [m]."""
+LATEST = 86_400.0
+"""Latest time [s]; a day."""
+MOST_POINTS = 100_000
+"""Points of one outline or path."""
+
+
+class SceneItem(BaseModel):
+    """A map in a scene file: unknown keys are refused, nothing is converted, NaN and infinity are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def wrong(what: str, write: str) -> PydanticCustomError:
+    """An error whose words are ours: `<value> <what>; write <write>`."""
+    return PydanticCustomError("scene", "wrong", {"what": what, "write": write})
+
+
+def field(text: str, default: Any = ..., *, unit: str = "", example: Any = None, **options: Any) -> Any:
+    """A field: what it means, its unit, its default and its bounds (`gt`, `ge`, `lt`, `le`, lengths)."""
+    extra = {"unit": unit} if unit else {}
+    description = f"{text} [{unit}]" if unit else text
+    examples = None if example is None else [example]
+    return Field(default, description=description, examples=examples, json_schema_extra=extra or None, **options)
+
+
+def length_field(text: str, default: Any = ..., **options: Any) -> Any:
+    """A length above 0 [m]."""
+    return field(text, default, unit="m", gt=0.0, le=LONGEST, **options)
+
+
+def height_field(text: str, default: Any = ..., **options: Any) -> Any:
+    """A height above 0 [m]."""
+    return field(text, default, unit="m", gt=0.0, le=HIGHEST, **options)
+
+
+def bottom_field(text: str = "Underside above the ground") -> Any:
+    """How far above the ground a thing begins [m]."""
+    return field(text, 0.0, unit="m", ge=-HIGHEST, le=HIGHEST)
+
+
+def turn_field(text: str = "Turn about the vertical, counter-clockwise") -> Any:
+    """An angle [degrees]."""
+    return field(text, 0.0, unit="degrees", ge=-3600.0, le=3600.0)
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a number and no truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_number(value: Any, low: float, high: float, write: str) -> None:
+    """Refuse what is not a finite number within bounds."""
+    if not is_number(value):
+        raise wrong("is not a number", write)
+    if not _finite(value):
+        raise wrong("is not a finite number", write)
+    if not low <= value <= high:
+        raise wrong(f"is not within {low:g} and {high:g}", write)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def _numbers(lengths: tuple[int, ...], form: str, limits: tuple[float, ...]) -> Callable[[Any], tuple[float, ...]]:
+    """A check for a list of numbers, one of some lengths; `limits` are the largest absolute values."""
+
+    def check(value: Any) -> tuple[float, ...]:
+        if not isinstance(value, tuple):
+            raise wrong("is not a list", form)
+        if len(value) not in lengths:
+            raise wrong(f"has {len(value)} number{'' if len(value) == 1 else 's'}", form)
+        for number, limit in zip(value, limits, strict=False):
+            if not is_number(number):
+                raise wrong("has something that is not a number", form)
+            if not _finite(number):
+                raise wrong("has something that is not a finite number", form)
+            if abs(number) > limit:
+                raise wrong(f"has a number beyond {limit:g}", form)
+        return tuple(float(number) for number in value)
+
+    return check
+
+
+def _schema(lengths: tuple[int, ...], form: str, limits: tuple[float, ...]) -> WithJsonSchema:
+    items = [{"type": "number", "minimum": -limit, "maximum": limit} for limit in limits]
+    return WithJsonSchema(
+        {"type": "array", "prefixItems": items, "minItems": min(lengths), "maxItems": max(lengths), "description": form}
+    )
+
+
+_ANGLE = 3600.0
+check_pose = _numbers((2, 3), "[x, y] or [x, y, yaw_deg]", (FARTHEST, FARTHEST, _ANGLE))
+pose_schema = _schema((2, 3), "[x, y] in metres or [x, y, yaw_deg]", (FARTHEST, FARTHEST, _ANGLE))
+Point = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_numbers((2,), "[x, y] in metres", (FARTHEST,) * 2)),
+    _schema((2,), "[x, y] in metres", (FARTHEST,) * 2),
+]
+"""x, y [m]."""
+Pose = Annotated[tuple[float, ...], BeforeValidator(check_pose), pose_schema]
+"""x, y [m] and perhaps a yaw [degrees]."""
+Position = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_numbers((3,), "[x, y, z] in metres", (FARTHEST, FARTHEST, HIGHEST))),
+    _schema((3,), "[x, y, z] in metres", (FARTHEST, FARTHEST, HIGHEST)),
+]
+"""x, y, z [m]."""
+PathKey = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_numbers((3, 4), "[t, x, y] or [t, x, y, yaw_deg]", (LATEST, FARTHEST, FARTHEST, 36_000.0))),
+    _schema((3, 4), "[t, x, y] (seconds, metres) or [t, x, y, yaw_deg]", (LATEST, FARTHEST, FARTHEST, 36_000.0)),
+]
+"""time [s], x, y [m] and perhaps a yaw [degrees]."""
+
+
+def _rectangle(value: Any) -> tuple[float, ...]:
+    form = "[xmin, ymin, xmax, ymax] in metres"
+    out = _numbers((4,), form, (FARTHEST,) * 4)(value)
+    if not (out[0] < out[2] and out[1] < out[3]):
+        raise wrong("covers nothing: xmin must be below xmax and ymin below ymax", form)
+    return out
+
+
+Rectangle = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_rectangle),
+    _schema((4,), "[xmin, ymin, xmax, ymax] in metres", (FARTHEST,) * 4),
+]
+"""xmin, ymin, xmax, ymax [m]."""
+
+
+def _extent(value: Any) -> tuple[float, ...]:
+    form = "[length, width] in metres"
+    out = _numbers((2,), form, (LONGEST,) * 2)(value)
+    if min(out) <= 0.0:
+        raise wrong("must have lengths above 0", form)
+    return out
+
+
+Extent = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_extent),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "prefixItems": [{"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST}] * 2,
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "[length along its own x, width along its own y] in metres",
+        }
+    ),
+]
+"""Length and width [m]."""
+
+Word = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\W\d]\w*$")]
+"""One word of letters, digits and _."""
+Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^\w[\w .\-]*$")]
+"""What something is called: letters, digits, spaces, dots, hyphens."""
+FileName = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]+$")]
+"""A file, relative to the one that names it."""
+Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+"""#rrggbb."""

@@ -1,0 +1,145 @@
+"""Pydantic's findings in our words: the value, what is wrong with it, and what to write instead."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from gaitway.scene.problem import Place, nearest, shown
+
+_TYPES = {
+    "float_type": ("is not a number", "a number"),
+    "finite_number": ("is not a finite number", "a number"),
+    "int_type": ("is not a whole number", "a whole number"),
+    "int_from_float": ("is not a whole number", "a whole number"),
+    "int_parsing_size": ("is too large", "a smaller number"),
+    "bool_type": ("is neither true nor false", "true or false"),
+    "string_type": ("is not a text", "a text, in quotes if it looks like a number"),
+    "tuple_type": ("is not a list", "a list: [...]"),
+    "dict_type": ("is not a map", "a map: {key: value}"),
+    "model_type": ("is not a map", "a map: {key: value}"),
+    "model_attributes_type": ("is not a map", "a map: {key: value}"),
+    "string_too_short": ("is empty", "a text"),
+}
+_BOUNDS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "at most"),
+}
+
+
+def findings(error: ValidationError, model: type[BaseModel]) -> list[tuple[Place, str, bool]]:
+    """Each problem: its place, its text, and whether it is about the key rather than the value."""
+    return [
+        (tuple(entry["loc"]), _text(entry, model), entry["type"] == "extra_forbidden")
+        for entry in error.errors(include_url=False)
+    ]
+
+
+def _text(entry: Any, model: type[BaseModel]) -> str:
+    kind, value, place, context = entry["type"], entry["input"], tuple(entry["loc"]), entry.get("ctx", {})
+    if kind == "extra_forbidden":
+        return unknown_key(str(place[-1]), _keys(_model_at(model, place[:-1])))
+    if kind == "missing":
+        return f"missing; write {_form(_field_at(model, place), place)}"
+    if kind == "scene":
+        return f"{shown(value)} {context['what']}; write {context['write']}"
+    if kind in _BOUNDS:
+        return f"{shown(value)} is out of range; write {_range(_field_at(model, place))}"
+    if kind in ("too_long", "too_short"):
+        most = kind == "too_long"
+        bound = f"at most {context['max_length']}" if most else f"at least {context['min_length']}"
+        return f"has {context['actual_length'] if not most else len(value)} entries; write {bound}"
+    if kind == "string_too_long":
+        return f"{shown(value)} has {len(value)} characters; write at most {context['max_length']}"
+    if kind == "literal_error":
+        return f"{shown(value)} is not one of the choices; write {context['expected'].replace(chr(39), '')}"
+    if kind == "string_pattern_mismatch":
+        return f"{shown(value)} cannot be used; write {_PATTERNS.get(context['pattern'], 'a plain text')}"
+    what, write = _TYPES.get(kind, ("does not belong here", "what the format describes"))
+    unit = _unit(_field_at(model, place))
+    return f"{shown(value)} {what}; write {write}{unit if 'number' in write else ''}"
+
+
+_PATTERNS = {
+    r"^#[0-9a-fA-F]{6}$": "a colour as '#rrggbb'",
+    r"^[^\W\d]\w*$": "one word of letters, digits and _",
+    r"^\w[\w .\-]*$": "letters, digits, spaces, dots, hyphens and _",
+    r"^[^\x00-\x1f\x7f]+$": "a file name without control characters",
+}
+
+
+def unknown_key(key: str, choices: tuple[str, ...]) -> str:
+    """What to say of a key that is not among the choices."""
+    near = nearest(key, choices)
+    return f"unknown key; did you mean '{near}'?" if near else f"unknown key; write one of {', '.join(choices)}"
+
+
+def _range(info: FieldInfo | None) -> str:
+    bounds: dict[str, Any] = {}
+    for item in info.metadata if info else ():
+        for _, (name, _) in _BOUNDS.items():
+            if getattr(item, name, None) is not None:
+                bounds[name] = getattr(item, name)
+    words = [f"{word} {bounds[name]:.12g}" for _, (name, word) in _BOUNDS.items() if name in bounds]
+    return f"a number {' and '.join(words)}{_unit(info)}"
+
+
+def _unit(info: FieldInfo | None) -> str:
+    extra = info.json_schema_extra if info else None
+    return f" [{extra['unit']}]" if isinstance(extra, dict) and "unit" in extra else ""
+
+
+def _form(info: FieldInfo | None, place: Place) -> str:
+    """How a missing field is written: with its example, where there is one."""
+    if info is None:
+        return str(place[-1])
+    if info.examples:
+        return f"for example {place[-1]}: {shown(info.examples[0])}"
+    return f"{place[-1]}: {info.description}"
+
+
+def _keys(model: type[BaseModel] | None) -> tuple[str, ...]:
+    return tuple(info.alias or name for name, info in model.model_fields.items()) if model else ()
+
+
+def _field_at(model: type[BaseModel], place: Place) -> FieldInfo | None:
+    """The field that the last key of a place names (indices behind it are of its list)."""
+    while place and isinstance(place[-1], int):
+        place = place[:-1]
+    inner = _model_at(model, place[:-1]) if place else None
+    return _fields(inner).get(str(place[-1])) if inner else None
+
+
+def _fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    return {info.alias or name: info for name, info in model.model_fields.items()}
+
+
+def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
+    """The model of the map at a place."""
+    current: type[BaseModel] | None = model
+    for step in place:
+        if isinstance(step, int):
+            continue
+        info = _fields(current).get(step) if current else None
+        if info is not None:
+            current = _model_in(info.annotation)
+        elif current is not None and current.model_config.get("extra") == "allow":
+            current = _model_in(typing.get_type_hints(current)["__pydantic_extra__"])
+        else:
+            return None
+    return current
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The one model that an annotation such as `tuple[BoxItem, ...] | None` is about."""
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return annotation if issubclass(annotation, BaseModel) else None
+    found = (_model_in(argument) for argument in typing.get_args(annotation))
+    return next((model for model in found if model is not None), None)

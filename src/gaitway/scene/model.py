@@ -1,0 +1,212 @@
+"""The model of a scene file: what may be written, with which bounds and units.
+
+A model is what stands in one file, includes not followed. `gaitway.scene.build_scene` makes a `Scene` of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema, model_serializer, model_validator
+
+from gaitway.scene.fields import (
+    LATEST,
+    MOST_POINTS,
+    FileName,
+    Name,
+    Point,
+    Pose,
+    Rectangle,
+    SceneItem,
+    check_number,
+    check_pose,
+    field,
+    length_field,
+    pose_schema,
+    wrong,
+)
+from gaitway.scene.shape_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
+
+FORMAT_VERSION = 1
+MAX_CHARACTERS = 100_000
+"""Ten times the largest crowd that is planned today. Each character is an object of its own, so that a file of one line
+that asks for a million would take gigabytes."""
+MAX_ITEMS = 100_000
+"""Entries of one list of a scene file."""
+OPPOSITE = "opposite"
+SPEEDS = ("slow", "normal", "fast")
+
+
+def _style(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    form = "the name of a style, or a whole number that draws an individual"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong("is not a style", form)
+    check_number(value, 0, 999_999_999, form)
+    return value
+
+
+class LibraryItem(SceneItem):
+    """What a character can do: a built-in cast."""
+
+    cast: Name = field("Built-in cast: person, horse or skateboarder", "person", example="person")
+    style: (
+        Annotated[
+            str | int,
+            BeforeValidator(_style),
+            WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": 999_999_999}]}),
+        ]
+        | None
+    ) = field(
+        "Whose manner: neutral, style-1 to style-8, or a number that draws an individual", None, example="style-3"
+    )
+    takes: int = field("Clips for each behaviour", 1, ge=1, le=100)
+    seed: int = field("Of what differs between takes", 0, ge=0, le=2**32 - 1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        if re.search(r"[/\\.]", value):
+            raise wrong("names a file; libraries from files cannot be loaded yet", "the name of a cast, such as person")
+        return {"cast": value}
+
+
+class CircleItem(SceneItem):
+    """A disc, or the circle around it."""
+
+    center: Point = field("Middle", unit="m", example=[10, 10])
+    radius: float = length_field("Radius", example=4)
+
+
+class AreaItem(SceneItem):
+    """Where characters may be: exactly one shape. `[xmin, ymin, xmax, ymax]` is short for `{rectangle: ...}`."""
+
+    rectangle: Rectangle | None = field("Corners", None, unit="m", example=[0, 0, 6, 30])
+    circle: CircleItem | None = field("Anywhere within a circle", None)
+    polygon: tuple[Point, ...] | None = field(
+        "Anywhere within an outline", None, unit="m", min_length=3, max_length=MOST_POINTS
+    )
+    ring: CircleItem | None = field("Evenly spaced on a circle, the first at its +x end, counter-clockwise", None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_rectangle(cls, value: Any) -> Any:
+        return {"rectangle": value} if isinstance(value, tuple) else value
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> AreaItem:
+        given = [key for key in ("rectangle", "circle", "polygon", "ring") if getattr(self, key) is not None]
+        if len(given) != 1:
+            what = f"has both {given[0]} and {given[1]}" if given else "has no shape"
+            raise wrong(what, "[xmin, ymin, xmax, ymax], or one of {circle: ...}, {polygon: ...} or {ring: ...}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _shortly(self, handler: Any) -> Any:
+        return self.rectangle if self.rectangle is not None else handler(self)
+
+
+def _goal(value: Any) -> Any:
+    if not isinstance(value, str):
+        return check_pose(value)
+    if value != OPPOSITE:
+        raise wrong("is not a goal", "[x, y], [x, y, yaw_deg], or opposite for a group on a ring")
+    return value
+
+
+def _speed(value: Any) -> Any:
+    form = "slow, normal, fast, or metres in a second from 0.05 to 15"
+    if isinstance(value, str):
+        if value not in SPEEDS:
+            raise wrong("is not a speed", form)
+        return value
+    check_number(value, 0.05, 15.0, form)
+    return float(value)
+
+
+Goal = Annotated[
+    str | tuple[float, ...],
+    BeforeValidator(_goal),
+    WithJsonSchema({"anyOf": [{"const": OPPOSITE}, pose_schema.json_schema]}),
+]
+Speed = Annotated[
+    str | float,
+    BeforeValidator(_speed),
+    WithJsonSchema({"anyOf": [{"enum": list(SPEEDS)}, {"type": "number", "minimum": 0.05, "maximum": 15}]}),
+]
+
+
+class CharacterItem(SceneItem):
+    """One character, or a group of `count` characters."""
+
+    name: Name | None = field("What it is called; a group's members are numbered (crowd-01)", None, example="ada")
+    count: int | None = field("How many; makes it a group", None, ge=1, le=MAX_CHARACTERS, example=50)
+    start: Pose | None = field("Where it begins: [x, y] or [x, y, yaw_deg]; without yaw it faces its goal", None)
+    start_area: AreaItem | None = field("Where it, or a group, begins", None)
+    goal: Goal | None = field("Where it is to go: [x, y] or [x, y, yaw_deg]; a group on a ring may say opposite", None)
+    goal_area: AreaItem | None = field("Where it, or a group, is to go", None)
+    library: LibraryItem | None = field("What it can do, instead of the scene's library", None)
+    plan: dict[str, Any] | None = field("Planner options over the scene's", None, example={"weight": 2})
+    speed: Speed = field("How fast it likes to go: slow, normal, fast, or metres in a second", "normal")
+    priority: int = field("Who goes first where planners take turns; higher goes first", 0, ge=-1000, le=1000)
+    radius: float | None = field(
+        "Of the disc that it keeps clear; by default 0.3 for a person, 0.4 for a skateboarder, 0.8 for a horse",
+        None,
+        unit="m",
+        ge=0.05,
+        le=10.0,
+    )
+    start_time: float = field("When it appears", 0.0, unit="s", ge=0.0, le=LATEST)
+
+    @model_validator(mode="after")
+    def _begins_and_goes_somewhere(self) -> CharacterItem:
+        if (self.start is None) == (self.start_area is None):
+            both = self.start is not None
+            raise wrong("has both start and start_area" if both else "has no start", "start: [x, y] or start_area: ...")
+        if (self.goal is None) == (self.goal_area is None):
+            both = self.goal is not None
+            raise wrong("has both goal and goal_area" if both else "has no goal", "goal: [x, y] or goal_area: ...")
+        if self.count is not None and self.start is not None:
+            raise wrong(f"has one start for a count of {self.count}", "start_area: ... for a group")
+        if self.goal == OPPOSITE and (self.start_area is None or self.start_area.ring is None):
+            raise wrong("has the goal opposite without a ring to begin on", "start_area: {ring: {center, radius}}")
+        return self
+
+
+def items(text: str) -> Any:
+    """A list of entries."""
+    return field(text, (), max_length=MAX_ITEMS)
+
+
+def _version(value: Any) -> Any:
+    if isinstance(value, bool) or value != FORMAT_VERSION or not isinstance(value, int):
+        raise wrong("is no version of the format that this gaitway reads", f"gaitway: {FORMAT_VERSION}")
+    return value
+
+
+class SceneModel(SceneItem):
+    """A scene: a place, and who wants to be where."""
+
+    gaitway: Annotated[int, BeforeValidator(_version), WithJsonSchema({"const": FORMAT_VERSION})] | None = field(
+        "Version of the format; an included file may leave it out", None, example=FORMAT_VERSION
+    )
+    title: str | None = field("What to call it", None, max_length=200)
+    description: str | None = field("What it shows", None, max_length=10_000)
+    seed: int | None = field("Of all that chance decides; 0 where nothing is written", None, ge=0, le=2**32 - 1)
+    library: LibraryItem | None = field("What characters can do; person where nothing is written", None)
+    include: tuple[FileName, ...] = field(
+        "Scene files relative to this one. Their lists come before ours; single values of this file win",
+        (),
+        max_length=100,
+    )
+    bounds: Rectangle | None = field("xmin, ymin, xmax, ymax; nobody may leave", None, unit="m", example=[0, 0, 40, 30])
+    obstacles: tuple[ObstacleItem, ...] = items("What nobody may touch")
+    specials: tuple[SpecialItem, ...] = items("What only a behaviour of its kind can pass")
+    movers: tuple[MoverItem, ...] = items("What moves in a way that is known")
+    terrain: TerrainItem | None = field("Ground that is not level", None)
+    characters: tuple[CharacterItem, ...] = items("Who wants to be where")
+    plan: dict[str, Any] | None = field("Which planner, and its options", None, example={"planner": "behavior"})

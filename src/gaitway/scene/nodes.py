@@ -1,0 +1,242 @@
+"""YAML text as a tree that knows its lines.
+
+A small, safe subset of YAML: plain values, lists, maps and bounded aliases. Keys are words and occur once; there are no
+object tags; numbers are read as YAML 1.2 and JSON write them (`1e-3` is a number, `yes` and `010` are not what they
+once were: a word and ten).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gaitway.errors import FormatError
+
+MAX_BYTES = 16 * 1024 * 1024
+"""Size of a scene file; ten thousand characters written one by one are half a megabyte."""
+MAX_DEPTH = 32
+"""Nesting of maps and lists; the format itself needs 8."""
+MAX_NODES = 4_000_000
+"""Values in a file after aliases are followed."""
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+}
+_TAGS = {
+    "tag:yaml.org,2002:str": str,
+    "tag:yaml.org,2002:seq": list,
+    "tag:yaml.org,2002:map": dict,
+    "!": str,
+}
+
+Key = str | int
+"""A step into a tree: a map's key or a list's index."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """A value and the line it stands on."""
+
+    value: Any
+    """A plain value, a tuple of nodes, or a dict of nodes."""
+    line: int
+    """Counted from 1."""
+    size: int = 1
+    """Values in it, itself included."""
+    key_lines: dict[str, int] | None = None
+    """Of a map: the line of each key."""
+
+    def plain(self) -> Any:
+        """The value without lines; lists become tuples, which models can keep without copying."""
+        if isinstance(self.value, tuple):
+            return tuple(item.plain() for item in self.value)
+        if isinstance(self.value, dict):
+            return {key: item.plain() for key, item in self.value.items()}
+        return self.value
+
+    def line_of(self, place: tuple[Key, ...], key: bool = False) -> int:
+        """Line of the value at a place, or of the nearest thing around it that is there.
+
+        Args:
+            place: keys and indices from this node on.
+            key: the line of the last key rather than that of its value.
+        """
+        node = self
+        for depth, step in enumerate(place):
+            if key and depth == len(place) - 1 and node.key_lines and step in node.key_lines:
+                return node.key_lines[str(step)]
+            if (isinstance(node.value, dict) and step in node.value) or (
+                isinstance(node.value, tuple) and isinstance(step, int) and 0 <= step < len(node.value)
+            ):
+                node = node.value[step]
+            else:
+                break
+        return node.line
+
+
+def read_nodes(path: Path) -> Node:
+    """Read a file.
+
+    Raises:
+        FormatError: if it cannot be read, is too large, or is not the YAML described above.
+    """
+    try:
+        if not path.is_file():
+            raise FormatError(path, "is a folder; name a file" if path.is_dir() else "no such file")
+        if path.stat().st_size > MAX_BYTES:
+            raise FormatError(path, f"has {path.stat().st_size} bytes; a scene file may have {MAX_BYTES}")
+        text = path.read_bytes()
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise FormatError(path, f"cannot be read: {reason}") from None
+    return parse_nodes(text, path)
+
+
+def parse_nodes(text: bytes, path: Path) -> Node:
+    """The tree of a YAML text; `path` is what messages call it.
+
+    Raises:
+        FormatError: if it is not the YAML described above.
+    """
+    try:
+        decoded = text.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = text.count(b"\n", 0, problem.start) + 1
+        raise FormatError(path, "is not UTF-8 text; save it as UTF-8", line) from None
+    try:
+        return _Builder(path).build(yaml.parse(decoded, Loader=_LOADER))
+    except yaml.MarkedYAMLError as problem:
+        raise _syntax_error(path, problem) from None
+    except yaml.reader.ReaderError as problem:
+        line = decoded.count("\n", 0, int(problem.position)) + 1
+        raise FormatError(path, "has a character that YAML does not allow; remove it", line) from None
+    except yaml.YAMLError as problem:
+        raise FormatError(path, f"is not YAML: {' '.join(str(problem).split())}") from None
+
+
+def _syntax_error(path: Path, problem: yaml.MarkedYAMLError) -> FormatError:
+    mark = problem.problem_mark or problem.context_mark
+    what = " ".join(" ".join(filter(None, (problem.context, problem.problem))).split())
+    if mark is None:
+        return FormatError(path, f"is not YAML: {what}")
+    return FormatError(path, f"is not YAML at column {mark.column + 1}: {what}", mark.line + 1)
+
+
+class _Builder:
+    """Turns the parser's events into nodes, without recursion and within the limits."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.anchors: dict[str, Node] = {}
+        self.count = 0
+
+    def build(self, events: Iterator[Any]) -> Node:
+        """The one document of the file."""
+        root: Node | None = None
+        stack: list[_Open] = []
+        for event in events:
+            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+                self._check_tag(event, str(event.tag or ""), (dict,) if _is_map(event) else (list,))
+                if len(stack) == MAX_DEPTH:
+                    raise self._error(event, f"is nested more than {MAX_DEPTH} deep")
+                stack.append(_Open(event))
+                continue
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                raise self._error(event, "a second document begins; a scene file has one")
+            if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+                node, anchor = stack[-1].closed(), stack.pop().start.anchor
+            elif isinstance(event, yaml.ScalarEvent):
+                node, anchor = self._scalar(event), event.anchor
+            elif isinstance(event, yaml.AliasEvent):
+                node, anchor = self._alias(event), None
+            else:
+                continue
+            if anchor:
+                self.anchors[anchor] = node
+            if stack:
+                self._add(stack[-1], node, event)
+            else:
+                root = node
+        return root if root is not None else Node(None, 1)
+
+    def _add(self, parent: _Open, node: Node, event: Any) -> None:
+        self.count += node.size if isinstance(event, yaml.AliasEvent) else 1
+        if self.count > MAX_NODES:
+            raise self._error(event, f"has more than {MAX_NODES} values")
+        if not _is_map(parent.start):
+            parent.items.append(node)
+        elif parent.key is None:
+            if not isinstance(node.value, str):
+                raise self._error(event, f"a key must be a word; {_shown(node)} is not: write it in quotes")
+            if node.value in parent.entries:
+                raise self._error(event, f"key '{node.value}' occurs twice; write it once")
+            parent.key = node
+        else:
+            parent.entries[parent.key.value] = node
+            parent.key_lines[parent.key.value] = parent.key.line
+            parent.key = None
+
+    def _scalar(self, event: Any) -> Node:
+        line, text = event.start_mark.line + 1, event.value
+        tag = "" if event.tag is None else str(event.tag)
+        self._check_tag(event, tag, (str,))
+        if tag or not event.implicit[0]:  # in quotes, a block, or named a text
+            return Node(text, line)
+        if text in _WORDS:
+            return Node(_WORDS[text], line)
+        if _INTEGER.fullmatch(text):
+            return Node(int(text), line)
+        return Node(float(text) if _FLOAT.fullmatch(text) else text, line)
+
+    def _alias(self, event: Any) -> Node:
+        if event.anchor not in self.anchors:  # unknown, or of something that is still open around it
+            raise self._error(event, f"alias '*{event.anchor}' has no anchor '&{event.anchor}' before it")
+        return self.anchors[event.anchor]
+
+    def _check_tag(self, event: Any, tag: str, allowed: tuple[type, ...]) -> None:
+        if tag and _TAGS.get(tag) not in allowed:
+            raise self._error(event, f"tag '{tag}' is not allowed; leave it out")
+
+    def _error(self, event: Any, problem: str) -> FormatError:
+        return FormatError(self.path, problem, event.start_mark.line + 1)
+
+
+class _Open:
+    """A list or map whose end has not come yet."""
+
+    def __init__(self, start: Any) -> None:
+        self.start = start
+        self.items: list[Node] = []
+        self.entries: dict[str, Node] = {}
+        self.key_lines: dict[str, int] = {}
+        self.key: Node | None = None
+
+    def closed(self) -> Node:
+        """The finished node."""
+        line = self.start.start_mark.line + 1
+        children = self.entries.values() if _is_map(self.start) else self.items
+        size = 1 + sum(child.size for child in children)
+        if _is_map(self.start):
+            return Node(self.entries, line, size, self.key_lines)
+        return Node(tuple(self.items), line, size)
+
+
+def _is_map(event: Any) -> bool:
+    return isinstance(event, yaml.MappingStartEvent)
+
+
+def _shown(node: Node) -> str:
+    return "a list or map" if isinstance(node.value, (tuple, dict)) else f"'{node.value}'"

@@ -1,0 +1,82 @@
+"""Options of planners: each planner brings a model of its own, and a scene's `plan` is checked by it.
+
+A planner adds its options with `register_options`; the scene file, the messages and the JSON Schema then know them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from gaitway.scene.fields import SceneItem, field, wrong
+
+DEFAULT_PLANNER = "behavior"
+
+
+class PlanOptions(SceneItem):
+    """What every planner understands."""
+
+    planner: str = field("Which planner", DEFAULT_PLANNER)
+    tolerance: float = field(
+        "How near the goal is near enough; more is found sooner", 0.5, unit="m", gt=0.0, le=100.0, example=0.5
+    )
+    goal_heading_tolerance_deg: float = field(
+        "How far the heading at the goal may be off, where a goal has one", 15.0, unit="degrees", gt=0.0, le=180.0
+    )
+    max_seconds: float = field("Longest time to look for one character's plan", 60.0, unit="s", gt=0.0, le=86_400.0)
+
+
+HEURISTICS = ("distance", "route", "heading")
+
+
+def _heuristics(value: Any) -> Any:
+    form = f"a list of {', '.join(HEURISTICS)}"
+    if not isinstance(value, tuple) or not value:
+        raise wrong("is not a list of heuristics", form)
+    for word in value:
+        if word not in HEURISTICS:
+            raise wrong(f"has '{word}', which is no heuristic", form)
+    if len(set(value)) < len(value):
+        raise wrong("has a heuristic twice", form)
+    return value
+
+
+class BehaviorOptions(PlanOptions):
+    """Options of the behaviour planner (A* over a behaviour graph in space and time)."""
+
+    planner: Literal["behavior"] = field("Which planner", "behavior")
+    weight: float = field(
+        "Factor on the estimated cost to the goal; 1 finds the best plan, more finds one sooner", 1.0, ge=1.0, le=100.0
+    )
+    max_nodes: int = field("Most nodes to expand for one character", 1_000_000, ge=1, le=1_000_000_000)
+    heuristics: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_heuristics),
+        WithJsonSchema(
+            {"type": "array", "items": {"enum": list(HEURISTICS)}, "minItems": 1, "maxItems": 3, "uniqueItems": True}
+        ),
+    ] = field(
+        "Estimates of the cost to the goal, of which the largest counts: distance (straight line), route (around the "
+        "obstacles), heading (turning towards the goal)",
+        ("distance", "route"),
+    )
+    anytime: bool = field("Whether to improve a first plan until the time is up", False)
+
+
+_MODELS: dict[str, type[PlanOptions]] = {"behavior": BehaviorOptions}
+
+
+def register_options(planner: str, model: type[PlanOptions]) -> None:
+    """Make a planner's options known; `model.planner` must be that name."""
+    _MODELS[planner] = model
+
+
+def planner_names() -> tuple[str, ...]:
+    """Planners whose options are known."""
+    return tuple(_MODELS)
+
+
+def options_model(planner: str) -> type[PlanOptions]:
+    """The model of a planner's options."""
+    return _MODELS[planner]
