@@ -52,7 +52,8 @@ def unit_quaternions(q: FloatArray, tolerance: float, unit: FloatArray) -> int:
             length = np.sqrt(w * w + x * x + y * y + z * z)
             if not abs(length - 1.0) <= tolerance:
                 return f * q.shape[1] + j
-            scale = 1.0 / length
+            # what was rounded to single precision keeps its bits, so that a file of such is read back as it was
+            scale = 1.0 if abs(length - 1.0) <= 1e-7 else 1.0 / length
             unit[f, j, 0], unit[f, j, 1], unit[f, j, 2], unit[f, j, 3] = w * scale, x * scale, y * scale, z * scale
     return -1
 

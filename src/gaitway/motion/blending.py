@@ -102,15 +102,24 @@ def inertialize(before: Clip, after: Clip, window_s: float = 0.3) -> Clip:
     return replace(after, root_positions=roots, rotations=rotations.normalize(turned))
 
 
-def _leveled(before: Clip, after: Clip) -> Clip:
-    """`after` raised or lowered so that points which rest in the shared frame rest at one height in both clips."""
+def height_step(before: Clip, after: Clip) -> float:
+    """How far `after` must be raised [m] so that points which rest in the shared frame rest at one height in both.
+
+    The shared frame is the last one of `before` and the first one of `after`; 0 where no point rests in both.
+    """
     if before.contacts is None or after.contacts is None:
-        return after
+        return 0.0
     resting = before.contacts[-1] & after.contacts[0]
     if not resting.any():
-        return after
-    gap = (before.contact_positions()[-1] - after.contact_positions()[0])[resting, 2].mean()
-    return replace(after, root_positions=after.root_positions + np.array([0.0, 0.0, gap]))
+        return 0.0
+    last, first = slice_frames(before, -1), slice_frames(after, 0, 1)
+    return float((last.contact_positions()[0] - first.contact_positions()[0])[resting, 2].mean())
+
+
+def _leveled(before: Clip, after: Clip) -> Clip:
+    """`after` raised or lowered by `height_step`."""
+    gap = height_step(before, after)
+    return after if gap == 0.0 else replace(after, root_positions=after.root_positions + np.array([0.0, 0.0, gap]))
 
 
 def _shared_frame(before: Clip, after: Clip, window_s: float) -> Clip:

@@ -51,7 +51,7 @@ class Clip:
             set_field(self, "contacts", owned(self.contacts, "contacts", shape, np.bool_, ClipError))
 
     def _unit_rotations(self, frames: int) -> FloatArray:
-        """A read-only copy (F, J, 4) of what was given as `rotations`, each of length one to the last digit."""
+        """A read-only copy (F, J, 4) of what was given as `rotations`, each of length one (within 1e-7)."""
         given, shape = self.rotations, (frames, len(self.skeleton), 4)
         plain = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.shape == shape
         q = read_only(given) if plain else owned(given, "rotations", shape, error=ClipError)

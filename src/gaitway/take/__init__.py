@@ -1,1 +1,21 @@
 """What all characters do over time, compactly: segments over clips, evaluated on demand."""
+
+from gaitway.take.model import Layer, Segments, Take
+from gaitway.take.poses import Joints, Poses
+from gaitway.take.tables import Dense, Trajectories
+from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track, take_of
+
+__all__ = [
+    "ClipEnds",
+    "Dense",
+    "Joints",
+    "Layer",
+    "Poses",
+    "Segments",
+    "Take",
+    "Track",
+    "Trajectories",
+    "assemble",
+    "lay_track",
+    "take_of",
+]

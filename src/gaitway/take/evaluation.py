@@ -1,0 +1,188 @@
+"""Poses out of a take, for any characters and times at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.errors import TakeError
+from gaitway.motion.blending import ease
+from gaitway.motion.clip import Clip
+from gaitway.take import _kernels
+from gaitway.take.checks import TIME_SLACK, checked_character, checked_characters, checked_rate
+from gaitway.take.poses import Joints, Poses
+
+if TYPE_CHECKING:
+    from gaitway.take.model import Take
+
+
+def present(take: Take, time: float) -> IntArray:
+    """Indices of the characters that are there at a time [s]."""
+    t = checked_time(time)
+    return np.flatnonzero((take.starts <= t + TIME_SLACK) & (t <= take.ends + TIME_SLACK))
+
+
+def poses(
+    take: Take, time: float, characters: npt.ArrayLike | None, *, contacts: bool = False, threads: int = 1
+) -> tuple[Poses, ...]:
+    """See `Take.poses`."""
+    result = []
+    for body, group in _grouped(take, time, characters):
+        times = np.full(len(group), float(time))
+        segments, clamped = locate(take, group, times)
+        root, local, _, _ = _evaluated(take, body, group, segments, clamped, threads=threads)
+        known = contacts and bool(take.has_contacts[group].all())
+        resting = contact_states(take, body, segments, clamped) if known else None
+        result.append(Poses(take.skeletons[body], group, root, local, resting))
+    return tuple(result)
+
+
+def joints(take: Take, time: float, characters: npt.ArrayLike | None, *, threads: int = 1) -> tuple[Joints, ...]:
+    """See `Take.joints`."""
+    result = []
+    for body, group in _grouped(take, time, characters):
+        segments, clamped = locate(take, group, np.full(len(group), float(time)))
+        _, _, positions, world = _evaluated(take, body, group, segments, clamped, threads=threads, fused=True)
+        result.append(Joints(take.skeletons[body], group, positions, world))
+    return tuple(result)
+
+
+def clip(take: Take, character: int, fps: float | None = None) -> Clip:
+    """See `Take.clip`."""
+    c = checked_character(take, character)
+    body, rate = int(take.bodies[c]), take.fps if fps is None else checked_rate(fps)
+    times = frame_times(take.start(c), float(take.ends[c]), rate)
+    group = np.full(len(times), c, dtype=np.int64)
+    segments, clamped = locate(take, group, times)
+    root, local, _, _ = _evaluated(take, body, group, segments, clamped)
+    resting = contact_states(take, body, segments, clamped) if take.has_contacts[c] else None
+    return Clip(take.skeletons[body], root, local, rate, take.names[c], resting)
+
+
+def sampled(take: Take, body: int, characters: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Root positions (N, 3) and local rotations (N, J, 4) of characters with one body at N times."""
+    segments, clamped = locate(take, characters, times)
+    root, local, _, _ = _evaluated(take, body, characters, segments, clamped)
+    return root, local
+
+
+def planar_poses(take: Take, characters: IntArray, times: FloatArray) -> FloatArray:
+    """Planar poses (x, y, heading) of characters (N,) at times (N,), held before their start and after their end."""
+    out = np.empty((len(characters), 3))
+    segments, clamped = locate(take, characters, times)
+    for body in np.unique(take.bodies[characters]):
+        chosen = np.flatnonzero(take.bodies[characters] == body)
+        root, local, _, _ = _evaluated(
+            take, int(body), characters[chosen], segments[chosen], clamped[chosen], joint_count=1
+        )
+        ahead = rotations.rotate(local[:, 0], take.skeletons[body].forward)
+        out[chosen] = np.column_stack([root[:, :2], np.arctan2(ahead[:, 1], ahead[:, 0])])
+    return out
+
+
+def planar(take: Take, times: npt.ArrayLike, characters: npt.ArrayLike | None = None) -> FloatArray:
+    """See `Take.planar`."""
+    who = np.arange(len(take)) if characters is None else checked_characters(take, characters)
+    when = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    if when.ndim != 1 or not np.isfinite(when).all():
+        raise TakeError(f"times must be finite numbers in one row, got shape {when.shape}")
+    grid = planar_poses(take, np.repeat(who, len(when)), np.tile(when, len(who))).reshape(len(who), len(when), 3)
+    there = (take.starts[who, None] <= when + TIME_SLACK) & (when <= take.ends[who, None] + TIME_SLACK)
+    return np.where(there[..., None], grid, np.nan)
+
+
+def behavior_at(take: Take, time: float, characters: npt.ArrayLike | None = None) -> tuple[str | None, ...]:
+    """See `Take.behavior_at`."""
+    t = checked_time(time)
+    who = np.arange(len(take)) if characters is None else checked_characters(take, characters)
+    segments, _ = locate(take, who, np.full(len(who), t))
+    there = np.isin(who, present(take, t))
+    names = (*take.behaviors, None)  # index -1 is none
+    indices = np.where(there, take.segments.behavior[segments], -1)
+    return tuple(names[i] for i in indices)
+
+
+def frame_times(start: float, end: float, fps: float) -> FloatArray:
+    """Times [s] of the frames from `start` up to `end`, which counts if it is a frame."""
+    return start + np.arange(int(np.floor((end - start) * fps + 1e-6)) + 1) / fps
+
+
+def locate(take: Take, characters: IntArray, times: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Segments that play (N,), and the times held within each character's span (N,)."""
+    segments, clamped = np.empty(len(characters), dtype=np.int64), np.empty(len(characters))
+    _kernels.locate(
+        take.rows, take.segments.start, take.ends, read_only(characters), read_only(times), segments, clamped
+    )
+    return segments, clamped
+
+
+def checked_time(time: float) -> float:
+    """A finite time [s]."""
+    if not np.isfinite(time):
+        raise TakeError(f"time {time} must be a finite number of seconds")
+    return float(time)
+
+
+def contact_states(take: Take, body: int, segments: IntArray, times: FloatArray) -> BoolArray:
+    """Which contact points rest: in the nearest frame, in a fade of the clip with the greater weight; (N, P)."""
+    table, pool = take.segments, take.pool
+    share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
+    fading_out = (table.blend[segments] > 0.0) & (ease(share) < 0.5)
+    shown = segments - fading_out
+    frame = pool.numbers[shown, 1] + pool.numbers[shown, 2] * (times - table.start[shown])
+    nearest = np.clip(np.floor(frame + 0.5 + 1e-6).astype(np.int64), 0, pool.places[shown, 1] - 1)
+    return np.asarray(pool.bodies[body].contacts[pool.places[shown, 0] + nearest])
+
+
+def _grouped(take: Take, time: float, characters: npt.ArrayLike | None) -> list[tuple[int, IntArray]]:
+    """Characters by body; each group keeps the order that was asked for."""
+    checked_time(time)
+    who = present(take, time) if characters is None else checked_characters(take, characters)
+    if len(take.skeletons) == 1:
+        return [(0, who)] if len(who) else []
+    bodies = take.bodies[who]
+    return [(int(body), who[bodies == body]) for body in np.unique(bodies)]
+
+
+def _evaluated(
+    take: Take,
+    body: int,
+    characters: IntArray,
+    segments: IntArray,
+    times: FloatArray,
+    *,
+    joint_count: int | None = None,
+    fused: bool = False,
+    threads: int = 1,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Root positions, local rotations and, if `fused`, joint positions and world rotations (then without the local)."""
+    skeleton, pool = take.skeletons[body], take.pool
+    mine, layers, count = pool.bodies[body], pool.layers, len(characters)
+    joints = len(skeleton) if joint_count is None else joint_count
+    roots = np.empty((count, 3))
+    local = np.empty((0 if fused else count, joints, 4))
+    positions, world = (np.empty((count if fused else 0, joints, n)) for n in (3, 4))
+    who, what, when = read_only(characters), read_only(segments), read_only(times)
+
+    def part(low: int, high: int) -> None:
+        _kernels.evaluate(
+            who[low:high], what[low:high], when[low:high],
+            pool.numbers, pool.places, mine.roots, mine.frames,
+            layers.rows, layers.starts, layers.places, layers.joints, layers.turns, layers.moves, take.fps,
+            skeleton.parents, skeleton.offsets,
+            roots[low:high], np.empty((1, joints, 4)) if fused else local[low:high], positions[low:high],
+            world[low:high],
+        )  # fmt: skip
+
+    if threads <= 1 or count < 2 * threads:
+        part(0, count)
+    else:
+        cuts = np.linspace(0, count, threads + 1).astype(int).tolist()
+        with ThreadPoolExecutor(threads) as workers:
+            list(workers.map(part, cuts[:-1], cuts[1:]))
+    return roots, local, positions, world

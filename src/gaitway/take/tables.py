@@ -1,0 +1,122 @@
+"""A take as plain tables for others to read: all poses, or root paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gaitway.arrays import FloatArray, IntArray
+from gaitway.errors import TakeError
+from gaitway.take import evaluation
+from gaitway.take.checks import TIME_SLACK, checked_rate
+
+if TYPE_CHECKING:
+    from gaitway.take.model import Take
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """All poses of characters that share a skeleton, each character's frames in one run."""
+
+    fps: float
+    """Rate [Hz]."""
+    names: tuple[str, ...]
+    """Names of the characters; (C,)."""
+    joint_names: tuple[str, ...]
+    """Names of the joints; (J,)."""
+    parents: IntArray
+    """Parent of each joint, -1 for the root; (J,)."""
+    offsets: FloatArray
+    """Position of each joint in its parent's frame [m]; (J, 3)."""
+    start: IntArray
+    """Number of each character's first frame on the clock that begins at 0; (C,)."""
+    length: IntArray
+    """Number of frames of each character; (C,)."""
+    root: FloatArray
+    """World positions of the roots [m]; (N, 3)."""
+    rotations: FloatArray
+    """Local unit quaternions wxyz; (N, J, 4)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """Root paths, one row for each character and frame, sorted by character and then by frame."""
+
+    fps: float
+    """Rate [Hz]; frame 0 is time 0."""
+    id: IntArray
+    """Index of the character; (N,)."""
+    frame: IntArray
+    """Number of the frame on one clock for all; (N,)."""
+    x: FloatArray
+    """[m]; (N,)."""
+    y: FloatArray
+    """[m]; (N,)."""
+    heading: FloatArray
+    """[rad], in -pi to pi; (N,)."""
+    behavior: tuple[str, ...]
+    """Names of behaviours, "" where there is none; (N,)."""
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+def clock_frames(take: Take, fps: float) -> tuple[IntArray, IntArray]:
+    """First frame and number of frames of each character on the common clock (frame = time * fps); (C,) each.
+
+    The frames are those that lie within the character's span; a character between two frames has none.
+    """
+    slack = TIME_SLACK * fps + 1e-6
+    first = np.ceil(take.starts * fps - slack).astype(np.int64)
+    last = np.floor(take.ends * fps + slack).astype(np.int64)
+    return first, np.maximum(last - first + 1, 0)
+
+
+def chosen_body(take: Take, skeleton: int | None) -> int:
+    """The index of the one skeleton whose characters a table is to hold.
+
+    Raises:
+        TakeError: if characters have different ones and none is chosen, or if there is none of that number.
+    """
+    occurring = np.unique(take.bodies)
+    if skeleton is None and len(occurring) > 1:
+        bodies = ", ".join(f"{i} ('{take.skeletons[i].name}')" for i in occurring)
+        raise TakeError(f"characters have {len(occurring)} different skeletons; choose one with skeleton=: {bodies}")
+    body = int(occurring[0]) if skeleton is None else int(skeleton)
+    if not 0 <= body < len(take.skeletons):
+        raise TakeError(f"no skeleton {body}; the take has {len(take.skeletons)}, numbered from 0")
+    return body
+
+
+def dense(take: Take, fps: float | None = None, skeleton: int | None = None) -> Dense:
+    """See `Take.dense`."""
+    rate = take.fps if fps is None else checked_rate(fps)
+    body = chosen_body(take, skeleton)
+    chosen = np.flatnonzero(take.bodies == body)
+    first, length = (column[chosen] for column in clock_frames(take, rate))
+    characters, frames = _rows(chosen, first, length)
+    root, rotations = evaluation.sampled(take, body, characters, frames / rate)
+    bones = take.skeletons[body]
+    names = tuple(take.names[c] for c in chosen)
+    return Dense(rate, names, bones.names, bones.parents, bones.offsets, first, length, root, rotations)
+
+
+def trajectories(take: Take, fps: float | None = None) -> Trajectories:
+    """See `Take.trajectories`."""
+    rate = take.fps if fps is None else checked_rate(fps)
+    characters, frames = _rows(np.arange(len(take)), *clock_frames(take, rate))
+    times = frames / rate
+    path = evaluation.planar_poses(take, characters, times)
+    segments, _ = evaluation.locate(take, characters, times)
+    names = np.array([*take.behaviors, ""], dtype=object)
+    behavior = tuple(names[take.segments.behavior[segments]])
+    return Trajectories(rate, characters, frames, path[:, 0], path[:, 1], path[:, 2], behavior)
+
+
+def _rows(characters: IntArray, first: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
+    """Character and frame of each row, one character's run after the other."""
+    begins = np.cumsum(length) - length
+    frames = np.arange(int(length.sum())) - np.repeat(begins - first, length)
+    return np.repeat(characters, length), frames

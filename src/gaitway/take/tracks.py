@@ -1,0 +1,298 @@
+"""Tracks: one character's run of clips laid out in space and time, and takes made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway import planar
+from gaitway.arrays import FloatArray, owned
+from gaitway.errors import TakeError
+from gaitway.motion.blending import height_step
+from gaitway.motion.clip import Clip
+from gaitway.motion.skeleton import Skeleton
+from gaitway.take.model import Layer, Segments, Take
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """What one character does: its segments, as the columns of `Segments`, with the clips themselves."""
+
+    name: str
+    clips: tuple[Clip, ...]
+    """The clip of each segment, all of one skeleton; (S,)."""
+    starts: FloatArray
+    """[s]; (S,)."""
+    offsets: FloatArray
+    """[s]; (S,)."""
+    speeds: FloatArray
+    """(S,)."""
+    poses: FloatArray
+    """Planar moves of the clips; (S, 3)."""
+    heights: FloatArray
+    """[m]; (S,)."""
+    blends: FloatArray
+    """[s]; (S,)."""
+    behaviors: tuple[str | None, ...]
+    """(S,)."""
+    end: float
+    """[s]."""
+    goal: tuple[float, float, float, float] | None = None
+    """x, y [m], heading [rad], tolerance [m] that were asked for; NaN for any that was not."""
+    radius: float | None = None
+    """Of the disc that was kept clear [m]."""
+    layers: tuple[Layer, ...] = ()
+    """Layers of this character; their `character` is set when the take is assembled."""
+
+    def __post_init__(self) -> None:
+        count = len(self.clips)
+        if count < 1:
+            raise TakeError(f"track '{self.name}' has no clips")
+        if len(self.behaviors) != count:
+            raise TakeError(f"track '{self.name}' has {len(self.behaviors)} behaviours for {count} clips")
+        for name, width in (
+            ("starts", ()), ("offsets", ()), ("speeds", ()), ("poses", (3,)), ("heights", ()), ("blends", ()),
+        ):  # fmt: skip
+            column = owned(getattr(self, name), f"track '{self.name}': {name}", (count, *width), error=TakeError)
+            object.__setattr__(self, name, column)
+
+
+@dataclass(eq=False)
+class ClipEnds:
+    """What joining needs to know of clips, each found once; share one between calls that use the same clips."""
+
+    paths: dict[Clip, FloatArray] = field(default_factory=dict)
+    steps: dict[tuple[Clip, Clip], float] = field(default_factory=dict)
+
+    def path(self, clip: Clip) -> FloatArray:
+        """`clip.planar_path()`."""
+        if clip not in self.paths:
+            self.paths[clip] = clip.planar_path()
+        return self.paths[clip]
+
+    def height_step(self, before: Clip, after: Clip) -> float:
+        """`motion.blending.height_step`."""
+        if (before, after) not in self.steps:
+            self.steps[before, after] = height_step(before, after)
+        return self.steps[before, after]
+
+
+def lay_track(
+    name: str,
+    clips: Sequence[Clip],
+    start_pose: npt.ArrayLike = (0.0, 0.0, 0.0),
+    start_time: float = 0.0,
+    blend: float = 0.0,
+    behaviors: Sequence[str | None] | None = None,
+    goal: Sequence[float] | None = None,
+    *,
+    radius: float | None = None,
+    speed: float = 1.0,
+    height: float = 0.0,
+    layers: Sequence[Layer] = (),
+    ends: ClipEnds | None = None,
+) -> Track:
+    """Clips one after another, each placed where the one before it ends, as `motion.concatenate` does it.
+
+    Args:
+        name: of the character.
+        clips: motions of one skeleton.
+        start_pose: planar pose (x, y, heading) at which the root stands in the first frame.
+        start_time: of the first frame [s].
+        blend: 0 for clips that were made to follow one another: the last frame of one *is* the first of the next, and
+            a clip that ends on other ground than it began on carries the next one up or down. Above 0, for captures
+            that go on beyond the join: the last `blend` seconds of a clip fade into the first of the next, shortened
+            where clips are too short for it.
+        behaviors: name of the behaviour that each clip is; None for the clips' own names.
+        goal: where it was to arrive: x, y and, if asked for, heading and tolerance.
+        radius: of the disc that was kept clear about the root [m].
+        speed: seconds of the clips that pass in a second.
+        height: of the ground on which the first clip begins [m].
+        layers: offsets on this character.
+        ends: what is known of the clips from earlier calls.
+
+    Raises:
+        TakeError: if there are no clips, or they do not fit together.
+    """
+    _check_clips(name, clips)
+    if not (np.isfinite(speed) and speed > 0.0 and np.isfinite(blend) and blend >= 0.0):
+        raise TakeError(f"track '{name}': speed {speed} must be above 0 and blend {blend} at least 0")
+    known = ends if ends is not None else ClipEnds()
+    target = np.asarray(start_pose, dtype=np.float64)
+    if target.shape != (3,) or not np.isfinite(target).all():
+        raise TakeError(f"track '{name}': start_pose is three finite numbers x, y, heading; got {start_pose!r}")
+    move = planar.compose(target, planar.inverse(known.path(clips[0])[0]))
+    begins, played, fade = float(start_time), float(height), 0
+    rows = [(begins, 0.0, *move, played, 0.0)]
+    for before, after in pairwise(clips):
+        step = 1.0 / (before.fps * speed)
+        if blend > 0.0:
+            if before.fps != after.fps:
+                raise TakeError(f"track '{name}': '{before.name}' and '{after.name}' differ in rate; resample one")
+            fade = _fade_frames(name, before, after, blend * before.fps, fade)
+            shared, middle = len(before) - fade, fade // 2
+            here = planar.compose(move, known.path(before)[shared + middle])
+            move = planar.compose(here, planar.inverse(known.path(after)[middle]))
+            begins += shared * step
+            # weights rise from the frame before the window to the frame after it, as motion.concatenate has them
+            rows.append((begins - step, -1.0 / after.fps, *move, played, (fade + 1) * step))
+            continue
+        here = planar.compose(move, known.path(before)[-1])
+        move = planar.compose(here, planar.inverse(known.path(after)[0]))
+        played += known.height_step(before, after)
+        begins += (len(before) - 1) * step
+        rows.append((begins, 0.0, *move, played, 0.0))
+    table = np.array(rows)
+    return Track(
+        name, tuple(clips), table[:, 0], table[:, 1], np.full(len(clips), float(speed)), table[:, 2:5], table[:, 5],
+        table[:, 6], tuple(c.name for c in clips) if behaviors is None else tuple(behaviors),
+        begins + clips[-1].duration / speed, _goal(name, goal), radius, tuple(layers),
+    )  # fmt: skip
+
+
+def _fade_frames(name: str, before: Clip, after: Clip, wanted: float, earlier: int) -> int:
+    """Frames of the window that two clips share; the window before, `earlier` frames, is over when it begins."""
+    room = len(before) - earlier - (1 if earlier else 0)
+    fade = int(np.clip(round(wanted), 1, max(min(room, len(after)), 1)))
+    if room < 1 or len(before) - fade < 1:
+        raise TakeError(f"track '{name}': clip '{before.name}' of {len(before)} frames is too short to fade in and out")
+    return fade
+
+
+def _goal(name: str, goal: Sequence[float] | None) -> tuple[float, float, float, float] | None:
+    if goal is None:
+        return None
+    if not 2 <= len(goal) <= 4:
+        raise TakeError(f"track '{name}': a goal is x, y and, if asked for, heading and tolerance; got {goal!r}")
+    x, y, heading, tolerance = (*map(float, goal), *[np.nan] * (4 - len(goal)))
+    return x, y, heading, tolerance
+
+
+def _check_clips(name: str, clips: Sequence[Clip]) -> None:
+    if not clips:
+        raise TakeError(f"track '{name}' has no clips")
+    for clip in clips[1:]:
+        if clip.skeleton is not clips[0].skeleton and not same_skeleton(clip.skeleton, clips[0].skeleton):
+            raise TakeError(
+                f"track '{name}': clips '{clips[0].name}' and '{clip.name}' are of different skeletons; retarget one"
+            )
+
+
+def same_skeleton(a: Skeleton, b: Skeleton) -> bool:
+    """Whether two skeletons are the same in every number and name."""
+    if a is b:
+        return True
+    words = ("name", "names", "roles", "contact_points", "tips")
+    arrays = ("parents", "offsets", "rest_rotations")
+    return all(getattr(a, w) == getattr(b, w) for w in words) and all(
+        np.array_equal(getattr(a, x), getattr(b, x)) for x in arrays
+    )
+
+
+def assemble(tracks: Sequence[Track], fps: float = 30.0, facts: Mapping[str, Any] | None = None) -> Take:
+    """A take of tracks. Clips that several tracks share are kept once; equal skeletons become one.
+
+    Args:
+        tracks: one a character.
+        fps: rate at which the take is meant to be looked at [Hz].
+        facts: where it comes from, as plain JSON values.
+    """
+    if not tracks:
+        raise TakeError("a take needs at least one track")
+    clips = {clip: number for number, clip in enumerate(dict.fromkeys(c for track in tracks for c in track.clips))}
+    behaviors = {name: number for number, name in enumerate(dict.fromkeys(b for t in tracks for b in t.behaviors if b))}
+    skeletons, body_of = _unified(dict.fromkeys(clip.skeleton for clip in clips))
+    nothing = (np.nan,) * 4
+    return Take(
+        names=tuple(track.name for track in tracks),
+        skeletons=skeletons,
+        bodies=np.array([body_of[track.clips[0].skeleton] for track in tracks]),
+        clips=tuple(_on(clip, skeletons[body_of[clip.skeleton]]) for clip in clips),
+        segments=_segments(tracks, clips, behaviors),
+        rows=np.concatenate([[0], np.cumsum([len(track.clips) for track in tracks])]),
+        ends=np.array([track.end for track in tracks]),
+        fps=fps,
+        behaviors=tuple(behaviors),
+        layers=tuple(replace(layer, character=c) for c, track in enumerate(tracks) for layer in track.layers),
+        goals=np.array([nothing if track.goal is None else track.goal for track in tracks]),
+        radii=np.array([np.nan if track.radius is None else track.radius for track in tracks]),
+        facts={} if facts is None else facts,
+    )
+
+
+def _segments(tracks: Sequence[Track], clips: Mapping[Clip, int], behaviors: Mapping[str, int]) -> Segments:
+    numbers = [behaviors[b] if b else -1 for track in tracks for b in track.behaviors]
+    return Segments(
+        clip=np.array([clips[clip] for track in tracks for clip in track.clips], dtype=np.int32),
+        start=np.concatenate([track.starts for track in tracks]),
+        offset=np.concatenate([track.offsets for track in tracks]),
+        speed=np.concatenate([track.speeds for track in tracks]),
+        pose=np.concatenate([track.poses for track in tracks]),
+        height=np.concatenate([track.heights for track in tracks]),
+        blend=np.concatenate([track.blends for track in tracks]),
+        behavior=np.array(numbers, dtype=np.int32),
+    )
+
+
+def _unified(given: Iterable[Skeleton]) -> tuple[tuple[Skeleton, ...], dict[Skeleton, int]]:
+    """The different ones among skeletons, and which of them each given one is."""
+    different: list[Skeleton] = []
+    index: dict[Skeleton, int] = {}
+    for skeleton in given:
+        equal = next((i for i, other in enumerate(different) if same_skeleton(other, skeleton)), len(different))
+        if equal == len(different):
+            different.append(skeleton)
+        index[skeleton] = equal
+    return tuple(different), index
+
+
+def take_of(
+    clips: Sequence[Clip],
+    names: Sequence[str] | None = None,
+    *,
+    fps: float | None = None,
+    start_times: Sequence[float] | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> Take:
+    """Clips as they stand, each one a character of its own.
+
+    Args:
+        clips: the motions, in the world.
+        names: of the characters; None for the clips' names, numbered where they repeat.
+        fps: rate of the take [Hz]; None for the first clip's.
+        start_times: when each begins [s]; None for 0.
+        facts: where it comes from, as plain JSON values.
+    """
+    if not clips:
+        raise TakeError("take_of needs at least one clip")
+    given = _different([clip.name for clip in clips]) if names is None else list(names)
+    times = [0.0] * len(clips) if start_times is None else list(start_times)
+    if not len(given) == len(times) == len(clips):
+        raise TakeError(f"{len(clips)} clips, {len(given)} names and {len(times)} start times do not fit together")
+    tracks = []
+    for clip, name, start in zip(clips, given, times, strict=True):
+        track = lay_track(name, [clip], clip.planar_path()[0], start)
+        tracks.append(replace(track, poses=np.zeros((1, 3))))  # as it stands, without the rounding of a round trip
+    return assemble(tracks, clips[0].fps if fps is None else fps, facts)
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Names made different by numbers."""
+    used: set[str] = set()
+    result = []
+    for name in names:
+        number, candidate = 2, name
+        while candidate in used:
+            number, candidate = number + 1, f"{name}-{number}"
+        used.add(candidate)
+        result.append(candidate)
+    return result
+
+
+def _on(clip: Clip, skeleton: Skeleton) -> Clip:
+    return clip if clip.skeleton is skeleton else replace(clip, skeleton=skeleton)
