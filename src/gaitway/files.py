@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gaitway.errors import FormatError
+
+_UNFINISHED: set[Path] = set()
+"""Temporary files and folders that are being written now, for a process that must end at once."""
 
 
 @contextmanager
@@ -40,6 +44,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
     os.close(handle)
     temporary = Path(name)
+    _UNFINISHED.add(temporary)
     try:
         yield temporary
         temporary.chmod(0o666 & ~_umask())
@@ -49,6 +54,52 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         if isinstance(problem, OSError):
             raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
         raise
+    finally:
+        _UNFINISHED.discard(temporary)
+
+
+@contextmanager
+def atomic_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A folder to fill, whose files lie in the folder `path` only when the block ends without an error.
+
+    They are written to a temporary folder beside it. After an error that folder is removed and `path` is as it was.
+
+    Args:
+        path: the folder; it is made if it does not exist, and must be empty otherwise.
+        overwrite: the folder need not be empty; files of the same name are replaced, others stay.
+
+    Raises:
+        FormatError: if the folder is not empty, or it or the folder above it cannot be written.
+    """
+    target = Path(path)
+    if target.exists() and not target.is_dir():
+        raise FormatError(target, "cannot be filled: it is a file; name a folder")
+    if not overwrite and target.is_dir() and any(target.iterdir()):
+        raise FormatError(target, "the folder is not empty; name a new one, or allow its files to be replaced")
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    except OSError as problem:
+        raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
+    _UNFINISHED.add(temporary)
+    try:
+        yield temporary
+        target.mkdir(exist_ok=True)
+        for file in sorted(temporary.iterdir()):
+            file.replace(target / file.name)
+    except OSError as problem:
+        raise FormatError(target, f"cannot be written: {problem.strerror or problem}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        _UNFINISHED.discard(temporary)
+
+
+def remove_unfinished() -> None:
+    """Remove what is being written at this moment; for a process that is about to end without unwinding."""
+    for temporary in list(_UNFINISHED):
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: str | Path) -> None:

@@ -1,1 +1,18 @@
 """Takes as files that other programs open."""
+
+from gaitway.export.bvh import export_bvh
+from gaitway.export.dense import export_dense
+from gaitway.export.formats import FORMATS, Format, choose_format, export
+from gaitway.export.tables import export_trajectories
+from gaitway.export.usd import export_usd
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "choose_format",
+    "export",
+    "export_bvh",
+    "export_dense",
+    "export_trajectories",
+    "export_usd",
+]

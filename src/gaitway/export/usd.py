@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gaitway.errors import FormatError, MissingExtraError
 from gaitway.files import check_writable
+from gaitway.take.checks import checked_rate
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -39,4 +40,4 @@ def export_usd(take: Take, path: str | Path, world: World | None = None, fps: fl
         if problem.name != "pxr":
             raise
         raise MissingExtraError("writing USD", "usd") from None
-    usd_stage.write_stage(take, path, world, take.fps if fps is None else fps)
+    usd_stage.write_stage(take, path, world, take.fps if fps is None else checked_rate(fps))

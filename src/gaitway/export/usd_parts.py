@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
+from gaitway.export.naming import different
 from gaitway.export.skinned import Material
-
 
 SEEN, UNSEEN = UsdGeom.Tokens.inherited, UsdGeom.Tokens.invisible
 """Values of `visibility`."""
@@ -18,17 +18,7 @@ SEEN, UNSEEN = UsdGeom.Tokens.inherited, UsdGeom.Tokens.invisible
 
 def identifiers(names: Iterable[str]) -> list[str]:
     """A name that USD accepts for each of `names`: letters, digits and _, all different."""
-    taken: set[str] = set()
-    counts: dict[str, int] = {}
-    found = []
-    for name in names:
-        plain = unique = Tf.MakeValidIdentifier(name)
-        while unique in taken:
-            counts[plain] = counts.get(plain, 1) + 1
-            unique = f"{plain}_{counts[plain]}"
-        taken.add(unique)
-        found.append(unique)
-    return found
+    return different(Tf.MakeValidIdentifier(name) for name in names)
 
 
 def vectors(values: npt.ArrayLike) -> Any:

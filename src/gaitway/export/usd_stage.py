@@ -10,13 +10,16 @@ import numpy as np
 from pxr import Kind, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from gaitway._version import __version__
+from gaitway.arrays import IntArray
 from gaitway.errors import FormatError
 from gaitway.export import usd_parts, usd_people, usd_world
 from gaitway.export.people import character_mesh
 from gaitway.export.usd_people import Prototype, Span
 from gaitway.files import atomic_path
-from gaitway.motion.editing import with_name
+from gaitway.motion.clip import Clip
+from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
+from gaitway.take.tables import clock_frames
 from gaitway.world.world import World
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
@@ -24,8 +27,6 @@ _KINDS = 8
 """How many different bodies a skeleton gets at most."""
 _SAVE_EVERY = 32_000_000
 """Bytes of samples in memory before they go to disk, so that a crowd of any size can be written."""
-_ON_GRID = 1e-6
-"""Time codes this close to a whole number are meant to be one."""
 
 
 def write_stage(take: Take, path: Path, world: World | None, fps: float) -> None:
@@ -51,8 +52,9 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float) -> None
 
 def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float) -> None:
     """Everything: first what stands still, by a stage, then the characters straight into the layer."""
-    spans = [_span(take, character, fps) for character in range(len(take.names))]
-    whole = Span(np.floor(min(s.first for s in spans)), np.ceil(max(s.last for s in spans)))
+    first, length = clock_frames(take, fps)
+    last = first + np.maximum(length, 1) - 1  # who is there only between two frames is shown in the next
+    whole = Span(float(first.min()), float(last.max()))
     stage = Usd.Stage.Open(layer)
     _describe(stage, take, whole, fps)
     stage.CreateClassPrim(_PROTOTYPES)
@@ -64,20 +66,21 @@ def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float) -> Non
     waiting = 0
     for character, name in enumerate(usd_parts.identifiers(take.names)):
         path = f"{_ROOT}/Characters/{name}"
-        clip = with_name(take.clip(character, fps), take.names[character])
-        waiting += usd_people.add_character(layer, path, prototypes[character], clip, spans[character], whole)
+        frames = np.arange(first[character], last[character] + 1)
+        motion = _motion(take, character, frames, fps)
+        span = Span(float(frames[0]), float(frames[-1]))
+        waiting += usd_people.add_character(layer, path, prototypes[character], motion, span, whole)
         if waiting > _SAVE_EVERY:
             layer.Save()
             waiting = 0
     layer.Save()
 
 
-def _span(take: Take, character: int, fps: float) -> Span:
-    """Time codes of a character's first and last frame, which are those of `take.clip`."""
-    start = take.start(character) * fps
-    first = float(np.round(start)) if abs(start - np.round(start)) < _ON_GRID else start
-    length = np.floor((take.ends[character] - take.start(character)) * fps + _ON_GRID)
-    return Span(first, first + float(length))
+def _motion(take: Take, character: int, frames: IntArray, fps: float) -> Clip:
+    """What a character does in frames of the common clock, so that frame 0 of all files is time 0."""
+    who, body = np.full(len(frames), character), int(take.bodies[character])
+    roots, local = sampled(take, body, who, frames / fps)
+    return Clip(take.skeletons[body], roots, local, fps, take.names[character])
 
 
 def _describe(stage: Usd.Stage, take: Take, whole: Span, fps: float) -> None:

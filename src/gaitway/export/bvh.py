@@ -1,0 +1,74 @@
+"""Takes as BVH: one file a character."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from gaitway.export.naming import different
+from gaitway.files import atomic_folder
+from gaitway.motion.editing import with_name
+from gaitway.motion.formats import save_clip
+from gaitway.take.model import Take
+
+INDEX = "index.csv"
+"""The file that says which character is where, and when it starts, which BVH cannot."""
+_LONGEST = 80
+"""Letters of a file name; every file system takes that many."""
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(10))}
+"""Names that Windows keeps for itself."""
+
+
+def export_bvh(
+    take: Take,
+    folder: str | Path,
+    fps: float | None = None,
+    *,
+    overwrite: bool = False,
+    unit: str | float | None = None,
+    up: str | None = None,
+    euler_order: str = "zxy",
+) -> list[Path]:
+    """Write one BVH file for each character, and `index.csv` with their names and start times.
+
+    A file begins with its character's first frame, whenever that is; the index tells when. Either all files appear in
+    the folder or none.
+
+    Args:
+        take: what to write.
+        folder: where to; made if it does not exist.
+        fps: frames a second [Hz]; the take's own if None.
+        overwrite: the folder may hold other files; those of the same name are replaced.
+        unit: the files' unit of length, as for `save_clip`.
+        up: the files' vertical axis, as for `save_clip`.
+        euler_order: order of rotations, as for `save_clip`.
+
+    Returns:
+        The files, in the order of the characters.
+
+    Raises:
+        FormatError: if the folder is not empty or cannot be written.
+    """
+    folder = Path(folder)
+    names = [f"{name}.bvh" for name in file_names(take.names)]
+    with atomic_folder(folder, overwrite=overwrite) as temporary:
+        with (temporary / INDEX).open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(["file", "name", "start", "frames", "fps"])
+            for character, name in enumerate(names):
+                clip = with_name(take.clip(character, fps), take.names[character])
+                save_clip(clip, temporary / name, unit=unit, up=up, euler_order=euler_order)
+                rows.writerow([name, clip.name, f"{take.start(character):.9g}", len(clip), f"{clip.fps:.9g}"])
+    return [folder / name for name in names]
+
+
+def file_names(names: Iterable[str]) -> list[str]:
+    """A file name without ending for each name: safe everywhere, all different even where case does not count."""
+    return different(_file_name(name) for name in names)
+
+
+def _file_name(name: str) -> str:
+    plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:_LONGEST] or "character"
+    return f"{plain}_" if plain.split(".")[0].lower() in _RESERVED else plain

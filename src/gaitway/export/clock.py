@@ -1,0 +1,38 @@
+"""Frames of many characters on one clock, some at a time, so that a crowd of any size takes little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gaitway.arrays import IntArray
+from gaitway.take.model import Take
+from gaitway.take.tables import clock_frames
+
+
+def clock_blocks(
+    take: Take, fps: float, characters: IntArray, rows_at_once: int = 250_000
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Character and frame of every row, one character's run after the other, in blocks of whole characters.
+
+    Args:
+        take: whose characters.
+        fps: frames a second; frame 0 is time 0.
+        characters: indices, in the order wanted.
+        rows_at_once: how many rows a block has at most, unless one character alone has more.
+
+    Yields:
+        Characters (N,) and frames (N,).
+    """
+    first, length = (column[characters] for column in clock_frames(take, fps))
+    ends = np.cumsum(length)
+    begin = 0
+    while begin < len(characters):
+        room = ends[begin] - length[begin] + rows_at_once
+        end = max(int(np.searchsorted(ends, room, side="right")), begin + 1)
+        count = length[begin:end]
+        starts = np.cumsum(count) - count - first[begin:end]
+        if count.any():
+            yield np.repeat(characters[begin:end], count), np.arange(count.sum()) - np.repeat(starts, count)
+        begin = end

@@ -1,0 +1,131 @@
+"""Root paths of a take as a table, for pandas, PedPy, DuckDB and others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gaitway._version import __version__
+from gaitway.arrays import FloatArray, IntArray, read_only
+from gaitway.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.export import _kernels
+from gaitway.export.clock import clock_blocks
+from gaitway.files import atomic_path, atomic_write, check_writable
+from gaitway.take.checks import checked_rate
+from gaitway.take.evaluation import locate, planar_poses
+from gaitway.take.model import Take
+
+COLUMNS = ("id", "frame", "x", "y", "heading", "behaviour", "time")
+"""Index of the character, frame on the common clock, metres, metres, radians, name of the behaviour, seconds."""
+SUFFIXES = (".csv", ".parquet")
+_DECIMALS = np.array([0, 0, 4, 4, 4, 6])
+"""Of the numbers in a CSV: a tenth of a millimetre, a tenth of a milliradian, a microsecond."""
+_LARGEST = 1e12
+"""Numbers above have more digits than the text of one [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Some rows of the table."""
+
+    id: IntArray
+    frame: IntArray
+    path: FloatArray
+    """x, y, heading; (N, 3)."""
+    behavior: IntArray
+    """Index into the take's behaviours, -1 for none."""
+
+
+def export_trajectories(take: Take, path: str | Path, fps: float | None = None) -> None:
+    """Write where every root is in every frame: one row for each character and frame, by character, then frame.
+
+    The columns are id, frame, x, y, heading, behaviour and time: the character's number in the take, the frame on one
+    clock for all (time * fps), metres, metres, radians in -pi to pi, the name (empty where there is none), and seconds,
+    which tells the frame rate in a CSV, where a comment would hinder readers. A Parquet file also has it, and the
+    characters' names, in its metadata ("gaitway").
+
+    Args:
+        take: what to write.
+        path: the file; .csv or .parquet.
+        fps: frames a second [Hz]; the take's own if None.
+
+    Raises:
+        FormatError: for another ending, or if the file cannot be written.
+        MissingExtraError: for Parquet, if the package pyarrow is not installed.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise FormatError(path, f"trajectories are written as {' or '.join(SUFFIXES)}, not '{path.suffix}'")
+    check_writable(path)
+    rate = take.fps if fps is None else checked_rate(fps)
+    if path.suffix.lower() == ".csv":
+        _write_csv(take, path, rate)
+    else:
+        _write_parquet(take, path, rate)
+
+
+def _blocks(take: Take, fps: float) -> Iterator[_Rows]:
+    """The rows of the table, some at a time."""
+    for characters, frames in clock_blocks(take, fps, np.arange(len(take))):
+        times = frames / fps
+        behavior = take.segments.behavior[locate(take, characters, times)[0]]
+        yield _Rows(characters, frames, planar_poses(take, characters, times), behavior)
+
+
+def _write_csv(take: Take, path: Path, fps: float) -> None:
+    words = [_quoted(name).encode() for name in (*take.behaviors, "")]
+    text = read_only(np.frombuffer(b"".join(words), dtype=np.uint8))
+    starts = read_only(np.cumsum([0, *(len(w) for w in words)]))
+    scale, decimals = 10.0**_DECIMALS, read_only(_DECIMALS)
+    with atomic_write(path) as file:
+        file.write(f"{','.join(COLUMNS)}\n".encode())
+        for rows in _blocks(take, fps):
+            values = np.column_stack([rows.id, rows.frame, rows.path, rows.frame / fps])
+            if np.abs(values).max() > _LARGEST:
+                raise GaitwayError(f"a root is further than {_LARGEST:g} m away; write Parquet instead of CSV")
+            numbers = np.rint(values * scale).astype(np.int64)
+            which = np.where(rows.behavior < 0, len(take.behaviors), rows.behavior).astype(np.int64)
+            room = len(numbers) * (22 * len(COLUMNS) + max(map(len, words)))
+            out = np.empty(room, dtype=np.uint8)
+            used = _kernels.write_rows(read_only(numbers), decimals, read_only(which), 5, text, starts, out)
+            file.write(out[:used].data)
+
+
+def _quoted(word: str) -> str:
+    """A word as CSV wants it: in quotes where it holds a comma, a quote or a line break."""
+    plain = not any(c in word for c in ',"\r\n')
+    return word if plain else '"' + word.replace('"', '""') + '"'
+
+
+def _write_parquet(take: Take, path: Path, fps: float) -> None:
+    try:
+        import pyarrow  # noqa: PLC0415  (an extra)
+        import pyarrow.parquet  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise MissingExtraError("writing Parquet", "parquet") from None
+    words = pyarrow.array([*take.behaviors, ""], pyarrow.string())
+    types: dict[str, Any] = dict.fromkeys(COLUMNS, pyarrow.float64())
+    types |= {
+        "id": pyarrow.int32(),
+        "frame": pyarrow.int32(),
+        "behaviour": pyarrow.dictionary(pyarrow.int32(), words.type),
+    }
+    about = {"fps": fps, "names": take.names, "version": __version__}
+    schema = pyarrow.schema(list(types.items()), metadata={"gaitway": json.dumps(about), "fps": repr(fps)})
+    with atomic_path(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for rows in _blocks(take, fps):
+            which = np.where(rows.behavior < 0, len(take.behaviors), rows.behavior).astype(np.int32)
+            columns = [
+                rows.id.astype(np.int32),
+                rows.frame.astype(np.int32),
+                *rows.path.T,
+                pyarrow.DictionaryArray.from_arrays(which, words),
+                rows.frame / fps,
+            ]
+            arrays = [pyarrow.array(c, type=t) for c, t in zip(columns, types.values(), strict=True)]
+            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
