@@ -72,6 +72,13 @@ def from_oklch(lightness: float, chroma: float, hue_deg: float) -> FloatArray:
     return linear
 
 
+def to_hex(linear: npt.ArrayLike) -> str:
+    """The sRGB colour such as "#8fa3b0" of linear RGB (3,)."""
+    value = np.clip(np.asarray(linear, dtype=np.float64), 0.0, 1.0)
+    coded = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1.0 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255.0 * c):02x}" for c in coded.tolist())
+
+
 def palette(tones: Mapping[str, npt.ArrayLike]) -> Palette:
     """A palette from linear RGB by tone name; a missing sided tone takes the plain one, others a mid grey."""
     unknown = sorted(set(tones) - set(TONES))

@@ -1,0 +1,33 @@
+"""What kinds of obstacle look like, in plans and in pictures alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+
+KIND_COLORS: Mapping[str, str] = {
+    WALL: "#b5b0a6",
+    PASSABLE: "#d9ddd3",
+    "jump": "#c8794a",
+    "duck": "#5f86b3",
+    "crawl": "#8573ae",
+    "climb": "#b08d3e",
+    "box": "#b08d3e",
+    "stairs": "#8f9b8a",
+}
+"""sRGB of each kind."""
+OTHER_COLOR = "#a9668a"
+"""Of kinds that only some library knows."""
+GROUND_COLOR = "#dedcd8"
+"""Of level ground."""
+
+
+def kind_color(kind: str) -> str:
+    """The sRGB colour of a kind."""
+    return KIND_COLORS.get(kind, OTHER_COLOR)
+
+
+def obstacle_color(obstacle: Obstacle) -> str:
+    """The sRGB colour of an obstacle: its own, else that of its kind."""
+    return obstacle.color or kind_color(obstacle.kind)
