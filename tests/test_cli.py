@@ -170,11 +170,14 @@ def test_an_interrupted_film_leaves_nothing(number: int, code: int, tmp_path: Pa
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
     ) as process:
-        deadline = time.monotonic() + 120.0
-        while not list(tmp_path.glob(".film.webp.*")) and time.monotonic() < deadline:  # until the film has begun
-            time.sleep(0.05)
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
+        try:
+            deadline = time.monotonic() + 120.0
+            while not list(tmp_path.glob(".film.*")) and time.monotonic() < deadline:  # until the film has begun
+                time.sleep(0.05)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == code
     assert "Traceback" not in errors
     assert [p.name for p in tmp_path.iterdir()] == ["long.bvh"]

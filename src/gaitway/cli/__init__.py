@@ -1,0 +1,143 @@
+"""The `gaitway` command. Each command imports what it needs when it runs, so that help and errors come at once."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, cast
+
+import typer
+
+from gaitway._version import __version__
+from gaitway.cli.clips import clip_app
+from gaitway.cli.interrupt import handle_signals
+from gaitway.cli.libraries import library_app
+from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
+from gaitway.errors import GaitwayError
+
+app = typer.Typer(
+    help="Plan and synthesise full-body motion for crowds of virtual people.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+)
+app.add_typer(clip_app, name="clip")
+app.add_typer(library_app, name="library")
+
+_UsageError = cast("type[Exception]", typer.BadParameter.__base__)
+"""What Typer raises for every wrong option or argument. The class has another home in each of its versions."""
+
+
+def main() -> NoReturn:
+    """Run the command line; wrong input ends in one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        cast("Any", stream).reconfigure(errors="backslashreplace")  # file names need not be text
+    handler = _LogHandler()
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
+    logging.getLogger("gaitway").setLevel(logging.INFO)
+    handle_signals()
+    try:
+        code = _run()
+    except KeyboardInterrupt:
+        code = 130
+    if code == 130:
+        err.print("interrupted", style="red")
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        code = int(app(standalone_mode=False) or 0)
+        sys.stdout.flush()  # a full disk or a closed pipe shows here, not while Python shuts down
+        return code
+    except typer.Abort:
+        return 130
+    except GaitwayError as problem:
+        _say_error(str(problem))
+    except _UsageError as problem:
+        _say_usage_error(problem)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        _drop_output()
+        return 1
+    except OSError as problem:
+        _drop_output()
+        _say_error(f"{problem.filename or 'output'}: {problem.strerror or problem}")
+    return 2
+
+
+def _drop_output() -> None:
+    """What could not be printed must not be tried again when Python shuts down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say_error(message: str) -> None:
+    err.print(f"error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _say_usage_error(problem: Exception) -> None:
+    """One line for a wrong option; a command without any arguments shows its help."""
+    if type(problem).__name__ == "NoArgsIsHelpError":  # Typer has printed the help while it made this error
+        return
+    context = getattr(problem, "ctx", None)
+    message = cast("Any", problem).format_message().rstrip(".")
+    _say_error(f"{message}; see '{context.command_path} --help'" if context is not None else message)
+
+
+class _LogHandler(logging.Handler):
+    """Shows what readers decided, one line each, above any progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        err.print(self.format(record), markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"gaitway {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(min=0, help="Other seed, other people.")] = 7,
+    width: Annotated[int, typer.Option(min=160, max=3840, help="Picture width in pixels.")] = 1280,
+) -> None:
+    """Show the built-in cast: a picture, a film, and a BVH of one performance."""
+    from gaitway.demo import run_demo
+
+    with progress("starting") as show:
+        result = run_demo(folder, seed=seed, width=width, progress=show)
+    for what, path in result.files.items():
+        say(f"{what:<8} {path}")
+    compiled = f", of which {result.compile_s:.1f} s compiling (once on this machine)" if result.compile_s > 0 else ""
+    say(f"done in {result.total_s:.1f} s{compiled}")
+
+
+@app.command()
+def bench(
+    name: Annotated[str | None, typer.Argument(help="Which benchmark; all if left out.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure gaitway beside its peers, in one run on this machine."""
+    from gaitway.bench import run_benches
+
+    with err.status("measuring ..."):
+        tables = run_benches(name)
+    if as_json:
+        show_json([table.as_dict() for table in tables])
+    for table in tables if not as_json else ():
+        show_rows(table.title, [{**row.as_dict()} for row in table.rows])
+        out.print(table.machine, style="dim", highlight=False)
+    if any(row.missed for table in tables for row in table.rows):
+        raise typer.Exit(1)
