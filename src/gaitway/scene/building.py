@@ -13,16 +13,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaitway.errors import GaitwayError
+from gaitway.errors import FormatError, GaitwayError
 from gaitway.scene.documents import Entry, Merged
 from gaitway.scene.problem import Problem
 from gaitway.scene.shape_models import MeshItem, MoverItem, SpecialItem, SpecialShapeItem, StairsItem, TerrainItem
 from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Shape, Sphere, Stairs, Terrain, World
+from gaitway.world.mover import MAX_KEYS
 from gaitway.world.standing import drawn_down, stood_on
 from gaitway.world.terrain_files import load_terrain
 
 BEAM_THICKNESS = 0.3
 """Height of something to pass under where none is written [m]."""
+REPEATED = 3600.0
+"""Until when a mover that repeats its path does so [s]; longer than any take."""
 Made = TypeVar("Made")
 
 
@@ -63,9 +66,12 @@ class Builder:
     def _made(self, entry: Entry, make: Callable[[], Made]) -> Made | None:
         try:
             return make()
+        except FormatError as problem:  # of a mesh or of heights
+            place = ("heights",) if entry.place == ("terrain",) else ("mesh", "file")
+            self.problems.append(entry.problem(*place, text=str(problem)))
         except GaitwayError as problem:
             self.problems.append(entry.problem(text=str(problem)))
-            return None
+        return None
 
     def _terrain(self, entry: Entry | None, bounds: tuple[float, float, float, float]) -> Terrain | None:
         if entry is None:
@@ -122,7 +128,8 @@ class Builder:
             shape = self._shapes(phase, entry.document.folder)[0] if given else own
             phases.append((phase.start, shape, phase.kind))
         made = tuple(Phase(start, _along(shape, poses, terrain), kind) for start, shape, kind in phases)
-        return Mover(made, times, poses, item.name or "", item.color)
+        mover = Mover(made, times, poses, item.name or "", item.color)
+        return mover.repeated(min(REPEATED, _most_rounds(times))) if item.repeat else mover
 
 
 def _box(item: Any) -> Box:
@@ -170,6 +177,11 @@ def _path(item: MoverItem) -> tuple[Any, Any]:
         times.append(key[0])
         poses.append((key[1], key[2], yaw))
     return np.array(times), np.array(poses)
+
+
+def _most_rounds(times: Any) -> float:
+    """Until when [s] a path may be repeated within the keys that a mover may have."""
+    return float(times[0] + (MAX_KEYS // len(times)) * (times[-1] - times[0]))
 
 
 def _along(shape: Shape, poses: Any, terrain: Terrain | None) -> Shape:

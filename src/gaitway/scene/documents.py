@@ -13,7 +13,7 @@ from gaitway.errors import FormatError
 from gaitway.scene.messages import findings
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
 from gaitway.scene.nodes import Key, Node, read_nodes
-from gaitway.scene.problem import Place, Problem, place_text
+from gaitway.scene.problem import Place, Problem, file_problem, place_text
 
 Model = TypeVar("Model", bound=BaseModel)
 MAX_INCLUDE_DEPTH = 8
@@ -113,11 +113,12 @@ class Reader:
         else:
             try:
                 return self.read(target, trail)
-            except FormatError as problem:
-                if problem.line is not None:
-                    self.problems.append(Problem("", str(problem).split(": ", 1)[1], target, problem.line))
+            except FormatError as error:
+                found = file_problem(error)
+                if found.line is not None:
+                    self.problems.append(found)
                     return None
-                text = f"'{name}' cannot be included: {str(problem).split(': ', 1)[1]}"
+                text = f"'{name}' cannot be included: {found.text}"
         self.problems.append(parent.problem(place, text))
         return None
 

@@ -34,7 +34,7 @@ def wrong(what: str, write: str) -> PydanticCustomError:
 
 def field(text: str, default: Any = ..., *, unit: str = "", example: Any = None, **options: Any) -> Any:
     """A field: what it means, its unit, its default and its bounds (`gt`, `ge`, `lt`, `le`, lengths)."""
-    extra = {"unit": unit} if unit else {}
+    extra: dict[str, Any] = {"unit": unit} if unit else {}
     description = f"{text} [{unit}]" if unit else text
     examples = None if example is None else [example]
     return Field(default, description=description, examples=examples, json_schema_extra=extra or None, **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import types
+import inspect
 import typing
 from collections.abc import Mapping
 from typing import Any
@@ -139,7 +139,7 @@ def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The one model that an annotation such as `tuple[BoxItem, ...] | None` is about."""
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+    if inspect.isclass(annotation) and not typing.get_args(annotation):
         return annotation if issubclass(annotation, BaseModel) else None
     found = (_model_in(argument) for argument in typing.get_args(annotation))
     return next((model for model in found if model is not None), None)

@@ -78,12 +78,12 @@ class Node:
         for depth, step in enumerate(place):
             if key and depth == len(place) - 1 and node.key_lines and step in node.key_lines:
                 return node.key_lines[str(step)]
-            if (isinstance(node.value, dict) and step in node.value) or (
-                isinstance(node.value, tuple) and isinstance(step, int) and 0 <= step < len(node.value)
-            ):
-                node = node.value[step]
-            else:
+            inside: Any = node.value
+            if isinstance(inside, tuple):
+                inside = dict(enumerate(inside))
+            if not isinstance(inside, dict) or step not in inside:
                 break
+            node = inside[step]
         return node.line
 
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import shapely
 
 from gaitway.arrays import FloatArray
-from gaitway.scene.areas import lattice_points, random_points, ring_points, shared_box, within_area
+from gaitway.errors import WorldError
+from gaitway.scene.areas import area_geometry, ring_points
 from gaitway.scene.documents import Entry
 from gaitway.scene.free_space import Discs, FreeSpace
-from gaitway.scene.model import OPPOSITE, AreaItem, CharacterItem
+from gaitway.scene.model import OPPOSITE, CharacterItem
 from gaitway.scene.problem import Problem, shown
 from gaitway.world import World
 from gaitway.world.obstacle import STANDABLE
-
-PATIENCE = 4000
-"""Points that are tried in a row without success before random sampling gives way to a lattice."""
-MAX_LATTICE = 4_000_000
-"""Points of the largest lattice that is tried."""
+from gaitway.world.sampling import sample_free
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +56,9 @@ class Placement:
     def __post_init__(self) -> None:
         self.names = [name for cast in self.casts for name in cast.names]
         largest = max((cast.radius for cast in self.casts), default=1.0)
-        times = {cast.item.start_time for cast in self.casts}
-        self.spaces = {time: FreeSpace(self.world, self.world.at(time).obstacles) for time in times}
-        self.resting = FreeSpace(self.world, self.world.obstacles)
-        self.start_discs = {time: Discs(largest) for time in times}
+        self.start_discs = {cast.item.start_time: Discs(largest) for cast in self.casts}
         self.goal_discs = Discs(largest)
+        self._spaces: dict[tuple[float | None, float], FreeSpace] = {}
 
     def run(self) -> None:
         """Place fixed starts and goals, then those of areas in the order of the file."""
@@ -72,14 +67,23 @@ class Placement:
             self._fixed_goal(cast)
         for cast in self.casts:
             time = cast.item.start_time
-            if cast.first not in self.starts and cast.item.start_area is not None:
-                area = cast.item.start_area
-                self._sample(cast, "start_area", area, self.spaces[time], self.start_discs[time], self.starts)
-            if cast.first not in self.goals and cast.item.goal_area is not None:
-                self._sample(cast, "goal_area", cast.item.goal_area, self.resting, self.goal_discs, self.goals)
+            if cast.first not in self.starts:
+                points = self._sample(cast, "start_area", self.start_discs[time], self._space(cast, time))
+                self.starts |= {} if points is None else {cast.first: points}
+            if cast.first not in self.goals:
+                points = self._sample(cast, "goal_area", self.goal_discs, self._space(cast, None))
+                self.goals |= {} if points is None else {cast.first: points}
+
+    def _space(self, cast: Cast, time: float | None) -> FreeSpace:
+        """What is in a character's way at a time [s]; None leaves out all that moves."""
+        key = time, cast.radius
+        if key not in self._spaces:
+            obstacles = self.world.obstacles if time is None else self.world.at(time).obstacles
+            self._spaces[key] = FreeSpace(self.world, obstacles, cast.radius)
+        return self._spaces[key]
 
     def _fixed_start(self, cast: Cast) -> None:
-        item, time = cast.item, cast.item.start_time
+        item, discs = cast.item, self.start_discs[cast.item.start_time]
         if item.start is not None:
             points, key = np.array([item.start[:2]]), "start"
         elif item.start_area is not None and item.start_area.ring is not None:
@@ -87,16 +91,17 @@ class Placement:
         else:
             return
         self.starts[cast.first] = points
-        self._check(cast, key, points, self.spaces[time])
-        for label, (x, y) in enumerate(points.tolist(), cast.first):
-            met = self.start_discs[time].overlapped(x, y, cast.radius)
+        self._check(cast, key, points, self._space(cast, item.start_time))
+        for number, (x, y) in enumerate(points.tolist()):
+            met = discs.overlapped(x, y, cast.radius)
             if met is not None:
-                self._say(cast, key, self._overlap_text(label, x, y, cast.radius, *met))
-            self.start_discs[time].add(x, y, cast.radius, label)
+                self._say(cast, key, self._overlap_text(cast.names[number], x, y, cast.radius, *met))
+                break
+            discs.add(points[number : number + 1], cast.radius, cast.first + number)
 
-    def _overlap_text(self, label: int, x: float, y: float, radius: float, other: int, away: float) -> str:
+    def _overlap_text(self, name: str, x: float, y: float, radius: float, other: int, away: float) -> str:
         return (
-            f"{shown([x, y])} of '{self.names[label]}' is {away:.3g} m from the start of '{self.names[other]}': "
+            f"{shown([x, y])} of '{name}' is {away:.3g} m from the start of '{self.names[other]}': "
             f"they overlap; write a point further away (its radius is {radius:g} m)"
         )
 
@@ -110,9 +115,8 @@ class Placement:
             points, key = ring_points(item.goal_area.ring, len(cast.names)), "goal_area"
         else:
             return
-        self._check(cast, key, points, self.resting)
-        for label, (x, y) in enumerate(points.tolist(), cast.first):
-            self.goal_discs.add(x, y, cast.radius, label)
+        self._check(cast, key, points, self._space(cast, None))
+        self.goal_discs.add(points, cast.radius, cast.first)
         self.goals[cast.first] = np.broadcast_to(points, (len(cast.names), 2)) if len(points) == 1 else points
 
     def _check(self, cast: Cast, key: str, points: FloatArray, space: FreeSpace) -> None:
@@ -122,10 +126,10 @@ class Placement:
             if not (x0 <= point[0] <= x1 and y0 <= point[1] <= y1):
                 text = f"{shown(point)} is outside bounds {shown(self.world.bounds)}; write a point inside"
                 return self._say(cast, key, text)
-        if space.free(points, cast.radius).all():
+        if space.free(points).all():
             return None
         for point in points.tolist():
-            for index, away in space.blockers(point, cast.radius):
+            for index, away in space.blockers(point):
                 if space.obstacles[index].kind not in STANDABLE:
                     return self._say(cast, key, self._blocked_text(cast, point, index, away))
         return None
@@ -140,37 +144,24 @@ class Placement:
     def _say(self, cast: Cast, key: str, text: str) -> None:
         self.problems.append(cast.entry.problem(key, text=text))
 
-    def _sample(
-        self,
-        cast: Cast,
-        key: str,
-        area: AreaItem,
-        space: FreeSpace,
-        discs: Discs,
-        out: dict[int, FloatArray],
-    ) -> None:
-        count, radius = len(cast.names), cast.radius
-        box = shared_box(area, self.world.bounds, radius)
-        if box is None:
-            text = f"has no room inside bounds {shown(self.world.bounds)}; write an area that overlaps them"
-            return self._say(cast, key, text)
-
-        def usable(points: FloatArray) -> FloatArray:
-            points = points[within_area(area, points)]
-            return points[space.free(points, radius)]
-
-        rng = _stream(self.seed, cast, key)
-        found = _thrown(lambda n: usable(random_points(box, n, rng)), discs, radius, count)
-        if len(found) < count and (box[2] - box[0] + 1.0) * (box[3] - box[1] + 1.0) / radius**2 < MAX_LATTICE:
-            packed = _chosen(usable(lattice_points(box, 2.0 * radius, rng)), discs, radius, count)
-            found = packed if len(packed) > len(found) else found
-        if len(found) < count:
-            text = f"has room for {len(found)} of {count} (radius {radius:g} m); write a larger area or a smaller count"
-            return self._say(cast, key, text)
-        out[cast.first] = np.array(found)
-        for label, (x, y) in enumerate(found, cast.first):
-            discs.add(x, y, radius, label)
-        return None
+    def _sample(self, cast: Cast, key: str, discs: Discs, space: FreeSpace) -> FloatArray | None:
+        """Points for everybody of an entry, in its area and clear of all others; None if they do not fit."""
+        x0, y0, x1, y1 = self.world.bounds
+        radius, area = cast.radius, getattr(cast.item, key)
+        try:
+            wanted = area_geometry(area)
+            room = shapely.box(x0 + radius, y0 + radius, x1 - radius, y1 - radius)
+            if x0 + radius >= x1 - radius or y0 + radius >= y1 - radius or not wanted.intersects(room):
+                text = f"has no room inside bounds {shown(self.world.bounds)}; write an area that overlaps them"
+                self._say(cast, key, text)
+                return None
+            free = space.without(wanted.intersection(room), discs)
+            points = sample_free(free, len(cast.names), 2.0 * radius, _stream(self.seed, cast, key))
+        except WorldError as problem:
+            self._say(cast, key, str(problem))
+            return None
+        discs.add(points, radius, cast.first)
+        return points
 
 
 def _stream(seed: int, cast: Cast, key: str) -> np.random.Generator:
@@ -178,33 +169,6 @@ def _stream(seed: int, cast: Cast, key: str) -> np.random.Generator:
     purpose = 0 if key == "start_area" else 1
     label = cast.names[0].encode()
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *label)))
-
-
-def _thrown(draw: Callable[[int], FloatArray], discs: Discs, radius: float, count: int) -> list[tuple[float, float]]:
-    """Random points that keep apart, until there are enough or none has been found for long."""
-    own = Discs(0.5 * discs.cell)
-    found: list[tuple[float, float]] = []
-    misses, batch = 0, max(64, min(2 * count, PATIENCE))
-    while len(found) < count and misses < PATIENCE:
-        before = len(found)
-        found += _chosen(draw(batch), discs, radius, count - before, own)
-        misses = 0 if len(found) > before else misses + batch
-    return found
-
-
-def _chosen(
-    points: FloatArray, discs: Discs, radius: float, count: int, own: Discs | None = None
-) -> list[tuple[float, float]]:
-    """The first `count` of some points that keep apart from all discs and from one another."""
-    own = Discs(0.5 * discs.cell) if own is None else own
-    found: list[tuple[float, float]] = []
-    for x, y in points.tolist():
-        if len(found) == count:
-            break
-        if discs.overlapped(x, y, radius) is None and own.overlapped(x, y, radius) is None:
-            own.add(x, y, radius, 0)
-            found.append((x, y))
-    return found
 
 
 def heading_towards(start: FloatArray, goal: FloatArray) -> float:

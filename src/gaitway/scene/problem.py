@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gaitway.errors import SceneError
+from gaitway.errors import FormatError, SceneError
 
 Place = tuple[str | int, ...]
 """Keys and indices from the top of a file: `("characters", 3, "goal")`."""
@@ -40,6 +40,12 @@ def scene_error(problems: Sequence[Problem]) -> SceneError:
     more = len(problems) - 1
     others = f" (and {more} more problem{'s' if more > 1 else ''})" if more else ""
     return SceneError(f"{problems[0]}{others}")
+
+
+def file_problem(error: FormatError) -> Problem:
+    """What is wrong with a file as a whole, or with its YAML."""
+    place = f"{error.path}:{error.line}: " if error.line is not None else f"{error.path}: "
+    return Problem("", str(error).removeprefix(place), error.path, error.line)
 
 
 def place_text(place: Iterable[str | int]) -> str:

@@ -20,7 +20,7 @@ from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem, Scen
 from gaitway.scene.placing import Cast, Placement, heading_towards
 from gaitway.scene.plain import plain_data
 from gaitway.scene.plan_options import DEFAULT_PLANNER, PlanOptions, options_model, planner_names
-from gaitway.scene.problem import Problem, nearest, scene_error, shown
+from gaitway.scene.problem import Problem, file_problem, nearest, scene_error, shown
 from gaitway.world import World
 
 
@@ -70,7 +70,7 @@ def scene_problems(path: str | Path) -> list[Problem]:
     try:
         scene, problems = _load(find_scene(path))
     except FormatError as problem:
-        return [Problem("", str(problem).split(": ", 1)[1], problem.path, problem.line)]
+        return [file_problem(problem)]
     if scene is not None:
         problems = [*problems, *scene.warnings]
     return problems

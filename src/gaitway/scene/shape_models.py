@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -278,6 +279,9 @@ class MoverItem(SceneItem):
                 )
         if times[0] < 0.0:
             raise wrong(f"has path[0] at {times[0]:g} s", "times of 0 s or later")
+        if self.repeat and (len(times) < 2 or math.dist(self.path[0][1:3], self.path[-1][1:3]) > 1e-6):
+            x, y = self.path[0][1:3]
+            raise wrong("repeats its path but does not end where it began", f"a last key [t, {x:g}, {y:g}]")
         starts = [phase.start for phase in self.phases]
         for index in range(1, len(starts)):
             if starts[index] <= starts[index - 1]:
