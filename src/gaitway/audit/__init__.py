@@ -1,0 +1,6 @@
+"""The independent check of a take against its world."""
+
+from gaitway.audit.auditing import audit
+from gaitway.audit.report import Bars, Finding, Report, Row
+
+__all__ = ["Bars", "Finding", "Report", "Row", "audit"]

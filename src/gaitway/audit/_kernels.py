@@ -1,0 +1,420 @@
+"""Signed distances to solids, and how deep capsules lie in them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+
+CONVEX, CONCAVE, BALL, MESH = 0, 1, 2, 3
+"""Kinds of solid: a prism over a convex footprint, over any other, a ball, a mesh of triangles."""
+FINE, COARSE = 1e-4, 1e-3
+"""How well depths are known [m]: near the bar, and elsewhere (solids that are not convex only)."""
+_FAR = 1e30
+_GOLDEN = 0.3819660112501051
+
+
+class Solids(NamedTuple):
+    """Solids as plain arrays; made by `solids.gather`."""
+
+    kinds: IntArray
+    """(S,)."""
+    boxes: FloatArray
+    """Bounding boxes: low corner, high corner [m]; (S, 6)."""
+    numbers: FloatArray
+    """Prism: bottom, top, rounding; ball: centre, radius; mesh: 1 if it is closed; (S, 4)."""
+    spans: IntArray
+    """Prism: first edge and the one after the last; mesh: root node; (S, 2)."""
+    edges: FloatArray
+    """Both ends of each edge, and 1 where it bounds a filled area; (E, 5)."""
+    nodes: FloatArray
+    """Bounding boxes of tree nodes; (N, 6)."""
+    links: IntArray
+    """Two children, or -1 - first triangle and how many; (N, 2)."""
+    corners: FloatArray
+    """Corners of triangles; (T, 9)."""
+
+
+@kernel
+def planar_distance(solids: Solids, first: int, stop: int, rounding: float, x: float, y: float) -> float:
+    """Signed distance of a point to the footprint that edges bound [m]."""
+    inside = False
+    filled, bare = _FAR, _FAR
+    for e in range(first, stop):
+        x0, y0 = solids.edges[e, 0], solids.edges[e, 1]
+        dx, dy = solids.edges[e, 2] - x0, solids.edges[e, 3] - y0
+        length = dx * dx + dy * dy
+        share = 0.0
+        if length > 0.0:
+            share = min(max(((x - x0) * dx + (y - y0) * dy) / length, 0.0), 1.0)
+        away_x, away_y = x - x0 - share * dx, y - y0 - share * dy
+        square = away_x * away_x + away_y * away_y
+        if solids.edges[e, 4] > 0.0:
+            filled = min(filled, square)
+            if (y0 > y) != (y0 + dy > y) and x < x0 + (y - y0) / dy * dx:
+                inside = not inside
+        else:
+            bare = min(bare, square)
+    distance = np.sqrt(filled)
+    if inside:
+        distance = -distance
+    nearest: float = min(distance, np.sqrt(bare)) - rounding
+    return nearest
+
+
+@kernel
+def planar_distances(solids: Solids, s: int, points: FloatArray, out: FloatArray) -> None:
+    """Signed distances (N,) of points (N, 2) to the footprint of a prism [m]."""
+    for i in range(points.shape[0]):
+        out[i] = planar_distance(
+            solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], points[i, 0], points[i, 1]
+        )
+
+
+@kernel
+def disc_depths(
+    points: FloatArray, bands: FloatArray, radius: float, solids: Solids, depths: FloatArray, which: IntArray
+) -> None:
+    """How far discs about points (N, 2) reach into prisms between heights `bands` (N, 2) [m].
+
+    The deepest of each goes to `depths` (N,), and the prism to `which` (N,); minus infinity is left where no prism is
+    within twice the radius.
+    """
+    for i in range(points.shape[0]):
+        x, y = points[i, 0], points[i, 1]
+        for s in range(solids.kinds.shape[0]):
+            if solids.numbers[s, 0] >= bands[i, 1] or solids.numbers[s, 1] <= bands[i, 0]:
+                continue
+            dx = max(solids.boxes[s, 0] - x, x - solids.boxes[s, 3])
+            dy = max(solids.boxes[s, 1] - y, y - solids.boxes[s, 4])
+            if max(dx, dy) > 2.0 * radius:
+                continue
+            away = planar_distance(solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], x, y)
+            if radius - away > depths[i]:
+                depths[i], which[i] = radius - away, s
+
+
+@kernel
+def triangle_square(t: FloatArray, x: float, y: float, z: float) -> float:
+    """Squared distance of a point to a triangle (9,) [m^2]."""
+    ux, uy, uz = t[3] - t[0], t[4] - t[1], t[5] - t[2]
+    vx, vy, vz = t[6] - t[0], t[7] - t[1], t[8] - t[2]
+    wx, wy, wz = x - t[0], y - t[1], z - t[2]
+    uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
+    wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz
+    area = uu * vv - uv * uv
+    if area > 1e-12 * uu * vv:
+        a, b = (vv * wu - uv * wv) / area, (uu * wv - uv * wu) / area
+        if a >= 0.0 and b >= 0.0 and a + b <= 1.0:
+            ox, oy, oz = wx - a * ux - b * vx, wy - a * uy - b * vy, wz - a * uz - b * vz
+            on_face: float = ox * ox + oy * oy + oz * oz
+            return on_face
+    best = _FAR
+    for side in range(3):  # the nearest point is on an edge
+        i, j = 3 * side, 3 * ((side + 1) % 3)
+        ex, ey, ez = t[j] - t[i], t[j + 1] - t[i + 1], t[j + 2] - t[i + 2]
+        px, py, pz = x - t[i], y - t[i + 1], z - t[i + 2]
+        length = ex * ex + ey * ey + ez * ez
+        share = 0.0
+        if length > 0.0:
+            share = min(max((px * ex + py * ey + pz * ez) / length, 0.0), 1.0)
+        ox, oy, oz = px - share * ex, py - share * ey, pz - share * ez
+        best = min(best, ox * ox + oy * oy + oz * oz)
+    return best
+
+
+@kernel
+def _box_square(boxes: FloatArray, n: int, x: float, y: float, z: float) -> float:
+    """Squared distance of a point to a bounding box [m^2]; 0 inside."""
+    dx = max(boxes[n, 0] - x, x - boxes[n, 3], 0.0)
+    dy = max(boxes[n, 1] - y, y - boxes[n, 4], 0.0)
+    dz = max(boxes[n, 2] - z, z - boxes[n, 5], 0.0)
+    square: float = dx * dx + dy * dy + dz * dz
+    return square
+
+
+@kernel
+def _mesh_square(solids: Solids, root: int, x: float, y: float, z: float, stack: IntArray) -> float:
+    """Squared distance of a point to a mesh's surface [m^2], by descent into the nearer node first."""
+    best = _FAR
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        n = stack[top]
+        if _box_square(solids.nodes, n, x, y, z) >= best:
+            continue
+        a, b = solids.links[n, 0], solids.links[n, 1]
+        if a < 0:
+            for t in range(-1 - a, -1 - a + b):
+                best = min(best, triangle_square(solids.corners[t], x, y, z))
+        elif _box_square(solids.nodes, a, x, y, z) < _box_square(solids.nodes, b, x, y, z):
+            stack[top], stack[top + 1] = b, a
+            top += 2
+        else:
+            stack[top], stack[top + 1] = a, b
+            top += 2
+    return best
+
+
+@kernel
+def _ray_meets_box(boxes: FloatArray, n: int, p: tuple[float, float, float], d: tuple[float, float, float]) -> bool:
+    low, high = 0.0, _FAR
+    for i in range(3):
+        a, b = (boxes[n, i] - p[i]) / d[i], (boxes[n, 3 + i] - p[i]) / d[i]
+        low, high = max(low, min(a, b)), min(high, max(a, b))
+    return low <= high * (1.0 + 1e-12) + 1e-12
+
+
+@kernel
+def _winding(
+    solids: Solids, root: int, p: tuple[float, float, float], d: tuple[float, float, float], stack: IntArray
+) -> tuple[int, bool]:
+    """How often a mesh goes around a point, by signed crossings of a ray; and whether no crossing was on an edge."""
+    turns, clear = 0, True
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        n = stack[top]
+        if not _ray_meets_box(solids.nodes, n, p, d):
+            continue
+        a, b = solids.links[n, 0], solids.links[n, 1]
+        if a >= 0:
+            stack[top], stack[top + 1] = a, b
+            top += 2
+            continue
+        for k in range(-1 - a, -1 - a + b):
+            t = solids.corners[k]
+            ux, uy, uz = t[3] - t[0], t[4] - t[1], t[5] - t[2]
+            vx, vy, vz = t[6] - t[0], t[7] - t[1], t[8] - t[2]
+            hx, hy, hz = d[1] * vz - d[2] * vy, d[2] * vx - d[0] * vz, d[0] * vy - d[1] * vx
+            volume = ux * hx + uy * hy + uz * hz
+            if abs(volume) < 1e-18:
+                continue
+            wx, wy, wz = p[0] - t[0], p[1] - t[1], p[2] - t[2]
+            s = (wx * hx + wy * hy + wz * hz) / volume
+            qx, qy, qz = wy * uz - wz * uy, wz * ux - wx * uz, wx * uy - wy * ux
+            r = (d[0] * qx + d[1] * qy + d[2] * qz) / volume
+            if min(s, r, 1.0 - s - r) < -1e-9 or (vx * qx + vy * qy + vz * qz) / volume <= 0.0:
+                continue
+            if min(s, r, 1.0 - s - r) < 1e-9:
+                clear = False
+            turns += 1 if volume < 0.0 else -1  # a ray that leaves through a front face comes from inside
+    return turns, clear
+
+
+@kernel
+def _inside_mesh(solids: Solids, root: int, x: float, y: float, z: float, stack: IntArray) -> bool:
+    if _box_square(solids.nodes, root, x, y, z) > 0.0:
+        return False
+    turns, clear = _winding(solids, root, (x, y, z), (0.3911, 0.2713, 0.8795), stack)
+    if not clear:  # ask again in another direction
+        turns, clear = _winding(solids, root, (x, y, z), (-0.6121, 0.5237, 0.5926), stack)
+    return turns != 0
+
+
+@kernel
+def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack: IntArray) -> float:
+    """Distance of a point to a solid's surface [m], negative inside; `stack` is (64,) room to work in."""
+    kind = solids.kinds[s]
+    if kind <= CONCAVE:
+        flat = planar_distance(solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], x, y)
+        high = max(solids.numbers[s, 0] - z, z - solids.numbers[s, 1])
+        distance: float = max(flat, high)
+        if flat > 0.0 and high > 0.0:
+            distance = np.sqrt(flat * flat + high * high)
+    elif kind == BALL:
+        dx, dy, dz = x - solids.numbers[s, 0], y - solids.numbers[s, 1], z - solids.numbers[s, 2]
+        distance = np.sqrt(dx * dx + dy * dy + dz * dz) - solids.numbers[s, 3]
+    else:
+        distance = np.sqrt(_mesh_square(solids, solids.spans[s, 0], x, y, z, stack))
+        if solids.numbers[s, 0] > 0.0 and _inside_mesh(solids, solids.spans[s, 0], x, y, z, stack):
+            distance = -distance
+    return distance
+
+
+@kernel
+def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float, stack: IntArray) -> float:
+    """How deep the point of a capsule's axis at `share` brings the capsule into a solid [m]."""
+    x = ends[0, 0] + share * (ends[1, 0] - ends[0, 0])
+    y = ends[0, 1] + share * (ends[1, 1] - ends[0, 1])
+    z = ends[0, 2] + share * (ends[1, 2] - ends[0, 2])
+    return radius - signed_distance(solids, s, x, y, z, stack)
+
+
+@kernel
+def _convex_depth(
+    solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, stack: IntArray
+) -> tuple[float, float]:
+    """Golden section search: along a line, depth in a convex solid has no second summit."""
+    low, high = 0.0, 1.0
+    a, b = _GOLDEN, 1.0 - _GOLDEN
+    at_a, at_b = _along(solids, s, ends, a, radius, stack), _along(solids, s, ends, b, radius, stack)
+    while (high - low) * length > FINE:
+        if max(at_a, at_b) + (high - low) * length <= floor:
+            return floor, a
+        if at_a >= at_b:
+            high, b, at_b = b, a, at_a
+            a = low + _GOLDEN * (high - low)
+            at_a = _along(solids, s, ends, a, radius, stack)
+        else:
+            low, a, at_a = a, b, at_b
+            b = high - _GOLDEN * (high - low)
+            at_b = _along(solids, s, ends, b, radius, stack)
+    best, share = (at_a, a) if at_a >= at_b else (at_b, b)
+    for end in (0.0, 1.0):
+        at_end = _along(solids, s, ends, end, radius, stack)
+        if at_end > best:
+            best, share = at_end, end
+    return best, share
+
+
+@kernel
+def _any_depth(
+    solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, bar: float,
+    stack: IntArray, spans: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Branch and bound: no depth changes faster than one goes along the axis."""
+    spans[0, 0], spans[0, 1], spans[0, 2] = 0.0, 1.0, _along(solids, s, ends, 0.0, radius, stack)
+    spans[0, 3] = _along(solids, s, ends, 1.0, radius, stack)
+    best, share = (spans[0, 2], 0.0) if spans[0, 2] >= spans[0, 3] else (spans[0, 3], 1.0)
+    missed, top = -_FAR, 1
+    while top > 0:
+        top -= 1
+        low, high, at_low, at_high = spans[top, 0], spans[top, 1], spans[top, 2], spans[top, 3]
+        most = 0.5 * (at_low + at_high + (high - low) * length)
+        slack = FINE if best <= bar < most else COARSE
+        if most <= floor or most <= best + max(slack, -0.25 * best):
+            missed = max(missed, most)
+            continue
+        middle = 0.5 * (low + high)
+        at = _along(solids, s, ends, middle, radius, stack)
+        if at > best:
+            best, share = at, middle
+        left = 1 if at_low > at_high else 0  # the better half is looked at first
+        for half in range(2):
+            first = half != left
+            spans[top, 0], spans[top, 1] = (low, middle) if first else (middle, high)
+            spans[top, 2], spans[top, 3] = (at_low, at) if first else (at, at_high)
+            top += 1
+    # what is clear is reported a little nearer than it is, never farther
+    return (best if best > 0.0 else max(best, min(missed, 0.0))), share
+
+
+@kernel
+def capsule_depth(
+    solids: Solids, s: int, ends: FloatArray, radius: float, floor: float, bar: float,
+    stack: IntArray, spans: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """How deep a capsule lies in a solid [m], negative if clear of it, and where along the axis.
+
+    Args:
+        solids: all solids.
+        s: which.
+        ends: of the axis [m]; (2, 3).
+        radius: [m].
+        floor: depths below this need not be known [m]; then `floor` comes back.
+        bar: depths are known to `FINE` near this one [m].
+        stack: (64,) room to work in.
+        spans: (64, 4) room to work in.
+    """
+    dx, dy, dz = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1], ends[1, 2] - ends[0, 2]
+    length = np.sqrt(dx * dx + dy * dy + dz * dz)
+    middle = _along(solids, s, ends, 0.5, radius, stack)
+    if middle + 0.5 * length <= floor:
+        return floor, 0.5
+    if length < FINE:
+        return middle, 0.5
+    if solids.kinds[s] == CONVEX or solids.kinds[s] == BALL:
+        return _convex_depth(solids, s, ends, radius, length, floor, stack)
+    return _any_depth(solids, s, ends, radius, length, floor, bar, stack, spans)
+
+
+@kernel
+def _apart(boxes: FloatArray, s: int, low: FloatArray, high: FloatArray, margin: float) -> bool:
+    aside: bool = boxes[s, 0] - margin > high[0] or boxes[s, 3] + margin < low[0]
+    aside = aside or boxes[s, 1] - margin > high[1] or boxes[s, 4] + margin < low[1]
+    aside = aside or boxes[s, 2] - margin > high[2] or boxes[s, 5] + margin < low[2]
+    return aside
+
+
+@kernel
+def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: FloatArray, high: FloatArray) -> None:
+    """Bounding box of some capsules (C, 2, 3)."""
+    for i in range(3):
+        low[i], high[i] = _FAR, -_FAR
+        for c in range(first, stop):
+            low[i] = min(low[i], min(segments[c, 0, i], segments[c, 1, i]) - radii[c])
+            high[i] = max(high[i], max(segments[c, 0, i], segments[c, 1, i]) + radii[c])
+
+
+@kernel
+def scan(
+    segments: FloatArray, radii: FloatArray, reach: FloatArray, solids: Solids, bar: float, finest: float,
+    hits: IntArray, depths: FloatArray, flags: IntArray, counts: IntArray,
+) -> None:  # fmt: skip
+    """Find where a body lies in solids, and between which frames it might without being seen.
+
+    Args:
+        segments: axes of capsules in every frame [m]; (F, C, 2, 3).
+        radii: (C,) [m].
+        reach: how far each capsule may go from a frame to the next [m]; (F - 1, C).
+        solids: all solids.
+        bar: depths beyond this are reported [m].
+        finest: capsules that go less than this are not looked at between frames [m].
+        hits: frame, capsule and solid for every frame and solid with something deeper than the bar, and in row 0 the
+            deepest of all whether beyond the bar or not; (H, 3).
+        depths: of these [m], and where along the axis; (H, 2).
+        flags: frame, capsule and solid where the time up to the next frame must be looked at; (G, 3).
+        counts: rows wanted of `hits` and of `flags`, which may be more than there is room for; (2,).
+    """
+    frames, count = segments.shape[0], segments.shape[1]
+    stack, spans = np.empty(64, np.int64), np.empty((64, 4))
+    low, high, least, most = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    before, now = np.empty(count), np.empty(count)
+    found = -_FAR  # the deepest of the frame before
+    counts[0], counts[1] = 1, 0
+    hits[0, 0], hits[0, 1], hits[0, 2], depths[0, 0], depths[0, 1] = -1, -1, -1, -_FAR, 0.0
+    for s in range(solids.kinds.shape[0]):
+        for f in range(frames):
+            _hull(segments[f], radii, 0, count, low, high)
+            margin, widest = 0.0, 0.0
+            for c in range(count):
+                margin = max(margin, reach[max(f - 1, 0), c], reach[min(f, frames - 2), c]) if frames > 1 else 0.0
+            for i in range(3):
+                widest += 0.25 * (high[i] - low[i]) ** 2
+            near = not _apart(solids.boxes, s, low, high, margin)
+            if near and solids.kinds[s] != BALL:
+                x, y, z = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2])
+                near = signed_distance(solids, s, x, y, z, stack) <= np.sqrt(widest) + margin
+            deepest, part, where = -_FAR, -1, 0.5
+            for c in range(count):
+                now[c] = -margin
+                if near:
+                    _hull(segments[f], radii, c, c + 1, least, most)
+                    if not _apart(solids.boxes, s, least, most, margin):
+                        now[c], share = capsule_depth(solids, s, segments[f, c], radii[c], -margin, bar, stack, spans)
+                        if now[c] > deepest:
+                            deepest, part, where = now[c], c, share
+            if part >= 0 and deepest > depths[0, 0]:
+                hits[0, 0], hits[0, 1], hits[0, 2], depths[0, 0], depths[0, 1] = f, part, s, deepest, where
+            if deepest > bar:
+                n = counts[0]
+                if n < hits.shape[0]:
+                    hits[n, 0], hits[n, 1], hits[n, 2], depths[n, 0], depths[n, 1] = f, part, s, deepest, where
+                counts[0] += 1
+            for c in range(count):
+                # what is seen at either frame anyway need not be looked for in between
+                if f > 0 and reach[f - 1, c] >= finest and max(found, deepest) <= bar:
+                    possible = 0.5 * (reach[f - 1, c] + before[c] + now[c])
+                    if possible > max(0.5 * bar, max(before[c], now[c]) + COARSE):
+                        n = counts[1]
+                        if n < flags.shape[0]:
+                            flags[n, 0], flags[n, 1], flags[n, 2] = f - 1, c, s
+                        counts[1] += 1
+                before[c] = now[c]
+            found = deepest

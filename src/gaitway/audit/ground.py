@@ -1,0 +1,132 @@
+"""What a foot may stand on: the terrain, and the upper sides of things that are made to be stood on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.arrays import FloatArray, read_only
+from gaitway.audit import _kernels
+from gaitway.audit._kernels import BALL, CONCAVE, Solids
+from gaitway.audit.bodies import Walker
+from gaitway.audit.penetration import standing_groups
+from gaitway.audit.report import Finding
+from gaitway.world.world import World
+
+_EDGE = 0.04
+"""A foot may stick out over the edge of what it stands on by this much [m]."""
+
+
+class Ground:
+    """All ground of a world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.groups = standing_groups(world)
+
+    def gaps(self, points: FloatArray, times: FloatArray) -> FloatArray:
+        """How far points (N, 3) are over (or, negative, under) the ground next to them [m] (N,), at times (N,) [s].
+
+        Where several grounds lie above one another, the one nearest in height counts.
+        """
+        gap = points[:, 2] - self.world.ground(points[:, :2])
+        for group in self.groups:
+            here = (times >= group.start) & (times < group.stop)
+            if here.any():
+                seen = group.seen(times[here], points[here][:, None, None])[:, 0, 0]
+                for s in range(len(group.names)):
+                    other = seen[:, 2] - tops(group.solids, s, seen[:, :2])
+                    nearer = np.abs(other) < np.abs(gap[here])
+                    gap[here] = np.where(nearer, other, gap[here])
+        return gap
+
+
+def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
+    """Height of a solid's upper side [m] (N,) at points (N, 2); minus infinity beside it."""
+    out = np.full(len(points), -np.inf)
+    low, high = solids.boxes[s, :2] - _EDGE, solids.boxes[s, 3:5] + _EDGE
+    near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    if len(near) == 0:
+        return out
+    if solids.kinds[s] <= CONCAVE:
+        away = np.empty(len(near))
+        _kernels.planar_distances(solids, s, read_only(points[near]), away)
+        out[near] = np.where(away <= _EDGE, solids.numbers[s, 1], -np.inf)
+    elif solids.kinds[s] == BALL:
+        x, y, z, radius = solids.numbers[s]
+        flat = (points[near, 0] - x) ** 2 + (points[near, 1] - y) ** 2
+        out[near] = np.where(flat <= radius**2, z + np.sqrt(np.maximum(radius**2 - flat, 0.0)), -np.inf)
+    else:
+        out[near] = _mesh_tops(solids.corners, points[near])
+    return out
+
+
+def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
+    """Height of the highest triangle over or under each point (N, 2) [m]; minus infinity where there is none."""
+    a, b, c = corners[:, :3], corners[:, 3:6], corners[:, 6:]
+    area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (b[:, 1] - a[:, 1])
+    flat = np.abs(area) > 1e-12
+    a, b, c, area = a[flat], b[flat], c[flat], area[flat]
+    out = np.full(len(points), -np.inf)
+    for i, (x, y) in enumerate(points):
+        u = ((x - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (y - a[:, 1])) / area
+        v = ((b[:, 0] - a[:, 0]) * (y - a[:, 1]) - (x - a[:, 0]) * (b[:, 1] - a[:, 1])) / area
+        hit = (u >= -1e-9) & (v >= -1e-9) & (u + v <= 1.0 + 1e-9)
+        if hit.any():
+            out[i] = (a[:, 2] + u * (b[:, 2] - a[:, 2]) + v * (c[:, 2] - a[:, 2]))[hit].max()
+    return out
+
+
+def sunk(walker: Walker, world: World, bar: float) -> list[Finding]:
+    """Parts of a body that are under the terrain, one finding for each span of time; else the deepest."""
+    depths, shares = _depths(walker, world)
+    part = np.argmax(depths, axis=1)
+    deepest = depths[np.arange(len(part)), part]
+    return [
+        Finding(
+            "under_ground", float(deepest[f]), bar, float(walker.times[f]), walker.frame(float(walker.times[f])),
+            (walker.name,), walker.body.names[part[f]], "ground",
+            _on_axis(walker.segments[f, part[f]], shares[f, part[f]]), span,
+        )
+        for f, span in worst_of_runs(deepest, walker.times, bar)
+    ]  # fmt: skip
+
+
+def worst_of_runs(
+    values: FloatArray, times: FloatArray, bar: float, gap: int = 2
+) -> list[tuple[int, tuple[float, float] | None]]:
+    """Frame of the worst value of every run beyond the bar, and its span of time; if none is, the worst of all."""
+    beyond = np.flatnonzero(~(values <= bar))
+    if len(beyond) == 0:
+        return [(int(np.argmax(values)), None)] if len(values) else []
+    out: list[tuple[int, tuple[float, float] | None]] = []
+    for run in np.split(beyond, np.flatnonzero(np.diff(beyond) > gap) + 1):
+        out.append((int(run[np.argmax(values[run])]), (float(times[run[0]]), float(times[run[-1]]))))
+    return out
+
+
+def _depths(walker: Walker, world: World) -> tuple[FloatArray, FloatArray]:
+    """How deep each capsule is under the terrain [m], and where along its axis; (F, C) each.
+
+    Heights are taken along the axis in steps of a cell and turned into distances by the slope there.
+    """
+    axes, radii = walker.segments, walker.body.radii
+    if world.terrain is None:
+        low = np.argmin(axes[..., 2], axis=-1)
+        return radii - axes[..., 2].min(axis=-1), low.astype(np.float64)
+    longest = float(np.linalg.norm(axes[0, :, 1] - axes[0, :, 0], axis=-1).max())
+    places = np.linspace(0.0, 1.0, int(np.clip(np.ceil(longest / world.terrain.cell), 1, 16)) + 1)
+    depths, step = [], 0.5 * world.terrain.cell
+    for share in places:
+        points = axes[..., 0, :] + share * (axes[..., 1, :] - axes[..., 0, :])
+        height = world.ground(points[..., :2])
+        east = (world.ground(points[..., :2] + [step, 0.0]) - world.ground(points[..., :2] - [step, 0.0])) / (2 * step)
+        north = (world.ground(points[..., :2] + [0.0, step]) - world.ground(points[..., :2] - [0.0, step])) / (2 * step)
+        depths.append(radii - (points[..., 2] - height) / np.sqrt(1.0 + east**2 + north**2))
+    all_depths = np.stack(depths)
+    best = np.argmax(all_depths, axis=0)
+    return np.take_along_axis(all_depths, best[None], axis=0)[0], places[best]
+
+
+def _on_axis(axis: FloatArray, share: float) -> tuple[float, float, float]:
+    x, y, z = (float(v) for v in axis[0] + share * (axis[1] - axis[0]))
+    return x, y, z

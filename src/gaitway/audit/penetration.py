@@ -1,0 +1,261 @@
+"""Bodies against everything solid in the world: every frame, and in between where motion is fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.arrays import FloatArray, IntArray, read_only
+from gaitway.audit import _kernels
+from gaitway.audit._kernels import Solids
+from gaitway.audit.bodies import FINEST, Walker, reach
+from gaitway.audit.report import Finding
+from gaitway.audit.solids import chosen, gather
+from gaitway.world.mover import Mover
+from gaitway.world.obstacle import PASSABLE, STANDABLE, WALL
+from gaitway.world.shapes import Shape, Solid
+from gaitway.world.world import World
+
+_CHUNK = 128
+"""Frames that are compared with the same choice of solids."""
+_GAP = 2.5
+"""Frames that may lie between two moments of one incident."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Solids that move as one: all that stands still, or a mover while it is the same thing."""
+
+    solids: Solids
+    """In the mover's own frame if there is one."""
+    names: tuple[str, ...]
+    """Of the obstacle that each solid belongs to; (S,)."""
+    specials: tuple[bool, ...]
+    """Whether that is a special one; (S,)."""
+    mover: Mover | None = None
+    start: float = -np.inf
+    """From when on it is what it is [s]."""
+    stop: float = np.inf
+    """Until when [s]."""
+
+    def seen(self, times: FloatArray, segments: FloatArray) -> FloatArray:
+        """Axes (N, C, 2, 3) at times (N,), seen from the mover."""
+        if self.mover is None:
+            return segments
+        pose = self.mover.pose(times)[:, None, None, :]
+        cosine, sine = np.cos(pose[..., 2]), np.sin(pose[..., 2])
+        x, y = segments[..., 0] - pose[..., 0], segments[..., 1] - pose[..., 1]
+        return np.stack([cosine * x + sine * y, cosine * y - sine * x, segments[..., 2]], axis=-1)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A body in a solid, or nearly so."""
+
+    time: float
+    depth: float
+    part: int
+    obstacle: str
+    special: bool
+    place: tuple[float, float, float]
+
+
+def groups_of(world: World) -> tuple[Group, ...]:
+    """Everything in a world that is in somebody's way."""
+    return _groups(world, lambda kind: kind != PASSABLE)
+
+
+def standing_groups(world: World) -> tuple[Group, ...]:
+    """Everything in a world that is made to be stood on."""
+    return _groups(world, lambda kind: kind in STANDABLE)
+
+
+def wall_groups(world: World, solids: Callable[[Shape], tuple[Solid, ...]]) -> tuple[Group, ...]:
+    """All walls, of the solids that `solids` makes of each shape."""
+    return _groups(world, lambda kind: kind == WALL, solids)
+
+
+def _groups(
+    world: World,
+    counts: Callable[[str], bool],
+    solids: Callable[[Shape], tuple[Solid, ...]] = lambda shape: shape.solids(),
+) -> tuple[Group, ...]:
+    standing = [
+        (shape_name(o.name, o.kind, i), o.kind, o.shape) for i, o in enumerate(world.obstacles) if counts(o.kind)
+    ]
+    out = [_group(standing, solids)]
+    for i, mover in enumerate(world.movers):
+        stops = [*(phase.start for phase in mover.phases[1:]), np.inf]
+        for k, (phase, stop) in enumerate(zip(mover.phases, stops, strict=True)):
+            if counts(phase.kind):
+                name = mover.name or f"mover {i}"
+                start = -np.inf if k == 0 else phase.start
+                out.append(_group([(name, phase.kind, phase.shape)], solids, mover, start, stop))
+    return tuple(group for group in out if len(group.names))
+
+
+def shape_name(name: str, kind: str, index: int) -> str:
+    """How an obstacle is called in a report."""
+    return name or f"{kind} {index}"
+
+
+def _group(
+    things: Sequence[tuple[str, str, Shape]],
+    solids: Callable[[Shape], tuple[Solid, ...]],
+    mover: Mover | None = None,
+    start: float = -np.inf,
+    stop: float = np.inf,
+) -> Group:
+    rows = [(name, kind != WALL, solid) for name, kind, shape in things for solid in solids(shape)]
+    return Group(
+        gather([row[2] for row in rows]), tuple(r[0] for r in rows), tuple(r[1] for r in rows), mover, start, stop
+    )
+
+
+class Search:
+    """All moments at which one character is in something; counts the poses it looks at between frames."""
+
+    def __init__(self, walker: Walker, bar: float) -> None:
+        self.walker, self.bar = walker, bar
+        self.radii = read_only(walker.body.radii)
+        self.moments: list[Moment] = []
+        self.worst: dict[bool, Moment] = {}
+        """Deepest moment in walls (False) and in special obstacles (True)."""
+        self.between = 0
+
+    def against(self, group: Group) -> None:
+        """Look at one group of solids."""
+        for times, segments in self._runs(group):
+            seen = group.seen(times, segments)
+            ways = reach(seen)
+            for first in range(0, max(len(times) - 1, 1), _CHUNK):
+                rows = slice(first, first + _CHUNK + 1)
+                some = _close(group.solids, seen[rows], self.walker.body.radii, ways[first : first + _CHUNK])
+                if len(some):
+                    self._scan(group, some, times[rows], segments[rows], seen[rows], ways[first : first + _CHUNK])
+
+    def _runs(self, group: Group) -> Iterable[tuple[FloatArray, FloatArray]]:
+        """Times and axes while the group is there; of a mover, only those at which it is near."""
+        times, segments = self.walker.times, self.walker.segments
+        if group.mover is None:
+            return [(times, segments)]
+        inside = (times >= group.start) & (times < group.stop)
+        extra = [t for t in (group.start, np.nextafter(group.stop, -np.inf)) if times[0] < t < times[-1]]
+        extra = [t for t in extra if t not in times]
+        shown, axes = times[inside], segments[inside]
+        if extra:
+            added = np.stack([self._pose(t) for t in extra])
+            order = np.argsort(np.concatenate([shown, extra]), kind="stable")
+            shown, axes = np.concatenate([shown, extra])[order], np.concatenate([axes, added])[order]
+        return _near_runs(group, shown, axes)
+
+    def _pose(self, time: float) -> FloatArray:
+        self.between += 1
+        return self.walker.segments_at(time)
+
+    def _scan(
+        self, group: Group, some: IntArray, times: FloatArray, segments: FloatArray, seen: FloatArray,
+        ways: FloatArray,
+    ) -> None:  # fmt: skip
+        """Look at some frames, then at what may lie between them."""
+        hits, depths, flags = run_scan(seen, self.radii, ways, chosen(group.solids, some), self.bar)
+        for row, (frame, part, solid) in enumerate(hits.tolist()):
+            if frame < 0:
+                continue
+            axis = segments[frame, part]
+            place = axis[0] + depths[row, 1] * (axis[1] - axis[0])
+            which = int(some[solid])
+            x, y, z = (float(v) for v in place)
+            moment = Moment(
+                float(times[frame]), float(depths[row, 0]), part, group.names[which], group.specials[which], (x, y, z)
+            )
+            worst = self.worst.get(moment.special)
+            if worst is None or moment.depth > worst.depth:
+                self.worst[moment.special] = moment
+            if row > 0:
+                self.moments.append(moment)
+        for frame in np.unique(flags[:, 0]).tolist():
+            solids = some[np.unique(flags[flags[:, 0] == frame, 2])]
+            self._between(group, solids, times[frame : frame + 2], segments[frame : frame + 2])
+
+    def _between(self, group: Group, some: IntArray, times: FloatArray, segments: FloatArray) -> None:
+        """Look at the middle between two times, and from there at both halves if need be."""
+        middle = 0.5 * float(times[0] + times[1])
+        if not times[0] < middle < times[1]:
+            return
+        three = np.array([times[0], middle, times[1]])
+        axes = np.stack([segments[0], self._pose(middle), segments[1]])
+        seen = group.seen(three, axes)
+        self._scan(group, some, three, axes, seen, reach(seen))
+
+
+def run_scan(
+    seen: FloatArray, radii: FloatArray, ways: FloatArray, solids: Solids, bar: float
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """`_kernels.scan` with as much room as it needs."""
+    room = np.array([4 * len(seen) + 1, 16 * len(seen)], dtype=np.int64)
+    while True:
+        hits, depths = np.empty((room[0], 3), dtype=np.int64), np.empty((room[0], 2))
+        flags, counts = np.empty((room[1], 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        _kernels.scan(read_only(seen), radii, read_only(ways), solids, bar, FINEST, hits, depths, flags, counts)
+        if (counts <= room).all():
+            return hits[: counts[0]], depths[: counts[0]], flags[: counts[1]]
+        room = np.maximum(room, counts)
+
+
+def incidents(row: str, search: Search, special: bool) -> list[Finding]:
+    """One finding for each obstacle and span of time in which a character is in it; else the deepest below the bar.
+
+    Args:
+        row: name of the row that they belong to.
+        search: what was found.
+        special: whether special obstacles are asked for, or walls.
+    """
+    walker, out = search.walker, []
+    chosen_ones = [m for m in search.moments if m.special == special]
+    for name in dict.fromkeys(m.obstacle for m in chosen_ones):
+        moments = sorted((m for m in chosen_ones if m.obstacle == name), key=lambda m: m.time)
+        times = np.array([m.time for m in moments])
+        for run in np.split(np.arange(len(moments)), np.flatnonzero(np.diff(times) * walker.take.fps > _GAP) + 1):
+            worst = max((moments[i] for i in run), key=lambda m: m.depth)
+            out.append(_finding(row, walker, worst, search.bar, (float(times[run[0]]), float(times[run[-1]]))))
+    nearest = search.worst.get(special)
+    if not out and nearest is not None and nearest.depth > 0.0:
+        out.append(_finding(row, walker, nearest, search.bar, None))
+    return out
+
+
+def _finding(row: str, walker: Walker, moment: Moment, bar: float, span: tuple[float, float] | None) -> Finding:
+    part = walker.body.names[moment.part]
+    return Finding(
+        row, moment.depth, bar, moment.time, walker.frame(moment.time), (walker.name,), part, moment.obstacle,
+        moment.place, span,
+    )  # fmt: skip
+
+
+def _close(solids: Solids, segments: FloatArray, radii: FloatArray, ways: FloatArray) -> IntArray:
+    """Indices of the solids whose bounding box is near that of a body over some frames."""
+    margin = float(ways.max(initial=0.0)) + float(radii.max())
+    low, high = segments.min(axis=(0, 1, 2)) - margin, segments.max(axis=(0, 1, 2)) + margin
+    apart = (solids.boxes[:, :3] > high).any(axis=1) | (solids.boxes[:, 3:] < low).any(axis=1)
+    return np.flatnonzero(~apart).astype(np.int64)
+
+
+def _near_runs(group: Group, times: FloatArray, segments: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """The spans of frames in which a mover's bounding circle may touch the body's, with a frame more on each side."""
+    if group.mover is None or len(times) == 0:
+        return []
+    boxes = group.solids.boxes
+    corners = np.maximum(np.abs(boxes[:, [0, 1]]), np.abs(boxes[:, [3, 4]]))
+    wide = float(np.linalg.norm(corners, axis=1).max())
+    flat = segments[..., :2].reshape(len(times), -1, 2)
+    middle = 0.5 * (flat.min(axis=1) + flat.max(axis=1))
+    body = np.linalg.norm(flat - middle[:, None], axis=-1).max(axis=1) + 0.3
+    away = np.linalg.norm(middle - group.mover.pose(times)[:, :2], axis=-1)
+    steps = np.abs(np.diff(away, append=away[-1:]))
+    near = away < wide + body + 2.0 * np.maximum(steps, np.roll(steps, 1))
+    near |= np.roll(near, 1) | np.roll(near, -1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], near.astype(np.int8), [0]])))
+    return [(times[a:b], segments[a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]

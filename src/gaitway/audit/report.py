@@ -1,0 +1,191 @@
+"""What an audit found: one row a figure, every violation with its time, place and who was in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+_SCALES = {"m": (100.0, "cm"), "deg": (1.0, "deg"), "x": (1.0, "x"), "": (1.0, "")}
+"""How values are shown: factor and word."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """What is still good enough."""
+
+    penetration: float = 0.01
+    """Depth of a body in an obstacle, in another body or in the ground [m]."""
+    disc: float = 0.001
+    """Overlap of the discs that a planner keeps clear [m]; above 0 only for rounding."""
+    bounds: float = 0.001
+    """How far a root may be outside of the bounds [m]; above 0 only for rounding."""
+    skate: float = 0.005
+    """Slide of a planted point beyond what it does in the source clip [m]."""
+    height: float = 0.01
+    """Height of a planted point over or under its ground [m]."""
+    continuity: float = 1.5
+    """Speed changes from frame to frame, as a multiple of the source clips' 99.9th percentile."""
+    limit_deg: float = 2.0
+    """Degrees beyond a joint's limit."""
+    heading_deg: float = 15.0
+    """Degrees off the heading that was asked for at the goal."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One value that was measured: a violation, or the worst that there was."""
+
+    row: str
+    """Name of the row."""
+    value: float
+    """In the row's unit."""
+    bar: float
+    """What would have been good enough, here."""
+    time: float
+    """[s]."""
+    frame: int
+    """The take's frame nearest to that time."""
+    characters: tuple[str, ...]
+    """Who."""
+    part: str = ""
+    """Which part of the body; for two characters, one of each."""
+    obstacle: str = ""
+    """Which obstacle."""
+    place: tuple[float, float, float] | None = None
+    """Where [m]."""
+    span: tuple[float, float] | None = None
+    """From when to when it lasted [s]."""
+
+    @property
+    def violated(self) -> bool:
+        """Whether it is beyond the bar."""
+        return not self.value <= self.bar  # also true of what is not a number
+
+    def words(self) -> str:
+        """Who, what and when, in a few words."""
+        who = " and ".join(self.characters)
+        what = " in ".join(w for w in (self.part, self.obstacle) if w)
+        return ", ".join(w for w in (who, what, f"{self.time:.2f} s (frame {self.frame})") if w)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of the quality table."""
+
+    name: str
+    title: str
+    unit: str
+    """"m", "deg", "x" (a multiple) or nothing (a count)."""
+    bar: float
+    worst: Finding | None = None
+    """The value nearest to or farthest beyond its bar; None if there was nothing to measure."""
+    violations: tuple[Finding, ...] = ()
+    """All values beyond the bar, the worst first; of one that lasts, only its worst moment."""
+    decides: bool = True
+    """Whether violations count; the row that a planner is not held to is reported all the same."""
+    checked: int = 0
+    """How many things were looked at: frames, stances, characters."""
+    note: str = ""
+    """Why nothing was checked, or what to know."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing that counts is beyond the bar."""
+        return not (self.decides and self.violations)
+
+    @property
+    def verdict(self) -> str:
+        """One word."""
+        if self.violations:
+            return "violated" if self.decides else "beyond (not decisive)"
+        return "ok" if self.checked else "not checked"
+
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """Title, bar, worst value, where, verdict: a line of a table."""
+        bar, worst, where = shown(self.bar, self.unit), "-", self.note
+        if self.worst is not None:
+            worst = shown(self.worst.value, self.unit)
+            where = self.worst.words() + (f" (+{len(self.violations) - 1} more)" if len(self.violations) > 1 else "")
+        return self.title, bar, worst, where, self.verdict
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything an audit found."""
+
+    rows: tuple[Row, ...]
+    characters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Worst value of each row for each character, in the row's unit."""
+    collision: str = "body"
+    """What the planner kept clear: "body" or "disc"."""
+    frames: int = 0
+    """Poses looked at, without those between frames."""
+    between: int = 0
+    """Poses looked at between frames."""
+
+    def __getitem__(self, name: str) -> Row:
+        return next(row for row in self.rows if row.name == name)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is beyond a bar that counts."""
+        return all(row.ok for row in self.rows)
+
+    @property
+    def violations(self) -> tuple[Finding, ...]:
+        """All that count, row after row, the worst of each first."""
+        return tuple(f for row in self.rows if row.decides for f in row.violations)
+
+    def table(self) -> list[tuple[str, str, str, str, str]]:
+        """Lines of a table: title, bar, worst value, where, verdict."""
+        return [row.cells() for row in self.rows]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        rows = []
+        for row in self.rows:
+            plain = asdict(row)
+            rows.append({**plain, "ok": row.ok, "verdict": row.verdict})
+        return {
+            "ok": self.ok,
+            "collision": self.collision,
+            "frames": self.frames,
+            "between": self.between,
+            "rows": _plain(rows),
+            "characters": _plain({name: dict(worst) for name, worst in self.characters.items()}),
+        }
+
+
+def shown(value: float, unit: str) -> str:
+    """A value as people read it: lengths in centimetres."""
+    factor, word = _SCALES[unit]
+    number = f"{value * factor:.2f}" if unit else f"{value:g}"
+    return f"{number} {word}".strip()
+
+
+def summed_up(findings: Sequence[Finding], kind: Row, checked: int) -> Row:
+    """The row with what was found: the worst of all, and those beyond the bar, the worst first."""
+    ordered = sorted(findings, key=lambda f: (-_excess(f), f.time, f.characters))
+    beyond = tuple(f for f in ordered if f.violated)
+    return Row(
+        kind.name, kind.title, kind.unit, kind.bar, ordered[0] if ordered else None, beyond, kind.decides, checked,
+        kind.note,
+    )  # fmt: skip
+
+
+def _excess(finding: Finding) -> float:
+    """By how much a value is beyond its bar; what is not a number is beyond all."""
+    excess = finding.value - finding.bar
+    return excess if excess == excess else float("inf")  # noqa: PLR0124  not a number
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, and numbers that JSON does not know as words."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and (value != value or abs(value) == float("inf")):  # noqa: PLR0124
+        return None
+    return value

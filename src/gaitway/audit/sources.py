@@ -1,0 +1,115 @@
+"""What the source clips do themselves: the measure that a take is held against."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.audit.bodies import has_legs, with_points
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts
+from gaitway.motion.editing import resample
+from gaitway.take.model import Take
+
+_PERCENTILE = 99.9
+_LEAST_TURN, _LEAST_STEP = 0.5, 0.05
+"""Changes of speed below these are too small to be seen in any joint [rad/s] or root [m/s]; clips of somebody who
+hardly moves do not forbid them."""
+
+
+class Source:
+    """One clip of a take, measured as far as needed."""
+
+    def __init__(self, clip: Clip) -> None:
+        self.clip = with_points(clip)
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """Contact points in every frame [m]; (F, P, 3)."""
+        return self.clip.contact_positions()
+
+    @cached_property
+    def found(self) -> BoolArray | None:
+        """Contacts found by the audit itself, whatever the clip claims; (F, P), None for what is no humanoid."""
+        return detect_contacts(self.clip).contacts if has_legs(self.clip.skeleton) else None
+
+
+class Played:
+    """Which source frames one character shows when, by the take's segment table."""
+
+    def __init__(self, take: Take, character: int) -> None:
+        rows = slice(int(take.rows[character]), int(take.rows[character + 1]))
+        table = take.segments
+        self.clips = table.clip[rows].tolist()
+        self.starts, self.offsets, self.speeds = table.start[rows], table.offset[rows], table.speed[rows]
+        self.blends = table.blend[rows]
+        self.stops: FloatArray = np.append(self.starts[1:], take.ends[character])
+
+    def slide(self, sources: dict[int, Source], column: int, times: FloatArray) -> float:
+        """How far a contact point slides in the source clips while these times play [m].
+
+        Each clip counts from where its share begins, and in a fade both do.
+        """
+        total = 0.0
+        fades = np.append(self.blends[1:], 0.0)
+        for k in np.flatnonzero((self.starts <= times[-1]) & (self.stops + fades >= times[0])).tolist():
+            mine = times[(times >= self.starts[k] - 1e-9) & (times <= self.stops[k] + fades[k] + 1e-9)]
+            if len(mine) > 1:
+                path = _sampled(sources[self.clips[k]], self._clip_times(k, mine), column)
+                total += float(np.linalg.norm(path - path[0], axis=-1).max())
+        return total
+
+    def found(self, sources: dict[int, Source], times: FloatArray) -> BoolArray | None:
+        """Contacts that the audit finds in the source clips, at the take's frames; (F, P). In a fade, half and half."""
+        columns = len(sources[self.clips[0]].clip.skeleton.contact_points)
+        out = np.zeros((len(times), columns), dtype=bool)
+        begins = self.starts + 0.5 * self.blends
+        ends = np.append(begins[1:], np.inf)
+        for k, clip in enumerate(self.clips):
+            flags, source = sources[clip].found, sources[clip].clip
+            if flags is None:
+                return None
+            rows = np.flatnonzero((times >= begins[k] - 1e-9) & (times < ends[k] - 1e-9))
+            frames = np.round(self._clip_times(k, times[rows]) * source.fps).astype(np.int64)
+            out[rows] = flags[np.clip(frames, 0, len(source) - 1)]
+        return out
+
+    def _clip_times(self, k: int, times: FloatArray) -> FloatArray:
+        return np.asarray(self.offsets[k] + self.speeds[k] * (times - self.starts[k]))
+
+
+def _sampled(source: Source, times: FloatArray, column: int) -> FloatArray:
+    """X and y of a contact point at times of its clip [m]; (N, 2)."""
+    frames = np.arange(len(source.clip)) / source.clip.fps
+    return np.stack([np.interp(times, frames, source.points[:, column, i]) for i in range(2)], axis=-1)
+
+
+def turn_steps(clip: Clip) -> FloatArray:
+    """Change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
+    q = clip.rotations
+    turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(q[:-1]), q[1:])) * clip.fps
+    return np.asarray(np.linalg.norm(np.diff(turns, axis=0), axis=-1))
+
+
+def root_steps(clip: Clip) -> FloatArray:
+    """Change of the root's velocity from frame to frame [m/s]; (F - 2,)."""
+    return np.asarray(np.linalg.norm(np.diff(clip.root_positions, n=2, axis=0), axis=-1) * clip.fps)
+
+
+def usual_steps(take: Take, body: int) -> tuple[FloatArray, float]:
+    """99.9th percentile of `turn_steps` (J,) and of `root_steps`, over all clips of a take on one skeleton.
+
+    Clips are measured at the take's rate: changes from frame to frame grow with the time between frames.
+    """
+    skeleton = take.skeletons[body]
+    clips = [c if c.fps == take.fps else resample(c, take.fps) for c in take.clips if c.skeleton is skeleton]
+    turns = [turn_steps(c) for c in clips if len(c) > 2]
+    roots = [root_steps(c) for c in clips if len(c) > 2]
+    if not turns:
+        return np.full(len(skeleton), _LEAST_TURN), _LEAST_STEP
+    usual = np.percentile(np.concatenate(turns), _PERCENTILE, axis=0)
+    usual_root = float(np.percentile(np.concatenate(roots), _PERCENTILE))
+    return np.maximum(usual, _LEAST_TURN), max(usual_root, _LEAST_STEP)
