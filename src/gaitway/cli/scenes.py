@@ -1,0 +1,131 @@
+"""`gaitway scene`: places and who wants to be where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gaitway.cli.show import Json, check_output, err, progress, say, show_json, show_rows
+
+scene_app = typer.Typer(help="Places and who wants to be where.", no_args_is_help=True)
+
+SceneName = Annotated[str, typer.Argument(help="A scene file, or the name of a ready scene.", metavar="SCENE")]
+
+
+@scene_app.command("list")
+def scene_list(as_json: Json = False) -> None:
+    """List the scenes that ship with gaitway."""
+    from gaitway.scene import load_scene, ready_scenes
+
+    facts: list[dict[str, object]] = []
+    for name, path in ready_scenes().items():
+        scene = load_scene(path)
+        x0, y0, x1, y1 = scene.world.bounds
+        facts.append(
+            {
+                "name": name,
+                "title": scene.title,
+                "size_m": [x1 - x0, y1 - y0],
+                "characters": len(scene.characters),
+                "obstacles": len(scene.world.obstacles),
+                "movers": len(scene.world.movers),
+                "file": str(path),
+            }
+        )
+    if as_json:
+        show_json(facts)
+        return
+    rows = [
+        {
+            "scene": fact["name"],
+            "what": fact["title"],
+            "metres": " x ".join(f"{side:g}" for side in fact["size_m"]),  # type: ignore[attr-defined]
+            "people": fact["characters"],
+            "obstacles": fact["obstacles"],
+            "movers": fact["movers"],
+        }
+        for fact in facts
+    ]
+    show_rows(f"{len(rows)} ready scenes; any of these names can stand for a scene file", rows)
+
+
+@scene_app.command("check")
+def scene_check(
+    scenes: Annotated[list[str], typer.Argument(help="Scene files, or names of ready scenes.", metavar="SCENE...")],
+    as_json: Json = False,
+) -> None:
+    """Find all that is wrong with scene files; exits with 2 if one cannot be used. Warnings do not count."""
+    from gaitway.scene import scene_problems
+
+    found = {name: scene_problems(name) for name in scenes}
+    if as_json:
+        show_json(
+            [
+                {
+                    "scene": name,
+                    "ok": all(p.warning for p in problems),
+                    "problems": [
+                        {
+                            "file": None if p.file is None else str(p.file),
+                            "line": p.line,
+                            "place": p.place,
+                            "text": p.text,
+                            "warning": p.warning,
+                        }
+                        for p in problems
+                    ],
+                }
+                for name, problems in found.items()
+            ]
+        )
+    else:
+        for name, problems in found.items():
+            for problem in problems:
+                say(str(problem))
+            if not problems:
+                say(f"{name}: ok")
+    if not all(problem.warning for problems in found.values() for problem in problems):
+        raise typer.Exit(2)
+
+
+@scene_app.command("draw")
+def scene_draw(
+    scene: SceneName,
+    output: Annotated[Path, typer.Option("--out", "-o", help="A .png file.")],
+    at: Annotated[
+        list[float] | None, typer.Option("--time", help="Seconds; several make a sheet of moments.", min=0.0)
+    ] = None,
+    width: Annotated[int, typer.Option(min=200, max=8000, help="Picture width in pixels.")] = 1400,
+) -> None:
+    """Draw a scene from above, as a plan."""
+    from gaitway.render.plan import scene_plan
+    from gaitway.scene import load_scene
+
+    check_output(output, ".png")
+    loaded = load_scene(scene)
+    for warning in loaded.warnings:
+        err.print(str(warning), markup=False, highlight=False, soft_wrap=True)
+    with progress(f"drawing {output.name}"):
+        scene_plan(loaded, output, size=width, time=at or 0.0)
+    say(f"wrote {output}")
+
+
+@scene_app.command("schema")
+def scene_schema(
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="A .json file; printed if left out.")] = None,
+) -> None:
+    """Print the JSON Schema of scene files, for editors that complete and check as you type."""
+    import json
+
+    from gaitway.files import atomic_write
+    from gaitway.scene import scene_schema as schema
+
+    if output is None:
+        show_json(schema())
+        return
+    check_output(output, ".json")
+    with atomic_write(output) as file:
+        file.write(json.dumps(schema(), indent=1).encode() + b"\n")
+    say(f"wrote {output}")

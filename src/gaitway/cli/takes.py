@@ -1,0 +1,121 @@
+"""`gaitway audit`, `gaitway export` and `gaitway take`: what is done with a finished take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gaitway.cli.show import Json, progress, say, show_facts, show_json, show_rows
+
+if TYPE_CHECKING:
+    from gaitway.take import Take
+    from gaitway.world import World
+
+take_app = typer.Typer(help="Look at takes.", no_args_is_help=True)
+
+TakeFile = Annotated[
+    Path, typer.Argument(help="A take (.npz), or a motion file (.bvh, .amc, .glb), which counts as a take of one.")
+]
+SceneOption = Annotated[str | None, typer.Option("--scene", help="Scene file or ready scene: the place it plays in.")]
+
+
+def audit(
+    take: TakeFile,
+    scene: Annotated[str | None, typer.Argument(help="The place it plays in: a scene file or a ready scene.")] = None,
+    draw: Annotated[Path | None, typer.Option(help="Draw the worst frame of each violated row to this folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a take against its place: collisions, feet, continuity, joint limits, arrival; 1 on a violation."""
+    from gaitway.audit import audit as run_audit
+    from gaitway.audit import draw_worst
+
+    performed, place = read_take(take), read_world(scene)
+    with progress("audit") as show:
+        report = run_audit(performed, place, progress=show)
+    if as_json:
+        show_json(report.as_dict())
+    else:
+        names = ("figure", "bar", "worst", "where", "verdict")
+        rows: list[dict[str, object]] = [dict(zip(names, line, strict=True)) for line in report.table()]
+        show_rows(f"{take.name}: {len(performed)} characters, {performed.duration:.4g} s", rows)
+        say("no violations" if report.ok else f"{len(report.violations)} violations")
+    if draw is not None and not report.ok:
+        with progress("drawing the worst frames"):
+            pictures = draw_worst(report, performed, place, draw)
+        if not as_json:
+            for picture in pictures:
+                say(f"wrote {picture}")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def export(
+    take: TakeFile,
+    output: Annotated[Path, typer.Option("--out", "-o", help="The file to write, or the folder for bvh.")],
+    to: Annotated[str | None, typer.Option(help="glb, usd, bvh, csv, parquet, npz-dense, mp4 or png.")] = None,
+    scene: SceneOption = None,
+    fps: Annotated[float | None, typer.Option(min=1.0, max=1000.0, help="Frames a second; the take's own.")] = None,
+) -> None:
+    """Write a take for other programs; the ending of the file chooses the format if --to does not."""
+    from gaitway.export import choose_format
+    from gaitway.export import export as run_export
+    from gaitway.files import check_writable
+
+    chosen = choose_format(output, to)
+    if chosen.suffixes:
+        check_writable(output)
+    performed, place = read_take(take), read_world(scene)
+    with progress(f"{chosen.name} {output.name}"):
+        files = run_export(performed, output, to, place, fps)
+    for file in files[:10]:
+        say(f"wrote {file} ({_size(file)})")
+    if len(files) > 10:
+        say(f"... and {len(files) - 10} more")
+
+
+@take_app.command("info")
+def take_info(take: TakeFile, as_json: Json = False) -> None:
+    """Print what a take holds."""
+    performed = read_take(take)
+    facts: dict[str, object] = {
+        "file": str(take),
+        "characters": len(performed),
+        "duration_s": round(performed.duration, 4),
+        "fps": performed.fps,
+        "segments": len(performed.segments),
+        "clips": len(performed.clips),
+        "layers": len(performed.layers),
+        "bodies": [f"{s.name} ({len(s)} joints)" for s in performed.skeletons],
+        "names": list(performed.names[:20]) + (["..."] if len(performed) > 20 and not as_json else []),
+        "behaviors": list(performed.behaviors),
+        **{f"made_with_{key}": value for key, value in performed.facts.items()},
+    }
+    if as_json:
+        facts["names"] = list(performed.names)
+    show_facts(facts, as_json)
+
+
+def read_take(path: Path) -> Take:
+    """A take from its file, or a motion file as a take of one character."""
+    from gaitway.take import load_take, take_of
+
+    if path.suffix.lower() in (".bvh", ".amc", ".glb", ".gltf"):
+        from gaitway.motion.contacts import detect_contacts, with_contact_points
+        from gaitway.motion.formats import load_clip
+
+        return take_of([detect_contacts(with_contact_points(load_clip(path)))])
+    return load_take(path)
+
+
+def read_world(scene: str | None) -> World | None:
+    """The place of a scene."""
+    from gaitway.scene import load_scene
+
+    return None if scene is None else load_scene(scene).world
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
