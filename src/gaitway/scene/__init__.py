@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from gaitway.scene.catalog import find_scene, ready_scenes
     from gaitway.scene.characters import Character, LibraryRef
     from gaitway.scene.model import SceneModel
-    from gaitway.scene.plan_options import BehaviorOptions, PlanOptions
+    from gaitway.scene.plan_options import BehaviorOptions, PlanOptions, register_options
     from gaitway.scene.problem import Problem
     from gaitway.scene.scene import Scene, build_scene, load_scene, scene_from_dict, scene_problems
+    from gaitway.scene.schema import scene_schema
+    from gaitway.scene.writing import save_scene, scene_to_yaml
 
 _HOME = {
     "BehaviorOptions": "plan_options",
@@ -27,6 +29,10 @@ _HOME = {
     "build_scene": "scene",
     "find_scene": "catalog",
     "load_scene": "scene",
+    "register_options": "plan_options",
+    "save_scene": "writing",
+    "scene_schema": "schema",
+    "scene_to_yaml": "writing",
     "ready_scenes": "catalog",
     "scene_from_dict": "scene",
     "scene_problems": "scene",
@@ -44,8 +50,12 @@ __all__ = [
     "find_scene",
     "load_scene",
     "ready_scenes",
+    "register_options",
+    "save_scene",
     "scene_from_dict",
     "scene_problems",
+    "scene_schema",
+    "scene_to_yaml",
 ]
 
 

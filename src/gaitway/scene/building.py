@@ -67,7 +67,8 @@ class Builder:
         try:
             return make()
         except FormatError as problem:  # of a mesh or of heights
-            place = ("heights",) if entry.place == ("terrain",) else ("mesh", "file")
+            mesh = getattr(entry.value, "mesh", None) is not None
+            place = ("heights",) if entry.place == ("terrain",) else ("mesh", "file") if mesh else ()
             self.problems.append(entry.problem(*place, text=str(problem)))
         except GaitwayError as problem:
             self.problems.append(entry.problem(text=str(problem)))

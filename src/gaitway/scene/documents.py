@@ -13,7 +13,7 @@ from gaitway.errors import FormatError
 from gaitway.scene.messages import findings
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
 from gaitway.scene.nodes import Key, Node, read_nodes
-from gaitway.scene.problem import Place, Problem, file_problem, place_text
+from gaitway.scene.problem import Place, Problem, file_problem, place_text, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 MAX_INCLUDE_DEPTH = 8
@@ -89,6 +89,15 @@ class Reader:
     ) -> Document | None:
         """The document of plain data, or None if it does not validate."""
         bare = Document(SceneModel(), folder, path, nodes)
+        if not isinstance(data, dict):
+            what = "is empty" if data is None else f"{shown(data)} is not a map"
+            self.problems.append(bare.problem((), f"{what}; write keys and values, such as gaitway: {FORMAT_VERSION}"))
+            return None
+        empty = list(nodes.empty()) if nodes else []
+        for place in empty:
+            self.problems.append(bare.problem(place, "nothing is written; write a value, or leave the key out"))
+        if empty:
+            return None
         model = self.validate(bare, data, SceneModel, ())
         if model is None:
             return None

@@ -26,19 +26,26 @@ _TYPES = {
     "model_attributes_type": ("is not a map", "a map: {key: value}"),
     "string_too_short": ("is empty", "a text"),
 }
-_BOUNDS = {
-    "greater_than": ("gt", "above"),
-    "greater_than_equal": ("ge", "at least"),
-    "less_than": ("lt", "below"),
-    "less_than_equal": ("le", "at most"),
-}
+_BOUNDS = {"greater_than": "gt", "greater_than_equal": "ge", "less_than": "lt", "less_than_equal": "le"}
+"""Pydantic's kinds of error and its names of the bounds."""
 
 
 def findings(error: ValidationError, model: type[BaseModel]) -> list[tuple[Place, str, bool]]:
-    """Each problem: its place, its text, and whether it is about the key rather than the value."""
+    """Each problem: its place, its text, and whether it is about the key rather than the value.
+
+    A key that is missing because it is misspelt is said once.
+    """
+    entries = error.errors(include_url=False)
+    misspelt = set()
+    for entry in entries:
+        if entry["type"] == "extra_forbidden":
+            *above, key = entry["loc"]
+            near = nearest(str(key), _keys(_model_at(model, tuple(above))))
+            misspelt.add((*above, near))
     return [
         (tuple(entry["loc"]), _text(entry, model), entry["type"] == "extra_forbidden")
-        for entry in error.errors(include_url=False)
+        for entry in entries
+        if entry["type"] != "missing" or tuple(entry["loc"]) not in misspelt
     ]
 
 
@@ -49,9 +56,10 @@ def _text(entry: Any, model: type[BaseModel]) -> str:
     if kind == "missing":
         return f"missing; write {_form(_field_at(model, place), place)}"
     if kind == "scene":
-        return f"{shown(value)} {context['what']}; write {context['write']}"
+        subject = "" if isinstance(value, dict) else f"{shown(value)} "  # a map is named by its place
+        return f"{subject}{context['what']}; write {context['write']}"
     if kind in _BOUNDS:
-        return f"{shown(value)} is out of range; write {_range(_field_at(model, place))}"
+        return f"{shown(value)} is out of range; write {_range(_field_at(model, place), isinstance(value, int))}"
     if kind in ("too_long", "too_short"):
         most = kind == "too_long"
         bound = f"at most {context['max_length']}" if most else f"at least {context['min_length']}"
@@ -81,14 +89,15 @@ def unknown_key(key: str, choices: tuple[str, ...]) -> str:
     return f"unknown key; did you mean '{near}'?" if near else f"unknown key; write one of {', '.join(choices)}"
 
 
-def _range(info: FieldInfo | None) -> str:
+def _range(info: FieldInfo | None, whole: bool) -> str:
     bounds: dict[str, Any] = {}
     for item in info.metadata if info else ():
-        for _, (name, _) in _BOUNDS.items():
-            if getattr(item, name, None) is not None:
-                bounds[name] = getattr(item, name)
-    words = [f"{word} {bounds[name]:.12g}" for _, (name, word) in _BOUNDS.items() if name in bounds]
-    return f"a number {' and '.join(words)}{_unit(info)}"
+        bounds |= {name: getattr(item, name) for name in _BOUNDS.values() if getattr(item, name, None) is not None}
+    number = "a whole number" if whole else "a number"
+    if "ge" in bounds and "le" in bounds:
+        return f"{number} from {bounds['ge']:.12g} to {bounds['le']:.12g}{_unit(info)}"
+    words = {"gt": "above", "ge": "of at least", "lt": "below", "le": "at most"}
+    return f"{number} {' and '.join(f'{words[name]} {bound:.12g}' for name, bound in bounds.items())}{_unit(info)}"
 
 
 def _unit(info: FieldInfo | None) -> str:

@@ -74,6 +74,11 @@ class LibraryItem(SceneItem):
             raise wrong("names a file; libraries from files cannot be loaded yet", "the name of a cast, such as person")
         return {"cast": value}
 
+    @model_serializer(mode="wrap")
+    def _shortly(self, handler: Any) -> Any:
+        out = handler(self)
+        return self.cast if set(out) == {"cast"} else out
+
 
 class CircleItem(SceneItem):
     """A disc, or the circle around it."""

@@ -67,6 +67,15 @@ class Node:
             return {key: item.plain() for key, item in self.value.items()}
         return self.value
 
+    def empty(self, place: tuple[Key, ...] = ()) -> Iterator[tuple[Key, ...]]:
+        """Places within it where nothing is written."""
+        if self.value is None:
+            yield place
+        elif isinstance(self.value, tuple | dict):
+            items = self.value.items() if isinstance(self.value, dict) else enumerate(self.value)
+            for key, item in items:
+                yield from item.empty((*place, key))
+
     def line_of(self, place: tuple[Key, ...], key: bool = False) -> int:
         """Line of the value at a place, or of the nearest thing around it that is there.
 
@@ -85,6 +94,15 @@ class Node:
                 break
             node = inside[step]
         return node.line
+
+
+def plain_scalar(text: str) -> Any:
+    """What a text without quotes means: nothing, a truth value, a number or the text itself."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text
 
 
 def read_nodes(path: Path) -> Node:
@@ -193,13 +211,8 @@ class _Builder:
         line, text = event.start_mark.line + 1, event.value
         tag = "" if event.tag is None else str(event.tag)
         self._check_tag(event, tag, (str,))
-        if tag or not event.implicit[0]:  # in quotes, a block, or named a text
-            return Node(text, line)
-        if text in _WORDS:
-            return Node(_WORDS[text], line)
-        if _INTEGER.fullmatch(text):
-            return Node(int(text), line)
-        return Node(float(text) if _FLOAT.fullmatch(text) else text, line)
+        as_text = tag or not event.implicit[0]  # in quotes, a block, or named a text
+        return Node(text if as_text else plain_scalar(text), line)
 
     def _alias(self, event: Any) -> Node:
         if event.anchor not in self.anchors:  # unknown, or of something that is still open around it

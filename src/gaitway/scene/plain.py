@@ -13,7 +13,7 @@ from gaitway.scene.problem import Place, place_text
 
 
 def plain_data(value: Any, place: Place = ()) -> Any:
-    """The same with lists and arrays as tuples and NumPy's numbers as Python's.
+    """The same with lists and arrays as tuples, NumPy's numbers as Python's, and without keys that are None.
 
     Raises:
         SceneError: if something is of a kind that a scene file cannot have.
@@ -26,9 +26,9 @@ def plain_data(value: Any, place: Place = ()) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise SceneError(f"{place_text(place) or 'scene'}: key {key!r} is not a text; write it in quotes")
-        return {key: plain_data(item, (*place, key)) for key, item in value.items()}
+        return {key: plain_data(item, (*place, key)) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return tuple(plain_data(item, (*place, index)) for index, item in enumerate(value))
-    if value is None or isinstance(value, str | int | float):
+    if isinstance(value, str | int | float):
         return value
     raise SceneError(f"{place_text(place) or 'scene'}: a {type(value).__name__} cannot be part of a scene")

@@ -48,6 +48,13 @@ def file_problem(error: FormatError) -> Problem:
     return Problem("", str(error).removeprefix(place), error.path, error.line)
 
 
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """File by file as they come up, and in each from top to bottom."""
+    given = list(problems)
+    files = list(dict.fromkeys(problem.file for problem in given))
+    return sorted(given, key=lambda problem: (files.index(problem.file), problem.line or 0))
+
+
 def place_text(place: Iterable[str | int]) -> str:
     """A place as people write it: `characters[3].goal`."""
     out = ""

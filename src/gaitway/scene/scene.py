@@ -14,13 +14,14 @@ from gaitway.errors import FormatError
 from gaitway.scene.building import Builder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import RADII, Character, LibraryRef
+from gaitway.scene.checks import warnings
 from gaitway.scene.digest import scene_hash
 from gaitway.scene.documents import Document, Entry, Merged, Reader, merged
 from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem, SceneModel
 from gaitway.scene.placing import Cast, Placement, heading_towards
 from gaitway.scene.plain import plain_data
 from gaitway.scene.plan_options import DEFAULT_PLANNER, PlanOptions, options_model, planner_names
-from gaitway.scene.problem import Problem, file_problem, nearest, scene_error, shown
+from gaitway.scene.problem import Problem, file_problem, in_order, nearest, scene_error, shown
 from gaitway.world import World
 
 
@@ -61,7 +62,7 @@ def load_scene(path: str | Path) -> Scene:
     """
     scene, problems = _load(find_scene(path))
     if scene is None:
-        raise scene_error([p for p in problems if not p.warning])
+        raise scene_error(problems)
     return scene
 
 
@@ -71,9 +72,7 @@ def scene_problems(path: str | Path) -> list[Problem]:
         scene, problems = _load(find_scene(path))
     except FormatError as problem:
         return [file_problem(problem)]
-    if scene is not None:
-        problems = [*problems, *scene.warnings]
-    return problems
+    return problems if scene is None else list(scene.warnings)
 
 
 def scene_from_dict(data: Mapping[str, Any], folder: str | Path = ".") -> Scene:
@@ -110,28 +109,24 @@ def build_scene(model: SceneModel, folder: str | Path = ".", path: str | Path | 
 def _load(path: Path) -> tuple[Scene | None, list[Problem]]:
     reader = Reader()
     document = reader.read(path)
-    if document is None or reader.problems:
-        return None, reader.problems
-    return _built(document, reader.problems)
+    scene, problems = (None, reader.problems) if document is None or reader.problems else _built(document)
+    return scene, in_order(problems)
 
 
 def _built_or_raise(document: Document | None, reader: Reader) -> Scene:
-    problems = reader.problems
-    scene = None
-    if document is not None and not problems:
-        scene, problems = _built(document, problems)
+    scene, problems = (None, reader.problems) if document is None or reader.problems else _built(document)
     if scene is None:
-        raise scene_error([p for p in problems if not p.warning])
+        raise scene_error(problems)
     return scene
 
 
-def _built(document: Document, problems: list[Problem]) -> tuple[Scene | None, list[Problem]]:
+def _built(document: Document) -> tuple[Scene | None, list[Problem]]:
     """The scene of a document that validates, or None and what is wrong."""
     whole = merged(document)
     people = _People(whole)
     builder = Builder()
     world = builder.world(whole)
-    problems = [*problems, *builder.problems, *people.problems]
+    problems = [*builder.problems, *people.problems]
     if world is None or problems:
         return None, problems
     seed = whole.singles["seed"].value if "seed" in whole.singles else 0
@@ -153,6 +148,7 @@ def _built(document: Document, problems: list[Problem]) -> tuple[Scene | None, l
             document.model,
             document.path,
             document.folder,
+            tuple(warnings(world, builder.origins, people.casts)),
         ),
         [],
     )
@@ -245,6 +241,8 @@ class _People:
             return None
         own: dict[str, Any] = entry.value
         planner = own.get("planner", base.get("planner", DEFAULT_PLANNER))
+        if planner not in planner_names() and "planner" not in own:
+            return None  # the scene's own is wrong, which has been said
         if planner not in planner_names():
             near = nearest(str(planner), planner_names())
             hint = f"did you mean '{near}'?" if near else f"write one of {', '.join(planner_names())}"

@@ -1,0 +1,128 @@
+"""The scene format as JSON Schema, for editors that complete and check as one types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gaitway.scene.model import SceneModel
+from gaitway.scene.plan_options import DEFAULT_PLANNER, options_model, planner_names
+from gaitway.scene.shape_models import MoverItem, ObstacleItem, PhaseItem
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+KINDS = ("jump", "duck", "crawl", "climb", "box", "passable")
+"""Kinds of special obstacle that editors are told of; any other word is a kind as well."""
+
+Schema = dict[str, Any]
+
+
+def scene_schema() -> Schema:
+    """The JSON Schema (draft 2020-12) of scene files.
+
+    What it cannot say (that a goal lies inside the bounds, that an include exists) only `scene_problems` finds.
+    """
+    schema = _tidy(SceneModel.model_json_schema(by_alias=True))
+    parts = schema["$defs"]
+    for model in (ObstacleItem, MoverItem):
+        parts[model.__name__]["oneOf"] = [{"required": [key]} for key in model.SHAPES]
+    parts["PhaseItem"]["allOf"] = [_at_most_one(PhaseItem.SHAPES)]
+    _describe_specials(parts)
+    _describe_terrain(parts["TerrainItem"])
+    _describe_characters(parts["CharacterItem"])
+    parts["AreaItem"] = _area(parts["AreaItem"])
+    parts["LibraryItem"] = _library(parts["LibraryItem"])
+    parts["Plan"] = _plan(parts)
+    for owner in (schema, parts["CharacterItem"]):
+        owner["properties"]["plan"] = {**_texts(owner["properties"]["plan"]), "$ref": "#/$defs/Plan"}
+    schema["required"] = ["gaitway"]
+    schema["anyOf"] = [{"required": ["bounds"]}, {"required": ["include"]}]
+    return {"$schema": DRAFT, **schema, "title": "gaitway scene"}
+
+
+def _tidy(value: Any) -> Any:
+    """Without the null that stands for a key which is left out."""
+    if isinstance(value, list):
+        return [_tidy(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    out = {key: _tidy(item) for key, item in value.items()}
+    if {"type": "null"} in out.get("anyOf", ()):
+        rest = [choice for choice in out.pop("anyOf") if choice != {"type": "null"}]
+        out = {**(rest[0] if len(rest) == 1 else {"anyOf": rest}), **out}
+    if out.get("default", 0) is None:
+        del out["default"]
+    return out
+
+
+def _texts(schema: Schema) -> Schema:
+    return {key: schema[key] for key in ("title", "description", "examples") if key in schema}
+
+
+def _at_most_one(keys: tuple[str, ...]) -> Schema:
+    none = {"not": {"anyOf": [{"required": [key]} for key in keys]}}
+    return {"oneOf": [none, *({"required": [key]} for key in keys)]}
+
+
+def _describe_specials(parts: Schema) -> None:
+    """Exactly one kind: one key more than there are of name and color."""
+    shape = {"$ref": "#/$defs/SpecialShapeItem"}
+    item = parts["SpecialItem"]
+    solid = {**shape, "anyOf": [{"required": ["height"]}, {"required": ["clearance"]}]}
+    for kind in KINDS:
+        under = kind in ("duck", "crawl")
+        item["properties"][kind] = {**shape, "required": ["clearance"]} if under else solid
+    item["additionalProperties"] = solid
+    item["propertyNames"] = {"pattern": r"^[^\W\d]\w*$", "not": {"const": "wall"}}
+    item["oneOf"] = [
+        {
+            "minProperties": 1 + name + color,
+            "maxProperties": 1 + name + color,
+            "required": ["name"] * name + ["color"] * color,
+            "properties": {**({} if name else {"name": False}), **({} if color else {"color": False})},
+        }
+        for name in (0, 1)
+        for color in (0, 1)
+    ]
+    parts["SpecialShapeItem"]["oneOf"] = [
+        {"required": ["center", "size"], "properties": {"points": False}},
+        {"required": ["points"], "properties": {"center": False, "size": False}},
+    ]
+
+
+def _describe_terrain(item: Schema) -> None:
+    alone = {"heights": False, "cell": False, "scale": False, "origin": False}
+    item["oneOf"] = [
+        {"required": ["heights", "cell"], "properties": {"hills": False}},
+        {"required": ["hills"], "properties": alone},
+    ]
+
+
+def _describe_characters(item: Schema) -> None:
+    item["allOf"] = [
+        {"oneOf": [{"required": ["start"]}, {"required": ["start_area"]}]},
+        {"oneOf": [{"required": ["goal"]}, {"required": ["goal_area"]}]},
+        {"not": {"required": ["count", "start"]}},
+    ]
+
+
+def _area(item: Schema) -> Schema:
+    keys = ("rectangle", "circle", "polygon", "ring")
+    shapes = {**item, "oneOf": [{"required": [key]} for key in keys]}
+    short = {key: value for key, value in item["properties"]["rectangle"].items() if key != "title"}
+    return {"title": "Area", "anyOf": [short, shapes]}
+
+
+def _library(item: Schema) -> Schema:
+    short = {"type": "string", "pattern": r"^[^/\\.]+$", "description": "The name of a built-in cast"}
+    return {"title": "Library", "anyOf": [short, item]}
+
+
+def _plan(parts: Schema) -> Schema:
+    """One schema for each planner; without the key `planner` it is the default one's."""
+    choices = []
+    for planner in planner_names():
+        schema = _tidy(options_model(planner).model_json_schema(by_alias=True))
+        parts |= schema.pop("$defs", {})
+        schema["properties"]["planner"] = {**_texts(schema["properties"]["planner"]), "const": planner}
+        schema["required"] = [] if planner == DEFAULT_PLANNER else ["planner"]
+        choices.append(schema)
+    return {"title": "Plan", "anyOf": choices}

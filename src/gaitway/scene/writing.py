@@ -1,0 +1,66 @@
+"""Scenes written back to YAML: what was read is read again, equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gaitway.files import atomic_write
+from gaitway.scene.documents import LISTS
+from gaitway.scene.model import FORMAT_VERSION, SceneModel
+from gaitway.scene.nodes import plain_scalar
+
+
+class _Dumper(yaml.SafeDumper):
+    """Short forms for numbers, quotes wherever our reader would not see a text."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Everything is written out."""
+        return True
+
+
+class _Line(dict[str, Any]):
+    """An entry that is written on one line."""
+
+
+def _line(dumper: yaml.SafeDumper, value: _Line) -> yaml.Node:
+    return dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True)
+
+
+def _float(dumper: yaml.SafeDumper, value: float) -> yaml.Node:
+    text = str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return dumper.represent_scalar("tag:yaml.org,2002:float" if "." in text else "tag:yaml.org,2002:int", text)
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+    plain = isinstance(plain_scalar(value), str)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
+
+
+_Dumper.add_representer(_Line, _line)
+_Dumper.add_representer(float, _float)
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
+
+
+def scene_to_yaml(model: SceneModel) -> str:
+    """A model as the text of a scene file: what was set, in the order of the format; comments are not kept."""
+    data = {"gaitway": FORMAT_VERSION, **model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)}
+    for key in LISTS:
+        if key in data:
+            data[key] = [_Line(entry) for entry in data[key]]
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
+
+
+def save_scene(model: SceneModel, path: str | Path) -> None:
+    """Write a scene file, such as of an edited `scene.source`.
+
+    File names in the model stay as they are: relative ones are sought from where the new file lies.
+
+    Raises:
+        FormatError: if it cannot be written.
+    """
+    with atomic_write(path) as file:
+        file.write(scene_to_yaml(model).encode("utf-8"))
