@@ -15,8 +15,10 @@ import numpy as np
 
 from gaitway.errors import FormatError, GaitwayError
 from gaitway.scene.documents import Entry, Merged
+from gaitway.scene.mover_models import MoverItem
 from gaitway.scene.problem import Problem
-from gaitway.scene.shape_models import MeshItem, MoverItem, SpecialItem, SpecialShapeItem, StairsItem, TerrainItem
+from gaitway.scene.shape_models import MeshItem, SpecialItem, SpecialShapeItem, StairsItem
+from gaitway.scene.terrain_models import TerrainItem
 from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Shape, Sphere, Stairs, Terrain, World
 from gaitway.world.mover import MAX_KEYS
 from gaitway.world.standing import drawn_down, stood_on

@@ -59,7 +59,7 @@ def _text(entry: Any, model: type[BaseModel]) -> str:
         subject = "" if isinstance(value, dict) else f"{shown(value)} "  # a map is named by its place
         return f"{subject}{context['what']}; write {context['write']}"
     if kind in _BOUNDS:
-        return f"{shown(value)} is out of range; write {_range(_field_at(model, place), isinstance(value, int))}"
+        return f"{shown(value)} is out of range; write {_range(_field_at(model, place))}"
     if kind in ("too_long", "too_short"):
         most = kind == "too_long"
         bound = f"at most {context['max_length']}" if most else f"at least {context['min_length']}"
@@ -89,10 +89,11 @@ def unknown_key(key: str, choices: tuple[str, ...]) -> str:
     return f"unknown key; did you mean '{near}'?" if near else f"unknown key; write one of {', '.join(choices)}"
 
 
-def _range(info: FieldInfo | None, whole: bool) -> str:
+def _range(info: FieldInfo | None) -> str:
     bounds: dict[str, Any] = {}
     for item in info.metadata if info else ():
         bounds |= {name: getattr(item, name) for name in _BOUNDS.values() if getattr(item, name, None) is not None}
+    whole = info is not None and int in (info.annotation, *typing.get_args(info.annotation))
     number = "a whole number" if whole else "a number"
     if "ge" in bounds and "le" in bounds:
         return f"{number} from {bounds['ge']:.12g} to {bounds['le']:.12g}{_unit(info)}"

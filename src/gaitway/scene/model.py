@@ -26,7 +26,9 @@ from gaitway.scene.fields import (
     pose_schema,
     wrong,
 )
-from gaitway.scene.shape_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
+from gaitway.scene.mover_models import MoverItem
+from gaitway.scene.shape_models import ObstacleItem, SpecialItem
+from gaitway.scene.terrain_models import TerrainItem
 
 FORMAT_VERSION = 1
 MAX_CHARACTERS = 100_000

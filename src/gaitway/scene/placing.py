@@ -25,12 +25,16 @@ class Cast:
     """An entry of `characters` with what is known before anybody is placed."""
 
     entry: Entry
+    name: str
+    """Its own, without numbers."""
     names: tuple[str, ...]
     """Of each character of it."""
     radius: float
     """[m]."""
     first: int
     """Index in the scene of its first character."""
+    index: int
+    """Its own among all entries."""
 
     @property
     def item(self) -> CharacterItem:
@@ -167,8 +171,7 @@ class Placement:
 def _stream(seed: int, cast: Cast, key: str) -> np.random.Generator:
     """Chance of one group alone, so that other groups may come and go without moving it."""
     purpose = 0 if key == "start_area" else 1
-    label = cast.names[0].encode()
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *label)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *cast.name.encode())))
 
 
 def heading_towards(start: FloatArray, goal: FloatArray) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gaitway.scene.model import SceneModel
+from gaitway.scene.mover_models import MoverItem, PhaseItem
 from gaitway.scene.plan_options import DEFAULT_PLANNER, options_model, planner_names
-from gaitway.scene.shape_models import MoverItem, ObstacleItem, PhaseItem
+from gaitway.scene.shape_models import ObstacleItem
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = ("jump", "duck", "crawl", "climb", "box", "passable")

@@ -1,0 +1,131 @@
+"""Characters before they are placed: names, libraries and planner options, each checked where it is written."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from gaitway.scene.characters import RADII, Character, LibraryRef
+from gaitway.scene.documents import Entry, Merged, Reader
+from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem
+from gaitway.scene.placing import Cast, Placement, heading_towards
+from gaitway.scene.plan_options import DEFAULT_PLANNER, PlanOptions, options_model, planner_names
+from gaitway.scene.problem import Problem, nearest, shown
+
+
+class People:
+    """Everybody of a scene; what is wrong is noted in `problems`."""
+
+    def __init__(self, whole: Merged) -> None:
+        self.whole = whole
+        self.problems: list[Problem] = []
+        self.library = self._library(whole.singles.get("library")) or LibraryRef()
+        self.plan_data: dict[str, Any] = {}
+        self.plan = self._options(whole.singles.get("plan"), {}) or options_model(DEFAULT_PLANNER)()
+        if "plan" in whole.singles:
+            self.plan_data = whole.singles["plan"].value
+        entries = whole.lists["characters"]
+        self.libraries = [self._library(_inner(e, "library")) or self.library for e in entries]
+        self.plans = [self._options(_inner(e, "plan"), self.plan_data) or self.plan for e in entries]
+        self.casts = self._casts(entries)
+
+    def _casts(self, entries: tuple[Entry, ...]) -> list[Cast]:
+        out: list[Cast] = []
+        taken: dict[str, Entry] = {}
+        first, unnamed = 0, Counter[str]()
+        for entry, library in zip(entries, self.libraries, strict=True):
+            item: CharacterItem = entry.value
+            base = item.name
+            if base is None:
+                kind = "character" if item.count is None else "crowd"
+                unnamed[kind] += 1
+                base = f"{kind}{unnamed[kind]}" if unnamed[kind] > 1 or kind == "character" else kind
+            if first + (item.count or 1) > MAX_CHARACTERS:
+                text = f"{first + (item.count or 1)} characters so far; a scene may have {MAX_CHARACTERS}"
+                self.problems.append(entry.problem("count", text=text))
+                return []
+            names = _names(base, item.count)
+            clash = next((name for name in names if name in taken), None)
+            if clash is not None:
+                other = taken[clash].problem(text="").place
+                text = f"'{clash}' is the name of {other} already; write another name"
+                self.problems.append(entry.problem("name", text=text))
+            taken |= dict.fromkeys(names, entry)
+            radius = item.radius if item.radius is not None else RADII.get(library.cast, 0.3)
+            out.append(Cast(entry, base, names, radius, first, len(out)))
+            first += len(names)
+        return out
+
+    def characters(self, cast: Cast, placement: Placement) -> list[Character]:
+        """The characters of an entry, now that everybody has a place."""
+        item, index = cast.item, cast.index
+        starts, goals = placement.starts[cast.first], placement.goals[cast.first]
+        yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) == 3 else None
+        turned = isinstance(item.goal, tuple) and len(item.goal) == 3
+        goal_heading = math.radians(float(item.goal[2])) if turned and item.goal else None
+        return [
+            Character(
+                name,
+                (float(start[0]), float(start[1]), heading_towards(start, goal) if yaw is None else yaw),
+                (float(goal[0]), float(goal[1])),
+                goal_heading,
+                self.libraries[index],
+                self.plans[index],
+                cast.radius,
+                item.speed,
+                item.priority,
+                item.start_time,
+            )
+            for name, start, goal in zip(cast.names, starts, goals, strict=True)
+        ]
+
+    def _library(self, entry: Entry | None) -> LibraryRef | None:
+        if entry is None:
+            return None
+        item: LibraryItem = entry.value
+        catalog = import_module("gaitway.library.cast.catalog")
+        for key, value, choices in (
+            ("cast", item.cast, catalog.cast_names()),
+            ("style", item.style, catalog.style_names()),
+        ):
+            if isinstance(value, str) and value not in choices:
+                near = nearest(value, choices)
+                hint = f"did you mean '{near}'?" if near else f"write one of {', '.join(choices)}"
+                self.problems.append(entry.problem(key, text=f"{shown(value)} is no {key} that there is; {hint}"))
+        return LibraryRef(item.cast, item.style, item.takes, item.seed)
+
+    def _options(self, entry: Entry | None, base: Mapping[str, Any]) -> PlanOptions | None:
+        """Options checked by their planner's own model, over those of the scene if they are for the same planner."""
+        if entry is None:
+            return None
+        own: dict[str, Any] = entry.value
+        planner = own.get("planner", base.get("planner", DEFAULT_PLANNER))
+        if planner not in planner_names() and "planner" not in own:
+            return None  # the scene's own is wrong, which has been said
+        if planner not in planner_names():
+            near = nearest(str(planner), planner_names())
+            hint = f"did you mean '{near}'?" if near else f"write one of {', '.join(planner_names())}"
+            self.problems.append(entry.problem("planner", text=f"{shown(planner)} is no planner that there is; {hint}"))
+            return None
+        same = base.get("planner", DEFAULT_PLANNER) == planner
+        reader = Reader()
+        checked = reader.validate(entry.document, own, options_model(planner), entry.place)
+        self.problems += reader.problems
+        if checked is None:
+            return None
+        return options_model(planner).model_validate({**base, **own}) if same else checked
+
+
+def _inner(entry: Entry, key: str) -> Entry | None:
+    value = getattr(entry.value, key)
+    return None if value is None else Entry(value, entry.document, (*entry.place, key))
+
+
+def _names(base: str, count: int | None) -> tuple[str, ...]:
+    if count is None:
+        return (base,)
+    width = max(2, len(str(count)))
+    return tuple(f"{base}-{number:0{width}d}" for number in range(1, count + 1))
