@@ -6,7 +6,7 @@ from gaitway.render.movies import contact_sheet, film
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.stills import still, top_view, turntable
 from gaitway.render.strips import filmstrip
-from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Trail, figures_of
+from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Patch, Solid, Trail, figures_of
 
 __all__ = [
     "BodyPart",
@@ -17,6 +17,8 @@ __all__ = [
     "Figure",
     "Label",
     "Mark",
+    "Patch",
+    "Solid",
     "Studio",
     "Trail",
     "contact_sheet",

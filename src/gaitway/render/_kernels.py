@@ -72,38 +72,51 @@ class Shadow(NamedTuple):
 def skin(
     positions: FloatArray,
     turns: FloatArray,
-    joint_a: IntArray,
-    joint_b: IntArray,
-    weight: FloatArray,
-    points_a: FloatArray,
-    points_b: FloatArray,
-    normals_a: FloatArray,
-    normals_b: FloatArray,
+    rest_positions: FloatArray,
+    rest_turns: FloatArray,
+    joints: IntArray,
+    weights: FloatArray,
+    rest_points: FloatArray,
+    rest_normals: FloatArray,
     points: FloatArray,
     normals: FloatArray,
 ) -> None:
     """World vertices of N figures of one body: (N, J, 3) and (N, J, 4) to (N, V, 3) points and unit normals."""
-    m = np.empty((positions.shape[1], 3, 3))
+    count = positions.shape[1]
+    m = np.empty((count, 3, 4))
+    b = np.empty((3, 4))
     for n in range(positions.shape[0]):
-        for j in range(positions.shape[1]):
-            w, x, y, z = turns[n, j, 0], turns[n, j, 1], turns[n, j, 2], turns[n, j, 3]
+        for j in range(count):
+            # the turn since the rest pose, then what it leaves of the way there
+            aw, ax, ay, az = turns[n, j, 0], turns[n, j, 1], turns[n, j, 2], turns[n, j, 3]
+            bw, bx, by, bz = rest_turns[j, 0], -rest_turns[j, 1], -rest_turns[j, 2], -rest_turns[j, 3]
+            w, x = aw * bw - ax * bx - ay * by - az * bz, aw * bx + ax * bw + ay * bz - az * by
+            y, z = aw * by - ax * bz + ay * bw + az * bx, aw * bz + ax * by - ay * bx + az * bw
             m[j, 0, 0], m[j, 0, 1], m[j, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
             m[j, 1, 0], m[j, 1, 1], m[j, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
             m[j, 2, 0], m[j, 2, 1], m[j, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-        for i in range(weight.shape[0]):
-            a, b, s = joint_a[i], joint_b[i], weight[i]
+            for k in range(3):
+                m[j, k, 3] = positions[n, j, k]
+                for c in range(3):
+                    m[j, k, 3] -= m[j, k, c] * rest_positions[j, c]
+        for i in range(joints.shape[0]):
+            j, s = joints[i, 0], weights[i, 0]
+            for k in range(3):
+                for c in range(4):
+                    b[k, c] = s * m[j, k, c]
+            for e in range(1, joints.shape[1]):
+                j, s = joints[i, e], weights[i, e]
+                if s == 0.0:  # strongest first: nothing follows
+                    break
+                for k in range(3):
+                    for c in range(4):
+                        b[k, c] += s * m[j, k, c]
             square = 0.0
             for k in range(3):
-                p, q = positions[n, a, k], 0.0
+                p, q = b[k, 3], 0.0
                 for c in range(3):
-                    p += m[a, k, c] * points_a[i, c]
-                    q += m[a, k, c] * normals_a[i, c]
-                if s < 1.0:
-                    r, t = positions[n, b, k], 0.0
-                    for c in range(3):
-                        r += m[b, k, c] * points_b[i, c]
-                        t += m[b, k, c] * normals_b[i, c]
-                    p, q = s * p + (1.0 - s) * r, s * q + (1.0 - s) * t
+                    p += b[k, c] * rest_points[i, c]
+                    q += b[k, c] * rest_normals[i, c]
                 points[n, i, k], normals[n, i, k] = p, q
                 square += q * q
             factor = 1.0 / np.sqrt(max(square, 1e-20))

@@ -58,10 +58,10 @@ def _draw_hills(canvas: Canvas, terrain: Terrain) -> str:
     """Shaded relief with contour lines."""
     x0, y0, x1, y1 = canvas.bounds
     box = np.round(canvas.pixels([[x0, y1], [x1, y0]]) * canvas.factor).astype(int)
-    size = (max(2, int(box[1, 0] - box[0, 0]) // 2), max(2, int(box[1, 1] - box[0, 1]) // 2))
+    size = (max(2, int(box[1, 0] - box[0, 0]) // canvas.factor), max(2, int(box[1, 1] - box[0, 1]) // canvas.factor))
     heights = _smooth_heights(terrain, canvas.bounds, size)
     cell = (x1 - x0) / size[0]
-    down, across = np.gradient(heights, cell)
+    down, across = (np.asarray(slope) for slope in np.gradient(heights, cell))
     # slopes are drawn steeper than they are: gentle hills would hardly show
     normal = np.stack([-1.8 * across, 1.8 * down, np.ones_like(heights)], axis=-1)
     light = np.clip(normal @ (_LIGHT / np.linalg.norm(_LIGHT)) / np.linalg.norm(normal, axis=-1), 0.0, 1.0)

@@ -16,7 +16,7 @@ from gaitway.render.camera import Camera
 from gaitway.render.cast_bodies import built_in_shape
 from gaitway.render.palette import linear_color
 from gaitway.render.pieces import BodyMesh
-from gaitway.render.things import Figure, Obstacle, Paint
+from gaitway.render.things import Figure, Obstacle, Paint, Solid
 
 _PAINT_HEIGHT = 0.002
 """Paint lies this far above the floor [m], and each further layer as much again as a hundredth of it."""
@@ -105,18 +105,17 @@ def _is_small(figure: Figure, camera: Camera, height: int) -> bool:
 
 
 def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
-    count, vertices = len(figures), len(body.weight)
+    count, vertices = len(figures), len(body.points)
     points, normals = np.empty((count, vertices, 3)), np.empty((count, vertices, 3))
     _kernels.skin(
         np.stack([f.positions for f in figures]),
         np.stack([f.rotations for f in figures]),
-        body.joint_a,
-        body.joint_b,
-        body.weight,
-        body.points_a,
-        body.points_b,
-        body.normals_a,
-        body.normals_b,
+        body.rest_positions,
+        body.rest_turns,
+        body.joints,
+        body.weights,
+        body.points,
+        body.normals,
         points,
         normals,
     )
@@ -132,8 +131,11 @@ def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
 
 def _obstacle_part(obstacle: Obstacle) -> Triangles:
     mesh = obstacle.mesh()
-    colors = np.tile([*linear_color(obstacle.color), 1.0], (len(mesh.points), 1))
-    return _part(mesh.points, mesh.normals, colors, mesh.triangles, np.arange(len(mesh.triangles)))
+    solid = obstacle if isinstance(obstacle, Solid) else Solid(mesh, obstacle.color)
+    colors = np.column_stack([solid.colors(), np.ones(len(mesh.points))])
+    count = len(mesh.triangles)
+    groups = np.zeros(count) if solid.smooth else np.arange(count)
+    return _part(mesh.points, mesh.normals, colors, mesh.triangles, groups)
 
 
 def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:

@@ -14,10 +14,10 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
-from gaitway.motion.anatomy import rest_world_rotations, t_pose
-from gaitway.motion.kinematics import forward_kinematics, local_rotations
+from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.human import human_pieces, is_humanoid
+from gaitway.render.look import Look
 from gaitway.render.mesh import Mesh, box, round_rod
 from gaitway.render.palette import TONES, linear_color
 from gaitway.render.pieces import BodyMesh, Piece, bind, bone_end, rigid
@@ -54,6 +54,8 @@ class BodyShape:
     parts: tuple[BodyPart, ...] = ()
     person: bool = False
     """Whether the parts are added to a person's body, which the skeleton then must have the roles for."""
+    look: Look | None = None
+    """Build and clothes of that person; None is the average one."""
 
 
 @lru_cache(maxsize=64)
@@ -62,18 +64,17 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
 
     A coarse one is for small figures.
     """
+    rest = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
     pieces: list[Piece] = []
     own: list[FloatArray] = []
-    person = is_humanoid(skeleton) if shape is None else shape.person
-    if person:
-        pieces += human_pieces(skeleton, coarse=coarse)
-    turns = t_pose(skeleton) if person else rest_world_rotations(skeleton)
-    places = forward_kinematics(skeleton, np.zeros(3), local_rotations(skeleton, turns))[0]
-    parts = bone_shape(skeleton).parts if shape is None and not person else (shape.parts if shape else ())
-    pieces += [_part_piece(skeleton, part, places, turns, own, 10 if coarse else 24) for part in parts]
+    pose = rest
+    if is_humanoid(skeleton) if shape is None else shape.person:
+        pieces, pose = human_pieces(skeleton, shape.look if shape else None, coarse=coarse)
+    parts = bone_shape(skeleton).parts if shape is None and not pieces else (shape.parts if shape else ())
+    pieces = pieces + [_part_piece(skeleton, part, *pose, own, 10 if coarse else 24) for part in parts]
     if not pieces:
         raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
-    return bind(pieces, places, turns, np.array(own).reshape(-1, 3))
+    return bind(pieces, pose, rest, np.array(own).reshape(-1, 3))
 
 
 def bone_shape(skeleton: Skeleton) -> BodyShape:

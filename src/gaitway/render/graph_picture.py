@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.library.behavior import Behavior, BehaviorGraph
+from gaitway.render.labels import text_font
 
 SUPERSAMPLE = 2
 """Everything is drawn this many times larger and scaled down, which smooths lines."""
@@ -81,11 +82,6 @@ def graph_picture(graph: BehaviorGraph, width: int = 1800) -> Image.Image:
     if any(behavior.obstacle is not None for behavior in graph.behaviors):
         _write(pen, (24, size[1] - 16), "passes a special obstacle", 13, ACCENT, "lm")
     return picture.resize(size, Image.Resampling.LANCZOS)
-
-
-def text_font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font of all sheets."""
-    return ImageFont.load_default(size)
 
 
 def _text_width(text: str, size: float = 14) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
 
 KIND_COLORS: Mapping[str, str] = {
-    WALL: "#b5b0a6",
+    WALL: "#c6c1b7",
     PASSABLE: "#d9ddd3",
     "jump": "#c8794a",
     "duck": "#5f86b3",
@@ -19,8 +19,6 @@ KIND_COLORS: Mapping[str, str] = {
 """sRGB of each kind."""
 OTHER_COLOR = "#a9668a"
 """Of kinds that only some library knows."""
-GROUND_COLOR = "#dedcd8"
-"""Of level ground."""
 
 
 def kind_color(kind: str) -> str:

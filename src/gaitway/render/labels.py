@@ -42,6 +42,8 @@ class Wish:
     """How far from the place they stay [px]; 0 puts their middle right on it."""
     halo: str | None = None
     """Colour of a rim that sets them off from what is under them."""
+    anchor: str | None = None
+    """Pillow's text anchor: the first choice is to have this point of the words right at the place."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Placed:
 
 @dataclass
 class LabelPlacer:
-    """Finds room for words, one after another; what finds none is left out, never written over others."""
+    """Finds room for words, one after another, so that none is written over another."""
 
     width: float
     height: float
@@ -65,11 +67,17 @@ class LabelPlacer:
         """Keep words off a rectangle."""
         self.taken.append(box)
 
-    def place(self, wishes: Iterable[Wish]) -> list[Placed]:
-        """Those of the wishes for which there is room; earlier ones come first."""
+    def place(self, wishes: Iterable[Wish], keep: bool = False) -> list[Placed]:
+        """Those of the wishes for which there is room; earlier ones come first.
+
+        Args:
+            wishes: what is to be written.
+            keep: write words that find no room at their first choice, rather than leave them out.
+        """
         placed = []
         for wish in wishes:
-            box = next((b for b in _choices(wish) if self._free(b)), None)
+            choices = list(_choices(wish))
+            box = next((b for b in choices if self._free(b)), choices[0] if keep else None)
             if box is not None:
                 self.taken.append(box)
                 placed.append(Placed(wish, box))
@@ -90,14 +98,19 @@ def write(pen: ImageDraw.ImageDraw, placed: Sequence[Placed]) -> None:
     for item in placed:
         wish, box = item.wish, item.box
         middle = (0.5 * (box[0] + box[2]), 0.5 * (box[1] + box[3]))
-        rim = {} if wish.halo is None else {"stroke_width": max(1, round(0.14 * wish.size)), "stroke_fill": wish.halo}
-        pen.text(middle, wish.text, fill=wish.color, font=text_font(wish.size), anchor="mm", **rim)
+        rim = 0 if wish.halo is None else max(1, round(0.14 * wish.size))
+        font = text_font(wish.size)
+        pen.text(middle, wish.text, wish.color, font, "mm", stroke_width=rim, stroke_fill=wish.halo)
 
 
 def _choices(wish: Wish) -> Iterable[Rect]:
     """Rectangles for a wish, the best first."""
     width, height = text_size(wish.text, wish.size)
-    if wish.gap <= 0.0:
+    if wish.anchor is not None:
+        left = wish.x - width * {"l": 0.0, "m": 0.5, "r": 1.0}[wish.anchor[0]]
+        top = wish.y - height * {"a": 0.0, "t": 0.0, "m": 0.5, "s": 0.8, "b": 1.0, "d": 1.0}[wish.anchor[1]]
+        yield left, top, left + width, top + height
+    elif wish.gap <= 0.0:
         yield wish.x - 0.5 * width, wish.y - 0.5 * height, wish.x + 0.5 * width, wish.y + 0.5 * height
         return
     for distance in _DISTANCES:

@@ -12,7 +12,8 @@ from gaitway import planar
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.clip import Clip
-from gaitway.render.graph_picture import ACCENT, BACKDROP, FAINT, INK, graph_picture, text_font
+from gaitway.render.graph_picture import ACCENT, BACKDROP, FAINT, INK, graph_picture
+from gaitway.render.labels import text_font
 from gaitway.render.strips import filmstrip, save_png
 
 WIDTH = 1800

@@ -75,15 +75,7 @@ def film(
     Returns:
         The path written.
     """
-    target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in (".mp4", ".webp"):
-        raise GaitwayError(f"{target}: a film's name must end in .mp4 or .webp")
-    if not 1 <= quality <= 100:
-        raise GaitwayError(f"film quality {quality}; write a number from 1 to 100")
-    if kind == ".mp4":
-        _ffmpeg()  # say that it is missing before any work is done
-        size = (max(2, size[0] // 2 * 2), max(2, size[1] // 2 * 2))
+    target, size = checked_film(path, quality, size)
     _check_length([clips] if isinstance(clips, Clip) else clips, fps)
     stage = set_stage(clips, arrange=arrange, fps=fps, colors=colors, body=body)
     cameras = _cameras(stage, view, elevation, size, follow, camera)
@@ -105,6 +97,24 @@ def film(
 
     write_film(target, (draw(f) for f in range(len(stage))), len(stage), size, stage.fps, quality)
     return target
+
+
+def checked_film(path: str | Path, quality: int, size: tuple[int, int]) -> tuple[Path, tuple[int, int]]:
+    """The file and the size of a film, or an error before any work is done.
+
+    Returns:
+        The path, and the size as the format can have it: even numbers for MP4.
+    """
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in (".mp4", ".webp"):
+        raise GaitwayError(f"{target}: a film's name must end in .mp4 or .webp")
+    if not 1 <= quality <= 100:
+        raise GaitwayError(f"film quality {quality}; write a number from 1 to 100")
+    if kind == ".mp4":
+        _ffmpeg()
+        size = (max(2, size[0] // 2 * 2), max(2, size[1] // 2 * 2))
+    return target, size
 
 
 def _check_length(clips: Sequence[Clip], fps: float | None) -> None:

@@ -10,13 +10,14 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
 from gaitway.render import _kernels, _scene, _shading_kernels, _shadows
 from gaitway.render._kernels import Look, Shadow, View
 from gaitway.render.camera import Camera
+from gaitway.render.labels import LabelPlacer, Wish, write
 from gaitway.render.palette import from_hex
 from gaitway.render.things import Figure, Label, Obstacle, Paint
 
@@ -205,12 +206,16 @@ def _srgb_steps() -> npt.NDArray[np.uint8]:
 
 
 def draw_labels(picture: npt.NDArray[np.uint8], labels: Sequence[Label], camera: Camera) -> npt.NDArray[np.uint8]:
-    """The picture with words in it; those behind a perspective camera are left out."""
+    """The picture with words in it, moved aside where they would cover one another.
+
+    Words whose place is behind a perspective camera or outside the picture are left out.
+    """
     image = Image.fromarray(picture)
-    pen = ImageDraw.Draw(image)
+    wishes = []
     for label in labels:
-        x, y, depth = camera.project(label.place, image.size)
-        if depth > _NEAR or camera.span is not None:
-            font = ImageFont.load_default(label.size or max(11, image.height // 40))
-            pen.text((float(x), float(y)), label.text, fill=label.color, font=font, anchor=label.anchor)
+        x, y, depth = (float(v) for v in camera.project(label.place, image.size))
+        if (depth > _NEAR or camera.span is not None) and 0.0 <= x <= image.width and 0.0 <= y <= image.height:
+            size = label.size or max(11, image.height // 40)
+            wishes.append(Wish(label.text, x, y, size, label.color, 0.3 * size, label.halo, label.anchor))
+    write(ImageDraw.Draw(image), LabelPlacer(image.width, image.height).place(wishes, keep=True))
     return np.asarray(image)

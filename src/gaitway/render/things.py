@@ -13,7 +13,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.body import BodyShape
 from gaitway.render.mesh import Mesh, box, cylinder
-from gaitway.render.palette import Palette, person_palette
+from gaitway.render.palette import Palette, linear_color, person_palette
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,27 @@ def figures_of(
     if len(picked) and not (-len(clip) <= picked.min() and picked.max() < len(clip)):
         raise GaitwayError(f"frames {picked.min()}..{picked.max()} asked of clip '{clip.name}', which has {len(clip)}")
     return [Figure(clip.skeleton, places[f], turns[f], colors, body) for f in picked]
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """Anything with a surface."""
+
+    surface: Mesh
+    color: str | FloatArray = "#b9b4aa"
+    """One sRGB colour, or linear RGB of every vertex; (V, 3)."""
+    smooth: bool = False
+    """Whether it is one rounded surface rather than faces with edges between them; it is drawn faster then."""
+
+    def mesh(self) -> Mesh:
+        """Its surface."""
+        return self.surface
+
+    def colors(self) -> FloatArray:
+        """Linear RGB of every vertex; (V, 3)."""
+        if isinstance(self.color, str):
+            return np.tile(linear_color(self.color), (len(self.surface.points), 1))
+        return owned(self.color, "solid colours", (len(self.surface.points), 3))
 
 
 @dataclass(frozen=True)
@@ -137,6 +158,22 @@ class Mark:
         return self.outline, np.stack([np.zeros_like(after), after, after + 1], axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Paint on the floor of any outline, as triangles."""
+
+    corners: FloatArray
+    """[m]; (V, 2)."""
+    triangles: IntArray
+    """Anticlockwise seen from above; (T, 3)."""
+    color: str | tuple[float, float, float] = "#7f8fa6"
+    opacity: float = 1.0
+
+    def surface(self) -> tuple[FloatArray, IntArray]:
+        """Corners (V, 2) [m] and triangles (T, 3), anticlockwise seen from above."""
+        return self.corners, self.triangles
+
+
 @dataclass(frozen=True)
 class Label:
     """Words beside a place of the world."""
@@ -148,8 +185,10 @@ class Label:
     size: int = 0
     """Letter height in pixels; 0 takes one that suits the picture."""
     anchor: str = "mm"
-    """Pillow's text anchor: which point of the words is at the place."""
+    """Pillow's text anchor: which point of the words is at the place, unless other words are there."""
+    halo: str | None = None
+    """Colour of a rim around the letters."""
 
 
-Obstacle = Box | Cylinder
-Paint = Trail | Mark
+Obstacle = Solid | Box | Cylinder
+Paint = Trail | Mark | Patch
