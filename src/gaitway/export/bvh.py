@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from gaitway.errors import FormatError
 from gaitway.export.naming import different
 from gaitway.files import atomic_folder
 from gaitway.motion.editing import with_name
@@ -15,8 +16,8 @@ from gaitway.take.model import Take
 
 INDEX = "index.csv"
 """The file that says which character is where, and when it starts, which BVH cannot."""
-_LONGEST = 80
-"""Letters of a file name; every file system takes that many."""
+_LONGEST = 120
+"""Bytes of a file name; every file system takes that many."""
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(10))}
 """Names that Windows keeps for itself."""
 
@@ -53,14 +54,19 @@ def export_bvh(
     """
     folder = Path(folder)
     names = [f"{name}.bvh" for name in file_names(take.names)]
-    with atomic_folder(folder, overwrite=overwrite) as temporary:
-        with (temporary / INDEX).open("w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["file", "name", "start", "frames", "fps"])
-            for character, name in enumerate(names):
-                clip = with_name(take.clip(character, fps), take.names[character])
+    with (
+        atomic_folder(folder, overwrite=overwrite) as temporary,
+        (temporary / INDEX).open("w", newline="", encoding="utf-8") as file,
+    ):
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["file", "name", "start", "frames", "fps"])
+        for character, name in enumerate(names):
+            clip = with_name(take.clip(character, fps), take.names[character])
+            try:
                 save_clip(clip, temporary / name, unit=unit, up=up, euler_order=euler_order)
-                rows.writerow([name, clip.name, f"{take.start(character):.9g}", len(clip), f"{clip.fps:.9g}"])
+            except FormatError as problem:
+                raise FormatError(folder / name, str(problem).removeprefix(f"{problem.path}: ")) from None
+            rows.writerow([name, clip.name, f"{take.start(character):.9g}", len(clip), f"{clip.fps:.9g}"])
     return [folder / name for name in names]
 
 
@@ -70,5 +76,7 @@ def file_names(names: Iterable[str]) -> list[str]:
 
 
 def _file_name(name: str) -> str:
-    plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:_LONGEST] or "character"
-    return f"{plain}_" if plain.split(".")[0].lower() in _RESERVED else plain
+    plain = re.sub(r"[^\w.-]+", "_", name).strip("._").encode()[:_LONGEST].decode(errors="ignore").rstrip(".")
+    if not plain or plain.split(".")[0].lower() in _RESERVED:
+        plain = f"character_{plain}".rstrip("_")
+    return plain

@@ -1,0 +1,92 @@
+"""One door to all formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gaitway.errors import FormatError, GaitwayError
+from gaitway.export import FORMATS, choose_format, export
+from gaitway.world import World
+from small_takes import odd_take, walkers
+
+WORLD = World((-5.0, -5.0, 5.0, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "found"),
+    [
+        ("x.glb", None, "glb"),
+        ("x.USDZ", None, "usd"),
+        ("x.csv", None, "csv"),
+        ("x.parquet", None, "parquet"),
+        ("x.npz", None, "npz-dense"),
+        ("x.mp4", None, "mp4"),
+        ("x.png", None, "png"),
+        ("out", "bvh", "bvh"),
+        ("out.v2", "bvh", "bvh"),
+        ("x.usda", "usd", "usd"),
+    ],
+)
+def test_formats_are_chosen(name: str, to: str | None, found: str) -> None:
+    assert choose_format(name, to).name == found
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "words"),
+    [
+        ("x.fbx", None, r"x\.fbx: '\.fbx' is no known ending; the formats are glb \(\.glb\), .*bvh \(a folder\).*png"),
+        ("x", None, r"x: has no ending that names its format; the formats are"),
+        ("x.glb", "fbx", "there is no format 'fbx'; the formats are"),
+        ("x.glb", "usd", r"the name of a usd file must end in \.usd or \.usda or \.usdc or \.usdz"),
+        ("x", "csv", r"the name of a csv file must end in \.csv"),
+    ],
+)
+def test_unknown_formats_are_named(name: str, to: str | None, words: str) -> None:
+    with pytest.raises(FormatError, match=words):
+        choose_format(name, to)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_writers_can_be_called_alike(name: str) -> None:
+    """Every writer takes a take, a path and a rate, and a world where it says so."""
+    import inspect
+
+    parameters = inspect.signature(FORMATS[name].writer).parameters
+    assert list(parameters)[0] == "take"
+    assert list(parameters)[1] in ("path", "folder")
+    assert "fps" in parameters
+    assert ("world" in parameters) == FORMATS[name].shows_world
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.npz", "x.usdc"])
+def test_a_file_is_written(tmp_path: Path, name: str) -> None:
+    assert export(walkers(2, 0.3), tmp_path / name, world=WORLD) == [tmp_path / name]
+    assert (tmp_path / name).stat().st_size > 500
+
+
+def test_a_folder_is_filled(tmp_path: Path) -> None:
+    files = export(walkers(2, 0.3), tmp_path / "out", "bvh", up="z")
+    assert [f.name for f in files] == ["walker_0.bvh", "walker_1.bvh"]
+
+
+def test_rate_and_options_are_passed_on(tmp_path: Path) -> None:
+    export(walkers(1, 1.0), tmp_path / "x.csv", fps=10.0)
+    assert len(pd.read_csv(tmp_path / "x.csv")) == 11
+    export(odd_take(), tmp_path / "x.npz", skeleton=0)
+    assert np.load(tmp_path / "x.npz")["parents"].shape == (6,)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("x.csv", {"colour": "red"}, "format csv has no option 'colour'; it has none"),
+        ("x.npz", {"body": 1}, "format npz-dense has no option 'body'; its options are skeleton"),
+    ],
+)
+def test_options_are_not_swallowed(tmp_path: Path, name: str, options: dict, words: str) -> None:
+    with pytest.raises(GaitwayError, match=words):
+        export(walkers(1, 0.3), tmp_path / name, **options)
