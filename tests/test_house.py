@@ -53,7 +53,10 @@ def test_imports_point_downward(module: Path) -> None:
     assert not upward, f"{room} must not import {', '.join(sorted(upward))}"
 
 
-@pytest.mark.parametrize("package", ["gaitway", "gaitway.motion", "gaitway.library", "gaitway.render", "gaitway.bench"])
+@pytest.mark.parametrize(
+    "package",
+    ["gaitway", *(f"gaitway.{room}" for room in "motion world library scene take render audit export bench".split())],
+)
 def test_public_names_exist(package: str) -> None:
     module = import_module(package)
     assert module.__all__

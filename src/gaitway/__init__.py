@@ -11,38 +11,59 @@ from typing import TYPE_CHECKING, Any
 from gaitway._version import __version__
 
 if TYPE_CHECKING:
+    from gaitway.audit import audit_take
     from gaitway.errors import GaitwayError
+    from gaitway.export import export_take
     from gaitway.library import Library
     from gaitway.library.cast.catalog import cast_names, load_cast
     from gaitway.motion import Clip, Skeleton
     from gaitway.motion.formats import load_clip, save_clip
     from gaitway.render import film, filmstrip
+    from gaitway.scene import Scene, load_scene
+    from gaitway.take import Take, load_take, save_take
+    from gaitway.world import World
 
 _HOME = {
     "Clip": "gaitway.motion",
     "GaitwayError": "gaitway.errors",
     "Library": "gaitway.library",
+    "Scene": "gaitway.scene",
     "Skeleton": "gaitway.motion",
+    "Take": "gaitway.take",
+    "World": "gaitway.world",
+    "audit_take": "gaitway.audit",
     "cast_names": "gaitway.library.cast.catalog",
+    "export_take": "gaitway.export",
     "film": "gaitway.render",
     "filmstrip": "gaitway.render",
     "load_cast": "gaitway.library.cast.catalog",
     "load_clip": "gaitway.motion.formats",
+    "load_scene": "gaitway.scene",
+    "load_take": "gaitway.take",
     "save_clip": "gaitway.motion.formats",
+    "save_take": "gaitway.take",
 }
 
 __all__ = [
     "Clip",
     "GaitwayError",
     "Library",
+    "Scene",
     "Skeleton",
+    "Take",
+    "World",
     "__version__",
+    "audit_take",
     "cast_names",
+    "export_take",
     "film",
     "filmstrip",
     "load_cast",
     "load_clip",
+    "load_scene",
+    "load_take",
     "save_clip",
+    "save_take",
 ]
 
 
