@@ -64,7 +64,7 @@ def uniform_points(area: shapely.Geometry, count: int, rng: np.random.Generator)
 def _triangles(area: shapely.Geometry) -> FloatArray:
     """Triangles (T, 3, 2) that make up the polygons of an area."""
     parts = shapely.get_parts(shapely.constrained_delaunay_triangles(area))
-    return shapely.get_coordinates(parts).reshape(-1, 4, 2)[:, :3]
+    return np.asarray(shapely.get_coordinates(parts).reshape(-1, 4, 2)[:, :3])
 
 
 def _uniform(corners: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:

@@ -1,0 +1,218 @@
+"""Meshes as shapes: any triangles, given or read from files."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import trimesh
+
+from gaitway import planar
+from gaitway.arrays import FloatArray, IntArray, owned
+from gaitway.errors import FormatError, WorldError
+from gaitway.world.footprint import Footprint
+from gaitway.world.shapes import Shape, Solid, TriangleMesh
+from gaitway.world.slicing import plan_of
+
+MAX_FILE_BYTES = 256 * 2**20
+"""Largest mesh file that is read [bytes]."""
+MAX_TRIANGLES = 2_000_000
+"""Most triangles of one mesh."""
+MAX_COORDINATE = 1e6
+"""Largest coordinate [m]; beyond it a file is garbage."""
+UP_AXES = {".glb": "y", ".gltf": "y", ".obj": "y", ".stl": "z", ".ply": "z"}
+"""Endings that are read, and which axis points up in such files unless told."""
+_KEPT_SLICES = 64
+_WELD = 5
+"""Decimals [m] to which corners are rounded where a mesh is not closed otherwise."""
+
+
+class Model:
+    """Triangles in their own frame, and what has been worked out about them; shared by all places they stand in."""
+
+    def __init__(self, vertices: FloatArray, triangles: IntArray) -> None:
+        self.vertices, self.triangles = vertices, triangles
+        self.closed, self.oriented, self._corners = _topology(vertices, triangles)
+        if self.closed and self.oriented and _volume(self._corners) < 0.0:  # inside out
+            self.triangles, self._corners = triangles[:, ::-1], self._corners[:, ::-1]
+        self.heights = float(vertices[:, 2].min()), float(vertices[:, 2].max())
+        self._slices: OrderedDict[tuple[float, float], Footprint] = OrderedDict()
+
+    def footprint(self, low: float, high: float) -> Footprint:
+        """Plan of the part between two heights [m]; the last ones asked for are kept."""
+        key = (low if low >= self.heights[0] else -np.inf, high if high <= self.heights[1] else np.inf)
+        found = self._slices.pop(key, None)
+        if found is None:
+            found = plan_of(self._corners, *key, self.closed, self.oriented)
+        self._slices[key] = found
+        if len(self._slices) > _KEPT_SLICES:
+            self._slices.popitem(last=False)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Shape):
+    """Triangles that stand somewhere. If they are closed their inside is solid; otherwise they are thin sheets."""
+
+    model: Model
+    pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Planar pose (x, y, heading) of the model."""
+    lift: float = 0.0
+    """How much the model is raised [m]."""
+
+    @staticmethod
+    def of(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> Mesh:
+        """From arrays.
+
+        Args:
+            vertices: [m], Z up; (V, 3).
+            triangles: corners, anticlockwise seen from outside; (T, 3).
+
+        Raises:
+            WorldError: if the arrays do not fit together.
+        """
+        points = owned(vertices, "mesh vertices", (None, 3), error=WorldError)
+        corners = owned(triangles, "mesh triangles", (None, 3), np.int64, WorldError)
+        if not 0 < len(corners) <= MAX_TRIANGLES:
+            raise WorldError(f"mesh has {len(corners)} triangles; 1 to {MAX_TRIANGLES} are possible")
+        if corners.min() < 0 or corners.max() >= len(points):
+            raise WorldError(f"mesh triangles name vertex {corners.min()} to {corners.max()} of {len(points)}")
+        if np.abs(points).max() > MAX_COORDINATE:
+            raise WorldError(f"mesh has a coordinate of {np.abs(points).max():.4g} m; at most {MAX_COORDINATE:g}")
+        return Mesh(Model(points, corners))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the triangles enclose a solid."""
+        return self.model.closed
+
+    @property
+    def vertices(self) -> FloatArray:
+        """Where they stand [m]; (V, 3)."""
+        own = self.model.vertices
+        return np.column_stack([planar.transform_points(self.pose, own[:, :2]), own[:, 2] + self.lift])
+
+    @property
+    def triangles(self) -> IntArray:
+        """Corners, anticlockwise seen from outside; (T, 3)."""
+        return self.model.triangles
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest point [m]."""
+        low, high = self.model.heights
+        return low + self.lift, high + self.lift
+
+    def solids(self) -> tuple[Solid, ...]:
+        """The triangles where they stand."""
+        return (TriangleMesh(self.vertices, self.triangles, self.closed),)
+
+    def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
+        """Exact plan of the part strictly between two heights [m]; upright faces of an open mesh are lines."""
+        return self.model.footprint(low - self.lift, high - self.lift).placed(self.pose)
+
+    def placed(self, pose: npt.ArrayLike) -> Mesh:
+        """The mesh carried by a planar move; nothing is sliced anew."""
+        x, y, heading = (float(v) for v in planar.compose(pose, self.pose))
+        return replace(self, pose=(x, y, heading))
+
+    def raised(self, by: float) -> Mesh:
+        """The mesh lifted."""
+        return replace(self, lift=self.lift + by)
+
+
+def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> Mesh:
+    """Read a mesh from a GLB, GLTF, OBJ, STL or PLY file, with everything in it as one.
+
+    Args:
+        path: the file.
+        up: which of its axes points up, "y" or "z"; None is "y" for GLB, GLTF and OBJ, "z" for STL and PLY. With "y",
+            (x, y, z) in the file is (z, x, y) here, as in all files that gaitway reads and writes.
+        scale: metres for one unit of the file.
+
+    Raises:
+        FormatError: if the file is missing, broken, too large or of another kind, or has no triangles.
+        WorldError: if `up` or `scale` cannot be.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in UP_AXES:
+        raise FormatError(path, f"'{ending}' is not a mesh; write a file that ends in {', '.join(UP_AXES)}")
+    up = UP_AXES[ending] if up is None else up
+    if up not in ("y", "z"):
+        raise WorldError(f"mesh with up '{up}'; write y or z")
+    if not (np.isfinite(scale) and scale > 0.0):
+        raise WorldError(f"mesh with scale {scale}; write a number above 0")
+    vertices, triangles = _read(path, ending)
+    try:
+        return Mesh.of(scale * (vertices[:, [2, 0, 1]] if up == "y" else vertices), triangles)
+    except WorldError as problem:
+        raise FormatError(path, str(problem)) from None
+
+
+def _read(path: Path, ending: str) -> tuple[FloatArray, IntArray]:
+    if not path.is_file():
+        raise FormatError(path, "there is no such file")
+    if (size := path.stat().st_size) > MAX_FILE_BYTES:
+        raise FormatError(path, f"has {size / 2**20:.0f} MB; at most {MAX_FILE_BYTES // 2**20} are read")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scene = trimesh.load_scene(path, file_type=ending[1:], process=False, skip_materials=True)
+            parts = _parts(path, scene)
+    except FormatError:
+        raise
+    except (Exception, MemoryError) as problem:  # whatever a broken file makes the reader do
+        words = " ".join(str(problem).split())[:200] or type(problem).__name__
+        raise FormatError(path, f"is not a whole {ending[1:].upper()} mesh: {words}") from None
+    starts = np.cumsum([0, *(len(v) for v, _ in parts)])
+    return np.concatenate([v for v, _ in parts]), np.concatenate(
+        [t + start for (_, t), start in zip(parts, starts, strict=False)]
+    )
+
+
+def _parts(path: Path, scene: trimesh.Scene) -> list[tuple[FloatArray, IntArray]]:
+    """Vertices and triangles of everything in a scene graph, where it stands."""
+    nodes = [(scene.graph[node]) for node in scene.graph.nodes_geometry]
+    found = [(m, g) for m, g in ((m, scene.geometry[name]) for m, name in nodes) if isinstance(g, trimesh.Trimesh)]
+    total = sum(len(geometry.faces) for _, geometry in found)
+    if total == 0:
+        raise FormatError(path, "has no triangles; points and lines are not solid")
+    if total > MAX_TRIANGLES:
+        raise FormatError(path, f"has {total} triangles; at most {MAX_TRIANGLES} are possible")
+    return [
+        (np.asarray(g.vertices @ m[:3, :3].T + m[:3, 3]), np.asarray(_seen(g.faces, m), dtype=np.int64))
+        for m, g in found
+    ]
+
+
+def _seen(faces: npt.NDArray[np.int64], matrix: FloatArray) -> npt.NDArray[np.int64]:
+    """Triangles turned round where the matrix mirrors them."""
+    return faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0.0 else faces
+
+
+def _topology(vertices: FloatArray, triangles: IntArray) -> tuple[bool, bool, FloatArray]:
+    """Whether triangles are closed and all turned the same way, and their corners (T, 3, 3).
+
+    Equal vertices count as one: many files repeat them at sharp edges. Where that is not enough to close the surface,
+    nearly equal ones are tried.
+    """
+    for points in (vertices, np.round(vertices, _WELD)):
+        unique, index = np.unique(points, axis=0, return_inverse=True)
+        welded = index.reshape(-1)[triangles]
+        a, b = (np.concatenate([welded[:, (k + step) % 3] for k in range(3)]) for step in (0, 1))
+        low, high = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
+        _, which, count = np.unique(low * len(unique) + high, return_inverse=True, return_counts=True)
+        if (count % 2 == 0).all():
+            balance = np.bincount(which, np.where(a < b, 1.0, -1.0)[a != b])
+            return True, bool((balance == 0.0).all()), unique[welded]
+    return False, False, vertices[triangles]
+
+
+def _volume(corners: FloatArray) -> float:
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    return float((a * np.cross(b, c)).sum() / 6.0)
