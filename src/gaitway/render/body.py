@@ -58,7 +58,7 @@ class BodyShape:
     """Build and clothes of that person; None is the average one."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: bool = False) -> BodyMesh:
     """The body of a skeleton: from the recipe if there is one, else a person's, else tapered bones.
 

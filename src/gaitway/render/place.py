@@ -84,7 +84,7 @@ class Place:
         cloud = np.concatenate([np.column_stack([corners, ground + h]) for h in (0.0, 1.8)])
         cloud = np.concatenate([cloud, *(s.surface.points for s in self.still)])
         if azimuth is None:
-            aslant = np.radians(12.0 if max(x1 - x0, y1 - y0) > 2.0 * min(x1 - x0, y1 - y0) else 22.0)
+            aslant = np.radians(9.0 if max(x1 - x0, y1 - y0) > 2.0 * min(x1 - x0, y1 - y0) else 16.0)
             azimuth = aslant + (-0.5 * np.pi if x1 - x0 >= y1 - y0 else 0.0)
         if elevation is None:
             tallest = float(np.ptp(cloud[:, 2])) / min(x1 - x0, y1 - y0)

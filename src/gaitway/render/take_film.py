@@ -33,7 +33,7 @@ def take_still(
     who: Sequence[str] | None = None,
     size: tuple[int, int] = (1280, 720),
     trails: float = 0.0,
-    labels: bool = False,
+    labels: bool | Sequence[str] = False,
     cutaway: float | None = None,
     studio: Studio | None = None,
     samples: int = 8,
@@ -49,7 +49,7 @@ def take_still(
         who: names of those that the camera follows; None is everybody.
         size: width and height in pixels.
         trails: seconds of their way that people leave behind them on the ground; inf for all of it.
-        labels: write names over heads.
+        labels: write names over heads: of all (unless there are too many to read), or of these.
         cutaway: height above the ground at which things are cut off [m], to see into rooms; None cuts nothing.
         studio: light and floor.
         samples: places looked at in each pixel (1, 4, 8 or 16).
@@ -73,7 +73,7 @@ def take_strip(
     tile: tuple[int, int] = (480, 300),
     columns: int = 4,
     trails: float = 0.0,
-    labels: bool = False,
+    labels: bool | Sequence[str] = False,
     cutaway: float | None = None,
     studio: Studio | None = None,
     samples: int = 8,
@@ -90,7 +90,7 @@ def take_strip(
         tile: width and height of each picture in pixels.
         columns: pictures in a row.
         trails: seconds of their way that people leave behind them; inf for all of it.
-        labels: write names over heads.
+        labels: write names over heads: of all (unless there are too many to read), or of these.
         cutaway: height at which things are cut off [m].
         studio: light and floor.
         samples: places looked at in each pixel (1, 4, 8 or 16).
@@ -123,7 +123,7 @@ def take_film(
     who: Sequence[str] | None = None,
     size: tuple[int, int] = (1280, 720),
     trails: float = 0.0,
-    labels: bool = False,
+    labels: bool | Sequence[str] = False,
     cutaway: float | None = None,
     studio: Studio | None = None,
     samples: int = 4,
@@ -144,7 +144,7 @@ def take_film(
         who: names of those that the camera follows; None is everybody.
         size: width and height in pixels; an MP4 takes even numbers and rounds down.
         trails: seconds of their way that people leave behind them; inf for all of it.
-        labels: write names over heads.
+        labels: write names over heads: of all (unless there are too many to read), or of these.
         cutaway: height at which things are cut off [m].
         studio: light and floor.
         samples: places looked at in each pixel (1, 4, 8 or 16).
@@ -155,8 +155,8 @@ def take_film(
         The path written.
     """
     target, size = checked_film(path, quality, size)
-    times = _film_times(take, start, end, take.fps if fps is None else float(fps))
     rate = take.fps if fps is None else float(fps)
+    times = _film_times(take, start, end, rate)
     stage = TakeStage.of(take, world, cutaway, studio)
     cameras = _cameras(stage, camera, who, times, size)
 
@@ -171,16 +171,23 @@ def take_film(
 
 
 def _draw(
-    stage: TakeStage, time: float, camera: Camera, size: tuple[int, int], trails: float, labels: bool, samples: int
+    stage: TakeStage,
+    time: float,
+    camera: Camera,
+    size: tuple[int, int],
+    trails: float,
+    labels: bool | Sequence[str],
+    samples: int,
 ) -> Picture:
     ribbons, paint = stage.trails(time, trails)
+    names = [] if labels is False else stage.labels(time, None if labels is True else labels)
     return render_frame(
         stage.figures(time),
         camera,
         size=size,
         obstacles=[*stage.place.solids(time), *ribbons],
         paint=[*stage.place.paint, *paint],
-        labels=stage.labels(time) if labels else (),
+        labels=names,
         studio=stage.studio,
         samples=samples,
     )

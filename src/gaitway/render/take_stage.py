@@ -9,8 +9,12 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray
+from gaitway.motion.skeleton import Skeleton
+from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
-from gaitway.render.cast_bodies import built_in_palette
+from gaitway.render.cast_bodies import built_in_palette, built_in_shape
+from gaitway.render.human import is_humanoid
+from gaitway.render.look import person_look
 from gaitway.render.palette import Palette
 from gaitway.render.picture import Studio
 from gaitway.render.place import Place, split_trails
@@ -36,6 +40,8 @@ class TakeStage:
     studio: Studio
     palettes: tuple[Palette, ...]
     """Colours of each character, by its number, so that they are the same in every picture."""
+    bodies: tuple[BodyShape | None, ...]
+    """Build and clothes of each character, likewise."""
     track_times: FloatArray
     """When `tracks` were looked at [s]; (T,)."""
     tracks: FloatArray
@@ -56,20 +62,18 @@ class TakeStage:
         count = max(2, int(np.ceil(take.duration * _TRAIL_RATE)) + 1)
         times = np.linspace(0.0, max(take.duration, 1e-3), count)
         tracks = take.planar(times)[..., :2]
-        if world is None:
-            place = Place(World(_around(tracks)), cutaway, (), ())
-        else:
-            place = Place.of(world, cutaway)
+        place = Place(World(_around(tracks)), cutaway, (), ()) if world is None else Place.of(world, cutaway)
         palettes = tuple(built_in_palette(take.skeletons[body], i) for i, body in enumerate(take.bodies))
-        return TakeStage(take, place, place.studio(studio), palettes, times, tracks)
+        bodies = tuple(_body(take.skeletons[body], i) for i, body in enumerate(take.bodies))
+        return TakeStage(take, place, place.studio(studio), palettes, bodies, times, tracks)
 
     def figures(self, time: float) -> list[Figure]:
         """Everybody who is present at a time [s]."""
         out = []
         for group in self.take.joints(time):
             for row, character in enumerate(group.characters):
-                palette = self.palettes[character]
-                out.append(Figure(group.skeleton, group.positions[row], group.rotations[row], palette))
+                pose = (group.positions[row], group.rotations[row])
+                out.append(Figure(group.skeleton, *pose, self.palettes[character], self.bodies[character]))
         return out
 
     def trails(self, time: float, seconds: float) -> tuple[list[Solid], list[Paint]]:
@@ -85,16 +89,22 @@ class TakeStage:
                 trails.append(self.place.on_ground(path, 0.07, (red, green, blue), 0.7))
         return split_trails(trails)
 
-    def labels(self, time: float) -> list[Label]:
-        """Names over heads; none for a crowd, where nobody could read them."""
+    def labels(self, time: float, names: Sequence[str] | None = None) -> list[Label]:
+        """Names over heads.
+
+        Args:
+            time: when [s].
+            names: whose; None is everybody, unless that is a crowd in which nobody could read them.
+        """
+        chosen = None if names is None else {self.take.index(name) for name in names}
         out = []
         for group in self.take.joints(time):
             for row, character in enumerate(group.characters):
-                x, y, z = (float(v) for v in group.positions[row].max(axis=0))
-                middle = group.positions[row, 0]
-                place = (float(middle[0]), float(middle[1]), z + 0.35)
-                out.append(Label(self.take.names[character], place, anchor="ms", halo="#f6f6f4"))
-        return out if len(out) <= _MOST_LABELS else []
+                if chosen is None or int(character) in chosen:
+                    x, y = (float(v) for v in group.positions[row, 0, :2])
+                    place = (x, y, float(group.positions[row, :, 2].max()) + 0.3)
+                    out.append(Label(self.take.names[character], place, anchor="ms", halo="#f6f6f4"))
+        return out if len(out) <= _MOST_LABELS or chosen is not None else []
 
     def following(
         self, times: Sequence[float], size: tuple[int, int], who: Sequence[str] | None = None
@@ -113,6 +123,14 @@ class TakeStage:
         near = near.fit(box, size, margin=0.02)
         places = np.column_stack([track, ground])
         return [Camera(near.eye + at, near.target + at, near.up, near.field) for at in places]
+
+
+def _body(skeleton: Skeleton, number: int) -> BodyShape | None:
+    """A person of their own build and clothes; anybody else as the cast has them."""
+    shape = built_in_shape(skeleton)
+    if not (is_humanoid(skeleton) if shape is None else shape.person):
+        return shape
+    return BodyShape(() if shape is None else shape.parts, person=True, look=person_look(number))
 
 
 def _middles(tracks: FloatArray) -> tuple[FloatArray, float]:

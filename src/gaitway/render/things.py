@@ -13,7 +13,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.body import BodyShape
 from gaitway.render.mesh import Mesh, box, cylinder
-from gaitway.render.palette import Palette, linear_color, person_palette
+from gaitway.render.palette import TONES, Palette, linear_color, person_palette
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Figure:
         object.__setattr__(self, "positions", owned(self.positions, "figure positions", (joints, 3)))
         object.__setattr__(self, "rotations", owned(self.rotations, "figure rotations", (joints, 4)))
         colors = person_palette() if self.colors is None else self.colors
-        object.__setattr__(self, "colors", owned(colors, "figure colours", person_palette().shape))
+        object.__setattr__(self, "colors", owned(colors, "figure colours", (len(TONES), 3)))
 
 
 def figures_of(
