@@ -131,24 +131,25 @@ def test_blur_is_a_mean_over_a_box(seed, radius, height, width):
 
 @settings(deadline=None, max_examples=40)
 @given(SEEDS)
-def test_skin_moves_each_vertex_with_its_two_joints(seed):
+def test_skin_moves_each_vertex_with_its_joints(seed):
     rng = np.random.default_rng(seed)
-    figures, joints, vertices = 3, 4, 11
-    places = rng.normal(size=(figures, joints, 3))
-    turns = rotations.normalize(rng.normal(size=(figures, joints, 4)))
-    a, b = rng.integers(joints, size=vertices), rng.integers(joints, size=vertices)
-    weight = np.where(rng.random(vertices) < 0.4, 1.0, rng.random(vertices))
-    pa, pb, na, nb = (rng.normal(size=(vertices, 3)) for _ in range(4))
+    figures, joints, vertices = 3, 6, 11
+    places, rest_places = rng.normal(size=(figures, joints, 3)), rng.normal(size=(joints, 3))
+    turns, rest_turns = (rotations.normalize(rng.normal(size=(*n, joints, 4))) for n in ((figures,), ()))
+    which = rng.integers(joints, size=(vertices, 4))
+    shares = -np.sort(-rng.random((vertices, 4)) * (np.arange(4) < rng.integers(1, 5, (vertices, 1))), axis=1)
+    shares /= shares.sum(axis=1, keepdims=True)
+    rest_points, rest_normals = rng.normal(size=(2, vertices, 3))
     points, normals = np.empty((2, figures, vertices, 3))
-    for array in (a, b, weight, pa, pb, na, nb):
+    for array in (rest_places, rest_turns, which, shares, rest_points, rest_normals):
         array.setflags(write=False)  # as bodies have them: another type to Numba, and compiled already
-    _kernels.skin(places, turns, a, b, weight, pa, pb, na, nb, points, normals)
-    w = weight[:, None]
-    twin = w * (places[:, a] + rotations.rotate(turns[:, a], pa)) + (1 - w) * (
-        places[:, b] + rotations.rotate(turns[:, b], pb)
-    )
-    np.testing.assert_allclose(points, twin, atol=1e-12)
-    blended = w * rotations.rotate(turns[:, a], na) + (1 - w) * rotations.rotate(turns[:, b], nb)
+    _kernels.skin(places, turns, rest_places, rest_turns, which, shares, rest_points, rest_normals, points, normals)
+    back = rotations.conjugate(rest_turns)[which]
+    local = rotations.rotate(back, rest_points[:, None] - rest_places[which])
+    moved = places[:, which] + rotations.rotate(turns[:, which], local)
+    np.testing.assert_allclose(points, np.einsum("vk,nvkc->nvc", shares, moved), atol=1e-12)
+    turned = rotations.rotate(turns[:, which], rotations.rotate(back, rest_normals[:, None]))
+    blended = np.einsum("vk,nvkc->nvc", shares, turned)
     np.testing.assert_allclose(normals, blended / np.linalg.norm(blended, axis=-1, keepdims=True), atol=1e-9)
 
 

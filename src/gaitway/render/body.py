@@ -71,7 +71,7 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
     if is_humanoid(skeleton) if shape is None else shape.person:
         pieces, pose = human_pieces(skeleton, shape.look if shape else None, coarse=coarse)
     parts = bone_shape(skeleton).parts if shape is None and not pieces else (shape.parts if shape else ())
-    pieces = pieces + [_part_piece(skeleton, part, *pose, own, 10 if coarse else 24) for part in parts]
+    pieces = pieces + [_part_piece(skeleton, part, *pose, own, 10 if coarse else 16) for part in parts]
     if not pieces:
         raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
     return bind(pieces, pose, rest, np.array(own).reshape(-1, 3))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.body import BodyPart, BodyShape, Vector
+from gaitway.render.human import is_humanoid
+from gaitway.render.look import person_look
 from gaitway.render.palette import Palette, from_oklch, palette, person_palette, sided
 
 _COATS = ((0.48, 0.075, 52.0), (0.55, 0.085, 58.0), (0.38, 0.045, 50.0), (0.74, 0.015, 80.0), (0.62, 0.055, 75.0))
@@ -18,6 +22,19 @@ def built_in_shape(skeleton: Skeleton) -> BodyShape | None:
     if skeleton.name == "skateboarder" and "Board" in skeleton.names:
         return BodyShape(_board(), person=True)
     return None
+
+
+def individual_shape(skeleton: Skeleton, seed: int) -> BodyShape | None:
+    """The recipe of one individual of a crowd: people differ in build, clothes and hair.
+
+    Args:
+        skeleton: whose body.
+        seed: which individual; its colours are those of `built_in_palette`.
+    """
+    shape = built_in_shape(skeleton)
+    if shape is not None:
+        return replace(shape, look=person_look(seed)) if shape.person else shape
+    return BodyShape((), person=True, look=person_look(seed)) if is_humanoid(skeleton) else None
 
 
 def built_in_palette(skeleton: Skeleton, seed: int = 0, side_tint: float = 0.0) -> Palette:

@@ -53,9 +53,9 @@ def _drape(frame: Frame, rows: tuple[tuple[float, float, float], ...], tone: str
 
 
 def _ring(trunk: Trunk, share: float, off: float, wider: float) -> FloatArray:
-    points = trunk.ring(max(share, -0.02), off)
-    middle = points.mean(axis=0)
-    points = middle + (points - middle) * np.array([wider, 1.0 + 0.6 * (wider - 1.0), 1.0])
+    ring = trunk.ring(max(share, -0.02), off)
+    middle = ring.mean(axis=0)
+    points: FloatArray = middle + (ring - middle) * np.array([wider, 1.0 + 0.6 * (wider - 1.0), 1.0])
     points[:, 2] += min(share + 0.02, 0.0) * (trunk.top[2] - trunk.base[2])
     return points
 

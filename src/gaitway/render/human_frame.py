@@ -33,7 +33,7 @@ SIDES = (("left", 1.0), ("right", -1.0))
 def smooth(values: npt.ArrayLike, low: float, high: float) -> FloatArray:
     """0 below `low`, 1 above `high`, and a soft rise between."""
     t = np.clip((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)
+    return np.asarray(t * t * (3.0 - 2.0 * t))
 
 
 def unit(vector: FloatArray) -> FloatArray:
@@ -159,7 +159,7 @@ class Frame:
         wide = (0.050 + 0.030 * back) * size
         share = np.clip((below + wide) / (2.0 * wide), 0.0, 1.0)
         share = share * share * (3.0 - 2.0 * share)
-        return share * smooth(sign * points[:, 1], -0.045 * size, 0.05 * size)
+        return np.asarray(share * smooth(sign * points[:, 1], -0.045 * size, 0.05 * size))
 
     def hip_weights(self, points: FloatArray) -> FloatArray:
         """Shares of all joints (N, J) in moving points between the waist and the thighs (N, 3)."""
@@ -169,7 +169,7 @@ class Frame:
         out *= rest[:, None]
         for (side, _), share in zip(SIDES, shares, strict=True):
             out[:, self.skeleton.roles[f"{side}_hip"]] += share
-        return out / out.sum(axis=1, keepdims=True)
+        return np.asarray(out / out.sum(axis=1, keepdims=True))
 
     def arm_share(self, points: FloatArray, side: str, sign: float) -> FloatArray:
         """Share (N,) of an upper arm in moving points about its shoulder (N, 3)."""

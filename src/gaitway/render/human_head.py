@@ -39,7 +39,7 @@ def _skull(rise: FloatArray, turn: FloatArray) -> FloatArray:
     ahead = np.where(x > 0.0, (0.096 + 0.006 * low) * x, back * x) + 0.013 * low
 
     def lump(height: float, tall: float, aside: float, wide: float) -> FloatArray:
-        return front * np.exp(-(((z - height) / tall) ** 2) - ((np.abs(y) - aside) / wide) ** 2)
+        return np.asarray(front * np.exp(-(((z - height) / tall) ** 2) - ((np.abs(y) - aside) / wide) ** 2))
 
     ahead = ahead + 0.022 * lump(-0.26, 0.09, 0.0, 0.11) + 0.011 * lump(-0.08, 0.15, 0.0, 0.10)  # nose and its bridge
     ahead = ahead - 0.009 * lump(0.03, 0.10, 0.36, 0.17) + 0.004 * lump(0.20, 0.10, 0.25, 0.3)  # sockets, brow

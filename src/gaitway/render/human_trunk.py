@@ -88,9 +88,8 @@ class Trunk:
         # the throat is lower than the shoulders
         dip = -0.040 * smooth(share, 0.92, 1.10) * np.clip(np.cos(self.turn), 0.0, 1.0)
         dip = dip + 0.016 * smooth(share, 1.0, 1.08) * (1.0 - smooth(share, 1.09, 1.14)) * self.aside**2
-        return (
-            self.base + line + size * (x[:, None] * frame.forward + y[:, None] * frame.left + dip[:, None] * frame.up)
-        )
+        off_line = x[:, None] * frame.forward + y[:, None] * frame.left + dip[:, None] * frame.up
+        return np.asarray(self.base + line + size * off_line)
 
     def _swell(self, share: FloatArray) -> FloatArray:
         """What stands out ahead and behind of the plain rings [m] (K,): seat, belly, bust."""
@@ -98,7 +97,7 @@ class Trunk:
 
         def lump(at: float, spread: float, toward: float, width: float) -> FloatArray:
             apart = np.abs((self.turn - toward + np.pi) % (2.0 * np.pi) - np.pi)
-            return np.exp(-(((share - at) / spread) ** 2) - (apart / width) ** 2)
+            return np.asarray(np.exp(-(((share - at) / spread) ** 2) - (apart / width) ** 2))
 
         seat = 0.010 * sum(lump(-0.02, 0.16, np.pi + way, 0.5) for way in (0.55, -0.55))
         belly = 0.055 * look.belly * lump(0.34, 0.20, 0.0, 0.9)

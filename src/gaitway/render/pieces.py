@@ -123,15 +123,6 @@ def bind(
     )
 
 
-def skinned(body: BodyMesh, positions: FloatArray, turns: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Vertices [m] and unit normals (..., V, 3) of a body whose joints are at (..., J, 3) and turned by (..., J, 4)."""
-    moves = _moves((positions, turns), (body.rest_positions, body.rest_turns))
-    blend = np.einsum("vk,...vkab->...vab", body.weights, moves[..., body.joints, :, :])
-    points = np.einsum("...ab,...b->...a", blend[..., :3], body.points) + blend[..., 3]
-    normals = np.einsum("...ab,...b->...a", blend[..., :3], body.normals)
-    return points, normals / np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-12)
-
-
 def _moves(posed: tuple[FloatArray, FloatArray], rest: tuple[FloatArray, FloatArray]) -> FloatArray:
     """How each joint carries what hangs on it from the rest pose to another; (..., J, 3, 4)."""
     turn = rotations.multiply(posed[1], rotations.conjugate(rest[1]))

@@ -1,0 +1,84 @@
+"""Bodies of characters for files: the same that pictures show, as one skinned mesh with materials."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import FloatArray
+from gaitway.export.skinned import Material, SkinnedMesh
+from gaitway.motion.skeleton import Skeleton
+from gaitway.render.body import body_mesh
+from gaitway.render.cast_bodies import built_in_palette, individual_shape
+from gaitway.render.look import LOOKS
+from gaitway.render.palette import TONES, Palette
+from gaitway.render.pieces import BodyMesh
+
+INDIVIDUALS = LOOKS
+"""Different bodies that seeds lead to; more would not be noticed in a crowd, and fewer are shared in a file."""
+_ROUGHNESS = {"skin": 0.6, "hair": 0.5, "shoe": 0.55, "eye": 0.25}
+
+
+@lru_cache(maxsize=256)
+def character_mesh(skeleton: Skeleton, seed: int = 0) -> SkinnedMesh:
+    """The body of one individual.
+
+    A humanoid (known by its roles) is a person with a build, clothes, hair and colours of its own, whose bones are the
+    skeleton's; the built-in horse and skateboarder have bodies of their own; anything else gets tapered bones.
+
+    Args:
+        skeleton: of the character.
+        seed: which individual; there are `INDIVIDUALS`, after which they repeat.
+
+    Returns:
+        A closed mesh in the skeleton's rest pose, its vertices sorted by material. Individuals with the same shape have
+        equal arrays and differ in their materials alone.
+    """
+    seed = seed % INDIVIDUALS
+    body = body_mesh(skeleton, individual_shape(skeleton, seed))
+    materials, owner = _materials(body, built_in_palette(skeleton, seed))
+    keys = np.column_stack([owner, body.points, body.normals, body.joints, body.weights])
+    # sides of one garment part in some pictures; here they are one
+    kept, first, where = np.unique(keys.round(7), axis=0, return_index=True, return_inverse=True)
+    triangles = where.reshape(-1)[body.triangles]
+    triangles = triangles[np.argsort(kept[triangles[:, 0], 0], kind="stable")]
+    return SkinnedMesh(
+        points=_frozen(body.points[first]),
+        normals=_frozen(body.normals[first]),
+        joints=_frozen(body.joints[first].astype(np.uint16)),
+        weights=_frozen(_exact(body.weights[first])),
+        triangles=_frozen(triangles.astype(np.int32)),
+        material_of=_frozen(kept[triangles[:, 0], 0].astype(np.int32)),
+        materials=materials,
+        name=f"{skeleton.name}_{seed}",
+    )
+
+
+def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], npt.NDArray[np.int64]]:
+    """The materials that occur, and the index of each vertex's (V,)."""
+    colors = np.concatenate([palette, body.own_colors])
+    names = [tone.split("_")[0] for tone in TONES]
+    for own in body.own_colors:  # parts of one colour share a material
+        twin = next(i for i in range(len(TONES), len(colors)) if np.array_equal(colors[i], own))
+        names.append(f"part_{twin - len(TONES)}")
+    used = sorted({names[t] for t in np.unique(body.tones)}, key=names.index)
+    materials = []
+    for name in used:
+        red, green, blue = map(float, colors[names.index(name)])
+        materials.append(Material(name, (red, green, blue), _ROUGHNESS.get(name, 0.85)))
+    return tuple(materials), np.array([used.index(n) if n in used else -1 for n in names])[body.tones]
+
+
+def _exact(weights: FloatArray) -> npt.NDArray[np.float32]:
+    """Single precision whose rows still sum to one: the strongest takes the rest."""
+    single = weights.astype(np.float32)
+    single[:, 0] = np.float32(1.0) - single[:, 1:].sum(axis=1)
+    return single
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.setflags(write=False)
+    return array
