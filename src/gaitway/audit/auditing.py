@@ -15,7 +15,7 @@ from gaitway.audit.discs import crossings, disc_groups, overlaps
 from gaitway.audit.feet import Feet
 from gaitway.audit.ground import Ground, sunk
 from gaitway.audit.penetration import Search, groups_of, incidents
-from gaitway.audit.report import Bars, Finding, Report, Row, summed_up
+from gaitway.audit.report import Bars, Finding, Report, Row, shown, summed_up
 from gaitway.audit.sources import Source, usual_steps
 from gaitway.errors import GaitwayError
 from gaitway.motion.limits import joint_limits
@@ -64,7 +64,7 @@ class _Run:
         self.groups = groups_of(world) if world is not None else ()
         self.disc_groups = disc_groups(world) if world is not None else ()
         self.ground = Ground(world) if world is not None else None
-        self.sources = {i: Source(clip) for i, clip in enumerate(take.clips)}
+        self.sources = {i: Source(clip, take.fps) for i, clip in enumerate(take.clips)}
         self.usual = [usual_steps(take, body) for body in range(len(take.skeletons))]
         self.limits = [joint_limits(s) if has_legs(s) else None for s in take.skeletons]
         self.disc = take.facts.get("collision", "body") == "disc"
@@ -72,10 +72,16 @@ class _Run:
         self.findings: dict[str, list[Finding]] = {name: [] for name in self.rows}
         self.checked = dict.fromkeys(self.rows, 0)
         self.frames, self.between = 0, 0
+        self.excused: dict[str, float] = {}
 
     def add(self, row: str, findings: list[Finding], checked: int) -> None:
         self.findings[row] += findings
         self.checked[row] += checked
+
+    def excuse(self, row: str, value: float) -> None:
+        """Remember what source clips do themselves beyond a bar."""
+        if value > 0.0:
+            self.excused[row] = max(value, self.excused.get(row, 0.0))
 
     def character(self, index: int) -> None:
         """Everything about one character that does not concern others."""
@@ -93,7 +99,9 @@ class _Run:
         self.frames += frames
         body = int(self.take.bodies[index])
         limits = self.limits[body]
-        self.add("continuity", pops(figure, self.usual[body], self.bars.continuity), frames)
+        sudden, excused = pops(figure, self.usual[body], self.sources, self.bars.continuity)
+        self.excuse("continuity", excused)
+        self.add("continuity", sudden, frames)
         if limits is not None and len(limits.joints):
             self.add("limits", strained(figure, limits, self.bars.limit_deg), frames)
         for finding in arrivals(figure, self.bars):
@@ -119,7 +127,9 @@ class _Run:
         self.between += search.between
         for name, special in (("penetration", False), ("penetration_special", True)):
             self.add(name, incidents(name, search, special), frames)
-        self.add("under_ground", sunk(figure, world, self.bars.penetration), frames)
+        under, excused = sunk(figure, world, self.sources, self.bars.penetration)
+        self.excuse("under_ground", excused)
+        self.add("under_ground", under, frames)
         self.add("bounds", outside(figure, world, self.bars.bounds), frames)
         if len(self.take.radii) and np.isfinite(self.take.radii[figure.index]):
             self.add("disc", overlaps(figure, self.disc_groups, self.bars.disc), frames)
@@ -141,6 +151,8 @@ class _Run:
             note = row.note if self.checked[name] == 0 else ""
             if self.world is None and row.note != _NO_WORLD and name in _NEED_WORLD:
                 note = _NO_WORLD
+            if name in self.excused:
+                note = f"source clips themselves reach {shown(self.excused[name], row.unit)}, which does not count"
             rows.append(summed_up(self.findings[name], replace(row, note=note), self.checked[name]))
         worst: dict[str, dict[str, float]] = {name: {} for name in self.take.names}
         for name, findings in self.findings.items():

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
+from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import with_contact_points
@@ -17,6 +19,8 @@ from gaitway.take.model import Take
 
 SLACK = 1.25
 """A capsule's way from frame to frame is at most this much longer than the straight line: it goes along arcs."""
+_SAME = 1e-3
+"""Places nearer to one another than this are the same joint [m]."""
 FINEST = 0.002
 """Capsules that go less than this are not looked at in between [m]."""
 
@@ -36,6 +40,8 @@ class Walker:
     """Of its joints [m]; (F, J, 3)."""
     segments: FloatArray
     """Axes of its capsules [m]; (F, C, 2, 3)."""
+    thick: FloatArray
+    """See `skin` [m]; (C, 2)."""
 
     @property
     def name(self) -> str:
@@ -58,7 +64,37 @@ def walker(take: Take, index: int, bodies: Mapping[int, CapsuleBody]) -> Walker:
     body = bodies[int(take.bodies[index])]
     positions, world = clip.joint_transforms()
     times = take.start(index) + np.arange(len(clip)) / clip.fps
-    return Walker(take, index, with_points(clip), body, times, positions, body.segments(positions, world))
+    clip = with_points(clip)
+    axes = body.segments(positions, world)
+    return Walker(take, index, clip, body, times, positions, axes, skin(body, clip.skeleton))
+
+
+def skin(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:
+    """How thick a body is at both ends of each capsule where it meets the ground [m]; (C, 2).
+
+    A thigh is as thick as its capsule, but not down to the knee on which somebody crawls, and a hand is flatter than
+    its capsule. Contact points are on the skin: where one lies inside a capsule of its joint, it says how thick that
+    is, and so is what else ends at that joint.
+    """
+    world = t_pose(skeleton)
+    places = t_pose_positions(skeleton, world)
+    axes = body.segments(places, world)
+    out = np.repeat(body.radii[:, None], 2, axis=1)
+    for point in skeleton.contact_points:
+        at = places[point.joint]
+        place = at + rotations.rotate(world[point.joint], np.array(point.offset))
+        mine = body.joints == point.joint
+        away = [_off_axis(place, axis) for axis in axes[mine]] or [np.inf]
+        ends = mine[:, None] | (np.linalg.norm(axes - at, axis=-1) < _SAME)
+        out = np.where(ends, np.minimum(out, min(away)), out)
+    return out
+
+
+def _off_axis(point: FloatArray, axis: FloatArray) -> float:
+    """Distance of a point from a segment (2, 3) [m]."""
+    along = axis[1] - axis[0]
+    share = np.clip((point - axis[0]) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+    return float(np.linalg.norm(point - axis[0] - share * along))
 
 
 def bodies_of(take: Take) -> dict[int, CapsuleBody]:

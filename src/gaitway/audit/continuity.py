@@ -8,24 +8,41 @@ from gaitway.arrays import FloatArray
 from gaitway.audit.bodies import Walker
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.report import Finding
-from gaitway.audit.sources import root_steps, turn_steps
+from gaitway.audit.sources import Played, Source, root_steps, turn_steps
 from gaitway.motion.limits import JointLimits, violations
 
+_FAITHFUL = 1.1
+"""A take may change speed by this much more than its source clip does at the same frames."""
 
-def pops(walker: Walker, usual: tuple[FloatArray, float], bar: float) -> list[Finding]:
-    """Sudden changes of speed as multiples of the usual ones, one finding for each moment; else the most sudden."""
+
+def pops(
+    walker: Walker, usual: tuple[FloatArray, float], sources: dict[int, Source], bar: float
+) -> tuple[list[Finding], float]:
+    """Sudden changes of speed as multiples of the usual ones, one finding for each moment; else the most sudden.
+
+    What a source clip does itself, at the very frames that are played, is not held against the take. The second result
+    is the greatest multiple of that kind, 0 if there is none beyond the bar.
+    """
     if len(walker.clip) <= 2:
-        return []
-    turns, roots = turn_steps(walker.clip) / usual[0], root_steps(walker.clip) / usual[1]
-    shares = np.column_stack([turns, roots])
-    part = np.argmax(shares, axis=1)
-    worst = shares[np.arange(len(part)), part]
+        return [], 0.0
+    scale = np.append(usual[0], usual[1])
+    shares = np.column_stack([turn_steps(walker.clip), root_steps(walker.clip)]) / scale
+    bars = np.full(shares.shape, bar)
+    excused = 0.0
+    if (shares > bar).any():
+        own = Played(walker.take, walker.index).own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
+        bars = np.maximum(bar, _FAITHFUL * own)
+        excused = float(np.max(shares, initial=0.0, where=(shares > bar) & (shares <= bars)))
+    part = np.argmax(shares - bars, axis=1)
+    rows = np.arange(len(part))
+    worst, beyond = shares[rows, part], (shares - bars)[rows, part]
     names = [*walker.clip.skeleton.names, "root"]
     out = []
-    for step, span in worst_of_runs(worst, walker.times[1:-1], bar):
-        joint = int(part[step]) if part[step] < turns.shape[1] else 0
-        out.append(_finding("continuity", walker, step + 1, joint, names[part[step]], float(worst[step]), bar, span))
-    return out
+    for step, span in worst_of_runs(beyond, walker.times[1:-1], 0.0):
+        joint = int(part[step]) if part[step] < len(names) - 1 else 0
+        limit = float(bars[step, part[step]])
+        out.append(_finding("continuity", walker, step + 1, joint, names[part[step]], float(worst[step]), limit, span))
+    return out, excused
 
 
 def strained(walker: Walker, limits: JointLimits, bar: float) -> list[Finding]:

@@ -10,10 +10,15 @@ from gaitway.audit._kernels import BALL, CONCAVE, Solids
 from gaitway.audit.bodies import Walker
 from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
+from gaitway.audit.sources import Played, Source
 from gaitway.world.world import World
 
 _EDGE = 0.04
 """A foot may stick out over the edge of what it stands on by this much [m]."""
+
+
+_FAITHFUL = 0.002
+"""A part may be this much deeper under the ground than in the source clip [m]: frames lie between the clip's."""
 
 
 class Ground:
@@ -76,19 +81,30 @@ def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
     return out
 
 
-def sunk(walker: Walker, world: World, bar: float) -> list[Finding]:
-    """Parts of a body that are under the terrain, one finding for each span of time; else the deepest."""
+def sunk(walker: Walker, world: World, sources: dict[int, Source], bar: float) -> tuple[list[Finding], float]:
+    """Parts of a body that are under the terrain, one finding for each span of time; else the deepest.
+
+    What is as deep under the floor of the source clip, at the very frames that are played, is not held against the
+    take. The second result is the deepest of that kind [m], 0 if there is none beyond the bar.
+    """
     depths, shares = _depths(walker, world)
-    part = np.argmax(depths, axis=1)
-    deepest = depths[np.arange(len(part)), part]
-    return [
-        Finding(
-            "under_ground", float(deepest[f]), bar, float(walker.times[f]), walker.frame(float(walker.times[f])),
-            (walker.name,), walker.body.names[part[f]], "ground",
-            _on_axis(walker.segments[f, part[f]], shares[f, part[f]]), span,
-        )
-        for f, span in worst_of_runs(deepest, walker.times, bar)
-    ]  # fmt: skip
+    bars = np.full(depths.shape, bar)
+    excused = 0.0
+    if (depths > bar).any():
+        own = Played(walker.take, walker.index).own(sources, walker.times, lambda source: source.sunk)
+        bars = np.maximum(bar, own + _FAITHFUL)
+        excused = float(np.max(depths, initial=0.0, where=(depths > bar) & (depths <= bars)))
+    part = np.argmax(depths - bars, axis=1)
+    beyond = (depths - bars)[np.arange(len(part)), part]
+    out = []
+    for f, span in worst_of_runs(beyond, walker.times, 0.0):
+        p, time = int(part[f]), float(walker.times[f])
+        finding = Finding(
+            "under_ground", float(depths[f, p]), float(bars[f, p]), time, walker.frame(time), (walker.name,),
+            walker.body.names[p], "ground", _on_axis(walker.segments[f, p], shares[f, p]), span,
+        )  # fmt: skip
+        out.append(finding)
+    return out, excused
 
 
 def worst_of_runs(
@@ -109,10 +125,10 @@ def _depths(walker: Walker, world: World) -> tuple[FloatArray, FloatArray]:
 
     Heights are taken along the axis in steps of a cell and turned into distances by the slope there.
     """
-    axes, radii = walker.segments, walker.body.radii
+    axes, thick = walker.segments, walker.thick
     if world.terrain is None:
-        low = np.argmin(axes[..., 2], axis=-1)
-        return radii - axes[..., 2].min(axis=-1), low.astype(np.float64)
+        under = thick - axes[..., 2]
+        return under.max(axis=-1), np.argmax(under, axis=-1).astype(np.float64)
     longest = float(np.linalg.norm(axes[0, :, 1] - axes[0, :, 0], axis=-1).max())
     places = np.linspace(0.0, 1.0, int(np.clip(np.ceil(longest / world.terrain.cell), 1, 16)) + 1)
     depths, step = [], 0.5 * world.terrain.cell
@@ -121,6 +137,7 @@ def _depths(walker: Walker, world: World) -> tuple[FloatArray, FloatArray]:
         height = world.ground(points[..., :2])
         east = (world.ground(points[..., :2] + [step, 0.0]) - world.ground(points[..., :2] - [step, 0.0])) / (2 * step)
         north = (world.ground(points[..., :2] + [0.0, step]) - world.ground(points[..., :2] - [0.0, step])) / (2 * step)
+        radii = thick[:, 0] + share * (thick[:, 1] - thick[:, 0])
         depths.append(radii - (points[..., 2] - height) / np.sqrt(1.0 + east**2 + north**2))
     all_depths = np.stack(depths)
     best = np.argmax(all_depths, axis=0)

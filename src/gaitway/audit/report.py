@@ -107,6 +107,7 @@ class Row:
         if self.worst is not None:
             worst = shown(self.worst.value, self.unit)
             where = self.worst.words() + (f" (+{len(self.violations) - 1} more)" if len(self.violations) > 1 else "")
+            where += f"; {self.note}" if self.note else ""
         return self.title, bar, worst, where, self.verdict
 
 

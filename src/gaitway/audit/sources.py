@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.audit.bodies import has_legs, with_points
+from gaitway.audit.bodies import has_legs, skin, with_points
+from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import resample
@@ -23,8 +26,8 @@ hardly moves do not forbid them."""
 class Source:
     """One clip of a take, measured as far as needed."""
 
-    def __init__(self, clip: Clip) -> None:
-        self.clip = with_points(clip)
+    def __init__(self, clip: Clip, fps: float) -> None:
+        self.clip, self.fps = with_points(clip), fps
 
     @cached_property
     def points(self) -> FloatArray:
@@ -35,6 +38,26 @@ class Source:
     def found(self) -> BoolArray | None:
         """Contacts found by the audit itself, whatever the clip claims; (F, P), None for what is no humanoid."""
         return detect_contacts(self.clip).contacts if has_legs(self.clip.skeleton) else None
+
+    @cached_property
+    def at_rate(self) -> Clip:
+        """The clip at the take's rate."""
+        return self.clip if self.clip.fps == self.fps else resample(self.clip, self.fps)
+
+    @cached_property
+    def sudden(self) -> FloatArray:
+        """Changes of speed, joints and then the root, the greatest of three frames; (F, J + 1)."""
+        out = np.zeros((len(self.at_rate), len(self.clip.skeleton) + 1))
+        if len(out) > 2:
+            out[1:-1] = np.column_stack([turn_steps(self.at_rate), root_steps(self.at_rate)])
+        return np.asarray(scipy.ndimage.maximum_filter1d(out, 3, axis=0, mode="nearest"))
+
+    @cached_property
+    def sunk(self) -> FloatArray:
+        """How deep each capsule is under the clip's own floor [m], the deepest of three frames; (F, C)."""
+        body = capsule_body(self.clip.skeleton)
+        under = (skin(body, self.clip.skeleton) - capsules(self.at_rate, body)[..., 2]).max(axis=-1)
+        return np.asarray(scipy.ndimage.maximum_filter1d(under, 3, axis=0, mode="nearest"))
 
 
 class Played:
@@ -75,6 +98,17 @@ class Played:
             rows = np.flatnonzero((times >= begins[k] - 1e-9) & (times < ends[k] - 1e-9))
             frames = np.round(self._clip_times(k, times[rows]) * source.fps).astype(np.int64)
             out[rows] = flags[np.clip(frames, 0, len(source) - 1)]
+        return out
+
+    def own(self, sources: dict[int, Source], times: FloatArray, measure: Callable[[Source], FloatArray]) -> FloatArray:
+        """What the source clips do themselves at the take's frames, by a measure (frames, ...) at the take's rate."""
+        out = np.zeros((len(times), *measure(sources[self.clips[0]]).shape[1:]))
+        fades = np.append(self.blends[1:], 0.0)
+        for k, clip in enumerate(self.clips):
+            rows = np.flatnonzero((times >= self.starts[k] - 1e-9) & (times <= self.stops[k] + fades[k] + 1e-9))
+            values = measure(sources[clip])
+            frames = np.round(self._clip_times(k, times[rows]) * sources[clip].fps).astype(np.int64)
+            out[rows] = np.maximum(out[rows], values[np.clip(frames, 0, len(values) - 1)])
         return out
 
     def _clip_times(self, k: int, times: FloatArray) -> FloatArray:
