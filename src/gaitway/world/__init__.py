@@ -1,8 +1,11 @@
 """Places: shapes, obstacles, terrain and movers, their grids, and exact questions about them."""
 
 from gaitway.world.footprint import Footprint
+from gaitway.world.grid import GridSpec, Window
+from gaitway.world.height_grid import HeightGrid
 from gaitway.world.mover import Mover, Phase
 from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+from gaitway.world.occupancy import Occupancy
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere, Stairs
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import Snapshot, World
@@ -13,8 +16,11 @@ __all__ = [
     "Box",
     "Cylinder",
     "Footprint",
+    "GridSpec",
+    "HeightGrid",
     "Mover",
     "Obstacle",
+    "Occupancy",
     "Phase",
     "Polygon",
     "Shape",
@@ -22,5 +28,6 @@ __all__ = [
     "Sphere",
     "Stairs",
     "Terrain",
+    "Window",
     "World",
 ]

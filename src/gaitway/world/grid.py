@@ -1,0 +1,129 @@
+"""Grids over the floor plan: where cells lie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.errors import WorldError
+
+MAX_CELLS = 100_000_000
+"""Most cells of one grid: a square kilometre in cells of 10 cm."""
+SLACK = 1e-9
+"""Metres by which grids err on the safe side, so that rounding never makes a cell free that is not."""
+
+Bounds = tuple[float, float, float, float]
+
+
+class Window(NamedTuple):
+    """A rectangle of cells; it is empty if an end is not beyond its start."""
+
+    row: int
+    column: int
+    row_end: int
+    column_end: int
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has no cells."""
+        return self.row_end <= self.row or self.column_end <= self.column
+
+    def grown(self, by: int) -> Window:
+        """With `by` more cells on every side."""
+        return Window(self.row - by, self.column - by, self.row_end + by, self.column_end + by)
+
+    def clipped(self, shape: tuple[int, int]) -> Window:
+        """The part that lies in a grid of so many rows and columns."""
+        row, column = max(self.row, 0), max(self.column, 0)
+        return Window(row, column, min(self.row_end, shape[0]), min(self.column_end, shape[1]))
+
+    def joined(self, other: Window) -> Window:
+        """The smallest window that holds both."""
+        if self.empty or other.empty:
+            return other if self.empty else self
+        return Window(
+            min(self.row, other.row),
+            min(self.column, other.column),
+            max(self.row_end, other.row_end),
+            max(self.column_end, other.column_end),
+        )
+
+
+EMPTY_WINDOW = Window(0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class GridSpec:
+    """Square cells in rows along x.
+
+    Cell (row i, column j) is the closed square from `origin + (j, i) * cell` to `origin + (j + 1, i + 1) * cell`.
+    """
+
+    origin: tuple[float, float]
+    """x and y of the lower left corner [m]."""
+    cell: float
+    """Side of a cell [m]."""
+    shape: tuple[int, int]
+    """Rows (along y) and columns (along x)."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.cell) and self.cell > 0.0):
+            raise WorldError(f"grid cell {self.cell}; write a length above 0 in metres")
+        if not all(math.isfinite(v) for v in self.origin):
+            raise WorldError(f"grid origin {self.origin} must be two finite numbers")
+        rows, columns = (int(n) for n in self.shape)
+        if rows < 1 or columns < 1:
+            raise WorldError(f"grid of {rows} x {columns} cells; at least one row and one column are needed")
+        if rows * columns > MAX_CELLS:
+            raise WorldError(
+                f"grid of {rows} x {columns} cells of {self.cell:g} m is more than {MAX_CELLS:,}; write a larger cell"
+            )
+        object.__setattr__(self, "origin", (float(self.origin[0]), float(self.origin[1])))
+        object.__setattr__(self, "cell", float(self.cell))
+        object.__setattr__(self, "shape", (rows, columns))
+
+    @staticmethod
+    def covering(bounds: Bounds, cell: float) -> GridSpec:
+        """The smallest grid that starts at the lower left corner of bounds (xmin, ymin, xmax, ymax) and covers them."""
+        if not (math.isfinite(cell) and cell > 0.0):
+            raise WorldError(f"grid cell {cell}; write a length above 0 in metres")
+        x0, y0, x1, y1 = bounds
+        rows, columns = (max(math.ceil((b - a - SLACK) / cell), 1) for a, b in ((y0, y1), (x0, x1)))
+        return GridSpec((x0, y0), cell, (rows, columns))
+
+    @property
+    def bounds(self) -> Bounds:
+        """xmin, ymin, xmax, ymax [m] of all cells together."""
+        (x, y), (rows, columns) = self.origin, self.shape
+        return x, y, x + columns * self.cell, y + rows * self.cell
+
+    @property
+    def window(self) -> Window:
+        """All cells."""
+        return Window(0, 0, *self.shape)
+
+    def cells(self, points: npt.ArrayLike) -> IntArray:
+        """Row and column (..., 2) of the cell in which each point (..., 2) lies, also beyond the grid."""
+        points = np.asarray(points, dtype=np.float64)
+        cells: IntArray = np.floor((points[..., ::-1] - self.origin[::-1]) / self.cell).astype(np.int64)
+        return cells
+
+    def centers(self, cells: npt.ArrayLike) -> FloatArray:
+        """Middle (..., 2) [m] of each cell, given as row and column (..., 2)."""
+        out: FloatArray = (np.asarray(cells)[..., ::-1] + 0.5) * self.cell + self.origin
+        return out
+
+    def all_centers(self) -> FloatArray:
+        """Middle of every cell [m]; (rows, columns, 2)."""
+        rows, columns = self.shape
+        return self.centers(np.moveaxis(np.indices((rows, columns)), 0, -1))
+
+    def contains(self, cells: npt.ArrayLike) -> BoolArray:
+        """Whether each cell (..., 2) lies in the grid; (...)."""
+        cells = np.asarray(cells)
+        return np.asarray(((cells >= 0) & (cells < self.shape)).all(axis=-1))
