@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -52,20 +53,28 @@ def test_unknown_formats_are_named(name: str, to: str | None, words: str) -> Non
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_writers_can_be_called_alike(name: str) -> None:
-    """Every writer takes a take, a path and a rate, and a world where it says so."""
-    import inspect
-
+    """Every writer takes a take and a path, and a rate and a world where it says so."""
     parameters = inspect.signature(FORMATS[name].writer).parameters
-    assert list(parameters)[0] == "take"
+    assert next(iter(parameters)) == "take"
     assert list(parameters)[1] in ("path", "folder")
-    assert "fps" in parameters
+    assert ("fps" in parameters) == FORMATS[name].has_rate
     assert ("world" in parameters) == FORMATS[name].shows_world
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.npz", "x.usdc"])
+@pytest.mark.parametrize("name", ["x.csv", "x.glb", "x.npz", "x.parquet", "x.usdc"])
 def test_a_file_is_written(tmp_path: Path, name: str) -> None:
-    assert export(walkers(2, 0.3), tmp_path / name, world=WORLD) == [tmp_path / name]
+    told: list[tuple[int, int]] = []
+    progress = lambda done, total: told.append((done, total))  # noqa: E731
+    assert export(walkers(2, 0.3), tmp_path / name, world=WORLD, progress=progress) == [tmp_path / name]
     assert (tmp_path / name).stat().st_size > 500
+    assert not told or told[-1][0] == told[-1][1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), [("x.png", {}), ("x.png", {"time": 0.2}), ("x.webp", {"fps": 5.0})])
+def test_pictures_are_drawn(tmp_path: Path, name: str, options: dict) -> None:
+    assert export(walkers(2, 0.5), tmp_path / name, world=WORLD, **options) == [tmp_path / name]
+    assert (tmp_path / name).stat().st_size > 5000
 
 
 def test_a_folder_is_filled(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gaitway.errors import FormatError
+from gaitway.export.formats import Progress
 from gaitway.export.naming import different
 from gaitway.files import atomic_folder
 from gaitway.motion.editing import with_name
@@ -31,6 +32,7 @@ def export_bvh(
     unit: str | float | None = None,
     up: str | None = None,
     euler_order: str = "zxy",
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write one BVH file for each character, and `index.csv` with their names and start times.
 
@@ -45,6 +47,7 @@ def export_bvh(
         unit: the files' unit of length, as for `save_clip`.
         up: the files' vertical axis, as for `save_clip`.
         euler_order: order of rotations, as for `save_clip`.
+        progress: called with (characters done, characters in all).
 
     Returns:
         The files, in the order of the characters.
@@ -67,6 +70,8 @@ def export_bvh(
             except FormatError as problem:
                 raise FormatError(folder / name, str(problem).removeprefix(f"{problem.path}: ")) from None
             rows.writerow([name, clip.name, f"{take.start(character):.9g}", len(clip), f"{clip.fps:.9g}"])
+            if progress is not None:
+                progress(character + 1, len(take))
     return [folder / name for name in names]
 
 

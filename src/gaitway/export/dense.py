@@ -14,6 +14,7 @@ import numpy as np
 
 from gaitway.errors import FormatError
 from gaitway.export.clock import clock_blocks
+from gaitway.export.formats import Progress
 from gaitway.files import atomic_write, check_writable
 from gaitway.take.checks import checked_rate
 from gaitway.take.evaluation import sampled
@@ -23,7 +24,14 @@ from gaitway.take.tables import chosen_body, clock_frames
 _ROWS_AT_ONCE = 50_000
 
 
-def export_dense(take: Take, path: str | Path, fps: float | None = None, *, skeleton: int | None = None) -> None:
+def export_dense(
+    take: Take,
+    path: str | Path,
+    fps: float | None = None,
+    *,
+    skeleton: int | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Write all poses of characters that share a skeleton as one NPZ file of plain arrays (`numpy.load` reads it).
 
     It holds `fps`, `names` (C), `joint_names` (J), `parents` (J), `offsets` (J, 3) [m], `start` (C) and `length` (C) in
@@ -36,6 +44,7 @@ def export_dense(take: Take, path: str | Path, fps: float | None = None, *, skel
         path: the file; .npz.
         fps: frames a second [Hz]; the take's own if None.
         skeleton: index into `take.skeletons`: only characters with that body. May be left out if all have the same.
+        progress: called with (frames done, frames in all), all characters counted.
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.
@@ -66,13 +75,16 @@ def export_dense(take: Take, path: str | Path, fps: float | None = None, *, skel
         for name, value in small.items():
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asanyarray(value), allow_pickle=False)
-        rows = int(length.sum())
+        rows, done = int(length.sum()), 0
         # an archive takes one array after the other, but both come out of one evaluation
         with _array(archive, "rotations", (rows, len(bones), 4), np.dtype("<f4")) as member:
             for characters, frames in clock_blocks(take, rate, who, _ROWS_AT_ONCE):
                 places, turns = sampled(take, body, characters, frames / rate)
                 member.write(turns.astype("<f4").data)
                 roots.write(places.astype("<f8").data)
+                done += len(frames)
+                if progress is not None:
+                    progress(done, rows)
         roots.seek(0)
         with _array(archive, "root", (rows, 3), np.dtype("<f8")) as member:
             shutil.copyfileobj(roots, member, 1 << 20)

@@ -13,6 +13,9 @@ from gaitway.errors import FormatError, GaitwayError
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
 
 @dataclass(frozen=True)
 class Format:
@@ -29,10 +32,12 @@ class Format:
     """Where its writer is, which is loaded when it is needed."""
     shows_world: bool = False
     """Whether the place can be in the file."""
+    has_rate: bool = True
+    """Whether it has frames at all."""
 
     @property
     def writer(self) -> Callable[..., Any]:
-        """The function that writes it: `writer(take, path, [world,] fps=..., **options)`."""
+        """The function that writes it: `writer(take, path, [world=..., fps=..., progress=...,] **options)`."""
         return getattr(import_module(self.module), self.function)  # type: ignore[no-any-return]
 
 
@@ -46,8 +51,8 @@ _ALL = (
     Format("csv", "root paths as text", (".csv",), "gaitway.export.tables", "export_trajectories"),
     Format("parquet", "root paths, compact", (".parquet",), "gaitway.export.tables", "export_trajectories"),
     Format("npz-dense", "all poses as NumPy arrays", (".npz",), "gaitway.export.dense", "export_dense"),
-    Format("mp4", "a film", (".mp4", ".webp"), "gaitway.render.take_film", "film_take", True),
-    Format("png", "a picture", (".png",), "gaitway.render.take_film", "picture_take", True),
+    Format("mp4", "a film", (".mp4", ".webp"), "gaitway.render.take_film", "take_film", True),
+    Format("png", "eight moments, or one", (".png",), "gaitway.export.pictures", "export_picture", True, False),
 )  # fmt: skip
 FORMATS: Mapping[str, Format] = {f.name: f for f in _ALL}
 
@@ -58,6 +63,7 @@ def export(
     to: str | None = None,
     world: World | None = None,
     fps: float | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> list[Path]:
     """Write a take in any format.
@@ -68,6 +74,7 @@ def export(
         to: one of `FORMATS`; None judges by the ending of `path`.
         world: the place, for those formats that can show it.
         fps: frames a second [Hz]; the take's own if None.
+        progress: called with (done, in all) now and then, by those formats that take long.
         options: what the writer of that format accepts besides.
 
     Returns:
@@ -82,12 +89,12 @@ def export(
     accepted = inspect.signature(chosen.writer).parameters
     unknown = [name for name in options if name not in accepted]
     if unknown:
-        others = [p for p in accepted if p not in ("take", "path", "folder", "world", "fps")]
+        others = [p for p in accepted if p not in ("take", "path", "folder", "world", "fps", "progress")]
         possible = f"its options are {', '.join(others)}" if others else "it has none"
         raise GaitwayError(f"format {chosen.name} has no option '{unknown[0]}'; {possible}")
-    if chosen.shows_world:
-        options["world"] = world
-    written = chosen.writer(take, path, fps=fps, **options)
+    general = {"world": world, "fps": fps, "progress": progress}
+    options |= {name: value for name, value in general.items() if name in accepted}
+    written = chosen.writer(take, path, **options)
     return list(written) if isinstance(written, list) else [path]
 
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.export.skinned import Material
+from gaitway.render.kinds import kind_color
 from gaitway.render.palette import from_hex
-from gaitway.world.obstacle import PASSABLE, WALL
 
-_COLORS: Mapping[str, str] = {
-    WALL: "#b4aea3",
-    PASSABLE: "#a9b8a4",
-    "jump": "#c98a5e",
-    "duck": "#7d94b5",
-    "crawl": "#8f83b0",
-    "climb": "#b39a6b",
-    "box": "#b39a6b",
-    "stairs": "#a39e98",
-}
-_OTHER_COLOR = "#c2a25c"
-_GROUND_COLOR = "#d6d3cc"
+_GROUND_COLOR = "#dedcd8"
 
 
 def kind_material(kind: str, color: str | None = None) -> Material:
@@ -33,7 +20,7 @@ def kind_material(kind: str, color: str | None = None) -> Material:
         color: its own colour as "#rrggbb", if it has one.
     """
     name = kind if color is None else f"{kind}_{color.removeprefix('#').lower()}"
-    return _material(name, _COLORS.get(kind, _OTHER_COLOR) if color is None else color)
+    return _material(name, color or kind_color(kind))
 
 
 def ground_material() -> Material:

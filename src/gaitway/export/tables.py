@@ -15,15 +15,17 @@ from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.export import _kernels
 from gaitway.export.clock import clock_blocks
+from gaitway.export.formats import Progress
 from gaitway.files import atomic_path, atomic_write, check_writable
 from gaitway.take.checks import checked_rate
 from gaitway.take.evaluation import locate, planar_poses
 from gaitway.take.model import Take
+from gaitway.take.tables import clock_frames
 
 COLUMNS = ("id", "frame", "x", "y", "heading", "behaviour", "time")
 """Index of the character, frame on the common clock, metres, metres, radians, name of the behaviour, seconds."""
 SUFFIXES = (".csv", ".parquet")
-_DECIMALS = np.array([0, 0, 4, 4, 4, 6])
+_DECIMALS: IntArray = np.array([0, 0, 4, 4, 4, 6], dtype=np.int64)
 """Of the numbers in a CSV: a tenth of a millimetre, a tenth of a milliradian, a microsecond."""
 _LARGEST = 1e12
 """Numbers above have more digits than the text of one [m]."""
@@ -37,11 +39,13 @@ class _Rows:
     frame: IntArray
     path: FloatArray
     """x, y, heading; (N, 3)."""
-    behavior: IntArray
-    """Index into the take's behaviours, -1 for none."""
+    word: IntArray
+    """Index into the take's behaviours; their number where there is none."""
 
 
-def export_trajectories(take: Take, path: str | Path, fps: float | None = None) -> None:
+def export_trajectories(
+    take: Take, path: str | Path, fps: float | None = None, *, progress: Progress | None = None
+) -> None:
     """Write where every root is in every frame: one row for each character and frame, by character, then frame.
 
     The columns are id, frame, x, y, heading, behaviour and time: the character's number in the take, the frame on one
@@ -53,6 +57,7 @@ def export_trajectories(take: Take, path: str | Path, fps: float | None = None) 
         take: what to write.
         path: the file; .csv or .parquet.
         fps: frames a second [Hz]; the take's own if None.
+        progress: called with (rows done, rows in all).
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.
@@ -64,35 +69,39 @@ def export_trajectories(take: Take, path: str | Path, fps: float | None = None) 
     check_writable(path)
     rate = take.fps if fps is None else checked_rate(fps)
     if path.suffix.lower() == ".csv":
-        _write_csv(take, path, rate)
+        _write_csv(take, path, rate, progress)
     else:
-        _write_parquet(take, path, rate)
+        _write_parquet(take, path, rate, progress)
 
 
-def _blocks(take: Take, fps: float) -> Iterator[_Rows]:
+def _blocks(take: Take, fps: float, progress: Progress | None) -> Iterator[_Rows]:
     """The rows of the table, some at a time."""
+    done, total = 0, int(clock_frames(take, fps)[1].sum())
     for characters, frames in clock_blocks(take, fps, np.arange(len(take))):
         times = frames / fps
-        behavior = take.segments.behavior[locate(take, characters, times)[0]]
-        yield _Rows(characters, frames, planar_poses(take, characters, times), behavior)
+        behavior = take.segments.behavior[locate(take, characters, times)[0]].astype(np.int64)
+        word = np.where(behavior < 0, len(take.behaviors), behavior)
+        yield _Rows(characters, frames, planar_poses(take, characters, times), word)
+        done += len(frames)
+        if progress is not None:
+            progress(done, total)
 
 
-def _write_csv(take: Take, path: Path, fps: float) -> None:
+def _write_csv(take: Take, path: Path, fps: float, progress: Progress | None) -> None:
     words = [_quoted(name).encode() for name in (*take.behaviors, "")]
-    text = read_only(np.frombuffer(b"".join(words), dtype=np.uint8))
-    starts = read_only(np.cumsum([0, *(len(w) for w in words)]))
+    text = np.frombuffer(b"".join(words), dtype=np.uint8)
+    starts: IntArray = read_only(np.cumsum([0, *map(len, words)], dtype=np.int64))
     scale, decimals = 10.0**_DECIMALS, read_only(_DECIMALS)
     with atomic_write(path) as file:
         file.write(f"{','.join(COLUMNS)}\n".encode())
-        for rows in _blocks(take, fps):
+        for rows in _blocks(take, fps, progress):
             values = np.column_stack([rows.id, rows.frame, rows.path, rows.frame / fps])
             if np.abs(values).max() > _LARGEST:
                 raise GaitwayError(f"a root is further than {_LARGEST:g} m away; write Parquet instead of CSV")
             numbers = np.rint(values * scale).astype(np.int64)
-            which = np.where(rows.behavior < 0, len(take.behaviors), rows.behavior).astype(np.int64)
             room = len(numbers) * (22 * len(COLUMNS) + max(map(len, words)))
             out = np.empty(room, dtype=np.uint8)
-            used = _kernels.write_rows(read_only(numbers), decimals, read_only(which), 5, text, starts, out)
+            used = _kernels.write_rows(read_only(numbers), decimals, read_only(rows.word), 5, text, starts, out)
             file.write(out[:used].data)
 
 
@@ -102,7 +111,7 @@ def _quoted(word: str) -> str:
     return word if plain else '"' + word.replace('"', '""') + '"'
 
 
-def _write_parquet(take: Take, path: Path, fps: float) -> None:
+def _write_parquet(take: Take, path: Path, fps: float, progress: Progress | None) -> None:
     try:
         import pyarrow  # noqa: PLC0415  (an extra)
         import pyarrow.parquet  # noqa: PLC0415
@@ -118,13 +127,12 @@ def _write_parquet(take: Take, path: Path, fps: float) -> None:
     about = {"fps": fps, "names": take.names, "version": __version__}
     schema = pyarrow.schema(list(types.items()), metadata={"gaitway": json.dumps(about), "fps": repr(fps)})
     with atomic_path(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for rows in _blocks(take, fps):
-            which = np.where(rows.behavior < 0, len(take.behaviors), rows.behavior).astype(np.int32)
+        for rows in _blocks(take, fps, progress):
             columns = [
                 rows.id.astype(np.int32),
                 rows.frame.astype(np.int32),
                 *rows.path.T,
-                pyarrow.DictionaryArray.from_arrays(which, words),
+                pyarrow.DictionaryArray.from_arrays(rows.word.astype(np.int32), words),
                 rows.frame / fps,
             ]
             arrays = [pyarrow.array(c, type=t) for c, t in zip(columns, types.values(), strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gaitway.errors import FormatError, MissingExtraError
+from gaitway.export.formats import Progress
 from gaitway.files import check_writable
 from gaitway.take.checks import checked_rate
 from gaitway.take.model import Take
@@ -13,7 +14,14 @@ from gaitway.world.world import World
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 
-def export_usd(take: Take, path: str | Path, world: World | None = None, fps: float | None = None) -> None:
+def export_usd(
+    take: Take,
+    path: str | Path,
+    world: World | None = None,
+    fps: float | None = None,
+    *,
+    progress: Progress | None = None,
+) -> None:
     """Write a take as USD, in metres, Z up, with one time code a frame; time code 0 is time 0.
 
     Bodies, skeletons and materials are written once for each kind of body and referenced by the characters, so a
@@ -25,6 +33,7 @@ def export_usd(take: Take, path: str | Path, world: World | None = None, fps: fl
         path: the file: .usdc (or .usd) is binary, .usda text (some four times as large), .usdz one package for phones.
         world: the place, if it is to be in the file: ground, obstacles and movers.
         fps: frames a second [Hz]; the take's own if None.
+        progress: called with (characters done, characters in all).
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.
@@ -40,4 +49,4 @@ def export_usd(take: Take, path: str | Path, world: World | None = None, fps: fl
         if problem.name != "pxr":
             raise
         raise MissingExtraError("writing USD", "usd") from None
-    usd_stage.write_stage(take, path, world, take.fps if fps is None else checked_rate(fps))
+    usd_stage.write_stage(take, path, world, take.fps if fps is None else checked_rate(fps), progress)

@@ -76,7 +76,16 @@ def bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
     UsdShade.MaterialBindingAPI.Apply(prim).Bind(material)
 
 
-def paint(mesh: UsdGeom.Mesh, colors: npt.NDArray[Any]) -> None:
-    """Colours for viewers that know no materials: one linear RGB, or one for each face; (1 or T, 3)."""
-    interpolation = UsdGeom.Tokens.constant if len(colors) == 1 else UsdGeom.Tokens.uniform
-    mesh.CreateDisplayColorPrimvar(interpolation).Set(vectors(colors))
+def paint(mesh: UsdGeom.Mesh, colors: npt.NDArray[Any], faces: npt.NDArray[Any] | None = None) -> None:
+    """Colours for viewers that know no materials.
+
+    Args:
+        mesh: the mesh.
+        colors: linear RGB; (N, 3).
+        faces: index of each face's colour (T,); None if there is one for all.
+    """
+    interpolation = UsdGeom.Tokens.constant if faces is None else UsdGeom.Tokens.uniform
+    color = mesh.CreateDisplayColorPrimvar(interpolation)
+    color.Set(vectors(colors))
+    if faces is not None:
+        color.SetIndices(Vt.IntArray.FromNumpy(np.ascontiguousarray(faces, np.int32)))

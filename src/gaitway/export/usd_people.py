@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
 
 from gaitway import rotations
@@ -131,7 +130,7 @@ def _add_body(stage: Usd.Stage, path: str, mesh: SkinnedMesh) -> None:
     """The mesh with its materials and its binding to the skeleton."""
     body = usd_parts.add_mesh(stage, f"{path}/{_BODY}", mesh.points, mesh.triangles, mesh.normals)
     materials = usd_parts.add_materials(stage, f"{path}/Materials", mesh.materials)
-    usd_parts.paint(body, np.array([m.color for m in mesh.materials])[mesh.material_of])
+    usd_parts.paint(body, np.array([m.color for m in mesh.materials]), mesh.material_of)
     if len(materials) == 1:
         usd_parts.bind(body.GetPrim(), materials[0])
     else:
@@ -170,7 +169,7 @@ def _reach(mesh: SkinnedMesh, positions: FloatArray) -> FloatArray:
     return reach
 
 
-def _animated_extent(clip: Clip, origins: FloatArray, reach: FloatArray) -> npt.NDArray[np.float32]:
+def _animated_extent(clip: Clip, origins: FloatArray, reach: FloatArray) -> Vt.Vec3fArray:
     """A box that holds the body in all frames, seen from its own moving origin.
 
     A skinned vertex is a mean of where its joints carry it, and none carries it further than its distance at rest.

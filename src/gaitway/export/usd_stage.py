@@ -13,7 +13,8 @@ from gaitway._version import __version__
 from gaitway.arrays import IntArray
 from gaitway.errors import FormatError
 from gaitway.export import usd_parts, usd_people, usd_world
-from gaitway.export.people import character_mesh
+from gaitway.export.formats import Progress
+from gaitway.export.people import INDIVIDUALS, character_mesh
 from gaitway.export.usd_people import Prototype, Span
 from gaitway.files import atomic_path
 from gaitway.motion.clip import Clip
@@ -23,13 +24,11 @@ from gaitway.take.tables import clock_frames
 from gaitway.world.world import World
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
-_KINDS = 8
-"""How many different bodies a skeleton gets at most."""
 _SAVE_EVERY = 32_000_000
 """Bytes of samples in memory before they go to disk, so that a crowd of any size can be written."""
 
 
-def write_stage(take: Take, path: Path, world: World | None, fps: float) -> None:
+def write_stage(take: Take, path: Path, world: World | None, fps: float, progress: Progress | None) -> None:
     """Write a take to `path`, whose ending picks the form; see `export_usd`."""
     form = path.suffix.lower()
     with (
@@ -39,7 +38,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float) -> None
         binary = Path(folder) / f"{Tf.MakeValidIdentifier(path.stem)}.usdc"
         try:
             layer = Sdf.Layer.CreateNew(str(binary))
-            _write(layer, take, world, fps)
+            _write(layer, take, world, fps, progress)
             if form == ".usda":
                 layer.Export(str(temporary))
             elif form == ".usdz":
@@ -50,7 +49,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float) -> None
             raise FormatError(path, f"cannot be written: {problem}") from None
 
 
-def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float) -> None:
+def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, progress: Progress | None) -> None:
     """Everything: first what stands still, by a stage, then the characters straight into the layer."""
     first, length = clock_frames(take, fps)
     last = first + np.maximum(length, 1) - 1  # who is there only between two frames is shown in the next
@@ -73,6 +72,8 @@ def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float) -> Non
         if waiting > _SAVE_EVERY:
             layer.Save()
             waiting = 0
+        if progress is not None:
+            progress(character + 1, len(take))
     layer.Save()
 
 
@@ -106,9 +107,9 @@ def _add_prototypes(stage: Usd.Stage, take: Take) -> Sequence[Prototype]:
     made: dict[tuple[int, int], Prototype] = {}
     names = usd_parts.identifiers(skeleton.name for skeleton in take.skeletons)
     for character, body in enumerate(take.bodies.tolist()):
-        kind = (body, character % _KINDS)
+        kind = (body, character % INDIVIDUALS)
         if kind not in made:
             skeleton = take.skeletons[body]
             path = f"{_PROTOTYPES}/{names[body]}_{kind[1]}"
             made[kind] = usd_people.add_prototype(stage, path, skeleton, character_mesh(skeleton, kind[1]))
-    return [made[body, character % _KINDS] for character, body in enumerate(take.bodies.tolist())]
+    return [made[body, character % INDIVIDUALS] for character, body in enumerate(take.bodies.tolist())]
