@@ -343,13 +343,17 @@ def _apart(boxes: FloatArray, s: int, low: FloatArray, high: FloatArray, margin:
 
 
 @kernel
-def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: FloatArray, high: FloatArray) -> None:
-    """Bounding box of some capsules (C, 2, 3)."""
+def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: FloatArray, high: FloatArray) -> float:
+    """Bounding box of some capsules (C, 2, 3); gives its diagonal [m]."""
+    square = 0.0
     for i in range(3):
         low[i], high[i] = _FAR, -_FAR
         for c in range(first, stop):
             low[i] = min(low[i], min(segments[c, 0, i], segments[c, 1, i]) - radii[c])
             high[i] = max(high[i], max(segments[c, 0, i], segments[c, 1, i]) + radii[c])
+        square += (high[i] - low[i]) ** 2
+    diagonal: float = np.sqrt(square)
+    return diagonal
 
 
 @kernel
@@ -374,25 +378,28 @@ def scan(
     """
     frames, count = segments.shape[0], segments.shape[1]
     stack, spans = np.empty(64, np.int64), np.empty((64, 4))
-    low, high, least, most = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    lows, highs, margins, wide = np.empty((frames, 3)), np.empty((frames, 3)), np.zeros(frames), np.empty(frames)
+    least, most = np.empty(3), np.empty(3)
     before, now = np.empty(count), np.empty(count)
-    found = -_FAR  # the deepest of the frame before
     counts[0], counts[1] = 1, 0
     hits[0, 0], hits[0, 1], hits[0, 2], depths[0, 0], depths[0, 1] = -1, -1, -1, -_FAR, 0.0
+    for f in range(frames):
+        wide[f] = 0.5 * _hull(segments[f], radii, 0, count, lows[f], highs[f])
+        for c in range(count):
+            if f > 0:
+                margins[f] = max(margins[f], reach[f - 1, c])
+            if f < frames - 1:
+                margins[f] = max(margins[f], reach[f, c])
     for s in range(solids.kinds.shape[0]):
+        found, was_near = -_FAR, False  # the deepest of the frame before
         for f in range(frames):
-            _hull(segments[f], radii, 0, count, low, high)
-            margin, widest = 0.0, 0.0
-            for c in range(count):
-                margin = max(margin, reach[max(f - 1, 0), c], reach[min(f, frames - 2), c]) if frames > 1 else 0.0
-            for i in range(3):
-                widest += 0.25 * (high[i] - low[i]) ** 2
+            margin, low, high = margins[f], lows[f], highs[f]
             near = not _apart(solids.boxes, s, low, high, margin)
             if near and solids.kinds[s] != BALL:
                 x, y, z = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2])
-                near = signed_distance(solids, s, x, y, z, stack) <= np.sqrt(widest) + margin
+                near = signed_distance(solids, s, x, y, z, stack) <= wide[f] + margin
             deepest, part, where = -_FAR, -1, 0.5
-            for c in range(count):
+            for c in range(count if near or was_near else 0):
                 now[c] = -margin
                 if near:
                     _hull(segments[f], radii, c, c + 1, least, most)
@@ -407,7 +414,9 @@ def scan(
                 if n < hits.shape[0]:
                     hits[n, 0], hits[n, 1], hits[n, 2], depths[n, 0], depths[n, 1] = f, part, s, deepest, where
                 counts[0] += 1
-            for c in range(count):
+            for c in range(count if near or was_near else 0):
+                if f > 0 and not was_near:
+                    before[c] = -margins[f - 1]
                 # what is seen at either frame anyway need not be looked for in between
                 if f > 0 and reach[f - 1, c] >= finest and max(found, deepest) <= bar:
                     possible = 0.5 * (reach[f - 1, c] + before[c] + now[c])
@@ -417,4 +426,47 @@ def scan(
                             flags[n, 0], flags[n, 1], flags[n, 2] = f - 1, c, s
                         counts[1] += 1
                 before[c] = now[c]
-            found = deepest
+            found, was_near = deepest, near
+
+
+@kernel
+def axes(
+    positions: FloatArray, world: FloatArray, joints: IntArray, starts: FloatArray, ends: FloatArray, out: FloatArray
+) -> None:
+    """Axes of capsules (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
+    for n in range(positions.shape[0]):
+        for c in range(joints.shape[0]):
+            j = joints[c]
+            w, x, y, z = world[n, j, 0], world[n, j, 1], world[n, j, 2], world[n, j, 3]
+            for e in range(2):
+                a = starts[c, 0] if e == 0 else ends[c, 0]
+                b = starts[c, 1] if e == 0 else ends[c, 1]
+                d = starts[c, 2] if e == 0 else ends[c, 2]
+                tx, ty, tz = 2.0 * (y * d - z * b), 2.0 * (z * a - x * d), 2.0 * (x * b - y * a)
+                out[n, c, e, 0] = positions[n, j, 0] + a + w * tx + y * tz - z * ty
+                out[n, c, e, 1] = positions[n, j, 1] + b + w * ty + z * tx - x * tz
+                out[n, c, e, 2] = positions[n, j, 2] + d + w * tz + x * ty - y * tx
+
+
+@kernel
+def turn_steps(q: FloatArray, fps: float, out: FloatArray) -> None:
+    """Change of every joint's angular velocity from frame to frame [rad/s] (F - 2, J), of rotations (F, J, 4)."""
+    for j in range(q.shape[1]):
+        px, py, pz = 0.0, 0.0, 0.0
+        for f in range(q.shape[0] - 1):
+            aw, ax, ay, az = q[f, j, 0], -q[f, j, 1], -q[f, j, 2], -q[f, j, 3]
+            bw, bx, by, bz = q[f + 1, j, 0], q[f + 1, j, 1], q[f + 1, j, 2], q[f + 1, j, 3]
+            w = aw * bw - ax * bx - ay * by - az * bz
+            x = aw * bx + ax * bw + ay * bz - az * by
+            y = aw * by - ax * bz + ay * bw + az * bx
+            z = aw * bz + ax * by - ay * bx + az * bw
+            if w < 0.0:
+                w, x, y, z = -w, -x, -y, -z
+            sine = np.sqrt(x * x + y * y + z * z)
+            scale = 2.0 * fps
+            if sine > 1e-7:
+                scale = 2.0 * np.arctan2(sine, w) / sine * fps
+            x, y, z = x * scale, y * scale, z * scale
+            if f > 0:
+                out[f - 1, j] = np.sqrt((x - px) ** 2 + (y - py) ** 2 + (z - pz) ** 2)
+            px, py, pz = x, y, z

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.arrays import FloatArray, read_only
+from gaitway.audit import _kernels
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import with_contact_points
+from gaitway.motion.contacts import humanoid_contact_points, with_contact_points
 from gaitway.motion.skeleton import Skeleton
 from gaitway.take.model import Take
 
@@ -23,6 +24,10 @@ _SAME = 1e-3
 """Places nearer to one another than this are the same joint [m]."""
 FINEST = 0.002
 """Capsules that go less than this are not looked at in between [m]."""
+
+
+Bodies = Mapping[int, tuple[CapsuleBody, FloatArray]]
+"""Of each of a take's skeletons, its capsules and their `skin`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +60,18 @@ class Walker:
     def segments_at(self, time: float) -> FloatArray:
         """Axes of its capsules at any time [m]; (C, 2, 3)."""
         (poses,) = self.take.poses(time, np.array([self.index]))
-        return np.asarray(self.body.segments(*poses.joint_transforms())[0])
+        return np.asarray(axes_of(self.body, *poses.joint_transforms())[0])
 
 
-def walker(take: Take, index: int, bodies: Mapping[int, CapsuleBody]) -> Walker:
+def walker(take: Take, index: int, bodies: Bodies) -> Walker:
     """A character of a take, evaluated; `bodies` are those of the take's skeletons."""
     clip = take.clip(index)
-    body = bodies[int(take.bodies[index])]
+    body, thick = bodies[int(take.bodies[index])]
     positions, world = clip.joint_transforms()
     times = take.start(index) + np.arange(len(clip)) / clip.fps
     clip = with_points(clip)
-    axes = body.segments(positions, world)
-    return Walker(take, index, clip, body, times, positions, axes, skin(body, clip.skeleton))
+    axes = axes_of(body, positions, world)
+    return Walker(take, index, clip, body, times, positions, axes, thick)
 
 
 def skin(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:
@@ -97,14 +102,28 @@ def _off_axis(point: FloatArray, axis: FloatArray) -> float:
     return float(np.linalg.norm(point - axis[0] - share * along))
 
 
-def bodies_of(take: Take) -> dict[int, CapsuleBody]:
-    """The capsules of every skeleton that occurs."""
-    return {i: capsule_body(skeleton) for i, skeleton in enumerate(take.skeletons)}
+def bodies_of(take: Take) -> Bodies:
+    """The capsules of every skeleton that occurs, and how thick each is at its ends."""
+    bodies = [(capsule_body(skeleton), skeleton) for skeleton in take.skeletons]
+    return {i: (body, skin(body, _pointed(skeleton))) for i, (body, skeleton) in enumerate(bodies)}
+
+
+def axes_of(body: CapsuleBody, positions: FloatArray, world: FloatArray) -> FloatArray:
+    """Axes of capsules [m] (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
+    out = np.empty((len(positions), len(body), 2, 3))
+    _kernels.axes(read_only(positions), read_only(world), body.joints, body.starts, body.ends, out)
+    return out
 
 
 def with_points(clip: Clip) -> Clip:
     """The clip on a skeleton with contact points where it is that of a humanoid or has some."""
     return with_contact_points(clip) if has_legs(clip.skeleton) else clip
+
+
+def _pointed(skeleton: Skeleton) -> Skeleton:
+    if skeleton.contact_points or not has_legs(skeleton):
+        return skeleton
+    return replace(skeleton, contact_points=humanoid_contact_points(skeleton))
 
 
 def has_legs(skeleton: Skeleton) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,8 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.audit import _pair_kernels
-from gaitway.audit.bodies import FINEST, SLACK
+from gaitway.audit.bodies import FINEST, SLACK, Bodies, axes_of
 from gaitway.audit.report import Finding
-from gaitway.motion.body import CapsuleBody
 from gaitway.take.model import Take
 
 _GAP = 2.5
@@ -54,7 +53,7 @@ class Meeting:
 class Meetings:
     """All moments at which bodies lie in one another; counts the poses it looks at."""
 
-    def __init__(self, take: Take, bodies: Mapping[int, CapsuleBody], bar: float) -> None:
+    def __init__(self, take: Take, bodies: Bodies, bar: float) -> None:
         self.take, self.bodies, self.bar = take, bodies, bar
         self.kinds = {id(skeleton): i for i, skeleton in enumerate(take.skeletons)}
         self.found: list[Meeting] = []
@@ -83,12 +82,12 @@ class Meetings:
 
     def _crowd(self, time: float, characters: IntArray | None) -> Crowd | None:
         """Everybody who is there at a time, or some."""
-        groups = [g for g in self.take.poses(time, characters) if len(g)]
+        groups = [g for g in self.take.joints(time, characters) if len(g)]
         if not groups:
             return None
         ids = np.concatenate([g.characters for g in groups])
-        bodies = [self.bodies[self.kinds[id(g.skeleton)]] for g in groups]
-        segments = [b.segments(*g.joint_transforms()) for b, g in zip(bodies, groups, strict=True)]
+        bodies = [self.bodies[self.kinds[id(g.skeleton)]][0] for g in groups]
+        segments = [axes_of(b, g.positions, g.rotations) for b, g in zip(bodies, groups, strict=True)]
         counts = np.concatenate([np.full(len(g), len(b)) for b, g in zip(bodies, groups, strict=True)])
         flat = np.concatenate([s.reshape(-1, 2, 3) for s in segments])
         radii = np.concatenate([np.tile(b.radii, len(g)) for b, g in zip(bodies, groups, strict=True)])
@@ -130,7 +129,7 @@ class Meetings:
     def _note(self, crowd: Crowd, pair: IntArray, parts: IntArray, depth: float) -> None:
         a, b = (int(crowd.ids[i]) for i in pair)
         names = [
-            self.bodies[int(self.take.bodies[crowd.ids[i]])].names[part - crowd.starts[i]]
+            self.bodies[int(self.take.bodies[crowd.ids[i]])][0].names[part - crowd.starts[i]]
             for i, part in zip(pair.tolist(), parts.tolist(), strict=True)
         ]
         x, y, z = crowd.segments[parts].mean(axis=(0, 1)).tolist()

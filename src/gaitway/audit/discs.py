@@ -75,7 +75,9 @@ def _fine(walker: Walker) -> tuple[FloatArray, FloatArray, FloatArray]:
     roots, times = walker.clip.root_positions[:, :2], walker.times
     steps = np.linalg.norm(np.diff(roots, axis=0), axis=1)
     parts = np.maximum(np.ceil(steps / _STEP).astype(np.int64), 1)
-    share = np.concatenate([np.arange(p) / p + i for i, p in enumerate(parts)] + [[float(len(times) - 1)]])
+    first = np.repeat(np.cumsum(parts) - parts, parts)
+    step = np.repeat(np.arange(len(parts)), parts)
+    share = np.append(step + (np.arange(len(first)) - first) / parts[step], len(times) - 1.0)
     frames = np.arange(len(times), dtype=np.float64)
     radii = walker.body.radii[:, None]
     low = (walker.segments[..., 2] - radii).min(axis=(1, 2)) + _UNDERFOOT

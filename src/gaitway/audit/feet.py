@@ -37,11 +37,12 @@ class Feet:
         """Slides of points that the audit itself believes to be planted, in the take or in its source clips."""
         if not has_legs(self.walker.clip.skeleton):
             return [], 0
-        found = detect_contacts(self.walker.clip).contacts
-        source = self.played.found(self.sources, self.walker.times)
-        if found is None or source is None:
+        flags = self.played.found(self.sources, self.walker.times)
+        if flags is None:
             return [], 0
-        flags = found | source
+        if not self.played.plain:  # else nothing can be found that is not in the source clips
+            found = detect_contacts(self.walker.clip).contacts
+            flags = flags if found is None else flags | found
         flags[:, [name.rpartition("_")[2] not in _FOOT_PARTS for name in self.names]] = False
         if self.ground is not None:
             near = np.flatnonzero(flags)

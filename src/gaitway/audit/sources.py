@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import BoolArray, FloatArray, read_only
+from gaitway.audit import _kernels
 from gaitway.audit.bodies import has_legs, skin, with_points
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
@@ -69,6 +69,8 @@ class Played:
         self.clips = table.clip[rows].tolist()
         self.starts, self.offsets, self.speeds = table.start[rows], table.offset[rows], table.speed[rows]
         self.blends = table.blend[rows]
+        self.plain = not self.blends.any() and not any(layer.character == character for layer in take.layers)
+        """Whether every frame is one of a source clip, moved as a whole."""
         self.stops: FloatArray = np.append(self.starts[1:], take.ends[character])
 
     def slide(self, sources: dict[int, Source], column: int, times: FloatArray) -> float:
@@ -123,9 +125,9 @@ def _sampled(source: Source, times: FloatArray, column: int) -> FloatArray:
 
 def turn_steps(clip: Clip) -> FloatArray:
     """Change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
-    q = clip.rotations
-    turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(q[:-1]), q[1:])) * clip.fps
-    return np.asarray(np.linalg.norm(np.diff(turns, axis=0), axis=-1))
+    out = np.zeros((max(len(clip) - 2, 0), len(clip.skeleton)))
+    _kernels.turn_steps(read_only(clip.rotations), clip.fps, out)
+    return out
 
 
 def root_steps(clip: Clip) -> FloatArray:
