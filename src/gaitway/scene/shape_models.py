@@ -23,6 +23,7 @@ from gaitway.scene.fields import (
     turn_field,
     wrong,
 )
+from gaitway.scene.problem import shown
 
 Points = tuple[Point, ...]
 
@@ -71,7 +72,7 @@ class PolygonItem(SceneItem):
     def _holes_have_corners(self) -> PolygonItem:
         for index, hole in enumerate(self.holes):
             if not 3 <= len(hole) <= MOST_POINTS:
-                raise wrong(f"has {len(hole)} points in holes[{index}]", "3 points or more")
+                raise wrong(f"has too few or too many points in holes[{index}]", f"3 to {MOST_POINTS} points")
         return self
 
 
@@ -187,10 +188,10 @@ class SpecialItem(SceneItem):
         kinds = list(self.kinds)
         form = "one of jump, duck, crawl, climb, box, stairs, passable or another kind"
         if len(kinds) != 1:
-            raise wrong(f"has both {kinds[0]} and {kinds[1]}" if kinds else "has no kind", form)
+            raise wrong(f"has both {shown(kinds[0])} and {shown(kinds[1])}" if kinds else "has no kind", form)
         kind = kinds[0]
         if not kind.isidentifier() or kind == "wall":
-            raise wrong(f"has the kind '{kind}'", form)
+            raise wrong(f"has the kind {shown(kind)}", form)
         shape = self.kinds[kind]
         if isinstance(shape, SpecialShapeItem):
             if kind in ("duck", "crawl") and shape.clearance is None:
