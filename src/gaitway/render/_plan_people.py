@@ -94,8 +94,9 @@ def _draw_goal(canvas: Canvas, character: Character, ink: str, count: int, wide:
     if count > _MANY:
         canvas.disc(place, radius, None, (ink, 0.8), 0.6)
         return
-    canvas.disc(place, radius, (_HALO, 0.8), ink, max(1.3, 0.16 * radius))
-    canvas.disc(place, max(0.34 * radius, 1.0), ink)
+    canvas.disc(place, radius, (_HALO, 0.8), ink, max(1.1, 0.16 * radius))
+    if radius > 4.5:
+        canvas.disc(place, 0.34 * radius, ink)
     if getattr(character, "goal_heading", None) is not None:
         heading = float(character.goal_heading)  # type: ignore[arg-type]
         ahead = np.array([np.cos(heading), np.sin(heading)])

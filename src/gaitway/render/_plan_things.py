@@ -235,7 +235,7 @@ def _draw_path(canvas: Canvas, mover: Mover, time: float, far: float) -> None:
 
 def _draw_phases(canvas: Canvas, mover: Mover, time: float) -> None:
     """What it will be and was, as dashed outlines with the times."""
-    if len(mover.phases) < 2:
+    if len({phase.kind for phase in mover.phases}) < 2:
         return
     now = mover.phase(time)
     for i, phase in enumerate(mover.phases):
