@@ -17,8 +17,8 @@ from gaitway.render.look import LOOKS
 from gaitway.render.palette import TONES, Palette
 from gaitway.render.pieces import BodyMesh
 
-INDIVIDUALS = LOOKS
-"""Different bodies that seeds lead to; more would not be noticed in a crowd, and fewer are shared in a file."""
+INDIVIDUALS = 2 * LOOKS
+"""Different people that seeds lead to, each shape in two colourings: more would not be noticed in a crowd."""
 _ROUGHNESS = {"skin": 0.6, "hair": 0.5, "shoe": 0.55, "eye": 0.25}
 
 
