@@ -109,7 +109,7 @@ class Reader:
 
     def follow(self, model: SceneModel, bare: Document, above: tuple[Path, ...]) -> Document:
         """A validated model with the documents that it includes."""
-        trail = (*above, bare.path.resolve()) if bare.path else above
+        trail = (*above, (bare.path or bare.folder).resolve())  # a dictionary stands for a file in its folder
         found = [self._included(bare, index, name, trail) for index, name in enumerate(model.include)]
         return Document(model, bare.folder, bare.path, bare.nodes, tuple(d for d in found if d is not None))
 

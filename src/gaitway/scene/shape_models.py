@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -26,6 +26,7 @@ from gaitway.scene.fields import (
 from gaitway.scene.problem import shown
 
 Points = tuple[Point, ...]
+Ring = Annotated[Points, Field(min_length=3, max_length=MOST_POINTS)]
 
 
 def outline(text: str, default: Any = ..., least: int = 3) -> Any:
@@ -65,15 +66,8 @@ class PolygonItem(SceneItem):
 
     points: Points = outline("Corners in order; the last joins the first")
     height: float = height_field("From its underside to its top", example=2)
-    holes: tuple[tuple[Point, ...], ...] = field("Outlines of holes", (), max_length=1000)
+    holes: tuple[Ring, ...] = field("Outlines of holes", (), max_length=1000)
     bottom: float = bottom_field()
-
-    @model_validator(mode="after")
-    def _holes_have_corners(self) -> PolygonItem:
-        for index, hole in enumerate(self.holes):
-            if not 3 <= len(hole) <= MOST_POINTS:
-                raise wrong(f"has too few or too many points in holes[{index}]", f"3 to {MOST_POINTS} points")
-        return self
 
 
 class WallItem(SceneItem):
