@@ -152,7 +152,7 @@ def legend_height(entries: Sequence[Entry], width: int) -> int:
     """Pixels that the legend needs."""
     if not entries:
         return 6
-    return _ROW * (max(row for _, row in _places(entries, width)) + 1) + 34
+    return _ROW * (max(row for _, row in _places(entries, width)) + 1) + 42
 
 
 def draw_legend(entries: Sequence[Entry], scale: float, extra: str, width: int, height: int, paper: str) -> Image.Image:
@@ -161,7 +161,7 @@ def draw_legend(entries: Sequence[Entry], scale: float, extra: str, width: int, 
     pen = ImageDraw.Draw(strip)
     _draw_ruler(pen, scale)
     for entry, (x, row) in zip(entries, _places(entries, width), strict=True):
-        y = 14 + _ROW * row
+        y = 14 + _ROW * row + (0 if width >= 700 else 10)
         sign = Canvas((-_SWATCH / 2, -9.0, _SWATCH / 2, 9.0), (_SWATCH, 18), 1.0, paper)
         entry.draw(sign)
         strip.paste(sign.finished(), (int(x), y - 9))

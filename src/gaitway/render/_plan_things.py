@@ -130,8 +130,21 @@ def draw_special(canvas: Canvas, item: Item) -> None:
     else:
         canvas.fill(item.area, color)
         canvas.outline(item.area, edge, 1.2)
-    middle = np.array(item.area.representative_point().coords[0])
-    canvas.wish(special_words(item), middle, 13.0, edge, 7.0, HALO)
+    _name_special(canvas, item, mixed(color, INK, 0.45))
+
+
+def _name_special(canvas: Canvas, item: Item, ink: str) -> None:
+    """Its words inside it if they fit and there is nothing to cover, else beside it."""
+    text = special_words(item)
+    width, height = (n / canvas.scale for n in text_size(text, 13.0))
+    plain = item.low <= 0.2 and not isinstance(item.obstacle.shape, Stairs)
+    place = _place_inside(item.area, 1.1 * width, 1.2 * height) if plain else None
+    if place is not None:
+        canvas.wish(text, place, 13.0, HALO, 0.0, None)
+        return
+    x0, y0, x1, y1 = item.area.bounds
+    gap = 0.5 * min(x1 - x0, y1 - y0) * canvas.scale + 5.0
+    canvas.wish(text, (0.5 * (x0 + x1), 0.5 * (y0 + y1)), 13.0, ink, gap, HALO)
 
 
 def special_words(item: Item) -> str:

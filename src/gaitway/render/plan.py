@@ -185,7 +185,7 @@ def _divide(world: World, words: tuple[str, str], entries: Sequence[Entry], size
     if isinstance(size, int):
         # very tall places are drawn smaller than the width would allow
         scale = min(room / (x1 - x0), 1.6 * room / (y1 - y0))
-        height = header + int(np.ceil((y1 - y0) * scale)) + _TICKS + 2 * _GAP + legend
+        height = max(header + max(int(np.ceil((y1 - y0) * scale)), 40) + _TICKS + 2 * _GAP + legend, _LEAST)
     else:
         height = size[1]
     tall = height - header - _TICKS - 2 * _GAP - legend
