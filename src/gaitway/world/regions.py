@@ -123,7 +123,7 @@ class Reach:
         """Where the middle of something of a depth can be that lies wholly between the first and the last place."""
         middles = self.first + self.cell * np.arange(len(self.lowest) + 1)
         length = float(np.hypot(self.move[0], self.move[1]))
-        return middles[(middles > 0.5 * depth) & (middles < length - 0.5 * depth)]
+        return np.asarray(middles[(middles > 0.5 * depth) & (middles < length - 0.5 * depth)], dtype=np.float64)
 
     def _between(self, low: float, high: float) -> slice:
         """Stations that an interval touches."""
