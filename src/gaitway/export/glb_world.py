@@ -19,8 +19,9 @@ from gaitway.world.mover import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
 
-_LARGEST_TURN = 0.5 * np.pi
-"""Between two keys a mover turns no further than this [rad], or programs would turn it the short way round."""
+_LARGEST_TURN = np.pi / 12.0
+"""Between two keys a mover turns no further than this [rad]: over half a turn programs would take the short way round,
+and some (Blender) mix the four numbers of two rotations evenly, which is not an even turn."""
 
 
 def add_world(asset: Asset, tracks: Tracks, world: World, whole: tuple[float, float]) -> int:
