@@ -1,4 +1,4 @@
-"""What `gaitway demo` shows: a group portrait of the built-in cast, and a short performance as film and as BVH."""
+"""What `gaitway demo` shows: a portrait of the built-in cast, and a performance as take, film, GLB and BVH, audited."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from gaitway import planar
 from gaitway._jit import compile_seconds
+from gaitway.audit import Report, audit
 from gaitway.errors import GaitwayError
+from gaitway.export.glb import export_glb
 from gaitway.library.cast.catalog import load_cast
 from gaitway.library.cast.person.styles import STYLES
-from gaitway.motion import Clip
-from gaitway.motion.blending import concatenate
 from gaitway.motion.editing import place
 from gaitway.motion.formats import save_clip
-from gaitway.render import Box, Camera, Figure, figures_of, film, render_frame
-from gaitway.render.cast_bodies import built_in_palette
+from gaitway.render import Camera, Figure, figures_of, render_frame
+from gaitway.render.cast_bodies import built_in_palette, individual_shape
+from gaitway.render.place import Place
 from gaitway.render.strips import save_png
+from gaitway.render.take_film import take_film
+from gaitway.take import Take, assemble, lay_track, save_take
+from gaitway.world import Box, Obstacle, World
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -31,6 +36,8 @@ class DemoResult:
     """What was written, and how long it took."""
 
     files: dict[str, Path]
+    report: Report
+    """The audit of the performance."""
     total_s: float
     compile_s: float
     """Part of it that went into compiling; 0 once the cache is warm."""
@@ -62,11 +69,15 @@ PORTRAIT = (
     _Pose("gallop_left_20", 0.6, (-2.6, 2.6), -15.0, "horse"),
     _Pose("jump", None, (2.0, 2.9), -160.0, "skateboarder"),
 )
-PORTRAIT_THINGS = (
-    Box((0.1, 0.9), (0.25, 1.5), 0.45, color="#a8643f"),
-    Box((2.3, 0.5), (0.12, 1.7), 0.14, bottom=1.16, color="#a8643f"),
-    Box((2.3, 1.3), (0.14, 0.14), 1.3, color="#8d5434"),
-    Box((2.3, -0.3), (0.14, 0.14), 1.3, color="#8d5434"),
+_WOOD, _DARK_WOOD = "#a8643f", "#8d5434"
+PORTRAIT_PLACE = World(
+    (-6.0, -4.0, 6.0, 5.0),
+    (
+        Obstacle(Box((0.1, 0.9), (0.25, 1.5), 0.45), "jump", color=_WOOD),
+        Obstacle(Box((2.3, 0.5), (0.12, 1.7), 0.14, bottom=1.16), "duck", color=_WOOD),
+        Obstacle(Box((2.3, 1.3), (0.14, 0.14), 1.3), color=_DARK_WOOD),
+        Obstacle(Box((2.3, -0.3), (0.14, 0.14), 1.3), color=_DARK_WOOD),
+    ),
 )
 PERFORMANCE = ("start_walk", "walk_forward", "duck", "walk_to_jog", "jump", "stop_jog")
 LANES = (1.5, 0.0, -1.5)
@@ -103,21 +114,27 @@ def run_demo(
     progress("portrait of the cast", 0, None)
     picture = folder / "cast.png"
     draw_portrait(picture, rng, width)
-    acts, things = perform(rng)
-    movie = folder / f"performance{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
-    film(
-        acts,
-        movie,
+    progress("performance", 0, None)
+    take, world = perform(rng, seed)
+    files = {"picture": picture, "take": folder / "performance.npz"}
+    save_take(take, files["take"])
+    report = audit(take, world, progress=progress)
+    files["film"] = folder / f"performance{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
+    take_film(
+        take,
+        files["film"],
+        world=world,
+        camera="follow",
         size=(width * 3 // 4 // 2 * 2, width * 27 // 64 // 2 * 2),
-        arrange="placed",
-        trails=True,
-        obstacles=things,
+        trails=3.0,
         progress=lambda done, total: progress("film", done, total),
     )
-    capture = folder / "performance.bvh"
-    save_clip(acts[0], capture)
-    files = {"picture": picture, "film": movie, "motion": capture}
-    return DemoResult(files, time.perf_counter() - began, compile_seconds())
+    files["scene"] = folder / "performance.glb"
+    progress("GLB", 0, None)
+    export_glb(take, files["scene"], world)
+    files["motion"] = folder / "performance.bvh"
+    save_clip(take.clip(0), files["motion"])
+    return DemoResult(files, report, time.perf_counter() - began, compile_seconds())
 
 
 def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
@@ -131,34 +148,38 @@ def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
         share = (behavior.pass_time or 0.0) / clip.duration if pose.moment is None else pose.moment
         frame = round(share * (len(clip) - 1))
         clip = place(clip, (*pose.at, np.radians(pose.heading_deg)), frame)
-        figures += figures_of(clip, frame, built_in_palette(clip.skeleton, seed=number))
+        body = individual_shape(clip.skeleton, number)
+        figures += figures_of(clip, frame, built_in_palette(clip.skeleton, seed=number), body)
     camera = Camera.around((0.15, 0.6, 0.95), azimuth=np.radians(-90.0), elevation=np.radians(9.0), distance=7.9)
-    picture = render_frame(figures, camera, size=(width, width * 2 // 5), obstacles=PORTRAIT_THINGS, samples=8)
+    picture = render_frame(
+        figures, camera, size=(width, width * 2 // 5), obstacles=Place.of(PORTRAIT_PLACE).solids(), samples=8
+    )
     save_png(Image.fromarray(picture), path)
 
 
-def perform(rng: np.random.Generator) -> tuple[list[Clip], list[Box]]:
-    """The performance by three people side by side, and the bars they duck under and jump over."""
-    acts, things = [], []
-    for lane in LANES:
+def perform(rng: np.random.Generator, seed: int = 0) -> tuple[Take, World]:
+    """The performance by three people side by side, and the place with the bars they duck under and jump over."""
+    tracks, things = [], []
+    for number, lane in enumerate(LANES):
         cast = load_cast("person", style=_somebody(rng), behaviors=sorted(set(PERFORMANCE)))
         behaviors = [cast.graph[name] for name in PERFORMANCE]
         clips = [cast.clips[behavior.clips[0]] for behavior in behaviors]
-        act = place(concatenate(clips, overlap=False, name="performance"), (0.0, lane, 0.0))
-        path = act.planar_path()
-        began = 0
-        for behavior, clip in zip(behaviors, clips, strict=True):
-            if behavior.pass_time is not None:
-                x, y, heading = path[began + round(behavior.pass_time * clip.fps)]
-                things.append(_bar(behavior.obstacle == "duck", (float(x), float(y)), float(heading)))
-            began += len(clip) - 1
-        acts.append(act)
-    return acts, things
+        track = lay_track(f"lane-{number + 1}", clips, (0.0, lane, 0.0), behaviors=PERFORMANCE)
+        for behavior, clip, move in zip(behaviors, clips, track.poses, strict=True):
+            if behavior.pass_time is not None and behavior.obstacle is not None:
+                there = planar.compose(move, clip.planar_path()[round(behavior.pass_time * clip.fps)])
+                things.append(Obstacle(_bar(behavior.obstacle).placed(there), behavior.obstacle, color=_WOOD))
+        tracks.append(track)
+    take = assemble(tracks, facts={"seed": seed})
+    ends = take.planar(take.duration)[:, 0]
+    return take, World((-2.0, -3.5, float(ends[:, 0].max()) + 2.0, 3.5), tuple(things))
 
 
-def _bar(hangs: bool, center: tuple[float, float], heading: float) -> Box:
-    size, bottom, height = ((0.12, 1.3), 1.16, 0.12) if hangs else ((0.2, 1.2), 0.0, 0.4)
-    return Box(center, size, height, heading, bottom, "#a8643f")
+def _bar(kind: str) -> Box:
+    """What is to be passed, in the frame of who passes it."""
+    if kind == "duck":
+        return Box((0.0, 0.0), (0.12, 1.3), 0.12, bottom=1.16)
+    return Box((0.0, 0.0), (0.2, 1.2), 0.4)
 
 
 def _somebody(rng: np.random.Generator) -> str:

@@ -1,6 +1,7 @@
 """The independent check of a take against its world."""
 
 from gaitway.audit.auditing import audit
+from gaitway.audit.draw import draw_worst
 from gaitway.audit.report import Bars, Finding, Report, Row
 
-__all__ = ["Bars", "Finding", "Report", "Row", "audit"]
+__all__ = ["Bars", "Finding", "Report", "Row", "audit", "draw_worst"]

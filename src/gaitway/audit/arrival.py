@@ -56,11 +56,11 @@ def arrivals(walker: Walker, bars: Bars) -> list[Finding]:
     away = float(np.hypot(at[0] - x, at[1] - y))
     bar = tolerance if np.isfinite(tolerance) else _TOLERANCE
     who, frame, place = (walker.name,), walker.frame(time), (float(at[0]), float(at[1]), float(at[2]))
-    out = [Finding("arrival", away, bar, time, frame, who, "root", "goal", place)]
+    out = [Finding("arrival", away, bar, time, frame, who, "root", "", place)]
     if np.isfinite(heading):
         faced = float(walker.clip.headings()[-1])
         off = abs(float(np.degrees(planar.wrap_angle(faced - heading))))
-        out.append(Finding("arrival_heading", off, bars.heading_deg, time, frame, who, "heading", "goal", place))
+        out.append(Finding("arrival_heading", off, bars.heading_deg, time, frame, who, "heading", "", place))
     return out
 
 

@@ -92,7 +92,7 @@ class Feet:
             column = int(np.argmax(off[frame]))
             sign = "over" if gaps.reshape(contacts.shape)[frame, column] > 0.0 else "under"
             found = self._finding("height", float(off[frame, column]), self.bars.height, frame, column, span)
-            out.append(replace(found, obstacle=f"{sign} the ground"))
+            out.append(replace(found, part=f"{found.part} {sign} the ground"))
         return out, len(rows)
 
     def _finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -159,7 +160,9 @@ class Report:
 
 
 def shown(value: float, unit: str) -> str:
-    """A value as people read it: lengths in centimetres."""
+    """A value as people read it: lengths in centimetres. What is not a number was left to whoever asked."""
+    if math.isnan(value):
+        return "as asked"
     factor, word = _SCALES[unit]
     number = f"{value * factor:.2f}" if unit else f"{value:g}"
     return f"{number} {word}".strip()
@@ -178,7 +181,7 @@ def summed_up(findings: Sequence[Finding], kind: Row, checked: int) -> Row:
 def _excess(finding: Finding) -> float:
     """By how much a value is beyond its bar; what is not a number is beyond all."""
     excess = finding.value - finding.bar
-    return excess if excess == excess else float("inf")  # noqa: PLR0124  not a number
+    return float("inf") if math.isnan(excess) else excess
 
 
 def _plain(value: Any) -> Any:
@@ -187,6 +190,6 @@ def _plain(value: Any) -> Any:
         return {k: _plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
-    if isinstance(value, float) and (value != value or abs(value) == float("inf")):  # noqa: PLR0124
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

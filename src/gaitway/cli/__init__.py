@@ -119,13 +119,14 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Other seed, other people.")] = 7,
     width: Annotated[int, typer.Option(min=160, max=3840, help="Picture width in pixels.")] = 1280,
 ) -> None:
-    """Show the built-in cast: a picture, a film, and a BVH of one performance."""
+    """Show the built-in cast: a portrait, and a performance as take, film, GLB and BVH, audited."""
     from gaitway.demo import run_demo
 
     with progress("starting") as show:
         result = run_demo(folder, seed=seed, width=width, progress=show)
     for what, path in result.files.items():
         say(f"{what:<8} {path}")
+    say(f"audit    {'no violations' if result.report.ok else f'{len(result.report.violations)} violations'}")
     compiled = f", of which {result.compile_s:.1f} s compiling (once on this machine)" if result.compile_s > 0 else ""
     say(f"done in {result.total_s:.1f} s{compiled}")
 

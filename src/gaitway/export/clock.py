@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gaitway.arrays import IntArray
+from gaitway.motion.clip import Clip
+from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
 from gaitway.take.tables import clock_frames
 
@@ -36,3 +38,17 @@ def clock_blocks(
         if count.any():
             yield np.repeat(characters[begin:end], count), np.arange(count.sum()) - np.repeat(starts, count)
         begin = end
+
+
+def frame_spans(take: Take, fps: float) -> tuple[IntArray, IntArray]:
+    """First and last frame of each character (C,) each; who is there only between two frames is shown in the next."""
+    first, length = clock_frames(take, fps)
+    return first, first + np.maximum(length, 1) - 1
+
+
+def motion(take: Take, character: int, first: int, last: int, fps: float) -> Clip:
+    """What a character does from one frame of the clock to another, in the world."""
+    frames = np.arange(first, last + 1)
+    who, body = np.full(len(frames), character), int(take.bodies[character])
+    roots, local = sampled(take, body, who, frames / fps)
+    return Clip(take.skeletons[body], roots, local, fps, take.names[character])

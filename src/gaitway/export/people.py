@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +18,8 @@ from gaitway.render.look import LOOKS
 from gaitway.render.palette import TONES, Palette
 from gaitway.render.pieces import BodyMesh
 
-INDIVIDUALS = LOOKS
-"""Different bodies that seeds lead to; more would not be noticed in a crowd, and fewer are shared in a file."""
+INDIVIDUALS = 2 * LOOKS
+"""Different people that seeds lead to, each shape in two colourings: more would not be noticed in a crowd."""
 _ROUGHNESS = {"skin": 0.6, "hair": 0.5, "shoe": 0.55, "eye": 0.25}
 
 
@@ -35,13 +36,19 @@ def character_mesh(skeleton: Skeleton, seed: int = 0) -> SkinnedMesh:
 
     Returns:
         A closed mesh in the skeleton's rest pose, its vertices sorted by material. Individuals with the same shape have
-        equal arrays and differ in their materials alone.
+        the same arrays and differ in their materials alone.
     """
     seed = seed % INDIVIDUALS
     body = body_mesh(skeleton, individual_shape(skeleton, seed))
-    materials, owner = _materials(body, built_in_palette(skeleton, seed))
+    materials, material_of_tone = _materials(body, built_in_palette(skeleton, seed))
+    return replace(_merged(body, material_of_tone), materials=materials, name=f"{skeleton.name}_{seed}")
+
+
+@lru_cache(maxsize=64)
+def _merged(body: BodyMesh, material_of_tone: tuple[int, ...]) -> SkinnedMesh:
+    """A body without its colours. Sides of one garment part in some pictures; here they are one."""
+    owner = np.array(material_of_tone)[body.tones]
     keys = np.column_stack([owner, body.points, body.normals, body.joints, body.weights])
-    # sides of one garment part in some pictures; here they are one
     kept, first, where = np.unique(keys.round(7), axis=0, return_index=True, return_inverse=True)
     triangles = where.reshape(-1)[body.triangles]
     triangles = triangles[np.argsort(kept[triangles[:, 0], 0], kind="stable")]
@@ -52,13 +59,12 @@ def character_mesh(skeleton: Skeleton, seed: int = 0) -> SkinnedMesh:
         weights=_frozen(_exact(body.weights[first])),
         triangles=_frozen(triangles.astype(np.int32)),
         material_of=_frozen(kept[triangles[:, 0], 0].astype(np.int32)),
-        materials=materials,
-        name=f"{skeleton.name}_{seed}",
+        materials=(),
     )
 
 
-def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], npt.NDArray[np.int64]]:
-    """The materials that occur, and the index of each vertex's (V,)."""
+def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], tuple[int, ...]]:
+    """The materials that occur, and the index of the one that each tone has (-1 for those that do not occur)."""
     colors = np.concatenate([palette, body.own_colors])
     names = [tone.split("_")[0] for tone in TONES]
     for own in body.own_colors:  # parts of one colour share a material
@@ -69,7 +75,7 @@ def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], 
     for name in used:
         red, green, blue = map(float, colors[names.index(name)])
         materials.append(Material(name, (red, green, blue), _ROUGHNESS.get(name, 0.85)))
-    return tuple(materials), np.array([used.index(n) if n in used else -1 for n in names])[body.tones]
+    return tuple(materials), tuple(used.index(n) if n in used else -1 for n in names)
 
 
 def _exact(weights: FloatArray) -> npt.NDArray[np.float32]:

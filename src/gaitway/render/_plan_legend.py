@@ -12,8 +12,8 @@ from PIL import Image, ImageDraw
 from gaitway.render._plan_canvas import Canvas, mixed
 from gaitway.render._plan_ground import nice_step
 from gaitway.render._plan_people import group_colors, group_of
-from gaitway.render._plan_things import BLOCK, HALO, INK, LOW, MOVER, OVERHEAD, TALL, Item, items_of, wall_fill
-from gaitway.render.kinds import kind_color
+from gaitway.render._plan_things import BLOCK, HALO, INK, LOW, OVERHEAD, TALL, Item, items_of, wall_fill
+from gaitway.render.kinds import MOVER_COLOR, kind_color
 from gaitway.render.labels import text_font, text_size
 from gaitway.world.obstacle import WALL
 from gaitway.world.world import World
@@ -116,9 +116,9 @@ def _special_sign(kind: str, hangs: bool) -> Callable[[Canvas], None]:
 
 
 def _mover_sign(canvas: Canvas) -> None:
-    canvas.disc((-8, 0), 5.0, MOVER, mixed(MOVER, INK, 0.5), 1.1)
-    canvas.line([[-2, 0], [8, 0]], MOVER, 1.2, 3.5)
-    canvas.arrow_head((14, 0), 0.0, 7.0, MOVER)
+    canvas.disc((-8, 0), 5.0, MOVER_COLOR, mixed(MOVER_COLOR, INK, 0.5), 1.1)
+    canvas.line([[-2, 0], [8, 0]], MOVER_COLOR, 1.2, 3.5)
+    canvas.arrow_head((14, 0), 0.0, 7.0, MOVER_COLOR)
 
 
 def _person_sign(color: str) -> Callable[[Canvas], None]:
@@ -152,7 +152,7 @@ def legend_height(entries: Sequence[Entry], width: int) -> int:
     """Pixels that the legend needs."""
     if not entries:
         return 6
-    return _ROW * (max(row for _, row in _places(entries, width)) + 1) + 34
+    return _ROW * (max(row for _, row in _places(entries, width)) + 1) + 42
 
 
 def draw_legend(entries: Sequence[Entry], scale: float, extra: str, width: int, height: int, paper: str) -> Image.Image:
@@ -161,7 +161,7 @@ def draw_legend(entries: Sequence[Entry], scale: float, extra: str, width: int, 
     pen = ImageDraw.Draw(strip)
     _draw_ruler(pen, scale)
     for entry, (x, row) in zip(entries, _places(entries, width), strict=True):
-        y = 14 + _ROW * row
+        y = 14 + _ROW * row + (0 if width >= 700 else 10)
         sign = Canvas((-_SWATCH / 2, -9.0, _SWATCH / 2, 9.0), (_SWATCH, 18), 1.0, paper)
         entry.draw(sign)
         strip.paste(sign.finished(), (int(x), y - 9))

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
+from gaitway.arrays import BoolArray
 from gaitway.render._plan_canvas import Canvas, mixed
 from gaitway.render.palette import from_oklch, to_hex
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from gaitway.scene import Character
 
 _INK, _HALO = "#2f3338", "#fdfcfa"
-_FEW = 12
+_FEW = 16
 """Up to so many characters have links, names and colours of their own."""
 _MANY = 400
 """Beyond so many, starts are plain dots."""
@@ -44,8 +46,9 @@ def draw_people(canvas: Canvas, characters: Sequence[Character]) -> dict[str, st
     if few:
         for character, ink in zip(characters, inks, strict=True):
             canvas.line([character.start[:2], character.goal[:2]], (ink, 0.4), 1.0, 7.0)
-    for character, ink in zip(characters, inks, strict=True):
-        _draw_goal(canvas, character, ink, len(characters))
+    shared = _on_starts(characters)
+    for character, ink, wide in zip(characters, inks, shared, strict=True):
+        _draw_goal(canvas, character, ink, len(characters), wide)
     for character, ink in zip(characters, inks, strict=True):
         _draw_start(canvas, character, ink, len(characters))
     if few:
@@ -75,15 +78,25 @@ def _draw_start(canvas: Canvas, character: Character, ink: str, count: int) -> N
     canvas.disc(place, radius, ink, _HALO, 1.0)
 
 
-def _draw_goal(canvas: Canvas, character: Character, ink: str, count: int) -> None:
-    """A ring with a dot, and a tick in the direction asked for."""
-    radius = marker_radius(canvas, character.radius, count)
+def _on_starts(characters: Sequence[Character]) -> BoolArray:
+    """Whose goal is where somebody starts; (N,)."""
+    if not characters:
+        return np.zeros(0, dtype=np.bool_)
+    starts = scipy.spatial.cKDTree([c.start[:2] for c in characters])
+    nearest, _ = starts.query([c.goal[:2] for c in characters])
+    return np.asarray(nearest < [c.radius for c in characters])
+
+
+def _draw_goal(canvas: Canvas, character: Character, ink: str, count: int, wide: bool) -> None:
+    """A ring with a dot, and a tick in the direction asked for; wide enough to be seen around a start."""
+    radius = marker_radius(canvas, character.radius, count) * (1.7 if wide else 1.0)
     place = np.asarray(character.goal[:2])
     if count > _MANY:
         canvas.disc(place, radius, None, (ink, 0.8), 0.6)
         return
-    canvas.disc(place, radius, (_HALO, 0.8), ink, max(1.3, 0.16 * radius))
-    canvas.disc(place, max(0.34 * radius, 1.0), ink)
+    canvas.disc(place, radius, (_HALO, 0.8), ink, max(1.1, 0.16 * radius))
+    if radius > 4.5:
+        canvas.disc(place, 0.34 * radius, ink)
     if getattr(character, "goal_heading", None) is not None:
         heading = float(character.goal_heading)  # type: ignore[arg-type]
         ahead = np.array([np.cos(heading), np.sin(heading)])

@@ -11,8 +11,9 @@ import shapely
 from PIL import Image, ImageChops, ImageFilter
 
 from gaitway import planar
+from gaitway.arrays import FloatArray
 from gaitway.render._plan_canvas import Canvas, mixed
-from gaitway.render.kinds import kind_color, obstacle_color
+from gaitway.render.kinds import MOVER_COLOR, kind_color, obstacle_color
 from gaitway.render.labels import text_size
 from gaitway.world import plane
 from gaitway.world.mover import Mover
@@ -27,7 +28,6 @@ BLOCK = "#c9c4ba"
 """Tall walls that are thick: whole buildings."""
 LOW = "#e2ddd2"
 """Walls one can look over."""
-MOVER = "#6a7fb8"
 OVERHEAD = 1.95
 """What begins higher than this [m] is over everybody's head."""
 _TALL = 1.6
@@ -113,12 +113,13 @@ def _draw_walls(canvas: Canvas, items: Sequence[Item]) -> None:
         canvas.fill(area, color)
         canvas.outline(area, mixed(color, INK, 0.55), 1.0)
         for item in members if color != TALL else ():
-            _name_inside(canvas, item, color)
+            above = [other.area for other in items if other.high > item.high + 0.01]
+            _name_inside(canvas, item, color, shapely.union_all(above))
 
 
 def draw_special(canvas: Canvas, item: Item) -> None:
     """Something that can be passed: coloured by its kind, hatched if one passes under it."""
-    color = obstacle_color(item.obstacle)
+    color = kind_color(item.obstacle.kind)
     edge = mixed(color, INK, 0.35)
     if isinstance(item.obstacle.shape, Stairs):
         _draw_stairs(canvas, item.obstacle.shape, item.area, color)
@@ -129,8 +130,21 @@ def draw_special(canvas: Canvas, item: Item) -> None:
     else:
         canvas.fill(item.area, color)
         canvas.outline(item.area, edge, 1.2)
-    middle = np.array(item.area.representative_point().coords[0])
-    canvas.wish(special_words(item), middle, 13.0, edge, 7.0, HALO)
+    _name_special(canvas, item, mixed(color, INK, 0.45))
+
+
+def _name_special(canvas: Canvas, item: Item, ink: str) -> None:
+    """Its words inside it if they fit and there is nothing to cover, else beside it."""
+    text = special_words(item)
+    width, height = (n / canvas.scale for n in text_size(text, 13.0))
+    plain = item.low <= 0.2 and not isinstance(item.obstacle.shape, Stairs)
+    place = _place_inside(item.area, 1.1 * width, 1.2 * height) if plain else None
+    if place is not None:
+        canvas.wish(text, place, 13.0, HALO, 0.0, None)
+        return
+    x0, y0, x1, y1 = item.area.bounds
+    gap = 0.5 * min(x1 - x0, y1 - y0) * canvas.scale + 5.0
+    canvas.wish(text, (0.5 * (x0 + x1), 0.5 * (y0 + y1)), 13.0, ink, gap, HALO)
 
 
 def special_words(item: Item) -> str:
@@ -157,23 +171,40 @@ def _draw_stairs(canvas: Canvas, stairs: Stairs, area: shapely.Geometry, color: 
     canvas.arrow_head(ends[1], stairs.yaw, 11.0, INK)
 
 
-def _name_inside(canvas: Canvas, item: Item, color: str) -> None:
+def _name_inside(canvas: Canvas, item: Item, color: str, covered: shapely.Geometry) -> None:
     """A wall's name, and its height for buildings, where there is room for them inside it."""
     text = item.obstacle.name
     if not text:
         return
-    spoke = shapely.maximum_inscribed_circle(item.area, tolerance=0.05 * np.sqrt(item.area.area))
-    place, room = np.array(spoke.coords[0]), 2.0 * spoke.length * canvas.scale
-    x0, y0, x1, y1 = item.area.bounds
-    across, up = (x1 - x0) * canvas.scale, (y1 - y0) * canvas.scale
     if item.high >= 5.0:
         text = f"{text}, {item.high:g} m"
     ink = HALO if sum(int(color[i : i + 2], 16) for i in (1, 3, 5)) < 330 else mixed(color, INK, 0.75)
+    room = shapely.difference(item.area, covered)
     for size in (14.0, 12.0, 10.0):
         width, height = text_size(text, size)
-        if height + 1.0 < min(room, up) and width + 4.0 < across:
+        place = _place_inside(room, (width + 3.0) / canvas.scale, (height + 1.0) / canvas.scale)
+        if place is not None:
             canvas.wish(text, place, size, ink, 0.0, None)
             return
+
+
+def _place_inside(area: shapely.Geometry, width: float, height: float) -> FloatArray | None:
+    """Where a rectangle [m] fits into an area: as near to its middle as can be; None if nowhere."""
+    x0, y0, x1, y1 = area.bounds
+    if not (x1 - x0 >= width and y1 - y0 >= height):
+        return None
+    middle = np.array(shapely.centroid(area).coords[0])
+    shares = np.linspace(0.0, 1.0, 25)
+    x = np.append(x0 + 0.5 * width + shares * (x1 - x0 - width), middle[0])
+    y = np.append(y0 + 0.5 * height + shares * (y1 - y0 - height), middle[1])
+    places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    half = np.array([0.5 * width, 0.5 * height])
+    low, high = places - half, places + half
+    fits = shapely.contains(area, shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]))
+    if not fits.any():
+        return None
+    inside = places[fits]
+    return np.asarray(inside[np.argmin(np.linalg.norm(inside - middle, axis=1))])
 
 
 def draw_movers(canvas: Canvas, world: World, time: float) -> None:
@@ -198,7 +229,7 @@ def painted(world: World) -> list[Obstacle]:
 
 def _draw_path(canvas: Canvas, mover: Mover, time: float, far: float) -> None:
     """The way it still has to go, dashed, with arrow heads; fainter the later, and nothing after `far` seconds."""
-    color = mover.color or MOVER
+    color = mover.color or MOVER_COLOR
     ahead = mover.times > time
     if not ahead.any():
         return
@@ -217,13 +248,13 @@ def _draw_path(canvas: Canvas, mover: Mover, time: float, far: float) -> None:
 
 def _draw_phases(canvas: Canvas, mover: Mover, time: float) -> None:
     """What it will be and was, as dashed outlines with the times."""
-    if len(mover.phases) < 2:
+    if len({phase.kind for phase in mover.phases}) < 2:
         return
     now = mover.phase(time)
     for i, phase in enumerate(mover.phases):
         until = mover.phases[i + 1].start if i + 1 < len(mover.phases) else np.inf
         area = plane.drawn(phase.shape.placed(mover.pose(max(phase.start, 0.0))).footprint())
-        color = MOVER if phase.kind in (WALL, PASSABLE) else kind_color(phase.kind)
+        color = MOVER_COLOR if phase.kind in (WALL, PASSABLE) else kind_color(phase.kind)
         if phase is not now:
             canvas.outline(area, (mixed(color, INK, 0.2), 0.9), 1.2, 4.0)
         span = f"from {phase.start:g} s" if until == np.inf else f"{max(phase.start, 0.0):g} to {until:g} s"
@@ -235,11 +266,11 @@ def _draw_phases(canvas: Canvas, mover: Mover, time: float) -> None:
 
 def _draw_moved(canvas: Canvas, item: Item) -> None:
     if item.obstacle.special:
-        color = obstacle_color(item.obstacle)
+        color = kind_color(item.obstacle.kind)
         canvas.fill(item.area, color)
         canvas.outline(item.area, mixed(color, INK, 0.35), 1.2)
         return
-    color = item.obstacle.color or MOVER
+    color = item.obstacle.color or MOVER_COLOR
     canvas.fill(item.area, (color, 0.35) if item.obstacle.kind == PASSABLE else color)
     canvas.outline(item.area, mixed(color, INK, 0.5), 1.2)
 
@@ -250,5 +281,5 @@ def _name_movers(canvas: Canvas, world: World, time: float) -> None:
         x0, y0, x1, y1 = mover.at(time).shape.footprint().bounds
         gap = 0.5 * min(x1 - x0, y1 - y0) * canvas.scale + 3.0
         canvas.wish(
-            mover.name, (0.5 * (x0 + x1), 0.5 * (y0 + y1)), 11.0, mixed(mover.color or MOVER, INK, 0.5), gap, HALO
+            mover.name, (0.5 * (x0 + x1), 0.5 * (y0 + y1)), 11.0, mixed(mover.color or MOVER_COLOR, INK, 0.5), gap, HALO
         )

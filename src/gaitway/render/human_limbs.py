@@ -9,9 +9,9 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.render.human_frame import Frame, smooth, unit
-from gaitway.render.mesh import Mesh, loft, round_rod
+from gaitway.render.mesh import loft, round_rod
 from gaitway.render.palette import TONES
-from gaitway.render.pieces import Piece, bone_end, rigid
+from gaitway.render.pieces import Piece, bone_end, rigid, strongest
 from gaitway.render.weave import Weave
 
 Row = tuple[float, float, float, float]
@@ -226,14 +226,9 @@ def shoe(frame: Frame, side: str) -> Piece:
     ends = [base + ahead * p + up * size * h for p, h in ((heel - 0.004 * size, 0.025), (tip, 0.014))]
     mesh = loft(rings, *ends)
     bend = smooth((mesh.points - base) @ ahead, ball - 0.02 * size, ball + 0.02 * size)
-    return _two_joints(mesh, ankle_joint, toe_joint, bend, f"shoe_{side}")
-
-
-def _two_joints(mesh: Mesh, first: int, second: int, share: FloatArray, tone: str) -> Piece:
-    piece = rigid(mesh, first, TONES.index(tone))
-    piece.joints[:, 1] = second
-    piece.weights[:, 0], piece.weights[:, 1] = 1.0 - share, share
-    return piece
+    weights = np.outer(1.0 - bend, frame.only(ankle_joint)) + np.outer(bend, frame.only(toe_joint))
+    tones = np.full(len(mesh.points), TONES.index(f"shoe_{side}"))
+    return Piece(mesh.points, mesh.normals, mesh.triangles, *strongest(weights), tones)
 
 
 def _sole(frame: Frame, side: str) -> tuple[FloatArray, FloatArray, float, float]:

@@ -17,6 +17,8 @@ KIND_COLORS: Mapping[str, str] = {
     "stairs": "#8f9b8a",
 }
 """sRGB of each kind."""
+MOVER_COLOR = "#6a7fb8"
+"""Of walls that move."""
 OTHER_COLOR = "#a9668a"
 """Of kinds that only some library knows."""
 
@@ -26,6 +28,6 @@ def kind_color(kind: str) -> str:
     return KIND_COLORS.get(kind, OTHER_COLOR)
 
 
-def obstacle_color(obstacle: Obstacle) -> str:
-    """The sRGB colour of an obstacle: its own, else that of its kind."""
-    return obstacle.color or kind_color(obstacle.kind)
+def obstacle_color(obstacle: Obstacle, moves: bool = False) -> str:
+    """The sRGB colour of an obstacle: its own, else that of its kind; walls that move are set off."""
+    return obstacle.color or (MOVER_COLOR if moves and obstacle.kind == WALL else kind_color(obstacle.kind))

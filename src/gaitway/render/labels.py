@@ -12,7 +12,7 @@ Rect = tuple[float, float, float, float]
 
 _SIDES = ((1.0, -0.6), (1.0, 0.6), (-1.0, -0.6), (-1.0, 0.6), (0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0))
 """Where words may stand around their place: right and down, in half sizes; the first that is free is taken."""
-_DISTANCES = (1.0, 2.2, 3.6)
+_DISTANCES = (1.0, 1.8, 3.0)
 """Tries further out, in gaps."""
 
 

@@ -58,7 +58,7 @@ _OUTFITS = (
     ("none", "skirt", "tucked"),
 )
 _WITH_SKIRTS, _WITHOUT = len(_OUTFITS), len(_OUTFITS) - 2
-LOOKS = 64
+LOOKS = 24
 """Different looks that seeds lead to."""
 
 

@@ -62,7 +62,7 @@ class Place:
     def solids(self, time: float = 0.0) -> list[Solid]:
         """Everything solid at a time [s]."""
         moved = self.world.at(time).moved
-        return [*self.still, *(s for o in moved for s in _solids(self.world, o, self.cutaway))]
+        return [*self.still, *(s for o in moved for s in _solids(self.world, o, self.cutaway, moves=True))]
 
     def studio(self, studio: Studio | None = None) -> Studio:
         """Light and floor that suit the world: hills replace the floor, and large places fade out farther off."""
@@ -113,7 +113,7 @@ def _one_color(color: str | tuple[float, float, float], count: int) -> FloatArra
     return np.tile(linear_color(color), (count, 1))
 
 
-def _solids(world: World, obstacle: Obstacle, cutaway: float | None) -> list[Solid]:
+def _solids(world: World, obstacle: Obstacle, cutaway: float | None, moves: bool = False) -> list[Solid]:
     shape: Shape | None = obstacle.shape
     if cutaway is not None:
         ground = float(world.ground(obstacle.shape.footprint().points.mean(axis=0)))
@@ -121,7 +121,7 @@ def _solids(world: World, obstacle: Obstacle, cutaway: float | None) -> list[Sol
     if shape is None:
         return []
     round_ = isinstance(shape, Sphere) or any(isinstance(s, Ball) for s in shape.solids())
-    return [_solid(surface(shape), obstacle_color(obstacle), round_)]
+    return [_solid(surface(shape), obstacle_color(obstacle, moves), round_)]
 
 
 def _solid(parts: Surface, color: str, smooth: bool) -> Solid:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image, ImageDraw
 
+from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
 from gaitway.render._plan_canvas import Canvas
 from gaitway.render._plan_ground import EDGE, draw_ground
 from gaitway.render._plan_legend import Entry, draw_legend, legend_entries, legend_height
 from gaitway.render._plan_margins import draw_header, draw_ticks, header_height
+from gaitway.render._plan_overlays import draw_clearance, draw_occupancy, draw_regions
 from gaitway.render._plan_people import draw_people
 from gaitway.render._plan_things import draw_movers, draw_obstacles, items_of, painted
 from gaitway.render.labels import LabelPlacer, text_font, write
 from gaitway.render.picture import MAX_PIXELS
 from gaitway.render.strips import save_png
+from gaitway.world.grid import GridSpec
+from gaitway.world.occupancy import Occupancy
+from gaitway.world.regions import Reach
 from gaitway.world.world import World
 
 if TYPE_CHECKING:
@@ -30,6 +35,24 @@ _SIDE, _TICKS, _GAP = 26, 40, 14
 """Pixels at the sides, for the numbers along the axes, and between the parts."""
 _LEAST = 160
 """Least pixels of a side."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """What else is to be on a plan."""
+
+    title: str
+    text: str
+    legend: bool
+    grid: Occupancy | None
+    clearance: tuple[GridSpec, FloatArray] | None
+    reaches: Sequence[Reach]
+    radius: float
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Title and description."""
+        return self.title, self.text
 
 
 @dataclass(frozen=True)
@@ -54,6 +77,10 @@ def scene_plan(
     title: str | None = None,
     people: bool = True,
     legend: bool = True,
+    grid: Occupancy | None = None,
+    clearance: tuple[GridSpec, FloatArray] | None = None,
+    reaches: Sequence[Reach] = (),
+    radius: float = 0.3,
 ) -> Image.Image:
     """Draw a scene, or a world alone, as a plan with +X to the right and +Y up.
 
@@ -65,6 +92,11 @@ def scene_plan(
         title: words at the top; None takes the scene's own, "" leaves the header out.
         people: draw starts and goals.
         legend: explain the signs below the map.
+        grid: show which cells of an occupancy grid are covered.
+        clearance: show a field of distances [m] (rows, columns) over a grid.
+        reaches: show where these motions may begin to pass special obstacles (`library.reach.reaches`), and within
+            `radius` of them where one may only be while passing.
+        radius: of a character, for `reaches` [m].
 
     Returns:
         The picture.
@@ -75,11 +107,11 @@ def scene_plan(
     world = scene if isinstance(scene, World) else scene.world
     characters = () if isinstance(scene, World) or not people else scene.characters
     times = _checked_times(time)
-    words = _words(scene, title)
+    wanted = _Wanted(*_words(scene, title), legend, grid, clearance, reaches, radius)
     if len(times) > 1:
-        picture = _sheet_of_times(world, characters, words, size, times, legend)
+        picture = _sheet_of_times(world, characters, wanted, size, times)
     else:
-        picture = _one_plan(world, characters, words, size, times[0], legend)
+        picture = _one_plan(world, characters, wanted, size, times[0])
     if path is not None:
         save_png(picture, path)
     return picture
@@ -93,26 +125,27 @@ def _words(scene: Scene | World, title: str | None) -> tuple[str, str]:
 
 
 def _one_plan(
-    world: World,
-    characters: Sequence[Character],
-    words: tuple[str, str],
-    size: int | tuple[int, int],
-    time: float,
-    legend: bool,
+    world: World, characters: Sequence[Character], wanted: _Wanted, size: int | tuple[int, int], time: float
 ) -> Image.Image:
-    entries = legend_entries(world, characters, time) if legend else []
-    sheet = _divide(world, words, entries, size)
+    entries = legend_entries(world, characters, time) if wanted.legend else []
+    sheet = _divide(world, wanted.words, entries, size)
     canvas = Canvas(world.bounds, sheet.map_size, sheet.scale, PAPER)
     contour_words = draw_ground(canvas, world.terrain)
+    if wanted.clearance is not None:
+        draw_clearance(canvas, *wanted.clearance)
     draw_obstacles(canvas, items_of(world, [*painted(world), *world.obstacles]))
     draw_movers(canvas, world, time)
+    if wanted.grid is not None:
+        draw_occupancy(canvas, wanted.grid)
+    if wanted.reaches:
+        draw_regions(canvas, world, time, wanted.reaches, wanted.radius)
     draw_people(canvas, characters)
     x0, y0, x1, y1 = world.bounds
     canvas.line([[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]], EDGE, 1.4)
     picture = Image.new("RGB", sheet.size, PAPER)
     picture.paste(_with_words(canvas, characters), sheet.map_corner)
     pen = ImageDraw.Draw(picture)
-    draw_header(pen, words, sheet.size[0], _SIDE)
+    draw_header(pen, wanted.words, sheet.size[0], _SIDE)
     draw_ticks(pen, canvas, sheet.map_corner)
     if entries:
         top = sheet.size[1] - sheet.legend
@@ -152,7 +185,7 @@ def _divide(world: World, words: tuple[str, str], entries: Sequence[Entry], size
     if isinstance(size, int):
         # very tall places are drawn smaller than the width would allow
         scale = min(room / (x1 - x0), 1.6 * room / (y1 - y0))
-        height = header + int(np.ceil((y1 - y0) * scale)) + _TICKS + 2 * _GAP + legend
+        height = max(header + max(int(np.ceil((y1 - y0) * scale)), 40) + _TICKS + 2 * _GAP + legend, _LEAST)
     else:
         height = size[1]
     tall = height - header - _TICKS - 2 * _GAP - legend
@@ -170,12 +203,7 @@ def _divide(world: World, words: tuple[str, str], entries: Sequence[Entry], size
 
 
 def _sheet_of_times(
-    world: World,
-    characters: Sequence[Character],
-    words: tuple[str, str],
-    size: int | tuple[int, int],
-    times: Sequence[float],
-    legend: bool,
+    world: World, characters: Sequence[Character], wanted: _Wanted, size: int | tuple[int, int], times: Sequence[float]
 ) -> Image.Image:
     """Plans side by side, as many in a row as suits the shape of the bounds."""
     if not isinstance(size, int):
@@ -186,10 +214,12 @@ def _sheet_of_times(
     columns = int(np.clip(round(np.sqrt(len(times) * 1.5 * (y1 - y0) / (x1 - x0))), 1, len(times)))
     tile = size // columns
     last = len(times) - 1
-    plans = [
-        _one_plan(world, characters, words if i == 0 else ("", ""), tile, time, legend and i == last)
-        for i, time in enumerate(times)
+    # the first has the words and the last the legend
+    kinds = [
+        replace(wanted, title=wanted.title if i == 0 else "", text=wanted.text if i == 0 else "", legend=legend)
+        for i, legend in enumerate(wanted.legend and i == last for i in range(len(times)))
     ]
+    plans = [_one_plan(world, characters, kind, tile, time) for kind, time in zip(kinds, times, strict=True)]
     rows = [plans[i : i + columns] for i in range(0, len(plans), columns)]
     heights = [max(plan.height for plan in row) for row in rows]
     picture = Image.new("RGB", (tile * columns, sum(heights)), PAPER)

@@ -39,8 +39,10 @@ class Document:
 
     def problem(self, place: tuple[Key, ...], text: str, *, warning: bool = False, key: bool = False) -> Problem:
         """A problem at a place of this document."""
-        line = None if self.nodes is None else self.nodes.line_of(place, key)
-        return Problem(place_text(place), text, self.path, line, warning)
+        if self.nodes is None:
+            return Problem(place_text(place), text, self.path, None, warning)
+        place = self.nodes.written(place)
+        return Problem(place_text(place), text, self.path, self.nodes.line_of(place, key), warning)
 
     def everywhere(self) -> Iterator[Document]:
         """This document and all that it includes; those whose entries come first, first."""
@@ -107,18 +109,18 @@ class Reader:
 
     def follow(self, model: SceneModel, bare: Document, above: tuple[Path, ...]) -> Document:
         """A validated model with the documents that it includes."""
-        trail = (*above, bare.path.resolve()) if bare.path else above
+        trail = (*above, (bare.path or bare.folder).resolve())  # a dictionary stands for a file in its folder
         found = [self._included(bare, index, name, trail) for index, name in enumerate(model.include)]
         return Document(model, bare.folder, bare.path, bare.nodes, tuple(d for d in found if d is not None))
 
     def _included(self, parent: Document, index: int, name: str, trail: tuple[Path, ...]) -> Document | None:
         target, place = parent.folder / name, ("include", index)
         if target.resolve() in trail:
-            text = f"'{name}' includes itself, directly or by way of others; leave it out"
+            text = f"{shown(name)} includes itself, directly or by way of others; leave it out"
         elif len(trail) > MAX_INCLUDE_DEPTH:
-            text = f"'{name}' is included more than {MAX_INCLUDE_DEPTH} deep; write its entries further up"
+            text = f"{shown(name)} is included more than {MAX_INCLUDE_DEPTH} deep; write its entries further up"
         elif self.count >= MAX_FILES:
-            text = f"'{name}' is one file too many; a scene may have {MAX_FILES}"
+            text = f"{shown(name)} is one file too many; a scene may have {MAX_FILES}"
         else:
             try:
                 return self.read(target, trail)
@@ -127,7 +129,7 @@ class Reader:
                 if found.line is not None:
                     self.problems.append(found)
                     return None
-                text = f"'{name}' cannot be included: {found.text}"
+                text = f"{shown(name)} cannot be included: {found.text}"
         self.problems.append(parent.problem(place, text))
         return None
 

@@ -45,8 +45,14 @@ def findings(error: ValidationError, model: type[BaseModel]) -> list[tuple[Place
     return [
         (tuple(entry["loc"]), _text(entry, model), entry["type"] == "extra_forbidden")
         for entry in entries
-        if entry["type"] != "missing" or tuple(entry["loc"]) not in misspelt
+        if not (entry["type"] == "missing" and tuple(entry["loc"]) in misspelt)
+        and not (entry["type"] == "too_short" and _has_wrong_entries(tuple(entry["loc"]), entries))
     ]
+
+
+def _has_wrong_entries(place: Place, entries: list[Any]) -> bool:
+    """Whether a list seems too short only because some of its entries are wrong."""
+    return any(len(e["loc"]) > len(place) and tuple(e["loc"][: len(place)]) == place for e in entries)
 
 
 def _text(entry: Any, model: type[BaseModel]) -> str:
@@ -61,9 +67,10 @@ def _text(entry: Any, model: type[BaseModel]) -> str:
     if kind in _BOUNDS:
         return f"{shown(value)} is out of range; write {_range(_field_at(model, place))}"
     if kind in ("too_long", "too_short"):
-        most = kind == "too_long"
-        bound = f"at most {context['max_length']}" if most else f"at least {context['min_length']}"
-        return f"has {context['actual_length'] if not most else len(value)} entries; write {bound}"
+        bound = f"at most {context['max_length']}" if kind == "too_long" else f"at least {context['min_length']}"
+        return f"has {len(value)} {'entry' if len(value) == 1 else 'entries'}; write {bound}"
+    if kind in ("int_type", "int_from_float") and isinstance(value, float) and value.is_integer():
+        return f"{value!r} is not written as a whole number; write {int(value)}"
     if kind == "string_too_long":
         return f"{shown(value)} has {len(value)} characters; write at most {context['max_length']}"
     if kind == "literal_error":

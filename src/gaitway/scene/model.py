@@ -70,8 +70,10 @@ class LibraryItem(SceneItem):
     @model_validator(mode="before")
     @classmethod
     def _name_alone(cls, value: Any) -> Any:
-        if not isinstance(value, str):
+        if isinstance(value, dict):
             return value
+        if not isinstance(value, str):
+            raise wrong("is not a library", "the name of a cast, such as person, or {cast: person, style: style-3}")
         if re.search(r"[/\\.]", value):
             raise wrong("names a file; libraries from files cannot be loaded yet", "the name of a cast, such as person")
         return {"cast": value}

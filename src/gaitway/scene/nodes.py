@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from gaitway.errors import FormatError
+from gaitway.scene.problem import shown
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size of a scene file; ten thousand characters written one by one are half a megabyte."""
@@ -83,17 +84,40 @@ class Node:
             place: keys and indices from this node on.
             key: the line of the last key rather than that of its value.
         """
-        node = self
+        node, opened = self, self.line
         for depth, step in enumerate(place):
-            if key and depth == len(place) - 1 and node.key_lines and step in node.key_lines:
-                return node.key_lines[str(step)]
-            inside: Any = node.value
-            if isinstance(inside, tuple):
-                inside = dict(enumerate(inside))
-            if not isinstance(inside, dict) or step not in inside:
-                break
-            node = inside[step]
+            key_line = (node.key_lines or {}).get(str(step))
+            inner = node.child(step)
+            if inner is None:
+                return opened  # what is missing is missing under the key that was last
+            if key and depth == len(place) - 1 and key_line:
+                return key_line
+            node, opened = inner, key_line or inner.line
         return node.line
+
+    def child(self, step: Key) -> Node | None:
+        """What a key or an index leads to."""
+        if isinstance(self.value, dict):
+            found: Node | None = self.value.get(step)
+            return found
+        if isinstance(self.value, tuple) and isinstance(step, int) and step < len(self.value):
+            item: Node = self.value[step]
+            return item
+        return None
+
+    def written(self, place: tuple[Key, ...]) -> tuple[Key, ...]:
+        """A place without keys into something that is written in a short form, which has none.
+
+        (`library: person` is short for `library: {cast: person}`; what is wrong is wrong with `library`.)
+        """
+        node: Node | None = self
+        for depth, step in enumerate(place):
+            if node is None:
+                break
+            if isinstance(step, str) and not isinstance(node.value, dict):
+                return place[:depth]
+            node = node.child(step)
+        return place
 
 
 def plain_scalar(text: str) -> Any:
@@ -198,9 +222,9 @@ class _Builder:
             parent.items.append(node)
         elif parent.key is None:
             if not isinstance(node.value, str):
-                raise self._error(event, f"a key must be a word; {_shown(node)} is not: write it in quotes")
+                raise self._error(event, f"a key must be a text; {_shown(node)} is not: write it in quotes")
             if node.value in parent.entries:
-                raise self._error(event, f"key '{node.value}' occurs twice; write it once")
+                raise self._error(event, f"key {_shown(node)} occurs twice; write it once")
             parent.key = node
         else:
             parent.entries[parent.key.value] = node
@@ -216,12 +240,12 @@ class _Builder:
 
     def _alias(self, event: Any) -> Node:
         if event.anchor not in self.anchors:  # unknown, or of something that is still open around it
-            raise self._error(event, f"alias '*{event.anchor}' has no anchor '&{event.anchor}' before it")
+            raise self._error(event, f"alias *{event.anchor} has no anchor &{event.anchor} before it")
         return self.anchors[event.anchor]
 
     def _check_tag(self, event: Any, tag: str, allowed: tuple[type, ...]) -> None:
         if tag and _TAGS.get(tag) not in allowed:
-            raise self._error(event, f"tag '{tag}' is not allowed; leave it out")
+            raise self._error(event, f"tag {shown(tag)} is not allowed; leave it out")
 
     def _error(self, event: Any, problem: str) -> FormatError:
         return FormatError(self.path, problem, event.start_mark.line + 1)
@@ -252,4 +276,4 @@ def _is_map(event: Any) -> bool:
 
 
 def _shown(node: Node) -> str:
-    return "a list or map" if isinstance(node.value, (tuple, dict)) else f"'{node.value}'"
+    return "a list or map" if isinstance(node.value, tuple | dict) else shown(node.value)

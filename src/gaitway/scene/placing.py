@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ from gaitway.errors import WorldError
 from gaitway.scene.areas import area_geometry, ring_points
 from gaitway.scene.documents import Entry
 from gaitway.scene.free_space import Discs, FreeSpace
-from gaitway.scene.model import OPPOSITE, CharacterItem
+from gaitway.scene.model import OPPOSITE, CharacterItem, CircleItem
 from gaitway.scene.problem import Problem, shown
 from gaitway.world import World
 from gaitway.world.obstacle import STANDABLE
@@ -98,6 +99,9 @@ class Placement:
         self._check(cast, key, points, self._space(cast, item.start_time))
         for number, (x, y) in enumerate(points.tolist()):
             met = discs.overlapped(x, y, cast.radius)
+            if met is not None and item.start_area is not None and item.start_area.ring and met[0] >= cast.first:
+                self._say(cast, key, _ring_text(item.start_area.ring, cast))
+                break
             if met is not None:
                 self._say(cast, key, self._overlap_text(cast.names[number], x, y, cast.radius, *met))
                 break
@@ -105,7 +109,7 @@ class Placement:
 
     def _overlap_text(self, name: str, x: float, y: float, radius: float, other: int, away: float) -> str:
         return (
-            f"{shown([x, y])} of '{name}' is {away:.3g} m from the start of '{self.names[other]}': "
+            f"{_shown((x, y))} of '{name}' is {away:.3g} m from the start of '{self.names[other]}': "
             f"they overlap; write a point further away (its radius is {radius:g} m)"
         )
 
@@ -128,7 +132,7 @@ class Placement:
         x0, y0, x1, y1 = self.world.bounds
         for point in points.tolist():
             if not (x0 <= point[0] <= x1 and y0 <= point[1] <= y1):
-                text = f"{shown(point)} is outside bounds {shown(self.world.bounds)}; write a point inside"
+                text = f"{_shown(point)} is outside bounds {shown(self.world.bounds)}; write a point inside"
                 return self._say(cast, key, text)
         if space.free(points).all():
             return None
@@ -143,7 +147,7 @@ class Placement:
         name = f" '{origin.value.name}'" if origin.value.name else ""
         thing = f"{origin.problem(text='').place}{name}"
         where = f"{away:.3g} m from {thing}" if away > 0.0 else f"inside {thing}"
-        return f"{shown(point)} is {where}; write a point at least {cast.radius:g} m away from it"
+        return f"{_shown(point)} is {where}; write a point at least {cast.radius:g} m away from it"
 
     def _say(self, cast: Cast, key: str, text: str) -> None:
         self.problems.append(cast.entry.problem(key, text=text))
@@ -172,6 +176,19 @@ def _stream(seed: int, cast: Cast, key: str) -> np.random.Generator:
     """Chance of one group alone, so that other groups may come and go without moving it."""
     purpose = 0 if key == "start_area" else 1
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *cast.name.encode())))
+
+
+def _shown(point: Sequence[float]) -> str:
+    """A point to the millimetre: those of rings have long fractions."""
+    return shown([round(value, 3) for value in point])
+
+
+def _ring_text(ring: CircleItem, cast: Cast) -> str:
+    room = max(1, math.floor(math.pi / math.asin(min(1.0, cast.radius / ring.radius)) + 1e-9))
+    return (
+        f"a ring of radius {ring.radius:g} m has room for {room} of {len(cast.names)} (of radius {cast.radius:g} m); "
+        "write a larger ring or a smaller count"
+    )
 
 
 def heading_towards(start: FloatArray, goal: FloatArray) -> float:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from gaitway.scene.fields import SceneItem, field, wrong
+from gaitway.scene.problem import shown
 
 DEFAULT_PLANNER = "behavior"
 
@@ -36,7 +37,7 @@ def _heuristics(value: Any) -> Any:
         raise wrong("is not a list of heuristics", form)
     for word in value:
         if word not in HEURISTICS:
-            raise wrong(f"has '{word}', which is no heuristic", form)
+            raise wrong(f"has {shown(word)}, which is no heuristic", form)
     if len(set(value)) < len(value):
         raise wrong("has a heuristic twice", form)
     return value

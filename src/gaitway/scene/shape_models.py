@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -23,8 +23,10 @@ from gaitway.scene.fields import (
     turn_field,
     wrong,
 )
+from gaitway.scene.problem import shown
 
 Points = tuple[Point, ...]
+Ring = Annotated[Points, Field(min_length=3, max_length=MOST_POINTS)]
 
 
 def outline(text: str, default: Any = ..., least: int = 3) -> Any:
@@ -64,15 +66,8 @@ class PolygonItem(SceneItem):
 
     points: Points = outline("Corners in order; the last joins the first")
     height: float = height_field("From its underside to its top", example=2)
-    holes: tuple[tuple[Point, ...], ...] = field("Outlines of holes", (), max_length=1000)
+    holes: tuple[Ring, ...] = field("Outlines of holes", (), max_length=1000)
     bottom: float = bottom_field()
-
-    @model_validator(mode="after")
-    def _holes_have_corners(self) -> PolygonItem:
-        for index, hole in enumerate(self.holes):
-            if not 3 <= len(hole) <= MOST_POINTS:
-                raise wrong(f"has {len(hole)} points in holes[{index}]", "3 points or more")
-        return self
 
 
 class WallItem(SceneItem):
@@ -187,10 +182,10 @@ class SpecialItem(SceneItem):
         kinds = list(self.kinds)
         form = "one of jump, duck, crawl, climb, box, stairs, passable or another kind"
         if len(kinds) != 1:
-            raise wrong(f"has both {kinds[0]} and {kinds[1]}" if kinds else "has no kind", form)
+            raise wrong(f"has both {shown(kinds[0])} and {shown(kinds[1])}" if kinds else "has no kind", form)
         kind = kinds[0]
         if not kind.isidentifier() or kind == "wall":
-            raise wrong(f"has the kind '{kind}'", form)
+            raise wrong(f"has the kind {shown(kind)}", form)
         shape = self.kinds[kind]
         if isinstance(shape, SpecialShapeItem):
             if kind in ("duck", "crawl") and shape.clearance is None:

@@ -31,6 +31,8 @@ def _line(dumper: yaml.SafeDumper, value: _Line) -> yaml.Node:
 
 def _float(dumper: yaml.SafeDumper, value: float) -> yaml.Node:
     text = str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if "e" in text and "." not in text:
+        text = text.replace("e", ".0e")  # other readers of YAML take 1e-5 for a text
     return dumper.represent_scalar("tag:yaml.org,2002:float" if "." in text else "tag:yaml.org,2002:int", text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from gaitway.arrays import FloatArray
 from gaitway.errors import WorldError
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import Bounds
@@ -32,14 +33,27 @@ def check_band(band: Band) -> Band:
     return float(low), float(high)
 
 
-def body_footprint(shape: Shape, terrain: Terrain | None, band: Band, radius: float) -> Footprint:
-    """The footprint of what a body of a radius [m] can run into between two heights over the ground [m]."""
+def body_footprint(
+    shape: Shape, terrain: Terrain | None, band: Band, radius: float, poses: FloatArray | None = None
+) -> Footprint:
+    """The footprint of what a body can run into.
+
+    Args:
+        shape: what stands there.
+        terrain: the ground; None is level at height 0.
+        band: heights over the ground [m] between which something is in the way.
+        radius: of the body [m].
+        poses: all poses (K, 3) between which the shape moves; None if it stays.
+    """
     low, high = band
     if terrain is not None:
         whole = shape.footprint()
         if whole.empty:
             return whole
         x0, y0, x1, y1 = whole.bounds
+        if poses is not None:
+            reach = math.hypot(max(-x0, x1), max(-y0, y1))
+            (x0, y0), (x1, y1) = poses[:, :2].min(axis=0) - reach, poses[:, :2].max(axis=0) + reach
         lowest, highest = ground_range(terrain, (x0 - radius, y0 - radius, x1 + radius, y1 + radius))
         low, high = lowest + low, highest + high
     bottom, top = shape.heights

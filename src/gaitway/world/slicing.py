@@ -21,9 +21,11 @@ from gaitway.world.footprint import Footprint
 
 _PAIRS_AT_ONCE = 4_000_000
 """Pairs of face and edge that are compared in one go; bounds the memory taken."""
-_FEW_EDGES, _FEW_SHARE = 1000, 0.2
+_FEW_EDGES, _FEW_SHARE = 1000, 0.5
 """With more edges than this left over, or this share of the triangles (a crumpled mesh), it is quicker to unite the
 triangles one by one."""
+_GRID = 1e-9
+"""Plans are rounded to this [m], so that edges which should meet or coincide do."""
 _UPRIGHT = 1e-9
 """Triangles whose plan is less than this share of their longest side squared are lines in plan."""
 _DOWN = np.array([1.0, 1.0, -1.0])
@@ -41,13 +43,13 @@ def plan_of(corners: FloatArray, low: float, high: float, closed: bool, oriented
     """
     if low > high:
         return Footprint.of_rings([])
-    section = _section(corners, low) if closed and np.isfinite(low) else np.empty((0, 2, 2))
-    between = _above(_above(corners, low) * _DOWN, -high)[..., :2]
+    section = np.round(_section(corners, low), 9) if closed and np.isfinite(low) else np.empty((0, 2, 2))
+    between = np.round(_above(_above(corners, low) * _DOWN, -high)[..., :2], 9)
     twice = _twice_area(between)
     facing_down = twice < 0.0 if closed and oriented else twice != 0.0
     faces = np.where((twice < 0.0)[:, None, None], between[:, ::-1], between)[facing_down]
-    area = shapely.union(_wound(*_chain(section), even_odd=not oriented), _covered(faces))
-    lines = shapely.LineString() if closed else _lines(between, twice).difference(area)
+    area = shapely.union(_wound(*_chain(section), not oriented), _covered(faces), grid_size=_GRID)
+    lines = shapely.LineString() if closed else _lines(between, twice).difference(area, grid_size=_GRID)
     return _footprint(area, lines)
 
 
@@ -99,18 +101,18 @@ def _covered(faces: FloatArray) -> shapely.Geometry:
     """Where any of the faces (T, 3, 2), anticlockwise in plan, is."""
     rim, weight = _chain(np.concatenate([faces[:, [k, (k + 1) % 3]] for k in range(3)]))
     if len(rim) > max(_FEW_EDGES, _FEW_SHARE * len(faces)):
-        return shapely.union_all(shapely.polygons(faces))
-    return _wound(rim, weight, even_odd=False)
+        return shapely.union_all(shapely.polygons(faces), grid_size=_GRID)
+    return _wound(rim, weight, False)
 
 
 def _wound(edges: FloatArray, weight: IntArray, even_odd: bool) -> shapely.Geometry:
     """Where weighted edges (E, 2, 2) wind around (or, if even_odd, do so an odd number of times)."""
     if not len(edges):
         return shapely.Polygon()
-    noded = shapely.union_all(shapely.linestrings(edges))
+    noded = shapely.union_all(shapely.linestrings(edges), grid_size=_GRID)
     parts = shapely.get_parts(shapely.polygonize(shapely.get_parts(noded)))
     count = _winding(shapely.get_coordinates(shapely.point_on_surface(parts)), edges, weight)
-    return shapely.coverage_union_all(parts[count % 2 != 0 if even_odd else count != 0])
+    return shapely.union_all(parts[count % 2 != 0 if even_odd else count != 0], grid_size=_GRID)
 
 
 def _chain(edges: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -1,0 +1,131 @@
+"""Pictures of the worst that an audit found: the whole figure, and the place from near by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from gaitway.arrays import FloatArray
+from gaitway.audit import _kernels, _pair_kernels
+from gaitway.audit._kernels import Solids
+from gaitway.audit.bodies import axes_of, bodies_of
+from gaitway.audit.penetration import groups_of
+from gaitway.audit.report import Finding, Report, Row, shown
+from gaitway.render.camera import Camera
+from gaitway.render.labels import text_font
+from gaitway.render.strips import save_png
+from gaitway.render.take_film import take_still
+from gaitway.take.model import Take
+from gaitway.world.world import World
+
+_PANEL = (720, 720)
+_INK, _MARK = "#2d3036", "#d5302a"
+_NEAR, _FAR = 1.1, 5.0
+"""Distances of the two cameras [m]."""
+_AROUND = 16
+"""Bearings that are tried for a clear view."""
+_ELEVATIONS = (12.0, 28.0, 50.0, 75.0)
+_START = 0.12
+"""A line of sight is looked at from this far off the place on [m]: the place itself is inside of something."""
+
+
+def draw_worst(report: Report, take: Take, world: World | None, folder: str | Path) -> list[Path]:
+    """Draw the worst moment of every row with a violation.
+
+    Args:
+        report: what an audit of this take found.
+        take: the take.
+        world: its world, or None if it was audited without one.
+        folder: where the PNG files go; it is made if it is not there.
+
+    Returns:
+        The files, in the order of the report's rows: `penetration.png` and so on.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    out = []
+    for row in report.rows:
+        if row.violations and row.violations[0].place is not None:
+            path = target / f"{row.name}.png"
+            save_png(picture_of(row, row.violations[0], take, world), path)
+            out.append(path)
+    return out
+
+
+def picture_of(row: Row, finding: Finding, take: Take, world: World | None) -> Image.Image:
+    """A finding from afar and from near by, its place marked, and in words."""
+    place = np.array(finding.place)
+    direction = _clear_view(finding, take, world)
+    azimuth, elevation = float(np.arctan2(direction[1], direction[0])), float(np.arcsin(direction[2]))
+    middle = np.array([place[0], place[1], 0.5 * (place[2] + _ground(world, place) + 0.9)])
+    sheet = Image.new("RGB", (2 * _PANEL[0], _PANEL[1] + 72), "white")
+    for i, (target, distance) in enumerate(((middle, _FAR), (place, _NEAR))):
+        camera = Camera.around(target, azimuth=azimuth, elevation=elevation, distance=distance)
+        panel = take_still(take, finding.time, world=world, camera=camera, size=_PANEL)
+        _mark(panel, camera, place, 34 if i == 0 else 60)
+        sheet.paste(panel, (i * _PANEL[0], 72))
+    _caption(sheet, row, finding)
+    return sheet
+
+
+def _caption(sheet: Image.Image, row: Row, finding: Finding) -> None:
+    pen = ImageDraw.Draw(sheet)
+    value = f"{row.title}: {shown(finding.value, row.unit)}, allowed {shown(finding.bar, row.unit)}"
+    pen.text((16, 10), value, fill=_MARK, font=text_font(24))
+    pen.text((16, 42), finding.words(), fill=_INK, font=text_font(18))
+
+
+def _mark(panel: Image.Image, camera: Camera, place: FloatArray, radius: int) -> None:
+    """A ring around a place."""
+    x, y, _ = (float(v) for v in camera.project(place, panel.size))
+    pen = ImageDraw.Draw(panel)
+    for width, color in ((7, "white"), (3, _MARK)):
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=color, width=width)
+
+
+def _ground(world: World | None, place: FloatArray) -> float:
+    return 0.0 if world is None else float(world.ground(place[:2]))
+
+
+def _clear_view(finding: Finding, take: Take, world: World | None) -> FloatArray:
+    """Unit vector from the place to a camera that sees it: past walls if any way there is, then past bodies."""
+    place = np.array(finding.place)
+    axes, radii = _bodies(take, finding.time)
+    seen = [] if world is None else [g for g in groups_of(world) if g.start <= finding.time < g.stop]
+    best, least = np.array([1.0, 0.0, 0.0]), np.inf
+    for k in range(_AROUND):
+        for elevation in _ELEVATIONS:
+            bearing, height = 2.0 * np.pi * (k + 0.5) / _AROUND, np.radians(elevation)
+            way = np.array([np.cos(height) * np.cos(bearing), np.cos(height) * np.sin(bearing), np.sin(height)])
+            ray = np.stack([place + _START * way, place + _FAR * way])
+            moments = np.full(1, finding.time)
+            cost = 0.01 * abs(elevation - 25.0)
+            cost += sum(10.0 * _blocked(g.solids, g.seen(moments, ray[None, None])[0, 0]) for g in seen)
+            cost += sum(_pair_kernels.segment_distance(ray, a) < r for a, r in zip(axes, radii, strict=True))
+            if cost < least - 1e-9:
+                best, least = way, cost
+    return best
+
+
+def _blocked(solids: Solids, ray: FloatArray) -> int:
+    """How many solids a line of sight (2, 3) goes through."""
+    stack, spans = np.empty(64, np.int64), np.empty((64, 4))
+    low, high = ray.min(axis=0), ray.max(axis=0)
+    near = ~((solids.boxes[:, :3] > high) | (solids.boxes[:, 3:] < low)).any(axis=1)
+    return sum(
+        _kernels.capsule_depth(solids, int(s), ray, 0.02, 0.0, 0.01, stack, spans)[0] > 0.0
+        for s in np.flatnonzero(near)
+    )
+
+
+def _bodies(take: Take, time: float) -> tuple[FloatArray, FloatArray]:
+    """Axes (M, 2, 3) and radii (M,) of all capsules at a time [m]."""
+    bodies, kinds = bodies_of(take), {id(skeleton): i for i, skeleton in enumerate(take.skeletons)}
+    axes, radii = [np.empty((0, 2, 3))], [np.empty(0)]
+    for group in take.joints(time):
+        body, _ = bodies[kinds[id(group.skeleton)]]
+        axes.append(axes_of(body, group.positions, group.rotations).reshape(-1, 2, 3))
+        radii.append(np.tile(body.radii, len(group)))
+    return np.concatenate(axes), np.concatenate(radii)

@@ -1,0 +1,143 @@
+"""Takes as GLB: skinned, animated people in their place, for Blender, game engines and browsers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gaitway.errors import FormatError, GaitwayError
+from gaitway.export import clock
+from gaitway.export.formats import Progress
+from gaitway.export.glb_meshes import add_body
+from gaitway.export.glb_tracks import Tracks
+from gaitway.export.glb_world import add_world
+from gaitway.export.naming import different
+from gaitway.export.people import INDIVIDUALS, character_mesh
+from gaitway.files import check_writable
+from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inverse_bind_matrices
+from gaitway.take.checks import checked_rate
+from gaitway.take.model import Take
+from gaitway.world.world import World
+
+_KEY_BYTES = 8
+"""What one rotation takes at least."""
+
+
+def export_glb(
+    take: Take,
+    path: str | Path,
+    world: World | None = None,
+    fps: float | None = None,
+    *,
+    progress: Progress | None = None,
+) -> None:
+    """Write a take as GLB: metres, seconds, Y up; a figure that faces +X here faces +Z there.
+
+    Every character is a node of its name with its joints below it, a skin, and a body by its number, of which there are
+    `people.INDIVIDUALS`. Meshes, materials and tracks that are equal are stored once; joints that do not turn have one
+    key or none. One animation moves everybody and all movers. A character that comes late or leaves has no size (a step
+    of its scale) while it is not there. What it does and when is in the `extras` of its node.
+
+    Args:
+        take: what to write.
+        path: the file, which ends in .glb.
+        world: the place, if it is to be in the file: ground, obstacles and movers.
+        fps: keys a second [Hz]; the take's own if None.
+        progress: called with (characters done, characters in all).
+
+    Raises:
+        FormatError: for another ending, a take too large for such a file, or if the file cannot be written.
+        GaitwayError: if there is nobody in the take.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".glb":
+        raise FormatError(path, f"a GLB file ends in .glb, not in '{path.suffix}'")
+    if len(take) == 0:
+        raise GaitwayError("nothing to write: the take has no characters")
+    check_writable(path)
+    rate = take.fps if fps is None else checked_rate(fps)
+    first, last = clock.frame_spans(take, rate)
+    _check_size(take, path, int((last - first + 1).sum()))
+    start = min(int(first.min()), 0) / rate
+    whole = (min(start, int(first.min()) / rate), (int(last.max()) + 1) / rate)
+    writer = _Writer(take, rate, whole)
+    for character in range(len(take)):
+        writer.add_character(character, int(first[character]), int(last[character]))
+        if progress is not None:
+            progress(character + 1, len(take))
+    writer.save(path, world)
+
+
+class _Writer:
+    """A file and what of it is known already."""
+
+    def __init__(self, take: Take, fps: float, whole: tuple[float, float]) -> None:
+        self.take, self.fps, self.whole = take, fps, whole
+        self.asset = Asset()
+        self.tracks = Tracks(self.asset, whole[0])
+        self.roots: list[int] = []
+        self.names = different(take.names)
+        self.meshes: dict[tuple[int, int], int] = {}
+        self.binds = [self.asset.accessor(inverse_bind_matrices(skeleton)) for skeleton in take.skeletons]
+
+    def add_character(self, character: int, first: int, last: int) -> None:
+        """Its joints, its body and what it does from one frame to another."""
+        asset, take, name = self.asset, self.take, self.names[character]
+        body = int(take.bodies[character])
+        skeleton = take.skeletons[body]
+        node = asset.add("nodes", {"name": name, "extras": self._facts(character)})
+        joints = add_joints(asset, skeleton, node)
+        skin = asset.add(
+            "skins", {"name": name, "joints": joints, "skeleton": joints[0], "inverseBindMatrices": self.binds[body]}
+        )
+        mesh = self._mesh(body, character % INDIVIDUALS)
+        # the format wants skinned meshes at the top: their own place counts for nothing
+        self.roots += [node, asset.add("nodes", {"name": f"{name}_body", "mesh": mesh, "skin": skin})]
+        self.tracks.perform(clock.motion(take, character, first, last, self.fps), joints, first)
+        # the last pose is shown as long as any other
+        self.tracks.show(node, first / self.fps, (last + 1) / self.fps, self.whole)
+
+    def _mesh(self, body: int, individual: int) -> int:
+        if (body, individual) not in self.meshes:
+            mesh = character_mesh(self.take.skeletons[body], individual)
+            self.meshes[body, individual] = add_body(self.asset, mesh)
+        return self.meshes[body, individual]
+
+    def _facts(self, character: int) -> dict[str, Any]:
+        """What a character is and does, for those who read the file by program."""
+        take = self.take
+        rows = slice(take.rows[character], take.rows[character + 1])
+        numbers, starts = take.segments.behavior[rows].tolist(), take.segments.start[rows].tolist()
+        done = [
+            [round(t - self.whole[0], 4), take.behaviors[b]] for t, b in zip(starts, numbers, strict=True) if b >= 0
+        ]
+        return {
+            "character": take.names[character],
+            "skeleton": take.skeletons[int(take.bodies[character])].name,
+            "behaviors": done,
+        }
+
+    def save(self, path: Path, world: World | None) -> None:
+        """Add the place and write the file."""
+        asset = self.asset
+        if world is not None:
+            self.roots.append(add_world(asset, self.tracks, world, self.whole))
+        self.tracks.finish("take")
+        asset.json["asset"]["extras"] = {"fps": self.fps, "start": self.whole[0], "seconds": np.ptp(self.whole).item()}
+        asset.json["scenes"] = [{"name": "take", "nodes": self.roots}]
+        asset.json["scene"] = 0
+        asset.save(path)
+
+
+def _check_size(take: Take, path: Path, frames: int) -> None:
+    """Refuse what cannot fit before it is computed."""
+    joints = max(len(skeleton) for skeleton in take.skeletons)
+    least = frames * joints * _KEY_BYTES // 2
+    if least > MAX_BYTES:
+        raise FormatError(
+            path,
+            f"{len(take)} characters with {frames} frames in all would have {least / 1e9:.0f} GB or more, and a GLB "
+            "file has at most 4.2; write fewer frames a second, or USD",
+        )

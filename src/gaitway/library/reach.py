@@ -1,0 +1,197 @@
+"""What the special behaviours of a library get past, measured on the bodies of their clips."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway import planar
+from gaitway.arrays import FloatArray
+from gaitway.errors import LibraryError
+from gaitway.library.behavior import Behavior, Library
+from gaitway.motion.body import capsule_body, capsules
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import resample
+from gaitway.world.regions import Reach
+
+CELL = 0.02
+"""Length of a station [m]."""
+_RATE = 240.0
+"""Frames a second between which nothing moves more than about a station [Hz]."""
+_ROOM = 1.5
+"""How far a body may reach before its first and beyond its last root position [m]."""
+_LEVEL = 0.06
+"""Contacts whose heights differ by less are on one level [m]."""
+
+_LEAN = 0.1
+"""How far shins and rolling feet may go into an edge that one climbs over [m]; of a step at most a third."""
+
+
+def reaches(library: Library) -> tuple[Reach, ...]:
+    """One `Reach` for each clip of each behaviour that passes an obstacle, in the order of the graph."""
+    special = [behavior for behavior in library.graph.behaviors if behavior.obstacle is not None]
+    return tuple(
+        replace(clip_reach(library.clips[name], behavior), enters=_enters(library, behavior))
+        for behavior in special
+        for name in behavior.clips
+    )
+
+
+def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
+    """What one clip of a behaviour gets past.
+
+    Raises:
+        LibraryError: if the behaviour passes nothing, or the clip stays where it is.
+    """
+    if behavior.obstacle is None:
+        raise LibraryError(f"behaviour '{behavior.name}' passes no obstacle")
+    path = clip.planar_path()
+    travel = path[-1, :2] - path[0, :2]
+    length = float(np.linalg.norm(travel))
+    if length < CELL:
+        raise LibraryError(f"clip '{clip.name}' of behaviour '{behavior.name}' goes nowhere, so it passes nothing")
+    way = (path[0, 0], path[0, 1], float(np.arctan2(travel[1], travel[0])))
+    pass_time = 0.5 * clip.duration if behavior.pass_time is None else behavior.pass_time
+    passing = _local(way, np.array([np.interp(pass_time * clip.fps, np.arange(len(clip)), path[:, k]) for k in (0, 1)]))
+    floor = _floor(clip)
+    fine = resample(clip, max(_RATE, clip.fps))
+    segments, radii = capsules(fine), capsule_body(clip.skeleton).radii
+    stations = _local(way, segments[..., :2])
+    flat = np.stack([stations[..., 0], segments[..., 2] - floor], axis=-1).reshape(-1, 2, 2)
+    every = np.tile(radii, len(fine))
+    first, count = -_ROOM, int(np.ceil((length + 2.0 * _ROOM) / CELL))
+    lowest = envelope(flat, every, first, count)
+    highest = -envelope(flat * [1.0, -1.0], every, first, count)
+    rise, step = _rise(clip, way, behavior.start == behavior.end)
+    return Reach(
+        behavior=behavior.name,
+        kind=behavior.obstacle,
+        cell=CELL,
+        first=first,
+        lowest=lowest,
+        highest=highest,
+        passing=float(passing[0]),
+        move=tuple(float(v) for v in planar.relative(path[0], path[-1])),  # type: ignore[arg-type]
+        heading=float(planar.wrap_angle(way[2] - path[0, 2])),
+        half_width=float((np.abs(stations[..., 1]) + radii[:, None]).max()),
+        duration=clip.duration,
+        pass_time=pass_time,
+        rise=rise,
+        step=step,
+        edge=_edge(clip, way, floor, lowest, first, rise, step),
+    )
+
+
+def _enters(library: Library, behavior: Behavior) -> bool:
+    """Whether a behaviour begins in a state that others than those of its kind know, or all of its kind begin alike."""
+    kind = behavior.obstacle
+    others = {s for b in library.graph.behaviors if b.obstacle != kind for s in (b.start, b.end)}
+    starts = {b.start for b in library.graph.behaviors if b.obstacle == kind}
+    return behavior.start in others or not starts & others
+
+
+def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) -> FloatArray:
+    """Lowest point over each station of stadiums, which are all points within a radius of a segment; exact.
+
+    Args:
+        segments: ends, along and up [m]; (S, 2, 2).
+        radii: [m]; (S,).
+        first: where the first station begins [m]; each is `CELL` long.
+        count: of stations.
+
+    Returns:
+        [m]; (count,), +inf where there is none.
+    """
+    order = np.argsort(segments[:, :, 0], axis=1)
+    ends = np.take_along_axis(segments, order[..., None], axis=1)
+    (x0, z0), (x1, z1) = ends[:, 0].T, ends[:, 1].T
+    deepest = np.where(z0 <= z1, x0, x1)
+    begin = np.floor((x0 - radii - first) / CELL).astype(np.int64)
+    width = int((np.floor((x1 + radii - first) / CELL).astype(np.int64) - begin).max()) + 1
+    out = np.full(count, np.inf)
+    for offset in range(width):
+        station = begin + offset
+        low = first + CELL * station
+        # The lower rim is convex, so that over a station it is lowest at the place nearest to the deepest point.
+        at = np.clip(deepest, low, low + CELL)
+        inside = (station >= 0) & (station < count) & (at >= x0 - radii) & (at <= x1 + radii)
+        height = _lower_rim(at[inside], x0[inside], z0[inside], x1[inside], z1[inside], radii[inside])
+        np.minimum.at(out, station[inside], height)
+    return out
+
+
+def _lower_rim(
+    x: FloatArray, x0: FloatArray, z0: FloatArray, x1: FloatArray, z1: FloatArray, radius: FloatArray
+) -> FloatArray:
+    """Height of a stadium's lower rim at x: a straight part below the segment, and an arc at either end."""
+    length = np.maximum(np.hypot(x1 - x0, z1 - z0), 1e-12)
+    sine, cosine = (z1 - z0) / length, (x1 - x0) / length
+    left, right = x0 + radius * sine, x1 + radius * sine
+    with np.errstate(divide="ignore", invalid="ignore"):
+        straight = z0 - radius * cosine + (x - left) * np.where(cosine > 1e-9, sine / cosine, 0.0)
+    ends = [z - np.sqrt(np.maximum(radius**2 - (x - middle) ** 2, 0.0)) for middle, z in ((x0, z0), (x1, z1))]
+    return np.where(x < left, ends[0], np.where(x > right, ends[1], straight))
+
+
+def _local(way: tuple[float, float, float], points: FloatArray) -> FloatArray:
+    """Points (..., 2) seen from the first root position, along the way and to its left."""
+    return planar.transform_points(planar.inverse(way), points)
+
+
+def _floor(clip: Clip) -> float:
+    """Height of the floor that a clip begins on [m]: that of the lowest point of the body in its first frame."""
+    if clip.contacts is not None and clip.contacts[0].any():
+        return float(clip.contact_positions()[0][clip.contacts[0], 2].min())
+    segments = capsules(clip)[0]
+    return float((segments[..., 2].min(axis=-1) - capsule_body(clip.skeleton).radii).min())
+
+
+def _resting(clip: Clip, way: tuple[float, float, float]) -> FloatArray:
+    """Station and height of every contact of every frame [m]; (N, 2)."""
+    if clip.contacts is None:
+        return np.empty((0, 2))
+    places = clip.contact_positions()
+    return np.column_stack([_local(way, places[..., :2])[..., 0][clip.contacts], places[..., 2][clip.contacts]])
+
+
+def _levels(heights: FloatArray) -> FloatArray:
+    """Levels that heights come in, rising: means of what is closer together than `_LEVEL`."""
+    ordered = np.sort(heights)
+    groups = np.split(ordered, np.flatnonzero(np.diff(ordered) > _LEVEL) + 1)
+    return np.array([group.mean() for group in groups if len(group)])
+
+
+def _rise(clip: Clip, way: tuple[float, float, float], cycle: bool) -> tuple[float, tuple[float, float] | None]:
+    """How much the floor rises from start to end, and rise and run of the steps on the way (None on level ground)."""
+    levels = _levels(_resting(clip, way)[:, 1])
+    total = float(clip.root_positions[-1, 2] - clip.root_positions[0, 2])
+    if len(levels) < 2 or abs(total) < _LEVEL:
+        return 0.0, None
+    rise = float(np.copysign(np.median(np.diff(levels)), total))
+    steps = round(total / rise)  # the root may stand higher over the floor in one state than in another
+    travel = float(np.linalg.norm(clip.root_positions[-1, :2] - clip.root_positions[0, :2]))
+    return steps * rise, (rise, travel / steps if cycle and steps > 1 else 0.0)
+
+
+def _edge(
+    clip: Clip,
+    way: tuple[float, float, float],
+    floor: float,
+    lowest: FloatArray,
+    first: float,
+    rise: float,
+    step: tuple[float, float] | None,
+) -> tuple[float, float] | None:
+    """Where the edge of a block or of the first step may be: clear of the body, and under the feet on top."""
+    if step is None:
+        return None
+    resting = _resting(clip, way) - [0.0, floor]
+    upper = step[0] if rise > 0.0 else 0.0
+    on_top = resting[np.abs(resting[:, 1] - upper) < _LEVEL, 0]
+    blocked = np.flatnonzero(lowest < upper - min(_LEAN, 0.3 * abs(step[0])))
+    if rise > 0.0:
+        clear, stood = first + CELL * (int(blocked[-1]) + 1 if len(blocked) else 0), float(on_top.min(initial=np.inf))
+    else:
+        clear, stood = first + CELL * int(blocked[0] if len(blocked) else 0), float(on_top.max(initial=-np.inf))
+    return min(clear, stood), max(clear, stood)

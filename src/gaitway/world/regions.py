@@ -1,0 +1,278 @@
+"""Near and within regions of special obstacles (Lau 2009, chapter 3.3), and whether somebody can pass one at all.
+
+*Within* is where one may only be while executing the special motion: the obstacle grown by the character's radius.
+*Near* is where such a motion may begin: at the distance from the obstacle that the motion itself covers before it gets
+there. That comes from its `Reach`, which is all that a place has to know about a motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import WorldError
+from gaitway.world.exact import footprint_distance
+from gaitway.world.footprint import Footprint
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.plane import core
+from gaitway.world.shapes import Stairs
+
+MARGIN = 0.02
+"""Room [m] that a body must keep over or under an obstacle."""
+STEP_TOLERANCE = 0.03
+"""How far a block or step may be from the height (or depth) that a motion was made for [m]."""
+BEHAVIOR_KINDS = {"stairs": ("stairs_up", "stairs_down")}
+"""Kinds of behaviour that pass a kind of obstacle, where they are not called the same."""
+_ANGLES = np.radians(np.arange(0.0, 46.0, 5.0))
+"""Angles off the straight way across that are considered for `near`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What one motion gets past: the space that the body sweeps, seen from the side.
+
+    Stations are metres along the straight line from the root's first to its last place. A thing that lies across the
+    way between two stations is passed if it stays under `lowest`, or over `highest`, all the way between them.
+    """
+
+    behavior: str
+    kind: str
+    """Of the behaviour: "jump", "duck", "stairs_up" ..."""
+    cell: float
+    """Length of a station [m]."""
+    first: float
+    """Where the first station begins [m]; the root starts at 0."""
+    lowest: FloatArray
+    """Lowest point of the body [m] over each station at any time, from the floor it starts on; +inf where it never is;
+    (N,)."""
+    highest: FloatArray
+    """Highest point likewise; -inf where it never is; (N,)."""
+    passing: float
+    """Station of the root at the time of passing."""
+    move: tuple[float, float, float]
+    """Planar pose at its end, seen from its start; x, y [m] and heading [rad]."""
+    heading: float
+    """Direction of the line of stations, seen from its first pose [rad]."""
+    half_width: float
+    """Greatest distance of the body from that line [m]."""
+    duration: float
+    """[s]."""
+    pass_time: float
+    """[s] from its start."""
+    rise: float = 0.0
+    """How much higher the floor is at its end [m]."""
+    step: tuple[float, float] | None = None
+    """Rise (below 0 on the way down) and run [m] of what it steps onto, where it steps up or down; the run is 0 where
+    the clip does not tell, as of a single block."""
+    edge: tuple[float, float] | None = None
+    """Where the edge of the block or first step may be, nearest and farthest [m], where it goes up or down."""
+    enters: bool = True
+    """Whether it begins before the obstacle, and not already on it like a further flight of stairs."""
+
+    def __post_init__(self) -> None:
+        for name in ("lowest", "highest"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if values.ndim != 1 or np.isnan(values).any():
+                raise WorldError(f"reach of '{self.behavior}': {name} must be one number for each station")
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        if len(self.lowest) != len(self.highest) or not self.cell > 0.0:
+            raise WorldError(f"reach of '{self.behavior}': lowest and highest must go together, over cells above 0")
+
+    def cleared_over(self, low: float, high: float) -> float:
+        """Greatest height [m] of something on the floor between two stations that the body gets over; margin kept."""
+        return float(self.lowest[self._between(low, high)].min(initial=np.inf)) - MARGIN
+
+    def cleared_under(self, low: float, high: float) -> float:
+        """Least height [m] of the underside of something between two stations that the body gets under."""
+        return float(self.highest[self._between(low, high)].max(initial=-np.inf)) + MARGIN
+
+    def passes(self, low: float, high: float, bottom: float, top: float) -> bool:
+        """Whether the body clears something between two stations and two heights [m]."""
+        return top <= self.cleared_over(low, high) or bottom >= self.cleared_under(low, high)
+
+    def greatest_over(self, depth: float) -> float:
+        """Greatest height [m] of something of a depth [m] that it gets over at the best place; 0 if nowhere."""
+        return max((self.cleared_over(m - 0.5 * depth, m + 0.5 * depth) for m in self._middles(depth)), default=0.0)
+
+    def least_under(self, depth: float) -> float:
+        """Least clearance [m] of something of a depth [m] that it gets under at the best place; inf if nowhere."""
+        return min((self.cleared_under(m - 0.5 * depth, m + 0.5 * depth) for m in self._middles(depth)), default=np.inf)
+
+    def placements(self, depth: float, bottom: float, top: float) -> tuple[float, float] | None:
+        """Where the middle of something of a depth [m] along the way may be; None if nowhere.
+
+        Of several stretches it is the one nearest to `passing`, so that a low thing is not stepped over by chance.
+        """
+        middles = self._middles(depth)
+        good = np.array([self.passes(m - 0.5 * depth, m + 0.5 * depth, bottom, top) for m in middles], dtype=np.bool_)
+        if not good.any():
+            return None
+        best = int(np.argmin(np.where(good, np.abs(middles - self.passing), np.inf)))
+        before, after = np.flatnonzero(~good[:best]), np.flatnonzero(~good[best:])
+        start = int(before[-1]) + 1 if len(before) else 0
+        stop = best + int(after[0]) - 1 if len(after) else len(good) - 1
+        return float(middles[start]), float(middles[stop])
+
+    def _middles(self, depth: float) -> FloatArray:
+        """Where the middle of something of a depth can be that lies wholly between the first and the last place."""
+        middles = self.first + self.cell * np.arange(len(self.lowest) + 1)
+        length = float(np.hypot(self.move[0], self.move[1]))
+        return np.asarray(middles[(middles > 0.5 * depth) & (middles < length - 0.5 * depth)], dtype=np.float64)
+
+    def _between(self, low: float, high: float) -> slice:
+        """Stations that an interval touches."""
+        start = int(np.floor((low - self.first) / self.cell + 1e-9))
+        stop = int(np.ceil((high - self.first) / self.cell - 1e-9))
+        return slice(max(start, 0), max(stop, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """All places at a distance from `nearest` to `farthest` [m] of a footprint."""
+
+    footprint: Footprint
+    nearest: float
+    farthest: float
+
+    @property
+    def outer(self) -> Footprint:
+        """All within it, up to `farthest`."""
+        return self.footprint.grown(self.farthest)
+
+    def contains(self, points: npt.ArrayLike) -> BoolArray:
+        """Whether points (..., 2) are in the region; (...)."""
+        away = footprint_distance([self.footprint], points)
+        return np.asarray((away >= self.nearest) & (away <= self.farthest))
+
+
+def reaches_for(obstacle: Obstacle, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
+    """Those whose kind is right for an obstacle's."""
+    kinds = BEHAVIOR_KINDS.get(obstacle.kind, (obstacle.kind,))
+    return tuple(reach for reach in reaches if reach.kind in kinds)
+
+
+def within(obstacle: Obstacle, radius: float) -> Footprint:
+    """Where the root may only be while executing the special motion: within the radius [m] of the obstacle."""
+    return obstacle.shape.footprint().grown(radius)
+
+
+def near(
+    obstacle: Obstacle, reaches: Iterable[Reach], direction: float | None = None, ground: float = 0.0
+) -> Near | None:
+    """Where motions that pass an obstacle may begin; None if none of them can.
+
+    Args:
+        obstacle: a special one.
+        reaches: of a library; those of other kinds are left out.
+        direction: of the way across [rad]; None is across its narrower side.
+        ground: height of the floor in front of it [m].
+    """
+    own = reaches_for(obstacle, reaches)
+    entering = [reach for reach in own if reach.enters] if passable(obstacle, own, direction, ground) else []
+    spans = [_distances(obstacle, reach, direction, ground) for reach in entering]
+    found = [span for span in spans if span is not None]
+    if not found:
+        return None
+    return Near(obstacle.shape.footprint(), min(span[0] for span in found), max(span[1] for span in found))
+
+
+def passable(obstacle: Obstacle, reaches: Iterable[Reach], direction: float | None = None, ground: float = 0.0) -> bool:
+    """Whether any of a library's motions gets past an obstacle; arguments as in `near`."""
+    own = reaches_for(obstacle, reaches)
+    if isinstance(obstacle.shape, Stairs):  # the middle of a flight says what steps it is made for, not its ends
+        own = tuple(reach for reach in own if reach.step and reach.step[1] > 0.0) or own
+    return any(_distances(obstacle, reach, direction, ground) is not None for reach in own)
+
+
+def obstruction(
+    obstacle: Obstacle,
+    reaches: Sequence[Reach],
+    who: str,
+    direction: float | None = None,
+    ground: float = 0.0,
+) -> str | None:
+    """Why an obstacle cannot be passed, in words, or None if it can; `who` is the library's name."""
+    if not obstacle.special or passable(obstacle, reaches, direction, ground):
+        return None
+    kind, own, shape = obstacle.kind, reaches_for(obstacle, reaches), obstacle.shape
+    if not own:
+        return f"library '{who}' has no behaviour that passes '{kind}'"
+    bottom, top = (height - ground for height in shape.heights)
+    depth = depth_along(shape.footprint(), direction)
+    if isinstance(shape, Stairs):
+        made = sorted({(round(abs(r.step[0]), 2), round(r.step[1], 2)) for r in own if r.step and r.step[1]})
+        thing, bar = (
+            f"steps of {shape.rise:g} by {shape.run:g} m",
+            "made for " + _listed(f"{a} by {b} m" for a, b in made),
+        )
+    elif any(reach.edge is not None for reach in own):
+        heights = sorted({round(abs(r.rise), 2) for r in own})
+        thing, bar = f"a top {top:.2f} m high", "made for " + _listed(f"{height} m" for height in heights)
+    elif bottom > MARGIN:
+        thing, bar = (
+            f"{bottom:.2f} m clearance over {depth:.2f} m",
+            f"{min(r.least_under(depth) for r in own):.2f} m at least",
+        )
+    else:
+        thing, bar = (
+            f"{top:.2f} m height over {depth:.2f} m",
+            f"{max(r.greatest_over(depth) for r in own):.2f} m at most",
+        )
+    return f"{thing} cannot be passed by '{kind}' of library '{who}' ({bar})"
+
+
+def depth_along(footprint: Footprint, direction: float | None = None) -> float:
+    """Extent of a footprint along a direction [rad]; None takes the one in which it is narrowest."""
+    if footprint.empty:
+        return 0.0
+    if direction is None:
+        corners = shapely.get_coordinates(shapely.minimum_rotated_rectangle(core(footprint)))
+        sides = np.linalg.norm(np.diff(corners[:3], axis=0), axis=1)
+        return float(sides.min(initial=np.inf) if len(sides) == 2 else 0.0) + 2.0 * footprint.radius
+    along = footprint.points @ [np.cos(direction), np.sin(direction)]
+    return float(np.ptp(along)) + 2.0 * footprint.radius
+
+
+def _listed(words: Iterable[str]) -> str:
+    return " or ".join(words)
+
+
+def _distances(obstacle: Obstacle, reach: Reach, direction: float | None, ground: float) -> tuple[float, float] | None:
+    """Nearest and farthest distance from the obstacle's edge to the root's first place [m]; None if it cannot pass."""
+    shape = obstacle.shape
+    bottom, top = (height - ground for height in shape.heights)
+    if reach.edge is not None:
+        return _step_distances(obstacle, reach, top)
+    depth, spans = depth_along(shape.footprint(), direction), []
+    for angle in _ANGLES if direction is None else _ANGLES[:1]:
+        # What lies askew is met by one side of the body before the other.
+        askew = depth / np.cos(angle) + 2.0 * reach.half_width * np.tan(angle)
+        span = reach.placements(askew, bottom, top)
+        if span is not None:
+            spans.append((span[0] * np.cos(angle) - 0.5 * depth, span[1] * np.cos(angle) - 0.5 * depth))
+    if not spans:
+        return None
+    return max(float(min(span[0] for span in spans)), 0.0), float(max(span[1] for span in spans))
+
+
+def _step_distances(obstacle: Obstacle, reach: Reach, top: float) -> tuple[float, float] | None:
+    """As `_distances`, for motions that go up or down something. Those that go down begin on top, at its edge."""
+    if reach.edge is None:
+        return None
+    if isinstance(obstacle.shape, Stairs):
+        rise, run = reach.step or (0.0, 0.0)
+        if abs(abs(rise) - obstacle.shape.rise) > STEP_TOLERANCE:
+            return None
+        if run > 0.0 and abs(run - obstacle.shape.run) > STEP_TOLERANCE:
+            return None
+    elif abs(abs(reach.rise) - top) > STEP_TOLERANCE:
+        return None
+    if reach.rise < 0.0:  # on top, which is inside the footprint
+        return -reach.edge[1], -reach.edge[0]
+    return reach.edge
