@@ -83,15 +83,18 @@ def ramp(seconds: float, rise: float, fps: float = 30.0) -> np.ndarray:
 
 
 def segment_gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Distance of segments (..., 2, 3) to one another by alternating projection from many starts: slow and plain."""
-    best = np.full(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), np.inf)
-    for share in np.linspace(0.0, 1.0, 9):
-        p = a[..., 0, :] + share * (a[..., 1, :] - a[..., 0, :])
-        for _ in range(60):
-            q = _nearest(p, b)
-            p = _nearest(q, a)
-        best = np.minimum(best, np.linalg.norm(p - q, axis=-1))
-    return best
+    """Distance of segments (..., 2, 3): the least of the four ends to the other one, and of the lines where they cross."""
+    a, b = np.broadcast_arrays(a, b)
+    gaps = [np.linalg.norm(_nearest(a[..., i, :], b) - a[..., i, :], axis=-1) for i in range(2)]
+    gaps += [np.linalg.norm(_nearest(b[..., i, :], a) - b[..., i, :], axis=-1) for i in range(2)]
+    u, v, w = a[..., 1, :] - a[..., 0, :], b[..., 1, :] - b[..., 0, :], a[..., 0, :] - b[..., 0, :]
+    across = np.cross(u, v)
+    square = np.sum(across**2, axis=-1)
+    safe = np.maximum(square, 1e-30)
+    s, t = np.sum(np.cross(v, w) * across, axis=-1) / safe, np.sum(np.cross(u, w) * across, axis=-1) / safe
+    crossing = (square > 1e-16) & (s >= 0.0) & (s <= 1.0) & (t >= 0.0) & (t <= 1.0)
+    line = np.abs(np.sum(w * across, axis=-1)) / np.sqrt(safe)
+    return np.minimum(np.minimum.reduce(gaps), np.where(crossing, line, np.inf))
 
 
 def _nearest(point: np.ndarray, segment: np.ndarray) -> np.ndarray:
@@ -104,8 +107,5 @@ def _nearest(point: np.ndarray, segment: np.ndarray) -> np.ndarray:
 def deepest_meeting(a: np.ndarray, b: np.ndarray) -> float:
     """How deep bodies (F, C, 2, 3) with the person's radii lie in one another [m], at most over all frames."""
     radii = body().radii
-    depth = -np.inf
-    for one, other in zip(a, b, strict=True):
-        gap = segment_gap(one[:, None], other[None])
-        depth = max(depth, float((radii[:, None] + radii[None] - gap).max()))
-    return depth
+    gap = segment_gap(a[:, :, None], b[:, None])
+    return float((radii[:, None] + radii - gap).max())

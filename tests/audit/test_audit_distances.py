@@ -105,14 +105,14 @@ def test_signed_distances(s: int) -> None:
 def test_depths_of_capsules_are_those_of_dense_sampling(s: int) -> None:
     rng = np.random.default_rng(10 + s)
     low, high = GATHERED.boxes[s, :3] - 0.3, GATHERED.boxes[s, 3:] + 0.3
-    for _ in range(60):
+    for _ in range(40):
         start = rng.uniform(low, high)
         ends = np.stack([start, start + rng.normal(0.0, 0.3, 3)])
         radius = float(rng.uniform(0.02, 0.12))
         depth, share = _kernels.capsule_depth(GATHERED, s, ends, radius, -np.inf, 0.01, STACK, SPANS)
-        along = np.linspace(0.0, 1.0, 400)
+        along = np.linspace(0.0, 1.0, 200)
         dense = max(radius - distance(s, ends[0] + x * (ends[1] - ends[0])) for x in along)
-        step = np.linalg.norm(ends[1] - ends[0]) / 399.0
+        step = np.linalg.norm(ends[1] - ends[0]) / 199.0
         slack = _kernels.FINE if GATHERED.kinds[s] in (_kernels.CONVEX, _kernels.BALL) else _kernels.COARSE
         if dense > 0.0:
             assert dense - slack - 1e-9 <= depth <= dense + 0.5 * step + 1e-9
@@ -177,9 +177,8 @@ points = st.tuples(numbers, numbers, numbers)
 def test_segment_distance_is_the_plain_one(a, b, c, d) -> None:
     one, other = np.array([a, b]), np.array([c, d])
     found = _pair_kernels.segment_distance(one, other)
-    assert found == pytest.approx(float(segment_gap(one, other)), abs=2e-3)
-    assert found <= float(segment_gap(one, other)) + 1e-9, "never farther than points that are known"
-    assert found == pytest.approx(_pair_kernels.segment_distance(other, one), abs=1e-9)
+    assert found == pytest.approx(float(segment_gap(one, other)), abs=1e-6)
+    assert found == pytest.approx(_pair_kernels.segment_distance(other, one), abs=1e-6)
 
 
 def test_segments_that_are_parallel_or_points() -> None:
