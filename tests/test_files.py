@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gaitway.errors import FormatError
-from gaitway.files import atomic_write, check_writable
+from gaitway.files import atomic_folder, atomic_path, atomic_write, check_writable
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path: Path) -> None:
@@ -66,3 +66,44 @@ def test_check_writable_names_what_is_in_the_way(tmp_path: Path) -> None:
         with pytest.raises(FormatError, match=words):
             check_writable(path)
     assert not list(tmp_path.iterdir())
+
+
+def test_libraries_that_write_by_name_get_one_with_the_right_ending(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "out.usdc") as temporary:
+        assert (temporary.parent, temporary.suffix) == (tmp_path, ".usdc")
+        temporary.write_bytes(b"x")
+        assert not (tmp_path / "out.usdc").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["out.usdc"]
+
+
+def test_a_folder_is_filled_at_once(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "out") as temporary:
+        (temporary / "a").write_text("new")
+        assert not (tmp_path / "out").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    with pytest.raises(FormatError, match="not empty"), atomic_folder(tmp_path / "out"):
+        pass
+    (tmp_path / "out" / "b").write_text("mine")
+    with atomic_folder(tmp_path / "out", overwrite=True) as temporary:
+        (temporary / "a").write_text("newer")
+    assert {p.name: p.read_text() for p in (tmp_path / "out").iterdir()} == {"a": "newer", "b": "mine"}
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_the_folder_as_it_was(tmp_path: Path, error: type[BaseException]) -> None:
+    def fail() -> None:
+        with atomic_folder(tmp_path / "out") as temporary:
+            (temporary / "a").write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FormatError, match="it is a file; name a folder"), atomic_folder(tmp_path / "file"):
+        pass
+    with pytest.raises(FormatError, match="cannot be written: No such file"), atomic_folder(tmp_path / "no" / "out"):
+        pass

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -99,3 +103,37 @@ def test_rate_and_options_are_passed_on(tmp_path: Path) -> None:
 def test_options_are_not_swallowed(tmp_path: Path, name: str, options: dict, words: str) -> None:
     with pytest.raises(GaitwayError, match=words):
         export(walkers(1, 0.3), tmp_path / name, **options)
+
+
+FULL_DISK = """
+import resource, signal, sys, tempfile
+from pathlib import Path
+from gaitway.errors import FormatError
+from gaitway.export import export
+from small_takes import walkers
+names = ["x.csv", "x.parquet", "x.npz", "out", "x.usda", "x.usdc", "x.usdz"]
+with tempfile.TemporaryDirectory() as folder:  # compiles what is not yet compiled
+    for name in names:
+        export(walkers(15, 0.3), Path(folder) / name, None if "." in name else "bvh")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, resource.RLIM_INFINITY))
+folder = Path(sys.argv[1])
+for name in names:
+    try:
+        export(walkers(15, 2.0), folder / name, None if "." in name else "bvh")
+    except FormatError as problem:
+        print(problem, sorted(p.name for p in folder.iterdir()))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of file sizes there")
+def test_a_full_disk_is_one_line_and_nothing_stays(tmp_path: Path) -> None:
+    """A limit on file sizes stands for a disk that is full."""
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    lines = run.stdout.splitlines()
+    assert len(lines) == 7
+    for line in lines:
+        assert re.fullmatch(r".*cannot be written: .*File too large \[\]", line), line

@@ -284,7 +284,7 @@ def test_joint_paths_are_a_topology(skeleton) -> None:
 
 
 def test_quaternions_keep_their_scalar() -> None:
-    (q,) = quaternions(np.array([[0.1, 0.2, 0.3, 0.4]]))
+    ((q,),) = quaternions(np.array([[[0.1, 0.2, 0.3, 0.4]]]))
     assert np.allclose([q.GetReal(), *q.GetImaginary()], [0.1, 0.2, 0.3, 0.4])
 
 

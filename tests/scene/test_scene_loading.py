@@ -47,7 +47,7 @@ def test_ready_scenes_hold_together(name):
     assert loaded.title
     assert loaded.characters
     assert [str(w) for w in loaded.warnings] == []
-    assert scene_problems(name) == []
+    assert scene_problems(name, passing=False) == []
 
 
 def test_there_are_a_dozen_ready_scenes_under_either_spelling():
@@ -312,6 +312,24 @@ def test_warnings_do_not_keep_a_scene_from_loading(tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text("gaitway: 1\nbounds: [0, 0, 1, 1]\nobstacles:\n- {sphere: {center: [5, 5], radius: 1}}\n")
     assert [(p.line, p.warning) for p in scene_problems(path)] == [(4, True)]
+
+
+def test_special_obstacles_that_nobody_can_pass_are_warned_of(tmp_path):
+    path = tmp_path / "scene.yaml"
+    path.write_text(
+        "gaitway: 1\nbounds: [0, 0, 20, 20]\nlibrary: skateboarder\nspecials:\n"
+        "- {jump: {center: [5, 5], size: [4, 0.2], height: 0.1}}\n"
+        "- {jump: {center: [5, 9], size: [4, 0.2], height: 1.9}}\n"
+        "- {climb: {center: [5, 15], size: [4, 4], height: 0.9}}\n"
+        "characters: [{start: [12, 12], goal: [1, 1]}]\n"
+    )
+    too_high, unknown = scene_problems(path)
+    assert (too_high.place, too_high.line, too_high.warning) == ("specials[1]", 6, True)
+    assert "1.90 m height over 0.20 m cannot be passed by 'jump' of library 'skateboarder'" in too_high.text
+    assert str(unknown) == (
+        f"{path}:7: specials[2]: warning: library 'skateboarder' has no behaviour that passes 'climb'"
+    )
+    assert scene_problems(path, passing=False) == []
 
 
 def test_python_values_of_all_kinds():

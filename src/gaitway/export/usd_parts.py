@@ -26,9 +26,13 @@ def vectors(values: npt.ArrayLike) -> Any:
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32).reshape(-1, 3))
 
 
-def quaternions(values: npt.NDArray[Any]) -> Any:
-    """Rotations wxyz (N, 4) as USD keeps them: its memory holds the scalar last, whatever its constructors take."""
-    return Vt.QuatfArray.FromNumpy(np.ascontiguousarray(values[:, [1, 2, 3, 0]], dtype=np.float32))
+def quaternions(values: npt.NDArray[Any]) -> list[Any]:
+    """Rotations wxyz (F, N, 4) as USD keeps them, one array for each of F.
+
+    USD's memory holds the scalar last, whatever its constructors take.
+    """
+    packed = np.ascontiguousarray(values[..., [1, 2, 3, 0]], dtype=np.float32)
+    return [Vt.QuatfArray.FromNumpy(row) for row in packed]
 
 
 def extent(points: npt.NDArray[Any]) -> Any:

@@ -83,7 +83,7 @@ def add_prototype(stage: Usd.Stage, path: str, skeleton: Skeleton, mesh: Skinned
     animation = UsdSkel.Animation.Define(stage, f"{path}/{_ANIMATION}")
     animation.CreateJointsAttr(joints)
     animation.CreateTranslationsAttr(usd_parts.vectors(skeleton.offsets))
-    animation.CreateRotationsAttr(usd_parts.quaternions(skeleton.rest_rotations))
+    animation.CreateRotationsAttr(usd_parts.quaternions(skeleton.rest_rotations[None])[0])
     animation.CreateScalesAttr(Vt.Vec3hArray(len(skeleton), Gf.Vec3h(1.0, 1.0, 1.0)))
     _add_body(stage, path, mesh)
     return Prototype(path, _reach(mesh, positions))
@@ -114,10 +114,11 @@ def add_character(layer: Sdf.Layer, path: str, prototype: Prototype, clip: Clip,
     place = Sdf.AttributeSpec(character, "xformOp:translate", Sdf.ValueTypeNames.Double3)
     animation = Sdf.PrimSpec(character, _ANIMATION, Sdf.SpecifierOver)
     pose = Sdf.AttributeSpec(animation, "rotations", Sdf.ValueTypeNames.QuatfArray)
-    turns = rotations.continuous(clip.rotations)
-    for frame in range(len(clip)):
-        layer.SetTimeSample(place.path, span.first + frame, Gf.Vec3d(*origins[frame].tolist()))
-        layer.SetTimeSample(pose.path, span.first + frame, usd_parts.quaternions(turns[frame]))
+    turns = usd_parts.quaternions(rotations.continuous(clip.rotations))
+    with Sdf.ChangeBlock():
+        for frame, (origin, turn) in enumerate(zip(origins.tolist(), turns, strict=True)):
+            layer.SetTimeSample(place.path, span.first + frame, Gf.Vec3d(*origin))
+            layer.SetTimeSample(pose.path, span.first + frame, turn)
     visibility = span.visibility(whole)
     if visibility:
         seen = Sdf.AttributeSpec(character, "visibility", Sdf.ValueTypeNames.Token)

@@ -39,14 +39,17 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
         try:
             layer = Sdf.Layer.CreateNew(str(binary))
             _write(layer, take, world, fps, progress)
-            if form == ".usda":
-                layer.Export(str(temporary))
-            elif form == ".usdz":
-                UsdUtils.CreateNewUsdzPackage(str(binary), str(temporary))
-            else:
+            done = form != ".usda" or layer.Export(str(temporary))
+            del layer  # closes the file, which some systems do not rename or read before
+            if form == ".usdz":
+                done = UsdUtils.CreateNewUsdzPackage(str(binary), str(temporary))
+            elif form != ".usda":
                 binary.replace(temporary)
+            if not done:
+                raise FormatError(path, "cannot be written: USD gives no reason")
         except Tf.ErrorException as problem:
-            raise FormatError(path, f"cannot be written: {problem}") from None
+            reason = problem.args[0]  # the first of several errors is the cause
+            raise FormatError(path, f"cannot be written: {getattr(reason, 'commentary', reason)}") from None
 
 
 def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, progress: Progress | None) -> None:

@@ -141,6 +141,28 @@ def project(points: FloatArray, view: View, screen: FloatArray) -> None:
         screen[i, 2] = closeness
 
 
+@kernel(inline=True)
+def _row_span(b_dx: float, b_dy: float, c_dx: float, c_dy: float, y: float) -> tuple[float, float]:
+    """Between which x a triangle can cover anything of the row from y to y + 1; both counted from its first corner.
+
+    Shares of the corners b and c grow by (dx, dy) from place to place. Large slanted triangles fill little of their
+    bounding box, so that this saves most of the work.
+    """
+    low, high = -1e30, 1e30
+    for edge in range(3):
+        if edge == 0:
+            per_x, most = b_dx, max(b_dy * y, b_dy * (y + 1.0))
+        elif edge == 1:
+            per_x, most = c_dx, max(c_dy * y, c_dy * (y + 1.0))
+        else:
+            per_x, most = -b_dx - c_dx, 1.0 + max(-(b_dy + c_dy) * y, -(b_dy + c_dy) * (y + 1.0))
+        if per_x > 1e-12:
+            low = max(low, -most / per_x)
+        elif per_x < -1e-12:
+            high = min(high, -most / per_x)
+    return low - 1e-3, high + 1e-3
+
+
 @kernel
 def raster(
     screen: FloatArray, triangles: Index, offsets: FloatArray, first_row: int, closest: Single, owner: Index
@@ -177,7 +199,10 @@ def raster(
         c_dx, c_dy = -(by - ay) * inverse, (bx - ax) * inverse
         first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
         for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
-            for col in range(first_col, last_col + 1):
+            span_low, span_high = _row_span(b_dx, b_dy, c_dx, c_dy, row - ay)
+            start = int(max(first_col, min(span_low + ax - 1.0, width)))
+            stop = int(min(last_col, max(span_high + ax, -1.0)))
+            for col in range(start, stop + 1):
                 for s in range(samples):
                     dx, dy = col + offsets[s, 0] - ax, row + offsets[s, 1] - ay
                     share_b, share_c = dx * b_dx + dy * b_dy, dx * c_dx + dy * c_dy
@@ -206,8 +231,12 @@ def raster_both(screen: FloatArray, triangles: Index, closest: Single, farthest:
         if not (high >= 0.0 and low < rows and right >= 0.0 and left < width):
             continue
         inverse = 1.0 / area
+        first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
         for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
-            for col in range(int(max(left, 0.0)), int(min(right, width - 1.0)) + 1):
+            span_low, span_high = _row_span(cy * inverse, -cx * inverse, -by * inverse, bx * inverse, row - ay)
+            start = int(max(first_col, min(span_low + ax - 1.0, width)))
+            stop = int(min(last_col, max(span_high + ax, -1.0)))
+            for col in range(start, stop + 1):
                 dx, dy = col + 0.5 - ax, row + 0.5 - ay
                 share_b, share_c = (dx * cy - dy * cx) * inverse, (dy * bx - dx * by) * inverse
                 if share_b < 0.0 or share_c < 0.0 or share_b + share_c > 1.0:

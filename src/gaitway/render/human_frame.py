@@ -148,9 +148,8 @@ class Frame:
         return self._mixed(out, self.neck_joint, neck)
 
     def thigh_share(self, points: FloatArray, side: str, sign: float) -> FloatArray:
-        """Share (N,) of a thigh in moving points about the hips (N, 3): below a slanted plane through its joint."""
-        hip, size = self.at(f"{side}_hip"), self.unit
-        away = points - hip
+        """Share (N,) of a thigh in moving points about its hip (N, 3): below a slanted plane through its joint."""
+        away, size = points - self.at(f"{side}_hip"), self.unit
         # the plane does not rise any further outside the hip joint: hems of stout people stay with the pelvis
         out = np.minimum(sign * away[:, 1], 0.05 * size)
         below = (0.40 * out - away[:, 2]) / np.hypot(1.0, 0.40)
@@ -158,15 +157,15 @@ class Frame:
         back = smooth(-points[:, 0], -0.02 * size, 0.10 * size)
         wide = (0.050 + 0.030 * back) * size
         share = np.clip((below + wide) / (2.0 * wide), 0.0, 1.0)
-        share = share * share * (3.0 - 2.0 * share)
-        return np.asarray(share * smooth(sign * points[:, 1], -0.045 * size, 0.05 * size))
+        return np.asarray(share * share * (3.0 - 2.0 * share))
 
     def hip_weights(self, points: FloatArray) -> FloatArray:
-        """Shares of all joints (N, J) in moving points between the waist and the thighs (N, 3)."""
-        out = self.trunk_weights(points)
-        shares = [self.thigh_share(points, side, sign) for side, sign in SIDES]
-        rest = np.maximum(1.0 - shares[0] - shares[1], 0.0)
-        out *= rest[:, None]
+        """Shares of all joints (N, J) in moving points between the waist and the legs (N, 3)."""
+        out, reach = self.trunk_weights(points), 0.05 * self.unit
+        shares = [
+            self.thigh_share(points, side, sign) * smooth(sign * points[:, 1], -reach, reach) for side, sign in SIDES
+        ]
+        out *= np.maximum(1.0 - shares[0] - shares[1], 0.0)[:, None]
         for (side, _), share in zip(SIDES, shares, strict=True):
             out[:, self.skeleton.roles[f"{side}_hip"]] += share
         return np.asarray(out / out.sum(axis=1, keepdims=True))
@@ -199,10 +198,11 @@ class Frame:
         """
         roles, size = self.skeleton.roles, self.unit
         if chain[0].endswith("hip"):
-            out = self.hip_weights(points)
+            side = chain[0].removesuffix("_hip")
+            taken = self.thigh_share(points, side, 1.0 if side == "left" else -1.0)
         else:
             taken = np.full(len(points), smooth(share, -0.25, 0.36))
-            out = self._mixed(self.trunk_weights(points), roles[chain[0]], taken)
+        out = self._mixed(self.trunk_weights(points), roles[chain[0]], taken)
         for k in (1, 2):
             ahead = unit(self.at(chain[2]) - self.at(chain[k - 1]))
             along = (points - self.at(chain[k])) @ ahead

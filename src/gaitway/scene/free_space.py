@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import shapely
@@ -11,13 +11,10 @@ import shapely
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.world import PASSABLE, Obstacle, World
 from gaitway.world.body_band import BODY_BAND, body_footprint
-from gaitway.world.footprint import Footprint
-from gaitway.world.plane import ROUND_SEGMENTS, core, drawn
+from gaitway.world.plane import core
 
 TOUCHING = 1e-9
 """Things that only touch do not overlap; rounding is allowed for [m]."""
-_OUTWARD = 1.0 / math.cos(0.25 * math.pi / ROUND_SEGMENTS)
-"""Factor on a radius whose arcs, drawn with straight pieces, then lie outside the true ones."""
 
 
 class FreeSpace:
@@ -27,17 +24,18 @@ class FreeSpace:
         self.obstacles = tuple(obstacles)
         """In the order of which `blockers` speaks."""
         self.radius = radius
-        self._footprints: list[Footprint] = []
         self._indices: list[int] = []
+        cores: list[shapely.Geometry] = []
+        roundings: list[float] = []
         for index, obstacle in enumerate(self.obstacles):
             if obstacle.kind == PASSABLE:
                 continue
             footprint = body_footprint(obstacle.shape, world.terrain, BODY_BAND, radius)
             if not footprint.empty:
-                self._footprints.append(footprint)
+                cores.append(core(footprint))
+                roundings.append(footprint.radius)
                 self._indices.append(index)
-        self._cores = np.array([core(footprint) for footprint in self._footprints])
-        self._roundings = np.array([footprint.radius for footprint in self._footprints])
+        self._cores, self._roundings = np.array(cores), np.array(roundings)
 
     def free(self, points: FloatArray) -> BoolArray:
         """Whether a disc at each of some points (N, 2) touches nothing; (N,)."""
@@ -56,21 +54,6 @@ class FreeSpace:
         found = np.flatnonzero(away < self.radius - TOUCHING)
         return [(self._indices[i], max(float(away[i]), 0.0)) for i in found]
 
-    def without(self, area: shapely.Geometry, others: Discs) -> shapely.Geometry:
-        """The part of an area where a disc touches neither an obstacle nor one of some other discs."""
-        blocked = [
-            grown_geometry(footprint, self.radius)
-            for footprint, geometry in zip(self._footprints, self._cores, strict=True)
-            if shapely.dwithin(geometry, area, footprint.radius + self.radius)
-        ]
-        blocked += [grown_geometry(footprint, self.radius) for footprint in others.footprints(area.bounds, self.radius)]
-        return area.difference(shapely.union_all(blocked)) if blocked else area
-
-
-def grown_geometry(footprint: Footprint, by: float) -> shapely.Geometry:
-    """All points within some distance [m] of a footprint; arcs are drawn outside the true ones."""
-    return drawn(footprint.grown((footprint.radius + by) * _OUTWARD - footprint.radius))
-
 
 class Discs:
     """Discs with labels, found by the square of a grid that their middle lies in."""
@@ -78,7 +61,6 @@ class Discs:
     def __init__(self, largest_radius: float) -> None:
         self.cell = 2.0 * largest_radius
         self.squares: dict[tuple[int, int], list[tuple[float, float, float, int]]] = {}
-        self.by_radius: dict[float, list[FloatArray]] = {}
 
     def overlapped(self, x: float, y: float, radius: float) -> tuple[int, float] | None:
         """The label of a disc that one would overlap, and how far apart they are [m]."""
@@ -93,16 +75,17 @@ class Discs:
 
     def add(self, points: FloatArray, radius: float, first: int) -> None:
         """Put discs at points (N, 2), labelled from `first` on, whether they overlap others or not."""
-        self.by_radius.setdefault(radius, []).append(points)
         for label, (x, y) in enumerate(points.tolist(), first):
             square = math.floor(x / self.cell), math.floor(y / self.cell)
             self.squares.setdefault(square, []).append((x, y, radius, label))
 
-    def footprints(self, box: tuple[float, float, float, float], margin: float) -> Iterator[Footprint]:
-        """What the discs that come nearer to a box than a margin [m] cover."""
-        for radius, runs in self.by_radius.items():
-            points, reach = np.concatenate(runs), radius + margin
-            low, high = np.array(box[:2]) - reach, np.array(box[2:]) + reach
-            near = points[((points >= low) & (points <= high)).all(axis=1)]
-            if len(near):
-                yield Footprint(near, np.arange(len(near) + 1), radius)
+    def clear(self, points: FloatArray, radius: float) -> BoolArray:
+        """Whether a disc at each of some points (N, 2) overlaps none; (N,)."""
+        return np.array([self.overlapped(x, y, radius) is None for x, y in points.tolist()], dtype=np.bool_)
+
+
+def free_of_all(points: FloatArray, space: FreeSpace, discs: Discs) -> BoolArray:
+    """Whether somebody at each of some points (N, 2) would touch neither an obstacle nor a disc; (N,)."""
+    out = space.free(points)
+    out[out] = discs.clear(points[out], space.radius)
+    return out

@@ -13,7 +13,7 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import WorldError
 from gaitway.scene.areas import area_geometry, ring_points
 from gaitway.scene.documents import Entry
-from gaitway.scene.free_space import Discs, FreeSpace
+from gaitway.scene.free_space import Discs, FreeSpace, free_of_all
 from gaitway.scene.model import OPPOSITE, CharacterItem, CircleItem
 from gaitway.scene.problem import Problem, shown
 from gaitway.world import World
@@ -163,8 +163,13 @@ class Placement:
                 text = f"has no room inside bounds {shown(self.world.bounds)}; write an area that overlaps them"
                 self._say(cast, key, text)
                 return None
-            free = space.without(wanted.intersection(room), discs)
-            points = sample_free(free, len(cast.names), 2.0 * radius, _stream(self.seed, cast, key))
+            points = sample_free(
+                wanted.intersection(room),
+                len(cast.names),
+                2.0 * radius,
+                _stream(self.seed, cast, key),
+                lambda points: free_of_all(points, space, discs),
+            )
         except WorldError as problem:
             self._say(cast, key, str(problem))
             return None

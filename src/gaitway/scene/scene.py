@@ -15,6 +15,7 @@ from gaitway.scene.checks import warnings
 from gaitway.scene.digest import scene_hash
 from gaitway.scene.documents import Document, Reader, merged
 from gaitway.scene.model import SceneModel
+from gaitway.scene.passing import passing_warnings
 from gaitway.scene.people import People
 from gaitway.scene.placing import Placement
 from gaitway.scene.plain import plain_data
@@ -64,10 +65,16 @@ def load_scene(path: str | Path) -> Scene:
     return scene
 
 
-def scene_problems(path: str | Path) -> list[Problem]:
-    """All that is wrong with a scene file, warnings last; empty if there is nothing."""
+def scene_problems(path: str | Path, *, passing: bool = True) -> list[Problem]:
+    """All that is wrong with a scene file: its problems or, if it can be loaded, its warnings.
+
+    Args:
+        path: as in `load_scene`.
+        passing: whether to find special obstacles that no behaviour gets past. That takes seconds where there are any,
+            for the characters' libraries have to be generated.
+    """
     try:
-        scene, problems = _load(find_scene(path))
+        scene, problems = _load(find_scene(path), passing)
     except FormatError as problem:
         return [file_problem(problem)]
     return problems if scene is None else list(scene.warnings)
@@ -104,10 +111,10 @@ def build_scene(model: SceneModel, folder: str | Path = ".", path: str | Path | 
     return _built_or_raise(reader.follow(model, bare, ()), reader)
 
 
-def _load(path: Path) -> tuple[Scene | None, list[Problem]]:
+def _load(path: Path, passing: bool = False) -> tuple[Scene | None, list[Problem]]:
     reader = Reader()
     document = reader.read(path)
-    scene, problems = (None, reader.problems) if document is None or reader.problems else _built(document)
+    scene, problems = (None, reader.problems) if document is None or reader.problems else _built(document, passing)
     return scene, in_order(problems)
 
 
@@ -118,7 +125,7 @@ def _built_or_raise(document: Document | None, reader: Reader) -> Scene:
     return scene
 
 
-def _built(document: Document) -> tuple[Scene | None, list[Problem]]:
+def _built(document: Document, passing: bool = False) -> tuple[Scene | None, list[Problem]]:
     """The scene of a document that validates, or None and what is wrong."""
     whole = merged(document)
     people = People(whole)
@@ -133,6 +140,8 @@ def _built(document: Document) -> tuple[Scene | None, list[Problem]]:
     if placement.problems:
         return None, placement.problems
     characters = tuple(c for cast in people.casts for c in people.characters(cast, placement))
+    libraries = [character.library for character in characters] if passing else []
+    special = passing_warnings(world, builder.origins, libraries)
     texts = {key: whole.singles[key].value if key in whole.singles else "" for key in ("title", "description")}
     return (
         Scene(
@@ -146,7 +155,7 @@ def _built(document: Document) -> tuple[Scene | None, list[Problem]]:
             document.model,
             document.path,
             document.folder,
-            tuple(warnings(world, builder.origins, people.casts)),
+            (*warnings(world, builder.origins, people.casts), *special),
         ),
         [],
     )

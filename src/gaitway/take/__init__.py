@@ -2,6 +2,7 @@
 
 from gaitway.take.model import Layer, Segments, Take
 from gaitway.take.poses import Joints, Poses
+from gaitway.take.storage import load_take, save_take
 from gaitway.take.tables import Dense, Trajectories
 from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track, take_of
 
@@ -17,5 +18,7 @@ __all__ = [
     "Trajectories",
     "assemble",
     "lay_track",
+    "load_take",
+    "save_take",
     "take_of",
 ]

@@ -1,11 +1,15 @@
 """Compiled loops of `gaitway.take`: from segment tables to poses.
 
-Tables that the loops share, S segments and P frames of one skeleton's pool:
+The loops share these arrays:
 
-* `numbers` (S, 9): start [s], frame of the clip at the start, frames a second, x, y [m], cosine and sine of half the
-  heading, height [m], fade [s];
-* `places` (S, 3): first pool row of the clip, its number of frames, pool row of the fade's frame 0 (-1: no row);
-* `frame_roots` (P, 3) and `frames` (P + fade rows, J, 4) in single precision.
+* `table` (S, 12), one row a segment: start [s], frame of the clip at the start, frames a second, x, y [m], cosine and
+  sine of half the heading, height [m], fade [s], first pool row of the clip, its number of frames, pool row of the
+  fade's frame 0 (-1: none). A row is all that is read of a segment, and lies in two lines of the cache.
+* `frames` (P, 4, J + 1) in single precision: the local rotations, component by component, which lets the processor take
+  several joints at once; the last column is the root's position and a zero.
+* `work` (7, 4, J) and `roots` (7, 3): scratch poses of the same layout. Row 6 is the result, the others are on the way.
+
+Numba counts references at every call for every array, so functions share few arrays and take indices, not slices.
 """
 
 from __future__ import annotations
@@ -17,15 +21,15 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 
 Single = npt.NDArray[np.float32]
-Quaternion = tuple[float, float, float, float]
-Placed = tuple[float, float, float, float, float, float, float]
 
 SLACK = 1e-9
 """Times that differ by less count as equal [s]."""
 SNAP = 1e-6
 """A moment this near to a frame, in frames, is that frame."""
-STRAIGHT = 0.9995
-"""Cosine above which slerp is done by the corrected straight line."""
+NEAR = 0.03
+"""One minus the cosine, up to which slerp is done by its series; the error is then below 2e-8."""
+ROOT_TURN, ROOT_MOVE = -1.0, -2.0
+"""What a layer's channel does, where it does not turn a joint."""
 
 
 @kernel
@@ -53,292 +57,198 @@ def locate(
 
 
 @kernel
-def _frame_at(numbers: FloatArray, s: int, t: float) -> float:
-    """The frame of its clip, unbounded, that segment `s` shows at a time."""
-    u = float(numbers[s, 1] + numbers[s, 2] * (t - numbers[s, 0]))
-    nearest = float(np.floor(u + 0.5))
-    return nearest if abs(u - nearest) < SNAP else u
+def _snapped(u: float) -> float:
+    """A number of frames, made whole where it is nearly so."""
+    nearest = np.floor(u + 0.5)
+    return float(nearest if abs(u - nearest) < SNAP else u)
 
 
 @kernel
-def _between(u: float, count: int) -> tuple[int, float]:
-    """The frame at or before `u` among `count`, and how far beyond it, in frames; the ends are held."""
-    if u <= 0.0:
-        return 0, 0.0
-    if u >= count - 1.0:
-        return count - 1, 0.0
-    low = int(u)
-    return low, u - low
+def _share(t: float, gap: float) -> float:
+    """The weight sin(t a) / sin(a) of the far end in slerp, where gap = 1 - cos(a) and a is at most pi / 2."""
+    if gap < NEAR:
+        tt = t * t  # Taylor series in the gap, which needs neither root nor division
+        inner = 1.0 + (4.0 - tt) * 0.1 * gap * (1.0 + (9.0 - tt) * (1.0 / 21.0) * gap)
+        return t * (1.0 + (1.0 - tt) * (1.0 / 3.0) * gap * inner)
+    angle = np.arccos(1.0 - gap)
+    return float(np.sin(t * angle) / np.sin(angle))
 
 
 @kernel
-def _line(a: Quaternion, b: Quaternion, t: float, cosine: float) -> Quaternion:
-    """From `a` to `b` (on its side: `cosine` >= 0) along the chord, with the uneven speed of that corrected.
-
-    The error of the angle is of fifth order in the angle between the two.
-    """
-    s = t + (1.0 - cosine) * t * (1.0 - t) * (1.0 - 2.0 * t) / 3.0
-    r = 1.0 - s
-    w, x, y, z = r * a[0] + s * b[0], r * a[1] + s * b[1], r * a[2] + s * b[2], r * a[3] + s * b[3]
-    scale = 1.0 / np.sqrt(w * w + x * x + y * y + z * z)
-    return w * scale, x * scale, y * scale, z * scale
-
-
-@kernel
-def _slerp(a: Quaternion, b: Quaternion, t: float) -> Quaternion:
-    """Spherical interpolation the short way."""
-    cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
-    if cosine < 0.0:
-        b, cosine = (-b[0], -b[1], -b[2], -b[3]), -cosine
-    if cosine > STRAIGHT:
-        return _line(a, b, t, cosine)
-    angle = np.arccos(cosine)
-    scale = 1.0 / np.sin(angle)
-    wa, wb = np.sin((1.0 - t) * angle) * scale, np.sin(t * angle) * scale
-    return wa * a[0] + wb * b[0], wa * a[1] + wb * b[1], wa * a[2] + wb * b[2], wa * a[3] + wb * b[3]
+def _mix(work: FloatArray, a: int, b: int, first: int, stop: int, t: float, n: int) -> None:
+    """Slerp of joints `first` up to `stop` from work[a] to work[b], the short way, into work[n]."""
+    for j in range(first, stop):
+        cosine = 0.0
+        for k in range(4):
+            cosine += work[a, k, j] * work[b, k, j]
+        gap = 1.0 - abs(cosine)
+        p, q = _share(1.0 - t, gap), _share(t, gap)
+        if cosine < 0.0:
+            q = -q
+        for k in range(4):
+            work[n, k, j] = p * work[a, k, j] + q * work[b, k, j]
 
 
 @kernel
-def _nlerp(a: Quaternion, b: Quaternion, t: float) -> Quaternion:
-    """Between neighbouring frames, which are never far apart; exact at t = 0."""
+def _read(frames: Single, row: int, t: float, first: int, stop: int, n: int, work: FloatArray) -> None:
+    """Joints `first` up to `stop` between pool row `row` and the next, into work[n]; exact at t = 0."""
     if t == 0.0:
-        return a
-    cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
-    if cosine < 0.0:
-        b, cosine = (-b[0], -b[1], -b[2], -b[3]), -cosine
-    return _line(a, b, t, min(cosine, 1.0))
+        for k in range(4):
+            for j in range(first, stop):
+                work[n, k, j] = frames[row, k, j]
+        return
+    r, after, far = 1.0 - t, row + 1, 0
+    # the series of `_share`, with what does not depend on the joint taken out of the loop
+    a1, a2, a3 = (1.0 - r * r) * (1.0 / 3.0), (4.0 - r * r) * 0.1, (9.0 - r * r) * (1.0 / 21.0)
+    b1, b2, b3 = (1.0 - t * t) * (1.0 / 3.0), (4.0 - t * t) * 0.1, (9.0 - t * t) * (1.0 / 21.0)
+    for j in range(first, stop):
+        w, x, y, z = (
+            float(frames[row, 0, j]),
+            float(frames[row, 1, j]),
+            float(frames[row, 2, j]),
+            float(frames[row, 3, j]),
+        )
+        w2, x2 = float(frames[after, 0, j]), float(frames[after, 1, j])
+        y2, z2 = float(frames[after, 2, j]), float(frames[after, 3, j])
+        cosine = w * w2 + x * x2 + y * y2 + z * z2
+        gap = 1.0 - abs(cosine)
+        p = r * (1.0 + a1 * gap * (1.0 + a2 * gap * (1.0 + a3 * gap)))
+        q = t * (1.0 + b1 * gap * (1.0 + b2 * gap * (1.0 + b3 * gap)))
+        q = q if cosine >= 0.0 else -q
+        far += gap > NEAR
+        work[n, 0, j], work[n, 1, j] = p * w + q * w2, p * x + q * x2
+        work[n, 2, j], work[n, 3, j] = p * y + q * y2, p * z + q * z2
+    if far > 0:
+        for i in range(2):
+            for k in range(4):
+                for j in range(first, stop):
+                    work[i, k, j] = frames[row + i, k, j]
+        _mix(work, 0, 1, first, stop, t, n)
 
 
 @kernel
-def _quaternion(frames: Single, row: int, j: int) -> Quaternion:
-    """One rotation in double precision; single times single would be single."""
-    return float(frames[row, j, 0]), float(frames[row, j, 1]), float(frames[row, j, 2]), float(frames[row, j, 3])
-
-
-@kernel
-def _times(a: Quaternion, b: Quaternion) -> Quaternion:
-    return (
-        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
-    )
-
-
-@kernel
-def _sampled(frames: Single, first: int, count: int, u: float, j: int) -> Quaternion:
-    """A joint's rotation at frame `u` of a clip."""
-    low, t = _between(u, count)
-    if t == 0.0:
-        return _quaternion(frames, first + low, j)
-    return _nlerp(_quaternion(frames, first + low, j), _quaternion(frames, first + low + 1, j), t)
-
-
-@kernel
-def _weight(numbers: FloatArray, s: int, k: float) -> tuple[float, float]:
-    """When segment `s` shows frame `k` [s], and how far it has faded in by then, 0 to 1."""
-    t = numbers[s, 0] + (k - numbers[s, 1]) / numbers[s, 2]
-    share = min(max((t - numbers[s, 0]) / numbers[s, 8], 0.0), 1.0)
-    return t, share * share * (3.0 - 2.0 * share)
-
-
-@kernel
-def _faded(numbers: FloatArray, places: IntArray, frames: Single, s: int, k: int, j: int) -> Quaternion:
-    """Joint `j` (not the root) where segment `s`, fading in, shows frame `k` of its clip."""
-    t, weight = _weight(numbers, s, k)
-    before = _sampled(frames, places[s - 1, 0], places[s - 1, 1], _frame_at(numbers, s - 1, t), j)
-    after = _sampled(frames, places[s, 0], places[s, 1], float(k), j)
-    return _slerp(before, after, weight)
-
-
-@kernel
-def fill_fades(numbers: FloatArray, places: IntArray, fades: IntArray, counts: IntArray, frames: Single) -> None:
-    """Write the frames of fades into their pool rows.
-
-    Args:
-        numbers: see the top of the module.
-        places: see the top of the module.
-        fades: for each fade a segment that has it, its first frame and the pool row of that; (D, 3).
-        counts: frames of each fade; (D,).
-        frames: the pool, written to.
-    """
-    for d in range(len(fades)):
-        s, first, row = fades[d, 0], fades[d, 1], fades[d, 2]
-        for i in range(counts[d]):
-            for j in range(1, frames.shape[1]):
-                q = _faded(numbers, places, frames, s, first + i, j)
-                for k in range(4):
-                    frames[row + i, j, k] = q[k]
-
-
-@kernel
-def _placed_root(
-    numbers: FloatArray, places: IntArray, frame_roots: Single, frames: Single, s: int, u: float
-) -> Placed:
-    """World position and rotation of the root at frame `u` of the clip of segment `s`."""
-    low, t = _between(u, places[s, 1])
-    row = places[s, 0] + low
-    x, y, z = float(frame_roots[row, 0]), float(frame_roots[row, 1]), float(frame_roots[row, 2])
-    q = _quaternion(frames, row, 0)
-    if t > 0.0:
-        x += t * (frame_roots[row + 1, 0] - x)
-        y += t * (frame_roots[row + 1, 1] - y)
-        z += t * (frame_roots[row + 1, 2] - z)
-        q = _nlerp(q, _quaternion(frames, row + 1, 0), t)
-    c, h = numbers[s, 5], numbers[s, 6]
-    cosine, sine = c * c - h * h, 2.0 * c * h
-    return (
-        numbers[s, 3] + cosine * x - sine * y,
-        numbers[s, 4] + sine * x + cosine * y,
-        z + numbers[s, 7],
-        c * q[0] - h * q[3],
-        c * q[1] - h * q[2],
-        c * q[2] + h * q[1],
-        c * q[3] + h * q[0],
-    )
-
-
-@kernel
-def _faded_root(numbers: FloatArray, places: IntArray, frame_roots: Single, frames: Single, s: int, k: int) -> Placed:
-    """World position and rotation of the root where segment `s`, fading in, shows frame `k` of its clip."""
-    t, weight = _weight(numbers, s, k)
-    a = _placed_root(numbers, places, frame_roots, frames, s - 1, _frame_at(numbers, s - 1, t))
-    b = _placed_root(numbers, places, frame_roots, frames, s, float(k))
-    q = _slerp((a[3], a[4], a[5], a[6]), (b[3], b[4], b[5], b[6]), weight)
-    x, y, z = a[0] + weight * (b[0] - a[0]), a[1] + weight * (b[1] - a[1]), a[2] + weight * (b[2] - a[2])
-    return x, y, z, q[0], q[1], q[2], q[3]
-
-
-@kernel
-def _mixed(a: Placed, b: Placed, t: float) -> Placed:
-    q = _nlerp((a[3], a[4], a[5], a[6]), (b[3], b[4], b[5], b[6]), t)
-    x, y, z = a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])
-    return x, y, z, q[0], q[1], q[2], q[3]
-
-
-@kernel
-def _write_root(placed: Placed, root: FloatArray, local: FloatArray) -> None:
-    root[0], root[1], root[2] = placed[0], placed[1], placed[2]
-    local[0, 0], local[0, 1], local[0, 2], local[0, 3] = placed[3], placed[4], placed[5], placed[6]
-
-
-@kernel
-def _write_rows(frames: Single, low: int, high: int, t: float, local: FloatArray) -> None:
-    """All joints but the root, from pool row `low`, or between it and `high`."""
-    for j in range(1, local.shape[0]):
-        q = _nlerp(_quaternion(frames, low, j), _quaternion(frames, high, j), t)
-        local[j, 0], local[j, 1], local[j, 2], local[j, 3] = q
-
-
-@kernel
-def _write_pose(
-    numbers: FloatArray,
-    places: IntArray,
-    frame_roots: Single,
-    frames: Single,
-    s: int,
-    time: float,
-    root: FloatArray,
-    local: FloatArray,
+def _plain(
+    table: FloatArray, frames: Single, s: int, u: float, stop: int, n: int, roots: FloatArray, work: FloatArray
 ) -> None:
-    """Root position (3,) and local rotations (J, 4) of one character without its layers."""
-    u = _frame_at(numbers, s, time)
-    if numbers[s, 8] <= 0.0 or time - numbers[s, 0] >= numbers[s, 8] - SLACK:
-        _write_root(_placed_root(numbers, places, frame_roots, frames, s, u), root, local)
-        low, t = _between(u, places[s, 1])
-        row = places[s, 0] + low
-        _write_rows(frames, row, row + 1 if t > 0.0 else row, t, local)
-        return
-    k = int(np.floor(u))
-    t = u - k
-    placed = _faded_root(numbers, places, frame_roots, frames, s, k)
-    if t > 0.0:
-        placed = _mixed(placed, _faded_root(numbers, places, frame_roots, frames, s, k + 1), t)
-    _write_root(placed, root, local)
-    if places[s, 2] >= 0:
-        row = places[s, 2] + k
-        _write_rows(frames, row, row + 1 if t > 0.0 else row, t, local)
-        return
-    for j in range(1, local.shape[0]):
-        q = _faded(numbers, places, frames, s, k, j)
+    """Frame `u` of the clip of segment `s`, placed: the root into roots[n], joints up to `stop` into work[n]."""
+    held = min(max(u, 0.0), table[s, 10] - 1.0)
+    low = int(held)
+    t = held - low
+    row, last = int(table[s, 9]) + low, frames.shape[2] - 1
+    _read(frames, row, t, 0, stop, n, work)
+    for k in range(3):
+        roots[n, k] = frames[row, k, last]
         if t > 0.0:
-            q = _nlerp(q, _faded(numbers, places, frames, s, k + 1, j), t)
-        local[j, 0], local[j, 1], local[j, 2], local[j, 3] = q
+            roots[n, k] += t * (frames[row + 1, k, last] - roots[n, k])
+    c, h = table[s, 5], table[s, 6]
+    cosine, sine, x, y = c * c - h * h, 2.0 * c * h, roots[n, 0], roots[n, 1]
+    roots[n, 0] = table[s, 3] + cosine * x - sine * y
+    roots[n, 1] = table[s, 4] + sine * x + cosine * y
+    roots[n, 2] += table[s, 7]
+    for k in range(2):  # yaw times rotation pairs w with z, and x with y
+        p, q = work[n, k, 0], work[n, 3 - k, 0]
+        work[n, k, 0], work[n, 3 - k, 0] = c * p - h * q, c * q + h * p
 
 
 @kernel
-def _turn_at(turns: Single, low: int, step: int, t: float) -> Quaternion:
-    """A layer's rotation between row `low` and the one `step` rows on."""
-    a = (float(turns[low, 0]), float(turns[low, 1]), float(turns[low, 2]), float(turns[low, 3]))
-    if t == 0.0:
-        return a
-    high = low + step
-    b = (float(turns[high, 0]), float(turns[high, 1]), float(turns[high, 2]), float(turns[high, 3]))
-    return _nlerp(a, b, t)
+def _faded(
+    table: FloatArray, frames: Single, s: int, u: float, stop: int, n: int, roots: FloatArray, work: FloatArray
+) -> None:
+    """As `_plain`, while segment `s` fades in; on the way through rows 0 and 1."""
+    since = (u - table[s, 1]) / table[s, 2]
+    share = min(max(since / table[s, 8], 0.0), 1.0)
+    weight = share * share * (3.0 - 2.0 * share)
+    before = _snapped(table[s - 1, 1] + table[s - 1, 2] * (table[s, 0] + since - table[s - 1, 0]))
+    for i in range(2):
+        _plain(table, frames, s - 1 + i, u if i == 1 else before, stop, 2 + i, roots, work)
+    for k in range(3):
+        roots[n, k] = roots[2, k] + weight * (roots[3, k] - roots[2, k])
+    _mix(work, 2, 3, 0, stop, weight, n)
 
 
 @kernel
-def _add_layers(
-    layer_rows: IntArray,
-    layer_starts: FloatArray,
-    layer_places: IntArray,
-    layer_joints: IntArray,
-    turns: Single,
-    moves: Single,
+def _fading(table: FloatArray, frames: Single, s: int, u: float, roots: FloatArray, work: FloatArray) -> None:
+    """The pose of row 6 while segment `s` fades in.
+
+    The root is blended as of now, the other joints at the frames before and after, and these are interpolated.
+    """
+    row, k, stop = int(table[s, 11]), int(np.floor(u)), work.shape[2]
+    t = u - k
+    if row >= 0:
+        _read(frames, row + k, t, 1, stop, 6, work)
+    else:
+        for i in range(2):
+            _faded(table, frames, s, float(k + i), stop, 4 + i, roots, work)
+        _mix(work, 4, 5, 1, stop, t, 6)
+    _faded(table, frames, s, u, 1, 6, roots, work)
+
+
+@kernel
+def _layered(
+    rows: IntArray,
+    channels: FloatArray,
+    samples: Single,
     fps: float,
     c: int,
     time: float,
-    root: FloatArray,
-    local: FloatArray,
+    roots: FloatArray,
+    work: FloatArray,
 ) -> None:
-    """Turn and move what the layers of character `c` say; see `gaitway.take.pool.LayerTable` for the tables."""
-    for i in range(layer_rows[c], layer_rows[c + 1]):
-        u = (time - layer_starts[i]) * fps
-        nearest = np.floor(u + 0.5)
-        u = nearest if abs(u - nearest) < SNAP else u
-        count, width = layer_places[i, 0], layer_places[i, 1]
-        if u < 0.0 or u > count - 1:
+    """What the layers of character `c` do to row 6; `pool.LayerTable` says what the arrays are."""
+    for i in range(rows[c], rows[c + 1]):
+        u = _snapped((time - channels[i, 0]) * fps)
+        if u < 0.0 or u > channels[i, 1] - 1.0:
             continue
-        low, t = _between(u, count)
-        for k in range(width):
-            j = layer_joints[layer_places[i, 2] + k]
-            if j < local.shape[0]:
-                turn = _turn_at(turns, layer_places[i, 3] + low * width + k, width, t)
-                q = _times((local[j, 0], local[j, 1], local[j, 2], local[j, 3]), turn)
-                local[j, 0], local[j, 1], local[j, 2], local[j, 3] = q
-        if layer_places[i, 4] >= 0:
-            turn = _turn_at(turns, layer_places[i, 4] + low, 1, t)
-            q = _times(turn, (local[0, 0], local[0, 1], local[0, 2], local[0, 3]))
-            local[0, 0], local[0, 1], local[0, 2], local[0, 3] = q
-        if layer_places[i, 5] >= 0:
-            row = layer_places[i, 5] + low
+        low = int(u)
+        t, row, what = u - low, int(channels[i, 3]) + low, channels[i, 2]
+        if what == ROOT_MOVE:
             for k in range(3):
-                here = float(moves[row, k])
-                root[k] += here if t == 0.0 else here + t * (moves[row + 1, k] - here)
+                here = float(samples[row, k, 0])
+                roots[6, k] += here if t == 0.0 else here + t * (samples[row + 1, k, 0] - here)
+            continue
+        joint = int(max(what, 0.0))
+        if joint >= work.shape[2]:
+            continue
+        _read(samples, row, t, 0, 1, 2, work)
+        # a = first times b; a turn of the root in the world comes after its own rotation
+        a, b = (2, 6) if what == ROOT_TURN else (6, 2)
+        i1, i2 = (0, joint) if what == ROOT_TURN else (joint, 0)
+        w, x, y, z = work[a, 0, i1], work[a, 1, i1], work[a, 2, i1], work[a, 3, i1]
+        w2, x2, y2, z2 = work[b, 0, i2], work[b, 1, i2], work[b, 2, i2], work[b, 3, i2]
+        work[6, 0, joint] = w * w2 - x * x2 - y * y2 - z * z2
+        work[6, 1, joint] = w * x2 + x * w2 + y * z2 - z * y2
+        work[6, 2, joint] = w * y2 - x * z2 + y * w2 + z * x2
+        work[6, 3, joint] = w * z2 + x * y2 - y * x2 + z * w2
 
 
 @kernel
-def _write_joints(
-    parents: IntArray, offsets: FloatArray, root: FloatArray, local: FloatArray, at: FloatArray, world: FloatArray
+def _joints(
+    parents: IntArray,
+    offsets: FloatArray,
+    roots: FloatArray,
+    work: FloatArray,
+    n: int,
+    at: FloatArray,
+    world: FloatArray,
 ) -> None:
-    """Forward kinematics of one pose: positions (J, 3) and world rotations (J, 4)."""
-    for j in range(local.shape[0]):
+    """Forward kinematics of row 6 into at[n] and world[n]."""
+    for j in range(work.shape[2]):
         p = parents[j]
-        w, x, y, z = local[j, 0], local[j, 1], local[j, 2], local[j, 3]
+        w, x, y, z = work[6, 0, j], work[6, 1, j], work[6, 2, j], work[6, 3, j]
         if p < 0:
-            world[j, 0], world[j, 1], world[j, 2], world[j, 3] = w, x, y, z
-            at[j, 0], at[j, 1], at[j, 2] = root[0], root[1], root[2]
+            world[n, j, 0], world[n, j, 1], world[n, j, 2], world[n, j, 3] = w, x, y, z
+            at[n, j, 0], at[n, j, 1], at[n, j, 2] = roots[6, 0], roots[6, 1], roots[6, 2]
             continue
-        a, b, c, d = world[p, 0], world[p, 1], world[p, 2], world[p, 3]
-        world[j, 0] = a * w - b * x - c * y - d * z
-        world[j, 1] = a * x + b * w + c * z - d * y
-        world[j, 2] = a * y - b * z + c * w + d * x
-        world[j, 3] = a * z + b * y - c * x + d * w
+        a, b, c, d = world[n, p, 0], world[n, p, 1], world[n, p, 2], world[n, p, 3]
+        world[n, j, 0] = a * w - b * x - c * y - d * z
+        world[n, j, 1] = a * x + b * w + c * z - d * y
+        world[n, j, 2] = a * y - b * z + c * w + d * x
+        world[n, j, 3] = a * z + b * y - c * x + d * w
         ox, oy, oz = offsets[j, 0], offsets[j, 1], offsets[j, 2]
         tx, ty, tz = 2.0 * (c * oz - d * oy), 2.0 * (d * ox - b * oz), 2.0 * (b * oy - c * ox)
-        at[j, 0] = at[p, 0] + ox + a * tx + c * tz - d * ty
-        at[j, 1] = at[p, 1] + oy + a * ty + d * tx - b * tz
-        at[j, 2] = at[p, 2] + oz + a * tz + b * ty - c * tx
+        at[n, j, 0] = at[n, p, 0] + ox + a * tx + c * tz - d * ty
+        at[n, j, 1] = at[n, p, 1] + oy + a * ty + d * tx - b * tz
+        at[n, j, 2] = at[n, p, 2] + oz + a * tz + b * ty - c * tx
 
 
 @kernel
@@ -346,20 +256,15 @@ def evaluate(
     characters: IntArray,
     segments: IntArray,
     times: FloatArray,
-    numbers: FloatArray,
-    places: IntArray,
-    frame_roots: Single,
+    table: FloatArray,
     frames: Single,
     layer_rows: IntArray,
-    layer_starts: FloatArray,
-    layer_places: IntArray,
-    layer_joints: IntArray,
-    turns: Single,
-    moves: Single,
+    channels: FloatArray,
+    samples: Single,
     fps: float,
     parents: IntArray,
     offsets: FloatArray,
-    roots: FloatArray,
+    roots_out: FloatArray,
     local: FloatArray,
     positions: FloatArray,
     world: FloatArray,
@@ -370,32 +275,35 @@ def evaluate(
         characters: indices; (N,).
         segments: what plays, from `locate`; (N,).
         times: [s]; (N,).
-        numbers: see the top of the module.
-        places: see the top of the module.
-        frame_roots: see the top of the module.
+        table: see the top of the module.
         frames: see the top of the module.
-        layer_rows: first layer of each character; (C + 1,), or (0,) where there are no layers.
-        layer_starts: times of the layers' first samples; (L,).
-        layer_places: where their arrays begin; (L, 6).
-        layer_joints: joints that layers turn.
-        turns: rotations of layers.
-        moves: root moves of layers.
-        fps: rate of the layers.
+        layer_rows: see `pool.LayerTable`; empty where there are no layers.
+        channels: see `pool.LayerTable`.
+        samples: see `pool.LayerTable`.
+        fps: rate of the layers [Hz].
         parents: of the joints; (J,).
         offsets: of the joints; (J, 3).
-        roots: root positions; (N, 3).
-        local: local rotations (N, J', 4) of the first J' joints; (1, J, 4) where joints are wanted, then overwritten.
-        positions: world positions of the joints (N, J, 3), or (0, 0, 3) where not wanted.
-        world: world rotations of the joints (N, J, 4), or (0, 0, 4).
+        roots_out: root positions; (N, 3), or (0, 3) where only joints are wanted.
+        local: local rotations of the first K joints; (N, K, 4), or (0, J, 4) where only joints are wanted.
+        positions: world positions of the joints (N, J, 3), or (0, J, 3) where only poses are wanted.
+        world: world rotations of the joints; (N, J, 4), or (0, J, 4).
     """
-    wanted = len(positions) > 0
+    stop = local.shape[1]
+    roots, work = np.empty((7, 3)), np.empty((7, 4, stop))
     for n in range(len(characters)):
-        pose = local[0 if wanted else n]
-        _write_pose(numbers, places, frame_roots, frames, segments[n], times[n], roots[n], pose)
+        s, time = segments[n], times[n]
+        u = _snapped(table[s, 1] + table[s, 2] * (time - table[s, 0]))
+        if time - table[s, 0] >= table[s, 8] - SLACK:
+            _plain(table, frames, s, u, stop, 6, roots, work)
+        else:
+            _fading(table, frames, s, u, roots, work)
         if len(layer_rows) > 0:
-            _add_layers(
-                layer_rows, layer_starts, layer_places, layer_joints, turns, moves, fps,
-                characters[n], times[n], roots[n], pose,
-            )  # fmt: skip
-        if wanted:
-            _write_joints(parents, offsets, roots[n], pose, positions[n], world[n])
+            _layered(layer_rows, channels, samples, fps, characters[n], time, roots, work)
+        if len(positions) > 0:
+            _joints(parents, offsets, roots, work, n, positions, world)
+        else:
+            for k in range(3):
+                roots_out[n, k] = roots[6, k]
+            for j in range(stop):
+                for k in range(4):
+                    local[n, j, k] = work[6, k, j]

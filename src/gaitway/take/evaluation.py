@@ -134,9 +134,9 @@ def contact_states(take: Take, body: int, segments: IntArray, times: FloatArray)
     share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
     fading_out = (table.blend[segments] > 0.0) & (ease(share) < 0.5)
     shown = segments - fading_out
-    frame = pool.numbers[shown, 1] + pool.numbers[shown, 2] * (times - table.start[shown])
-    nearest = np.clip(np.floor(frame + 0.5 + 1e-6).astype(np.int64), 0, pool.places[shown, 1] - 1)
-    return np.asarray(pool.bodies[body].contacts[pool.places[shown, 0] + nearest])
+    begins, first, rate, row, count = pool.table[shown][:, [0, 1, 2, 9, 10]].T
+    nearest = np.clip(np.floor(first + rate * (times - begins) + 0.5 + 1e-6), 0.0, count - 1.0)
+    return np.asarray(pool.bodies[body].contacts[(row + nearest).astype(np.int64)])
 
 
 def _grouped(take: Take, time: float, characters: npt.ArrayLike | None) -> list[tuple[int, IntArray]]:
@@ -164,7 +164,7 @@ def _evaluated(
     skeleton, pool = take.skeletons[body], take.pool
     mine, layers, count = pool.bodies[body], pool.layers, len(characters)
     joints = len(skeleton) if joint_count is None else joint_count
-    roots = np.empty((count, 3))
+    roots = np.empty((0 if fused else count, 3))
     local = np.empty((0 if fused else count, joints, 4))
     positions, world = (np.empty((count if fused else 0, joints, n)) for n in (3, 4))
     who, what, when = read_only(characters), read_only(segments), read_only(times)
@@ -172,11 +172,10 @@ def _evaluated(
     def part(low: int, high: int) -> None:
         _kernels.evaluate(
             who[low:high], what[low:high], when[low:high],
-            pool.numbers, pool.places, mine.roots, mine.frames,
-            layers.rows, layers.starts, layers.places, layers.joints, layers.turns, layers.moves, take.fps,
+            pool.table, mine.frames,
+            layers.rows, layers.channels, layers.samples, take.fps,
             skeleton.parents, skeleton.offsets,
-            roots[low:high], np.empty((1, joints, 4)) if fused else local[low:high], positions[low:high],
-            world[low:high],
+            roots[low:high], local[low:high], positions[low:high], world[low:high],
         )  # fmt: skip
 
     if threads <= 1 or count < 2 * threads:

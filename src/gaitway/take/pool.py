@@ -25,6 +25,8 @@ Single = npt.NDArray[np.float32]
 
 FADE_BYTES = 256_000_000
 """Memory for the frames of fades of one skeleton; beyond it they are blended when asked for."""
+_BATCH = 10_000
+"""Frames that are blended at once."""
 _SAME_FADE = 1e9
 """Fades whose times agree to one part in this of a second are one."""
 
@@ -33,37 +35,31 @@ _SAME_FADE = 1e9
 class BodyPool:
     """Frames of one skeleton."""
 
-    roots: Single
-    """Root positions of all clips' frames, one clip after the other [m]; (P, 3)."""
     frames: Single
-    """Local rotations of the same, and after them of fades; (P + fade rows, J, 4)."""
+    """Frames of all clips, one after the other, and then of fades: local rotations of the joints, component by
+    component, and as last column the root's position [m] and a zero; (P + fade rows, 4, J + 1)."""
     contacts: BoolArray
     """Resting contact points of all clips' frames; none where a clip does not know them; (P, points)."""
 
 
 @dataclass(frozen=True, eq=False)
 class LayerTable:
-    """All layers, sorted by character."""
+    """All layers, taken apart into channels that each turn one joint, or turn or move the root."""
 
     rows: IntArray
-    """First layer of each character; (C + 1,), or (0,) where there are no layers."""
-    starts: FloatArray
-    """Time of each one's first sample [s]; (L,)."""
-    places: IntArray
-    """Samples, joints, first row in `joints`, in `turns`, of the root's in `turns`, in `moves` (-1: none); (L, 6)."""
-    joints: IntArray
-    turns: Single
-    """Rotations; (T, 4)."""
-    moves: Single
-    """Root moves [m]; (M, 3)."""
+    """First channel of each character; (C + 1,), or (0,) where there are no layers."""
+    channels: FloatArray
+    """Time of the first sample [s], number of samples, joint (or what it does to the root), first sample; (L, 4)."""
+    samples: Single
+    """Rotations, or moves [m] and a zero, all samples of one channel in one run; (T, 4, 1)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """What the kernels read; `gaitway.take._kernels` says what the columns are."""
+    """What the kernels read."""
 
-    numbers: FloatArray
-    places: IntArray
+    table: FloatArray
+    """One row a segment; `gaitway.take._kernels` says what the columns are; (S, 12)."""
     bodies: tuple[BodyPool, ...]
     layers: LayerTable
     fade_count: int
@@ -79,47 +75,44 @@ def build_pool(take: Take, fade_bytes: int = FADE_BYTES) -> Pool:
         take: the take.
         fade_bytes: memory for the frames of fades of one skeleton.
     """
-    clip_first = np.zeros(len(take.clips), dtype=np.int64)
     members = [[i for i, c in enumerate(take.clips) if c.skeleton is s] for s in take.skeletons]
-    for indices in members:
-        lengths = [len(take.clips[i]) for i in indices]
-        clip_first[indices] = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if indices else 0
-    numbers = _numbers(take)
-    clip_frames = np.array([len(c) for c in take.clips], dtype=np.int64)
-    clip = take.segments.clip
-    places = np.column_stack([clip_first[clip], clip_frames[clip], np.full(len(clip), -1)]).astype(np.int64)
-    representative, fade_of = _different_fades(take.segments, numbers)
+    table = _segment_table(take, members)
+    representative, fade_of = _different_fades(take.segments)
+    body_of = np.repeat(take.bodies, np.diff(take.rows))[representative]
     bodies, kept = [], 0
-    owner_body = np.repeat(take.bodies, np.diff(take.rows))
     for body, indices in enumerate(members):
-        pool = _clip_frames(take, body, indices)
-        mine = np.flatnonzero(owner_body[representative] == body)
-        frames, done = _with_fades(pool.frames, numbers, places, representative, mine, fade_of, fade_bytes)
-        kept += done
-        bodies.append(BodyPool(read_only_single(pool.roots), read_only_single(frames), read_only(pool.contacts)))
-    layers = _layer_table(take)
-    return Pool(read_only(numbers), read_only(places), tuple(bodies), layers, len(representative), kept)
+        clip_frames, contacts = _clip_frames(take, body, indices)
+        mine = np.flatnonzero(body_of == body)
+        frames, count = _with_fades(clip_frames, table, representative, mine, fade_of, fade_bytes)
+        kept += count
+        bodies.append(BodyPool(_single(frames), read_only(contacts)))
+    return Pool(read_only(table), tuple(bodies), _layer_table(take), len(representative), kept)
 
 
-def read_only_single(array: Single) -> Single:
+def _single(array: Single) -> Single:
     """A contiguous read-only view."""
     view = np.ascontiguousarray(array, dtype=np.float32).view()
     view.setflags(write=False)
     return view
 
 
-def _numbers(take: Take) -> FloatArray:
-    table = take.segments
-    rate = np.array([clip.fps for clip in take.clips])[table.clip]
-    first = table.offset * rate
+def _segment_table(take: Take, members: list[list[int]]) -> FloatArray:
+    columns = take.segments
+    rate, count = np.array([[clip.fps, len(clip)] for clip in take.clips]).T
+    first_row = np.zeros(len(take.clips))
+    for indices in members:
+        first_row[indices] = np.cumsum(count[indices]) - count[indices]
+    first = columns.offset * rate[columns.clip]
     nearest = np.round(first)
     first = np.where(np.abs(first - nearest) < 1e-7, nearest, first)
-    half = 0.5 * table.pose[:, 2]
-    columns = [table.start, first, table.speed * rate, table.pose[:, 0], table.pose[:, 1]]
-    return np.column_stack([*columns, np.cos(half), np.sin(half), table.height, table.blend])
+    half = 0.5 * columns.pose[:, 2]
+    return np.column_stack([
+        columns.start, first, columns.speed * rate[columns.clip], columns.pose[:, :2], np.cos(half), np.sin(half),
+        columns.height, columns.blend, first_row[columns.clip], count[columns.clip], np.full(len(columns), -1.0),
+    ])  # fmt: skip
 
 
-def _different_fades(table: Segments, numbers: FloatArray) -> tuple[IntArray, IntArray]:
+def _different_fades(table: Segments) -> tuple[IntArray, IntArray]:
     """A segment for each different fade (D,), and which fade each segment has, -1 for none (S,)."""
     fading = np.flatnonzero(table.blend > 0.0)
     fade_of = np.full(len(table), -1, dtype=np.int64)
@@ -139,80 +132,83 @@ def _different_fades(table: Segments, numbers: FloatArray) -> tuple[IntArray, In
     return fading[representative], fade_of
 
 
-def _clip_frames(take: Take, body: int, indices: list[int]) -> BodyPool:
+def _clip_frames(take: Take, body: int, indices: list[int]) -> tuple[Single, BoolArray]:
+    """Frames (P, 4, J + 1) and contacts (P, points) of all clips of one body."""
     skeleton = take.skeletons[body]
-    points, joints = len(skeleton.contact_points), len(skeleton)
-    clips = [take.clips[i] for i in indices]
-    roots = [np.empty((0, 3), dtype=np.float32), *(c.root_positions.astype(np.float32) for c in clips)]
-    frames = [np.empty((0, joints, 4), dtype=np.float32), *(c.rotations.astype(np.float32) for c in clips)]
-    contacts = [np.zeros((len(c), points), dtype=bool) if c.contacts is None else c.contacts for c in clips]
-    known = np.concatenate([np.empty((0, points), dtype=bool), *contacts])
-    return BodyPool(np.concatenate(roots), np.concatenate(frames), known)
+    frame_count = sum(len(take.clips[i]) for i in indices)
+    frames = np.zeros((frame_count, 4, len(skeleton) + 1), dtype=np.float32)
+    contacts = np.zeros((frame_count, len(skeleton.contact_points)), dtype=bool)
+    row = 0
+    for clip in (take.clips[i] for i in indices):
+        rows = slice(row, row + len(clip))
+        frames[rows, :, :-1] = clip.rotations.transpose(0, 2, 1)
+        frames[rows, :3, -1] = clip.root_positions
+        if clip.contacts is not None:
+            contacts[rows] = clip.contacts
+        row += len(clip)
+    return frames, contacts
 
 
 def _with_fades(
-    frames: Single,
-    numbers: FloatArray,
-    places: IntArray,
-    representative: IntArray,
-    mine: IntArray,
-    fade_of: IntArray,
-    fade_bytes: int,
+    frames: Single, table: FloatArray, representative: IntArray, mine: IntArray, fade_of: IntArray, fade_bytes: int
 ) -> tuple[Single, int]:
-    """The frames with fades appended, and how many fades these are; their rows are entered into `places`."""
+    """The frames with fades appended, and how many fades these are; their rows are entered into `table`."""
     if not len(mine):
         return frames, 0
     segment = representative[mine]
-    first = np.floor(numbers[segment, 1]).astype(np.int64)
-    last = np.floor(numbers[segment, 1] + numbers[segment, 2] * numbers[segment, 8]).astype(np.int64) + 1
-    counts = last + 1 - first
+    start, rate, length = table[segment, 1], table[segment, 2], table[segment, 8]
+    first = np.floor(start).astype(np.int64)
+    counts = np.floor(start + rate * length).astype(np.int64) + 2 - first
     uses = np.bincount(fade_of[fade_of >= 0], minlength=len(representative))[mine]
     order = np.argsort(-uses, kind="stable")
-    room = np.cumsum(counts[order]) * frames[:1].nbytes <= fade_bytes
-    chosen = order[room]
-    row = len(frames) + np.cumsum(counts[chosen]) - counts[chosen]
-    grown = np.empty((len(frames) + int(counts[chosen].sum()), *frames.shape[1:]), dtype=np.float32)
-    grown[: len(frames)] = frames
-    grown[len(frames) :, 0] = [1.0, 0.0, 0.0, 0.0]  # a fade's root is not read
-    fades = np.column_stack([segment[chosen], first[chosen], row]).astype(np.int64)
-    _kernels.fill_fades(read_only(numbers), read_only(places), read_only(fades), read_only(counts[chosen]), grown)
-    row_of_fade = np.full(len(representative) + 1, -1, dtype=np.int64)  # the last one is for segments without a fade
-    row_of_fade[mine[chosen]] = row - first[chosen]
+    chosen = order[np.cumsum(counts[order]) * frames[:1].nbytes <= fade_bytes]
+    row = np.cumsum(counts[chosen]) - counts[chosen]
+    filled = _blended(_single(frames), table, segment[chosen], first[chosen], counts[chosen])
+    row_of_fade = np.full(len(representative) + 1, -1.0)  # the last one is for segments without a fade
+    row_of_fade[mine[chosen]] = len(frames) + row - first[chosen]
     rows = row_of_fade[fade_of]
-    places[:, 2] = np.where(rows >= 0, rows, places[:, 2])
-    return grown, len(chosen)
+    table[:, 11] = np.where(rows >= 0.0, rows, table[:, 11])
+    return np.concatenate([frames, filled]), len(chosen)
 
 
-def _none(width: int) -> Single:
-    return np.empty((0, width), dtype=np.float32)
+def _blended(frames: Single, table: FloatArray, segment: IntArray, first: IntArray, counts: IntArray) -> Single:
+    """Frames of fades, by the kernel that blends them one at a time where they are not in the pool."""
+    which = np.repeat(segment, counts)
+    total, joints = len(which), frames.shape[2] - 1
+    frame = np.arange(total) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    times = table[which, 0] + (frame - table[which, 1]) / table[which, 2]
+    filled = np.zeros((total, 4, joints + 1), dtype=np.float32)
+    nothing, read_only_table = np.empty(0, dtype=np.int64), read_only(table)
+    for low in range(0, total, _BATCH):
+        rows = slice(low, min(low + _BATCH, total))
+        local = np.empty((rows.stop - low, joints, 4))
+        _kernels.evaluate(
+            read_only(which[rows]), read_only(which[rows]), read_only(times[rows]), read_only_table, frames,
+            read_only(nothing), read_only(np.empty((0, 4))), _single(np.empty((0, 4, 1), dtype=np.float32)), 1.0,
+            read_only(nothing), read_only(np.empty((0, 3))),
+            np.empty((len(local), 3)), local, np.empty((0, joints, 3)), np.empty((0, joints, 4)),
+        )  # fmt: skip
+        filled[rows, :, :joints] = local.transpose(0, 2, 1)
+    return filled
 
 
 def _layer_table(take: Take) -> LayerTable:
     order = sorted(range(len(take.layers)), key=lambda i: take.layers[i].character)
-    layers = [take.layers[i] for i in order]
-    joints, turns, moves = [np.empty(0, dtype=np.int64)], [_none(4)], [_none(3)]
-    places = np.full((len(layers), 6), -1, dtype=np.int64)
-    used = [0, 0, 0]  # rows of joints, turns and moves
-    for i, layer in enumerate(layers):
-        places[i, :4] = len(layer), len(layer.joints), used[0], used[1]
-        joints.append(layer.joints)
-        turns.append(layer.turns.reshape(-1, 4))
-        used[0], used[1] = used[0] + len(layer.joints), used[1] + len(turns[-1])
+    owners, channels, samples, used = [], [], [np.empty((0, 4), dtype=np.float32)], 0
+    for layer in (take.layers[i] for i in order):
+        parts = [(float(joint), layer.turns[:, k]) for k, joint in enumerate(layer.joints)]
         if layer.root_turns is not None:
-            places[i, 4] = used[1]
-            turns.append(layer.root_turns)
-            used[1] += len(layer)
+            parts.append((_kernels.ROOT_TURN, layer.root_turns))
         if layer.root_moves is not None:
-            places[i, 5] = used[2]
-            moves.append(layer.root_moves)
-            used[2] += len(layer)
-    characters = np.array([layer.character for layer in layers], dtype=np.int64)
-    rows = np.searchsorted(characters, np.arange(len(take) + 1)) if layers else np.empty(0, dtype=np.int64)
+            parts.append((_kernels.ROOT_MOVE, np.pad(layer.root_moves, ((0, 0), (0, 1)))))
+        for what, values in parts:
+            owners.append(layer.character)
+            channels.append((layer.start, float(len(layer)), what, float(used)))
+            samples.append(values)
+            used += len(layer)
+    rows = np.searchsorted(owners, np.arange(len(take) + 1)) if owners else np.empty(0)
     return LayerTable(
         read_only(rows.astype(np.int64)),
-        read_only(np.array([layer.start for layer in layers], dtype=np.float64)),
-        read_only(places),
-        read_only(np.concatenate(joints)),
-        read_only_single(np.concatenate(turns)),
-        read_only_single(np.concatenate(moves)),
+        read_only(np.array(channels).reshape(-1, 4)),
+        _single(np.concatenate(samples)[:, :, None]),
     )

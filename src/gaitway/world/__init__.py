@@ -1,5 +1,6 @@
 """Places: shapes, obstacles, terrain and movers, their grids, and exact questions about them."""
 
+from gaitway.world.clearance import Clearance, Components
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import GridSpec, Window
 from gaitway.world.height_grid import HeightGrid
@@ -15,6 +16,8 @@ __all__ = [
     "PASSABLE",
     "WALL",
     "Box",
+    "Clearance",
+    "Components",
     "Cylinder",
     "Footprint",
     "GridSpec",

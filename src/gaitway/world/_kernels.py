@@ -324,20 +324,20 @@ def _sort(values: IntArray, start: int, stop: int) -> None:
 def add_spans(counts: Counts, mask: Counts, bit: int, spans: Spans) -> None:
     """Count one more in every cell of the spans, and set the bit there."""
     for k in range(len(spans)):
-        row, first, end = spans[k, 0], spans[k, 1], spans[k, 2]
-        count_part, mask_part = counts[row, first:end], mask[row, first:end]
-        for column in range(len(count_part)):  # over parts of rows from 0 on: only such loops become vector code
-            count_part[column] += 1
-            mask_part[column] |= bit
+        row = np.uintp(spans[k, 0])
+        for place in range(spans[k, 1], spans[k, 2]):
+            column = np.uintp(place)  # an index that cannot be negative needs no test, so that this becomes vector code
+            counts[row, column] += 1
+            mask[row, column] |= bit
 
 
 @kernel
 def remove_spans(counts: Counts, mask: Counts, bit: int, spans: Spans) -> None:
     """Count one less in every cell of the spans, and clear the bit where none is left."""
     for k in range(len(spans)):
-        row, first, end = spans[k, 0], spans[k, 1], spans[k, 2]
-        count_part, mask_part = counts[row, first:end], mask[row, first:end]
-        for column in range(len(count_part)):
-            left = count_part[column] - 1
-            count_part[column] = left
-            mask_part[column] &= ~bit if left == 0 else -1
+        row = np.uintp(spans[k, 0])
+        for place in range(spans[k, 1], spans[k, 2]):
+            column = np.uintp(place)
+            left = counts[row, column] - 1
+            counts[row, column] = left
+            mask[row, column] &= ~bit if left == 0 else -1

@@ -66,9 +66,9 @@ def footprint_distance(footprints: Sequence[Footprint], points: npt.ArrayLike) -
     reach = best + radii.max() + 1e-9
     which, obstacle = tree.query(flat, predicate="dwithin", distance=reach)
     away = shapely.distance(flat[which], cores[obstacle])
-    inside = away == 0.0
+    inside = (away == 0.0) & (shapely.get_dimensions(cores)[obstacle] == 2)
     depth = shapely.distance(flat[which[inside]], shapely.boundary(cores[obstacle[inside]]))
-    away[inside] = -np.nan_to_num(depth)  # a point has no boundary
+    away[inside] = -np.nan_to_num(depth)  # areas together with lines have no boundary in GEOS
     np.minimum.at(best, which, away - radii[obstacle])
     return np.asarray(best).reshape(points.shape[:-1])
 

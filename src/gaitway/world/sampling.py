@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import shapely
 
-from gaitway.arrays import FloatArray
+from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import WorldError
 
 _MISSES = 400
 """Throws in a row without finding room after which random placing gives up."""
+_NO_SPACING = 1e-9
+"""Less than this is none [m]."""
 _LATTICES = 12
 """Regular placings that are tried then."""
+_MOST_LATTICE = 4_000_000
+"""Points of the largest lattice that is tried; bounds the memory taken."""
+_MOST_UNUSABLE = 20_000
+"""Throws in a row of which none is usable after which random placing gives up."""
+
+Usable = Callable[[FloatArray], BoolArray]
+"""Tells which of some points (N, 2) may be taken; (N,)."""
 
 
-def sample_free(area: shapely.Geometry, count: int, spacing: float, rng: np.random.Generator) -> FloatArray:
+def sample_free(
+    area: shapely.Geometry,
+    count: int,
+    spacing: float,
+    rng: np.random.Generator,
+    usable: Usable | None = None,
+) -> FloatArray:
     """Points at random in an area, no two nearer than `spacing`.
 
     Points are thrown one by one, and where they find no room are thrown again. What is too crowded for that is placed
@@ -25,6 +42,8 @@ def sample_free(area: shapely.Geometry, count: int, spacing: float, rng: np.rand
         count: how many points.
         spacing: least distance of two [m].
         rng: same state, same points.
+        usable: which points may be taken; None takes all. An area of a few corners with such a test is far faster than
+            one with many holes.
 
     Returns:
         Points [m]; (count, 2), in random order.
@@ -37,10 +56,13 @@ def sample_free(area: shapely.Geometry, count: int, spacing: float, rng: np.rand
     corners = _triangles(area)
     if count > 0 and not len(corners):
         raise WorldError(f"no room for {count} of {count}: the area is empty or all of it is in the way")
-    points = _thrown(corners, count, spacing, rng)
+    points = _thrown(corners, count, spacing, rng, usable)
     for _ in range(_LATTICES if len(points) < count else 0):
         regular = _lattice(area, spacing, rng)
+        regular = regular if usable is None else regular[usable(regular)]
         points = max(points, regular, key=len)
+    if count > 0 and not len(points):
+        raise WorldError(f"no room for {count} of {count}: the area is empty or all of it is in the way")
     if len(points) < count:
         raise WorldError(
             f"no room for {count} with {spacing:g} m between them: {len(points)} fit; "
@@ -79,15 +101,21 @@ def _uniform(corners: FloatArray, count: int, rng: np.random.Generator) -> Float
     return np.asarray(a[chosen] + u * b[chosen] + v * c[chosen])
 
 
-def _thrown(corners: FloatArray, count: int, spacing: float, rng: np.random.Generator) -> FloatArray:
-    if spacing == 0.0:
+def _thrown(
+    corners: FloatArray, count: int, spacing: float, rng: np.random.Generator, usable: Usable | None
+) -> FloatArray:
+    if spacing < _NO_SPACING and usable is None:
         return _uniform(corners, count, rng)
+    spacing = max(spacing, _NO_SPACING)
     side = spacing / np.sqrt(2.0)  # a square of this side holds one point at most, and only two rows around it matter
     cells: dict[tuple[int, int], tuple[float, float]] = {}
     found: list[tuple[float, float]] = []
-    misses = 0
-    while len(found) < count and misses < _MISSES:
-        for x, y in _uniform(corners, 2 * (count - len(found)) + 50, rng).tolist():
+    misses = unusable = 0
+    while len(found) < count and misses < _MISSES and unusable < _MOST_UNUSABLE:
+        thrown = _uniform(corners, 2 * (count - len(found)) + 50, rng)
+        kept = thrown if usable is None else thrown[usable(thrown)]
+        unusable = 0 if len(kept) else unusable + len(thrown)
+        for x, y in kept.tolist():
             i, j = int(x // side), int(y // side)
             around = (cells.get((i + m, j + n)) for m in range(-2, 3) for n in range(-2, 3))
             misses += 1
@@ -105,7 +133,9 @@ def _lattice(area: shapely.Geometry, spacing: float, rng: np.random.Generator) -
     x0, y0, x1, y1 = area.bounds
     middle, reach = np.array([x0 + x1, y0 + y1]) / 2.0, np.hypot(x1 - x0, y1 - y0) / 2.0 + spacing
     step = spacing * (1.0 + 1e-9)
-    rows = int(np.ceil(reach / (step * np.sqrt(0.75))))
+    rows = int(np.ceil(min(reach / (step * np.sqrt(0.75)), _MOST_LATTICE)))
+    if (2 * rows + 1) ** 2 > _MOST_LATTICE:
+        return np.empty((0, 2))
     j, i = (v.ravel() for v in np.mgrid[-rows : rows + 1, -rows : rows + 1])
     grid = np.stack([step * (i + 0.5 * (j % 2)), step * np.sqrt(0.75) * j], axis=1) + step * rng.random(2)
     turn = rng.choice([0.0, np.pi / 6.0, rng.uniform(0.0, np.pi / 3.0)])

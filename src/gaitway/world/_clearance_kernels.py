@@ -1,0 +1,140 @@
+"""Compiled loops of the clearance grid: the exact Euclidean distance transform in two passes.
+
+Along each column the distance to the nearest covered cell is counted. Along each row, the least sum of squares is the
+lower envelope of parabolas, one for each column (Felzenszwalb and Huttenlocher 2012, in whole numbers).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+
+Mask = npt.NDArray[np.uint16]
+Steps = npt.NDArray[np.int32]
+Distances = npt.NDArray[np.float32]
+
+
+@kernel
+def steps_along_columns(mask: Mask, bits: int, row: int, column: int, limit: int, steps: Steps) -> None:
+    """Cells up or down to the nearest covered one, no more than `limit`.
+
+    Args:
+        mask: of the whole grid.
+        bits: cells with any of these are covered.
+        row: first row to look at.
+        column: first column to look at.
+        limit: also where there is none.
+        steps: filled in; its shape is that of the part looked at.
+    """
+    height, width = steps.shape
+    for i in range(height):
+        part, here, before = mask[row + i, column : column + width], steps[i], steps[max(i - 1, 0)]
+        for j in range(width):
+            far = min(before[j] + 1, limit) if i > 0 else limit
+            here[j] = 0 if part[j] & bits else far
+    for i in range(height - 2, -1, -1):
+        here, after = steps[i], steps[i + 1]
+        for j in range(width):
+            here[j] = min(here[j], after[j] + 1)
+
+
+@kernel
+def distances_along_row(
+    steps: Steps,
+    limit: int,
+    halves: FloatArray,
+    first: int,
+    end: int,
+    scale: float,
+    reach: float,
+    tops: IntArray,
+    begins: IntArray,
+    keys: IntArray,
+    squares: IntArray,
+    out: Distances,
+) -> None:
+    """The distances of one row.
+
+    Args:
+        steps: as found along the columns; (W,).
+        limit: columns with so many steps or more have no covered cell near enough.
+        halves: 1 / (2 n) for every n; (W + 1,).
+        first: first column to fill in.
+        end: end column to fill in.
+        scale: side of a cell [m].
+        reach: distances are no more than this [m].
+        tops: room for the columns whose parabolas make up the envelope; (W,).
+        begins: room for where each of them begins; (W,).
+        keys: room for what each of them is in column 0; (W,).
+        squares: room for the squared distances [cells]; (W,).
+        out: filled in from index 0 on [m]; (end - first,).
+    """
+    count, last = 0, len(steps) - 1
+    for j in range(len(steps)):
+        step = np.int64(steps[j])
+        if step >= limit or (step == 0 and 0 < j < last and steps[j - 1] == 0 and steps[j + 1] == 0):
+            continue  # nothing near, or nothing that its neighbours are not nearer to
+        key = step * step + j * j
+        begin = 0
+        while count > 0:
+            top = tops[count - 1]
+            # the last column where the other one is no worse; a tie may go either way
+            cut = math.floor((key - keys[count - 1]) * halves[j - top])
+            if cut >= begins[count - 1]:
+                begin = cut + 1
+                break
+            count -= 1
+        if begin < end:
+            tops[count], begins[count], keys[count] = j, begin, key
+            count += 1
+    for k in range(count):
+        top, key = tops[k], keys[k]
+        for j in range(max(begins[k], first), end if k + 1 == count else min(begins[k + 1], end)):
+            squares[np.uintp(j)] = key + j * (j - 2 * top)
+    for j in range(end - first):
+        out[j] = min(math.sqrt(squares[first + j]) * scale, reach) if count > 0 else reach
+    for j in range(end - first):
+        if steps[first + j] == 0:
+            out[j] = 0.0
+
+
+@kernel
+def clearance(
+    mask: Mask,
+    bits: int,
+    source: tuple[int, int, int, int],
+    target: tuple[int, int, int, int],
+    limit: int,
+    halves: FloatArray,
+    scale: float,
+    reach: float,
+    out: Distances,
+) -> None:
+    """Distances from the cells of one window to the covered cells of another that holds it.
+
+    Args:
+        mask: of the whole grid.
+        bits: cells with any of these are covered.
+        source: row, column, end row, end column of the cells looked at.
+        target: likewise, of those filled in.
+        limit: cells beyond which nothing counts.
+        halves: 1 / (2 n) for every n.
+        scale: side of a cell [m].
+        reach: distances are no more than this [m].
+        out: of the whole grid [m].
+    """
+    height, width = source[2] - source[0], source[3] - source[1]
+    steps = np.empty((height, width), np.int32)
+    steps_along_columns(mask, bits, source[0], source[1], limit, steps)
+    tops, begins = np.empty(width, np.int64), np.empty(width, np.int64)
+    keys, squares = np.empty(width, np.int64), np.empty(width, np.int64)
+    for row in range(target[0], target[2]):
+        distances_along_row(
+            steps[row - source[0]], limit, halves, target[1] - source[1], target[3] - source[1], scale, reach,
+            tops, begins, keys, squares, out[row, target[1] : target[3]],
+        )  # fmt: skip

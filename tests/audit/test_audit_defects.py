@@ -1,0 +1,486 @@
+"""Defects of every kind and size planted into clean takes: the audit finds exactly them, and nothing under its bars."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import trimesh
+
+from audit_takes import (
+    JOG,
+    OPEN,
+    STAND,
+    WALK,
+    body,
+    clips,
+    deepest_meeting,
+    ramp,
+    segments,
+    shift,
+    take_with,
+    track,
+    turn,
+    violated,
+    widest,
+)
+from gaitway import rotations
+from gaitway.audit import Bars, audit
+from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.anatomy import t_pose
+from gaitway.motion.limits import anatomical_angles, joint_limits
+from gaitway.take.model import Take
+from gaitway.take.tracks import lay_track
+from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Sphere, Terrain, World
+from gaitway.world.meshes import Mesh
+
+
+def world_of(*obstacles: Obstacle, movers: tuple[Mover, ...] = ()) -> World:
+    return World(OPEN.bounds, obstacles, movers)
+
+
+def beside(take: Take, depth: float) -> tuple[World, int, int]:
+    """A wall along the walk of somebody, who reaches into it by `depth` [m]; in which frame, with which capsule."""
+    reach, frame, part = widest(take, 1, 1)
+    wall = Obstacle(Box((5.0, reach - depth + 0.5), (40.0, 1.0), 3.0), name="long wall")
+    return world_of(wall), frame, part
+
+
+@pytest.mark.parametrize("words", [WALK, JOG])
+def test_a_clean_take_is_clean(words) -> None:
+    report = audit(take_with(track(words=words, goal=(5.0, 0.0, 0.0, 6.0)), track("bob", words, (0.0, 3.0, 0.0))), OPEN)
+    assert report.ok, report.table()
+    assert not violated(report)
+    assert report["presence"].checked == 2
+    assert report["arrival"].checked == 1
+
+
+class TestWalls:
+    @pytest.mark.parametrize("depth", [0.005, 0.0095])
+    def test_a_brush_passes(self, depth: float) -> None:
+        take = take_with(track())
+        report = audit(take, beside(take, depth)[0])
+        assert report.ok
+        worst = report["penetration"].worst
+        assert worst is not None
+        assert depth - 1e-4 <= worst.value <= depth + 1e-3
+
+    @pytest.mark.parametrize("depth", [0.0105, 0.015, 0.05])
+    def test_a_hand_in_a_wall(self, depth: float) -> None:
+        take = take_with(track())
+        world, frame, part = beside(take, depth)
+        report = audit(take, world)
+        assert violated(report) == {"penetration"}
+        worst = report["penetration"].worst
+        assert worst is not None
+        assert worst.value == pytest.approx(depth, abs=1e-3)
+        assert abs(worst.frame - frame) <= 1
+        assert worst.part == body().names[part]
+        assert worst.obstacle == "long wall"
+        assert worst.characters == ("ada",)
+        assert worst.place is not None
+        assert worst.place[1] == pytest.approx(widest(take, 1, 1)[0] - body().radii[part], abs=2e-3)
+
+    def test_which_of_two_and_where(self) -> None:
+        take = take_with(track(), track("bob", WALK, (0.0, 20.0, 0.0)))
+        x = float(take.clip(1).root_positions[200, 0])
+        pillar = Obstacle(Cylinder((x, 20.0), 0.2, 3.0), name="pillar")
+        report = audit(take, world_of(pillar, Obstacle(Sphere((30.0, 0.0), 1.0))))
+        assert violated(report) == {"penetration"}
+        (found,) = report["penetration"].violations
+        assert found.characters == ("bob",)
+        assert found.span is not None
+        assert found.span[0] < 200 / 30 < found.span[1]
+        assert set(report.characters["ada"]).isdisjoint({"penetration"})
+
+    def test_a_thin_pole_between_two_frames_of_a_fast_arm(self) -> None:
+        take = take_with(track(words=JOG))
+        time, place = hidden_spot(take)
+        pole = Obstacle(Sphere((place[0], place[1]), 0.005, place[2] - 0.005), name="bead")
+        report = audit(take, world_of(pole))
+        assert violated(report) == {"penetration"}
+        (found,) = report["penetration"].violations
+        assert found.time == pytest.approx(time, abs=0.5 / 30)
+        assert found.time * 30 % 1 > 0.05, "it is not at a frame"
+        assert found.value > 0.02
+        assert report.between > 0
+
+    def test_a_courtyard_in_a_concave_block(self) -> None:
+        yard = ((9.0, -1.0), (11.0, -1.0), (11.0, 1.0), (9.0, 1.0))
+        block = Polygon(((0, -8), (20, -8), (20, 8), (14, 8), (14, 3), (0, 3)), 3.0, holes=(yard,))
+        world = world_of(Obstacle(block, name="block"))
+        assert audit(take_with(track(words=STAND, pose=(10.0, 0.0, 0.0))), world).ok
+        take = take_with(track(words=STAND, pose=(10.0, 0.0, 0.0)))
+        reach, _, part = widest(take, 1, 1)
+        into = take_with(track(words=STAND, pose=(10.0, 1.0 - reach + 0.03, 0.0)))
+        report = audit(into, world)
+        assert violated(report) == {"penetration"}
+        assert report["penetration"].worst.value == pytest.approx(0.03, abs=1e-3)
+        assert report["penetration"].worst.part == body().names[part]
+        assert violated(audit(take_with(track(words=STAND, pose=(5.0, 0.0, 0.0))), world)) == {"penetration"}
+        assert audit(take_with(track(words=STAND, pose=(10.0, 5.5, 0.0))), world).ok, "the notch is free"
+
+    def test_under_and_through_a_table(self) -> None:
+        top = trimesh.creation.box(bounds=[[-0.5, -0.3, 1.20], [0.5, 0.3, 1.24]])
+        legs = [
+            trimesh.creation.box(bounds=[[x, y, 0.0], [x + 0.05, y + 0.05, 1.2]])
+            for x in (-0.5, 0.45)
+            for y in (-0.3, 0.25)
+        ]
+        table = trimesh.util.concatenate([top, *legs])
+        take = take_with(track(words=STAND))
+        hand = segments(take)[0, body().names.index("left_hand")].mean(axis=0)
+        beneath = Mesh.of(table.vertices + np.array([hand[0], hand[1] + 0.29, 0.0]), table.faces)
+        assert beneath.closed
+        clear = audit(take, world_of(Obstacle(beneath, name="table")))
+        assert clear["penetration"].worst is None or "hand" not in clear["penetration"].worst.part
+        lower = Mesh.of(table.vertices + np.array([hand[0], hand[1] + 0.33, hand[2] - 1.22]), table.faces)
+        report = audit(take, world_of(Obstacle(lower, name="table")))
+        assert violated(report) == {"penetration"}
+        assert report["penetration"].worst.part == "left_hand"
+        head = segments(take)[0, body().names.index("head")].mean(axis=0)
+        above = Mesh.of(table.vertices * [1, 1, 0.2] + [head[0], head[1], head[2] - 0.24], table.faces)
+        report = audit(take, world_of(Obstacle(above, name="hung table")))
+        assert violated(report) == {"penetration"}
+        assert "head" in {v.part for v in report["penetration"].violations}
+
+    def test_a_person_wholly_inside_a_mesh(self) -> None:
+        crate = trimesh.creation.box(bounds=[[-2.0, -2.0, -0.5], [2.0, 2.0, 3.0]])
+        report = audit(take_with(track(words=STAND)), world_of(Obstacle(Mesh.of(crate.vertices, crate.faces))))
+        assert violated(report) == {"penetration"}
+        assert report["penetration"].worst.value > 1.0
+        shell = Mesh.of(crate.vertices, crate.faces[1:])  # one triangle is missing: a thin sheet, and free inside
+        assert audit(take_with(track(words=STAND)), world_of(Obstacle(shell))).ok
+
+    def test_passable_things_are_no_obstacles(self) -> None:
+        carpet = Obstacle(Box((1.0, 0.0), (4.0, 4.0), 0.5), "passable")
+        assert audit(take_with(track()), world_of(carpet)).ok
+
+    def test_special_obstacles_have_their_own_row(self) -> None:
+        fence = Obstacle(Box((1.0, 0.0), (0.1, 4.0), 0.4), "jump", "fence")
+        report = audit(take_with(track()), world_of(fence))
+        assert violated(report) == {"penetration_special"}
+        assert report["penetration_special"].worst.obstacle == "fence"
+
+
+def hidden_spot(take: Take) -> tuple[float, np.ndarray]:
+    """A time between two frames, and a place that only a hand goes through, only then."""
+    names = body().names
+    frames, fine = segments(take), segments(take, fps=300.0)
+    for hand in (names.index("left_hand"), names.index("right_hand")):
+        speed = np.linalg.norm(np.diff(frames[:, hand].mean(axis=1), axis=0), axis=-1)
+        for frame in np.argsort(-speed)[:20].tolist():
+            place = fine[10 * frame + 5, hand].mean(axis=0)
+            if clearance(frames, place).min() > 0.012 and clearance(fine[10 * frame + 5][None], place).min() < 0.0:
+                return (frame + 0.5) / 30.0, place
+    raise AssertionError("no hand is fast enough")
+
+
+def clearance(axes: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Distance of a place from capsules (F, C, 2, 3) [m]; (F, C)."""
+    along = axes[..., 1, :] - axes[..., 0, :]
+    share = np.clip(np.sum((place - axes[..., 0, :]) * along, -1) / np.sum(along**2, -1), 0.0, 1.0)
+    near = axes[..., 0, :] + share[..., None] * along
+    return np.linalg.norm(near - place, axis=-1) - body().radii
+
+
+class TestMovers:
+    def test_a_slow_cart_hits_somebody_who_stands(self) -> None:
+        take = take_with(track(words=STAND))
+        cart = Mover.of(Box((0.0, 0.0), (1.0, 0.6), 1.0), [0.0, 4.0], [[-5.0, 0.0, 0.0], [5.0, 0.0, 0.0]], name="cart")
+        report = audit(take, world_of(movers=(cart,)))
+        assert violated(report) == {"penetration"}
+        (found,) = report["penetration"].violations
+        assert found.obstacle == "cart"
+        front = widest(take, 0, -1)[0]
+        assert found.span[0] == pytest.approx(2.0 - (0.5 + front) / 2.5, abs=0.1)
+
+    def test_a_shot_between_two_frames(self) -> None:
+        take = take_with(track(words=STAND))
+        shot = Mover.of(Sphere((0.0, 0.0), 0.05, 1.0), [0.0, 2.0], [[-200.5, 0.0, 0.0], [200.5, 0.0, 0.0]], name="shot")
+        report = audit(take, world_of(movers=(shot,)))
+        assert violated(report) == {"penetration"}
+        assert report["penetration"].worst.time == pytest.approx(1.0, abs=0.01)
+        past = Mover.of(Sphere((0.0, 2.0), 0.05, 1.0), [0.0, 2.0], [[-200.5, 0.0, 0.0], [200.5, 0.0, 0.0]])
+        assert audit(take, world_of(movers=(past,))).ok
+
+    def test_a_door_that_swings(self) -> None:
+        leaf = Box((0.5, 0.0), (1.0, 0.05), 2.0)
+        door = Mover.of(leaf, [1.0, 2.0], [[0.0, -0.6, 0.0], [0.0, -0.6, np.pi]], name="door")
+        report = audit(take_with(track(words=STAND)), world_of(movers=(door,)))
+        assert violated(report) == {"penetration"}
+        assert 1.0 < report["penetration"].worst.time < 2.0
+        still = Mover.of(leaf, [1.0], [[0.0, -0.6, 0.0]])
+        assert audit(take_with(track(words=STAND)), world_of(movers=(still,))).ok
+
+    def test_a_falling_tree_counts_from_when_it_falls(self) -> None:
+        trunk = Box((0.0, 0.0), (6.0, 0.4), 0.5)
+        falls = 2.0 + 0.5 / 30.0
+        phases = (Phase(-np.inf, trunk, "passable"), Phase(falls, trunk, "wall"), Phase(3.0, trunk, "passable"))
+        tree = Mover(phases, np.array([0.0]), np.zeros((1, 3)), "tree")
+        report = audit(take_with(track(words=STAND)), world_of(movers=(tree,)))
+        assert violated(report) == {"penetration"}
+        (found,) = report["penetration"].violations
+        assert found.span == pytest.approx((falls, 3.0), abs=1e-6)
+        assert audit(take_with(track(words=STAND, pose=(9.0, 9.0, 0.0))), world_of(movers=(tree,))).ok
+
+    def test_a_tree_that_turns_into_a_fence(self) -> None:
+        trunk = Box((0.0, 0.0), (6.0, 0.4), 0.5)
+        tree = Mover((Phase(-np.inf, trunk, "passable"), Phase(1.0, trunk, "jump")), np.array([0.0]), np.zeros((1, 3)))
+        report = audit(take_with(track(words=STAND)), world_of(movers=(tree,)))
+        assert violated(report) == {"penetration_special"}
+        assert report["penetration_special"].violations[0].span[0] == pytest.approx(1.0, abs=1e-6)
+
+
+class TestCharacters:
+    @pytest.mark.parametrize(("depth", "clean"), [(0.005, True), (0.0095, True), (0.0105, False), (0.04, False)])
+    def test_side_by_side(self, depth: float, clean: bool) -> None:
+        still = take_with(track(words=STAND))
+        axes = segments(still)[::10]
+        low, high = 0.2, 1.5
+        for _ in range(14):
+            middle = 0.5 * (low + high)
+            deep = deepest_meeting(axes, axes + np.array([0.0, middle, 0.0])) > depth
+            low, high = (middle, high) if deep else (low, middle)
+        take = take_with(track(words=STAND), track("bob", STAND, (0.0, low, 0.0)))
+        report = audit(take, OPEN)
+        assert (not violated(report)) == clean
+        worst = report["penetration_characters"].worst
+        assert worst.value == pytest.approx(depth, abs=1.5e-3)
+        assert worst.characters == ("ada", "bob")
+
+    def test_two_who_cross(self) -> None:
+        tracks = track(), track("bob", WALK, (5.0, 0.3, np.pi))
+        report = audit(take_with(*tracks), OPEN)
+        assert violated(report) == {"penetration_characters"}
+        (found,) = report["penetration_characters"].violations
+        paths = [t.clip(0).root_positions for t in (take_with(one) for one in tracks)]
+        meet = np.argmin(np.linalg.norm(paths[0] - paths[1], axis=1))
+        assert abs(found.frame - meet) < 6
+        assert not violated(audit(take_with(track(), track("bob", WALK, (5.0, 1.2, np.pi))), OPEN))
+
+    def test_only_while_both_are_there(self) -> None:
+        later = track("bob", STAND, (0.0, 0.0, 0.0), start=take_with(track(words=STAND)).ends[0] + 0.1)
+        assert audit(take_with(track(words=STAND), later), OPEN).ok
+        sooner = replace(later, starts=later.starts - 0.5, end=later.end - 0.5)
+        report = audit(take_with(track(words=STAND), sooner), OPEN)
+        assert violated(report) == {"penetration_characters"}
+        found = report["penetration_characters"].violations[0]
+        assert found.span[0] == pytest.approx(later.starts[0] - 0.5, abs=1.1 / 30)
+
+    def test_a_person_and_a_horse(self) -> None:
+        horse = load_cast("horse", behaviors=["stand"]).clips["stand"]
+        apart = [track(words=STAND), lay_track("grani", [horse], (0.0, 3.0, 0.0))]
+        assert audit(take_with(*apart), OPEN).ok
+        report = audit(take_with(track(words=STAND), lay_track("grani", [horse], (0.0, 0.2, 0.0))), OPEN)
+        assert violated(report) == {"penetration_characters"}
+        assert report["penetration_characters"].worst.characters == ("ada", "grani")
+
+
+class TestFeet:
+    @pytest.mark.parametrize(("slide", "clean"), [(0.003, True), (0.0048, True), (0.008, False), (0.02, False)])
+    def test_a_foot_that_slides(self, slide: float, clean: bool) -> None:
+        take = take_with(track(words=STAND))
+        seconds = float(take.ends[0]) - 1.0
+        moves = ramp(seconds + 1.0, 1.0)[:, None] * [0.6 * slide, 0.8 * slide, 0.0]
+        report = audit(shift(take, moves, 1.0), OPEN)
+        assert violated(report) == (set() if clean else {"skate", "skate_found"})
+        worst = report["skate"].worst
+        assert worst.value == pytest.approx(slide, abs=1e-3)
+        assert worst.time > 1.0
+        assert worst.part.endswith(("heel", "ball", "toe"))
+
+    def test_contacts_that_are_hidden(self) -> None:
+        clip = clips()["stand"]
+        hidden = replace(clip, contacts=np.zeros_like(clip.contacts))
+        take = take_with(lay_track("ada", [hidden]))
+        moves = ramp(float(take.ends[0]), 1.0)[:, None] * [0.0, 0.02, 0.0]
+        report = audit(shift(take, moves, 1.0), OPEN)
+        assert violated(report) == {"skate_found"}
+        assert report["skate_found"].worst.value == pytest.approx(0.02, abs=2e-3)
+
+    def test_a_slide_in_the_middle_of_a_walk(self) -> None:
+        take = take_with(track())
+        clip = take.clip(0)
+        heel = [p.name for p in clip.skeleton.contact_points].index("left_ball")
+        start = next(f for f in range(160, 260) if clip.contacts[f : f + 8, heel].all())
+        bump = np.concatenate([ramp(0.25, 0.25), ramp(0.25, 0.25)[::-1]])[:, None] * [0.0, 0.03, 0.0]
+        report = audit(shift(take, bump, start / 30.0), OPEN, bars=Bars(continuity=5.0))
+        assert violated(report) == {"skate", "skate_found"}
+        assert all(start / 30 - 0.5 < v.time < start / 30 + 1.0 for v in report.violations)
+
+    def test_source_clips_may_slide_as_they_do(self) -> None:
+        clip = clips()["stand"]
+        moves = ramp(clip.duration, 1.0)[: len(clip), None] * [0.02, 0.0, 0.0]
+        sliding = replace(clip, root_positions=clip.root_positions + moves)
+        report = audit(take_with(lay_track("ada", [sliding], (3.0, 1.0, 2.0))), OPEN)
+        assert report.ok
+        more = shift(take_with(lay_track("ada", [sliding])), ramp(4.0, 1.0)[:, None] * [0.004, 0.0, 0.0], 0.0)
+        assert audit(more, OPEN).ok, "4 mm more than the source"
+        more = shift(take_with(lay_track("ada", [sliding])), ramp(4.0, 1.0)[:, None] * [0.008, 0.0, 0.0], 0.0)
+        assert violated(audit(more, OPEN)) == {"skate", "skate_found"}
+
+    @pytest.mark.parametrize(
+        ("height", "rows"),
+        [(0.008, set()), (-0.007, set()), (0.015, {"height"}), (-0.02, {"height", "under_ground"})],
+    )
+    def test_a_root_that_is_too_high_or_too_low(self, height: float, rows: set[str]) -> None:
+        report = audit(take_with(track(height=height)), OPEN)
+        assert violated(report) == rows
+        worst = report["height"].worst
+        assert worst.value == pytest.approx(abs(height), abs=1e-3)
+        assert ("over" if height > 0 else "under") in worst.part
+
+    def test_ground_that_is_not_level(self) -> None:
+        def ground(height: float, slope: float = 0.0) -> World:
+            x = np.arange(-10, 11) * 1.0
+            return World(OPEN.bounds, terrain=Terrain(height + slope * np.tile(x, (21, 1)), 1.0, (-10.0, -10.0)))
+
+        standing = take_with(track(words=STAND, height=0.7))
+        assert audit(standing, ground(0.7)).ok
+        assert violated(audit(standing, ground(0.68))) == {"height"}
+        assert "under_ground" in violated(audit(standing, ground(0.75)))
+        assert violated(audit(standing, ground(0.7, 0.2))) == {"height", "under_ground"}
+
+    def test_what_is_made_to_be_stood_on(self) -> None:
+        block = Obstacle(Box((0.0, 0.0), (2.0, 2.0), 0.45), "box", "block")
+        on_top = take_with(track(words=STAND, height=0.45))
+        assert audit(on_top, world_of(block)).ok
+        assert violated(audit(on_top, OPEN)) == {"height"}
+        assert violated(audit(on_top, world_of(replace(block, kind="wall")))) == {"height"}
+        sunk = audit(take_with(track(words=STAND, height=0.42)), world_of(block))
+        assert violated(sunk) == {"height", "penetration_special"}
+        assert sunk["penetration_special"].worst.value == pytest.approx(0.03, abs=3e-3)
+
+
+class TestMotion:
+    def test_a_joint_that_pops_in_one_frame(self) -> None:
+        take = take_with(track())
+        report = audit(turn(take, "LeftForeArm", np.radians([0.0, 25.0, 0.0]), (0.0, 0.0, 1.0), 199 / 30), OPEN)
+        assert violated(report) == {"continuity"}
+        (found,) = report["continuity"].violations
+        assert found.part == "LeftForeArm"
+        assert abs(found.frame - 200) <= 1
+        small = turn(take, "LeftForeArm", np.radians([0.0, 0.5, 0.0]), (0.0, 0.0, 1.0), 199 / 30)
+        assert audit(small, OPEN).ok
+
+    def test_a_root_that_jumps(self) -> None:
+        take = take_with(track())
+        moves = np.zeros((200, 3))
+        moves[:, 0] = 0.05
+        report = audit(shift(take, moves, 7.0), OPEN, bars=Bars(skate=1.0))
+        assert violated(report) == {"continuity"}
+        assert any(v.part == "root" and v.frame in (209, 210, 211) for v in report["continuity"].violations)
+
+    def test_a_cut_between_clips_that_do_not_fit(self) -> None:
+        take = take_with(track(words=("stand", "walk_forward")))
+        report = audit(take, OPEN)
+        assert "continuity" in violated(report)
+        cut = take.segments.start[1] * 30
+        assert all(abs(v.frame - cut) <= 2 for v in report["continuity"].violations)
+
+    @pytest.mark.parametrize(("over", "clean"), [(1.0, True), (1.7, True), (3.0, False), (10.0, False)])
+    def test_an_elbow_that_bends_backwards(self, over: float, clean: bool) -> None:
+        take = take_with(track(words=STAND))
+        report = audit(bent(take, "left_elbow", over), OPEN)
+        assert violated(report) == (set() if clean else {"limits"})
+        assert report["limits"].worst.value == pytest.approx(over, abs=0.25)
+        assert report["limits"].worst.part == "LeftForeArm"
+
+    def test_a_knee_that_bends_backwards(self) -> None:
+        report = audit(bent(take_with(track(words=STAND)), "left_knee", 3.0), OPEN)
+        assert report["limits"].worst.value == pytest.approx(3.0, abs=0.15)
+        assert report["limits"].worst.part == "LeftLeg"
+        assert "limits" in violated(report)
+        assert "limits" not in violated(audit(bent(take_with(track(words=STAND)), "left_knee", 1.5), OPEN))
+
+
+def bent(take: Take, role: str, over: float) -> Take:
+    """The take with a joint held `over` degrees beyond the limit of its swing that is nearer to straight."""
+    clip = take.clip(0)
+    limits = joint_limits(clip.skeleton)
+    index = clip.skeleton.roles[role]
+    row = limits.joints.tolist().index(index)
+    wanted = (limits.high if "elbow" in role else limits.low)[row, 0] + np.radians(over if "elbow" in role else -over)
+    name = clip.skeleton.names[index]
+    angles = np.zeros(len(clip))
+    for _ in range(8):  # the axis is that of the joint at rest; correct until the swing is what is wanted
+        now = turn(take, name, angles, _swing_axis(limits, row, clip), 0.0)
+        swing = anatomical_angles(now.clip(0), limits)[:, row, 0]
+        angles = angles + wanted - swing
+    return turn(take, name, angles, _swing_axis(limits, row, clip), 0.0)
+
+
+def _swing_axis(limits, row: int, clip) -> np.ndarray:
+    return rotations.rotate(rotations.conjugate(t_pose(clip.skeleton)[limits.joints[row]]), limits.axes[row, 0])
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(("off", "clean"), [(0.4, True), (0.499, True), (0.501, False), (0.6, False)])
+    def test_a_goal_that_is_missed(self, off: float, clean: bool) -> None:
+        end = take_with(track()).clip(0).root_positions[-1]
+        report = audit(take_with(track(goal=(end[0] + 0.6 * off, end[1] + 0.8 * off, np.nan, 0.5))), OPEN)
+        assert violated(report) == (set() if clean else {"arrival"})
+        assert report["arrival"].worst.value == pytest.approx(off, abs=1e-3)
+
+    def test_a_heading_that_is_missed(self) -> None:
+        path = take_with(track()).clip(0).planar_path()[-1]
+        for off, rows in ((10.0, set()), (20.0, {"arrival_heading"})):
+            goal = (path[0], path[1], path[2] + np.radians(off), 0.5)
+            report = audit(take_with(track(goal=goal)), OPEN)
+            assert violated(report) == rows
+            assert report["arrival_heading"].worst.value == pytest.approx(off, abs=0.1)
+
+    def test_leaving_the_bounds(self) -> None:
+        take = take_with(track())
+        farthest = float(take.clip(0).root_positions[:, 0].max())
+        assert audit(take, World((-1.0, -1.0, farthest + 0.001, 1.0))).ok
+        report = audit(take, World((-1.0, -1.0, farthest - 0.02, 1.0)))
+        assert violated(report) == {"bounds"}
+        assert report["bounds"].worst.value == pytest.approx(0.02, abs=1e-6)
+
+
+class TestDiscs:
+    def test_discs_decide_where_they_were_kept_clear(self) -> None:
+        wall = Obstacle(Box((5.0, 0.75), (40.0, 1.0), 3.0), name="wall")
+        tight = audit(take_with(track(radius=0.2), collision="disc"), world_of(wall))
+        assert tight.ok
+        assert "penetration" in violated(tight), "reported all the same"
+        assert not tight["penetration"].decides
+        wide = audit(take_with(track(radius=0.3), collision="disc"), world_of(wall))
+        assert not wide.ok
+        sway = float(take_with(track()).clip(0).root_positions[:, 1].max())
+        assert wide["disc"].worst.value == pytest.approx(0.05 + sway, abs=1e-3)
+        assert wide["disc"].worst.obstacle == "wall"
+        assert not audit(take_with(track(radius=0.2)), world_of(wall)).ok
+
+    def test_discs_of_two_who_stand(self) -> None:
+        for gap, clean in ((0.51, True), (0.49, False)):
+            pair = [track(words=STAND, radius=0.25), track("bob", STAND, (0.0, gap, 0.0), radius=0.25)]
+            report = audit(take_with(*pair, collision="disc"), OPEN)
+            assert report.ok == clean
+            if not clean:
+                assert report["disc_characters"].worst.value == pytest.approx(0.01, abs=1e-6)
+
+    def test_what_is_overhead_or_underfoot_is_not_run_into(self) -> None:
+        beam = Obstacle(Box((0.0, 0.0), (2.0, 2.0), 0.3, bottom=2.2))
+        kerb = Obstacle(Box((0.0, 0.0), (2.0, 2.0), 0.03))
+        assert not violated(audit(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(beam)))
+        report = audit(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(kerb))
+        assert "disc" not in violated(report)
+
+    def test_a_shot_through_a_disc(self) -> None:
+        shot = Mover.of(Cylinder((0.0, 0.2), 0.02, 2.0), [0.0, 3.0], [[-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]], name="shot")
+        report = audit(take_with(track(words=STAND, radius=0.3), collision="disc"), world_of(movers=(shot,)))
+        assert report["disc"].worst.obstacle == "shot"
+        assert not report.ok
+
+
+def test_without_a_world_only_what_needs_none_is_checked() -> None:
+    report = audit(take_with(track(height=0.3)))
+    assert report.ok
+    for name in ("penetration", "height", "bounds", "under_ground"):
+        assert report[name].verdict == "not checked"
+        assert report[name].note == "no world given"
+    assert report["skate"].checked > 0
