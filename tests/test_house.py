@@ -19,9 +19,11 @@ FLOORS = (
     ("motion", "world"),
     ("library",),
     ("scene", "take"),
+    ("behavior",),
     ("render",),
     ("audit", "export"),
-    ("bench", "demo"),
+    ("planning",),
+    ("bench", "demo", "papers"),
     ("cli",),
     ("__main__", "__init__"),
 )
