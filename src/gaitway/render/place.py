@@ -82,7 +82,7 @@ class Place:
         corners = np.array([(x, y) for x in (x0, x1) for y in (y0, y1)])
         ground = self.world.ground(corners)
         cloud = np.concatenate([np.column_stack([corners, ground + h]) for h in (0.0, 1.8)])
-        cloud = np.concatenate([cloud, *(s.surface.points for s in self.still)])
+        cloud = np.concatenate([cloud, *(s.surface.points for s in self.solids(0.0))])
         if azimuth is None:
             aslant = np.radians(9.0 if max(x1 - x0, y1 - y0) > 2.0 * min(x1 - x0, y1 - y0) else 16.0)
             azimuth = aslant + (-0.5 * np.pi if x1 - x0 >= y1 - y0 else 0.0)
