@@ -3,6 +3,7 @@
 from gaitway.export.bvh import export_bvh
 from gaitway.export.dense import export_dense
 from gaitway.export.formats import FORMATS, Format, choose_format, export
+from gaitway.export.glb import export_glb
 from gaitway.export.tables import export_trajectories
 from gaitway.export.usd import export_usd
 
@@ -13,6 +14,7 @@ __all__ = [
     "export",
     "export_bvh",
     "export_dense",
+    "export_glb",
     "export_trajectories",
     "export_usd",
 ]
