@@ -35,7 +35,7 @@ def test_every_shape_becomes_a_solid_of_the_right_size_that_faces_outward():
     place = Place.of(World((0, 0, 12, 12), tuple(Obstacle(shape) for shape in SHAPES)))
     assert len(place.solids()) == len(SHAPES)
     for solid, shape in zip(place.solids(), SHAPES, strict=True):
-        mesh = solid.mesh()
+        mesh = solid.mesh
         low, high = shape.heights
         assert mesh.points[:, 2].min() == pytest.approx(low, abs=1e-9)
         assert mesh.points[:, 2].max() == pytest.approx(high, abs=1e-9)
@@ -48,7 +48,7 @@ def test_every_shape_becomes_a_solid_of_the_right_size_that_faces_outward():
 def test_a_cutaway_lowers_walls_and_leaves_out_what_hangs_above():
     hanging = Obstacle(Box((6, 6), (2, 2), 0.3, bottom=2.4))
     world = World((0, 0, 12, 12), (Obstacle(Box((3, 3), (4, 0.2), 2.5)), Obstacle(Box((8, 3), (1, 1), 0.4)), hanging))
-    tops = [s.mesh().points[:, 2].max() for s in Place.of(world, cutaway=1.2).solids()]
+    tops = [s.mesh.points[:, 2].max() for s in Place.of(world, cutaway=1.2).solids()]
     assert tops == pytest.approx([1.2, 0.4])
     assert len(Place.of(world).solids()) == 3
     with pytest.raises(GaitwayError, match="cutaway"):
@@ -59,7 +59,7 @@ def test_a_cutaway_is_counted_from_the_ground():
     world = World(
         (0, 0, 12, 12), (Obstacle(Box((6, 6), (2, 2), 3.0, bottom=5.0)),), terrain=Terrain(np.full((3, 3), 5.0), 6.0)
     )
-    assert Place.of(world, cutaway=1.0).solids()[-1].mesh().points[:, 2].max() == pytest.approx(6.0)
+    assert Place.of(world, cutaway=1.0).solids()[-1].mesh.points[:, 2].max() == pytest.approx(6.0)
 
 
 def test_thin_passable_things_are_paint():
@@ -79,7 +79,7 @@ def test_movers_are_at_their_place_in_time():
     place = Place.of(World((0, 0, 10, 10), movers=(mover,)))
     for time, x in ((0.0, 2.0), (1.0, 5.0), (5.0, 8.0)):
         (solid,) = place.solids(time)
-        assert solid.mesh().points[:, 0].mean() == pytest.approx(x, abs=0.05)
+        assert solid.mesh.points[:, 0].mean() == pytest.approx(x, abs=0.05)
 
 
 def test_hills_replace_the_floor():
@@ -88,14 +88,14 @@ def test_hills_replace_the_floor():
     place = Place.of(world)
     assert place.studio().ground is None
     (ground,) = place.solids()
-    points = ground.mesh().points
+    points = ground.mesh.points
     assert points[:, 2] == pytest.approx(world.ground(points[:, :2]))
-    assert (ground.mesh().normals[:, 2] > 0.9).all()
+    assert (ground.mesh.normals[:, 2] > 0.9).all()
     shown = picture(place)
     assert shown[SIZE[1] // 2, SIZE[0] // 2].astype(int)[1] > shown[SIZE[1] // 2, SIZE[0] // 2].astype(int)[2]  # green
     ribbon = place.on_ground(np.array([[1.0, 1.0], [9.0, 1.0]]), 0.1, "#ff0000", 1.0)
     assert isinstance(ribbon, Solid)
-    assert ribbon.mesh().points[:, 2] == pytest.approx(world.ground(ribbon.mesh().points[:, :2]) + 0.03)
+    assert ribbon.mesh.points[:, 2] == pytest.approx(world.ground(ribbon.mesh.points[:, :2]) + 0.03)
 
 
 def test_the_overview_sees_all_of_the_place():

@@ -19,7 +19,7 @@ from gaitway.render._kernels import Look, Shadow, View
 from gaitway.render.camera import Camera
 from gaitway.render.labels import LabelPlacer, Wish, write
 from gaitway.render.palette import from_hex
-from gaitway.render.things import Figure, Label, Obstacle, Paint
+from gaitway.render.things import Figure, Label, Paint, Solid
 
 MAX_PIXELS = 64_000_000
 """Most pixels of one picture."""
@@ -66,7 +66,7 @@ def render_frame(
     camera: Camera,
     *,
     size: tuple[int, int] = (1280, 720),
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Sequence[Solid] = (),
     paint: Sequence[Paint] = (),
     labels: Sequence[Label] = (),
     studio: Studio | None = None,
@@ -79,7 +79,7 @@ def render_frame(
         figures: bodies in their poses.
         camera: where it is taken from.
         size: width and height in pixels.
-        obstacles: boxes and cylinders.
+        obstacles: solids (see `place.solid_of`).
         paint: trails and marks on the floor; later ones lie on top.
         labels: words at places of the world.
         studio: light and floor.
