@@ -83,7 +83,7 @@ def ramp(seconds: float, rise: float, fps: float = 30.0) -> np.ndarray:
 
 
 def segment_gap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Distance of segments (..., 2, 3): the least of the four ends to the other one, and of the lines where they cross."""
+    """Distance of segments (..., 2, 3): the least of the four ends to the other one, and of lines that cross."""
     a, b = np.broadcast_arrays(a, b)
     gaps = [np.linalg.norm(_nearest(a[..., i, :], b) - a[..., i, :], axis=-1) for i in range(2)]
     gaps += [np.linalg.norm(_nearest(b[..., i, :], a) - b[..., i, :], axis=-1) for i in range(2)]

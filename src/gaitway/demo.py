@@ -171,8 +171,8 @@ def perform(rng: np.random.Generator, seed: int = 0) -> tuple[Take, World]:
                 things.append(Obstacle(_bar(behavior.obstacle).placed(there), behavior.obstacle, color=_WOOD))
         tracks.append(track)
     take = assemble(tracks, facts={"seed": seed})
-    ends = take.planar(take.duration)[:, 0]
-    return take, World((-2.0, -3.5, float(ends[:, 0].max()) + 2.0, 3.5), tuple(things))
+    farthest = max(take.clip(c).root_positions[-1, 0] for c in range(len(take)))
+    return take, World((-2.0, -3.5, float(farthest) + 2.0, 3.5), tuple(things))
 
 
 def _bar(kind: str) -> Box:

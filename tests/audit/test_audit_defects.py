@@ -11,6 +11,7 @@ import trimesh
 from audit_takes import (
     JOG,
     OPEN,
+    STAIRS,
     STAND,
     WALK,
     body,
@@ -32,7 +33,7 @@ from gaitway.motion.anatomy import t_pose
 from gaitway.motion.limits import anatomical_angles, joint_limits
 from gaitway.take.model import Take
 from gaitway.take.tracks import lay_track
-from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Sphere, Terrain, World
+from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Sphere, Stairs, Terrain, World
 from gaitway.world.meshes import Mesh
 
 
@@ -354,6 +355,36 @@ class TestFeet:
         assert sunk["penetration_special"].worst.value == pytest.approx(0.03, abs=3e-3)
 
 
+class TestStairs:
+    def flight(self, ahead: float = 0.0, rise: float = 0.17) -> World:
+        """A flight that fits `STAIRS`, with a landing, moved ahead and with another rise if asked for."""
+        clip = take_with(track(words=STAIRS)).clip(0)
+        points = clip.contact_positions()[clip.contacts]
+        edge = float(points[np.abs(points[:, 2] - 0.17) < 0.01, 0].min()) + ahead
+        steps = round(points[:, 2].max() / 0.17)
+        end = edge + steps * 0.29
+        flight = Obstacle(Stairs((0.5 * (edge + end), 0.0), 2.0, steps, rise), "stairs", "flight")
+        return world_of(flight, Obstacle(Box((end + 2.0, 0.0), (4.0, 2.0), steps * rise), "stairs", "landing"))
+
+    def test_stairs_that_fit(self) -> None:
+        report = audit(take_with(track(words=STAIRS)), self.flight())
+        assert report.ok, report.table()
+        assert report["height"].worst.value < 0.002
+
+    def test_stairs_in_another_place(self) -> None:
+        report = audit(take_with(track(words=STAIRS)), self.flight(-0.05))
+        assert violated(report) == {"penetration_special"}
+        assert report["penetration_special"].worst.part.endswith("toes")
+        assert report["penetration_special"].worst.obstacle == "flight"
+        assert "height" in violated(audit(take_with(track(words=STAIRS)), self.flight(0.15)))
+
+    def test_stairs_that_are_too_steep(self) -> None:
+        assert audit(take_with(track(words=STAIRS)), self.flight(rise=0.171)).ok
+        report = audit(take_with(track(words=STAIRS)), self.flight(rise=0.175))
+        assert violated(report) == {"height", "penetration_special"}
+        assert report["height"].worst.value == pytest.approx(0.025, abs=2e-3)
+
+
 class TestMotion:
     def test_a_joint_that_pops_in_one_frame(self) -> None:
         take = take_with(track())
@@ -372,6 +403,25 @@ class TestMotion:
         report = audit(shift(take, moves, 7.0), OPEN, bars=Bars(skate=1.0))
         assert violated(report) == {"continuity"}
         assert any(v.part == "root" and v.frame in (209, 210, 211) for v in report["continuity"].violations)
+
+    def test_what_a_clip_does_itself_is_named_and_not_held_against_the_take(self) -> None:
+        clip = clips()["stand"]
+        turns = np.array(clip.rotations)
+        arm = clip.skeleton.index("LeftForeArm")
+        turns[60, arm] = rotations.multiply(turns[60, arm], rotations.from_axis_angle((0.0, 0.0, 1.0), 0.3))
+        popping = replace(clip, rotations=turns, name="twitch")
+        there_and_back = np.tile(np.concatenate([np.arange(120), np.arange(120, 0, -1)]), 8)
+        calm = replace(
+            clip,
+            root_positions=clip.root_positions[there_and_back],
+            rotations=clip.rotations[there_and_back],
+            contacts=clip.contacts[there_and_back],
+            name="calm",
+        )  # long enough for a percentile that is not its greatest value
+        report = audit(take_with(lay_track("ada", [calm, popping])), OPEN)
+        assert report.ok
+        assert "clip 'twitch' itself reaches" in report["continuity"].note
+        assert "LeftForeArm" in report["continuity"].note
 
     def test_a_cut_between_clips_that_do_not_fit(self) -> None:
         take = take_with(track(words=("stand", "walk_forward")))

@@ -13,7 +13,7 @@ from audit_takes import clips, segment_gap
 from gaitway import rotations
 from gaitway.arrays import read_only
 from gaitway.audit import _kernels, _pair_kernels
-from gaitway.audit.bodies import axes_of, reach, skin
+from gaitway.audit.bodies import axes_of, hulls, reach, skin
 from gaitway.audit.penetration import run_scan
 from gaitway.audit.solids import chosen, gather, is_convex
 from gaitway.motion.body import capsule_body
@@ -201,6 +201,21 @@ def test_axes_are_those_of_the_body() -> None:
     np.testing.assert_allclose(
         axes_of(body, *clip.joint_transforms()), body.segments(*clip.joint_transforms()), atol=1e-6
     )
+
+
+def test_hulls_and_steps_are_the_plain_ones() -> None:
+    clip = clips()["walk_forward"]
+    body = capsule_body(clip.skeleton)
+    axes = body.segments(*clip.joint_transforms())
+    low, high = hulls(axes, body.radii)
+    np.testing.assert_allclose(low, (axes - body.radii[:, None, None]).min(axis=(1, 2)))
+    np.testing.assert_allclose(high, (axes + body.radii[:, None, None]).max(axis=(1, 2)))
+    steps = np.linalg.norm(np.diff(axes, axis=0), axis=-1).max(axis=-1)
+    ways = reach(axes)
+    assert (ways >= 1.25 * steps - 1e-12).all()
+    np.testing.assert_allclose(ways[5], 1.25 * steps[4:7].max(axis=0))
+    assert reach(axes[:1]).shape == (0, len(body))
+    np.testing.assert_allclose(reach(axes[:2]), 1.25 * steps[:1])
 
 
 def test_turn_steps_are_the_plain_ones() -> None:

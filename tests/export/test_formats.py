@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from gaitway.errors import FormatError, GaitwayError
-from gaitway.export import FORMATS, choose_format, export
+from gaitway.export import FORMATS, choose_format, export_take
 from gaitway.world import World
 from small_takes import odd_take, walkers
 
@@ -69,7 +69,7 @@ def test_writers_can_be_called_alike(name: str) -> None:
 def test_a_file_is_written(tmp_path: Path, name: str) -> None:
     told: list[tuple[int, int]] = []
     progress = lambda done, total: told.append((done, total))  # noqa: E731
-    assert export(walkers(2, 0.3), tmp_path / name, world=WORLD, progress=progress) == [tmp_path / name]
+    assert export_take(walkers(2, 0.3), tmp_path / name, world=WORLD, progress=progress) == [tmp_path / name]
     assert (tmp_path / name).stat().st_size > 500
     assert not told or told[-1][0] == told[-1][1]
 
@@ -77,19 +77,19 @@ def test_a_file_is_written(tmp_path: Path, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), [("x.png", {}), ("x.png", {"time": 0.2}), ("x.webp", {"fps": 5.0})])
 def test_pictures_are_drawn(tmp_path: Path, name: str, options: dict) -> None:
-    assert export(walkers(2, 0.5), tmp_path / name, world=WORLD, **options) == [tmp_path / name]
+    assert export_take(walkers(2, 0.5), tmp_path / name, world=WORLD, **options) == [tmp_path / name]
     assert (tmp_path / name).stat().st_size > 5000
 
 
 def test_a_folder_is_filled(tmp_path: Path) -> None:
-    files = export(walkers(2, 0.3), tmp_path / "out", "bvh", up="z")
+    files = export_take(walkers(2, 0.3), tmp_path / "out", "bvh", up="z")
     assert [f.name for f in files] == ["walker_0.bvh", "walker_1.bvh"]
 
 
 def test_rate_and_options_are_passed_on(tmp_path: Path) -> None:
-    export(walkers(1, 1.0), tmp_path / "x.csv", fps=10.0)
+    export_take(walkers(1, 1.0), tmp_path / "x.csv", fps=10.0)
     assert len(pd.read_csv(tmp_path / "x.csv")) == 11
-    export(odd_take(), tmp_path / "x.npz", skeleton=0)
+    export_take(odd_take(), tmp_path / "x.npz", skeleton=0)
     assert np.load(tmp_path / "x.npz")["parents"].shape == (6,)
 
 
@@ -102,25 +102,25 @@ def test_rate_and_options_are_passed_on(tmp_path: Path) -> None:
 )
 def test_options_are_not_swallowed(tmp_path: Path, name: str, options: dict, words: str) -> None:
     with pytest.raises(GaitwayError, match=words):
-        export(walkers(1, 0.3), tmp_path / name, **options)
+        export_take(walkers(1, 0.3), tmp_path / name, **options)
 
 
 FULL_DISK = """
 import resource, signal, sys, tempfile
 from pathlib import Path
 from gaitway.errors import FormatError
-from gaitway.export import export
+from gaitway.export import export_take
 from small_takes import walkers
 names = ["x.csv", "x.parquet", "x.npz", "out", "x.usda", "x.usdc", "x.usdz"]
 with tempfile.TemporaryDirectory() as folder:  # compiles what is not yet compiled
     for name in names:
-        export(walkers(15, 0.3), Path(folder) / name, None if "." in name else "bvh")
+        export_take(walkers(15, 0.3), Path(folder) / name, None if "." in name else "bvh")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, resource.RLIM_INFINITY))
 folder = Path(sys.argv[1])
 for name in names:
     try:
-        export(walkers(15, 2.0), folder / name, None if "." in name else "bvh")
+        export_take(walkers(15, 2.0), folder / name, None if "." in name else "bvh")
     except FormatError as problem:
         print(problem, sorted(p.name for p in folder.iterdir()))
 """

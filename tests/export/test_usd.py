@@ -32,6 +32,7 @@ def full_world() -> World:
             Phase(0.0, Box((0, 0), (0.3, 0.3), 3.0), "passable"),
             Phase(0.7, Box((0, 0), (0.5, 0.5), 2.0)),
             Phase(1.5, Box((1, 0), (3.0, 0.3), 0.4), "jump"),
+            Phase(np.inf, Box((0, 0), (9.0, 9.0), 9.0), "never"),
         ),
         np.array([0.0, 1.25]),
         np.array([[4.0, 4.0, 0.0], [5.0, 3.0, 7.0]]),

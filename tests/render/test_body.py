@@ -16,7 +16,7 @@ from gaitway.render import BodyPart, BodyShape, Camera, _scene, figures_of
 from gaitway.render.body import body_mesh, bone_shape
 from gaitway.render.cast_bodies import built_in_palette, built_in_shape
 from gaitway.render.human import is_humanoid
-from gaitway.render.mesh import box, cylinder, loft, round_rod
+from gaitway.render.mesh import box, loft, round_rod
 from gaitway.render.palette import TONES, palette, person_palette, study_palette
 from shared_data import MOCAP, needs_mocap
 from strategies import skeletons
@@ -48,11 +48,9 @@ def skinned(clip, shape=None):
 def test_meshes_are_closed_and_have_the_right_volume():
     brick = box([1, 2, 3], np.eye(3), [0.5, 1.0, 1.5])
     assert volume(brick.points, brick.triangles) == pytest.approx(6.0)
-    can = cylinder([1, 1, 0], 0.5, 2.0, around=200)
-    assert volume(can.points, can.triangles) == pytest.approx(np.pi * 0.5, rel=1e-3)
     rod = round_rod([0, 0, 0], [1, 0, 0], [(0, 0.2, 0.2), (1, 0.2, 0.2)], [0, 1, 0], around=100, cap_rows=40)
     assert volume(rod.points, rod.triangles) == pytest.approx(np.pi * 0.04 + 4 / 3 * np.pi * 0.008, rel=5e-3)
-    for mesh in (brick, can, rod):
+    for mesh in (brick, rod):
         assert_closed(mesh.points, mesh.triangles)
         outward = np.cross(*(mesh.points[mesh.triangles[:, k]] - mesh.points[mesh.triangles[:, 0]] for k in (1, 2)))
         assert (np.einsum("ij,ij->i", outward, mesh.normals[mesh.triangles[:, 0]]) >= -1e-9).all()

@@ -8,9 +8,7 @@ from gaitway.errors import GaitwayError
 from gaitway.render import (
     BodyPart,
     BodyShape,
-    Box,
     Camera,
-    Cylinder,
     Label,
     Mark,
     Studio,
@@ -20,6 +18,8 @@ from gaitway.render import (
 )
 from gaitway.render.palette import TONES, palette
 from gaitway.render.picture import _SAMPLES
+from gaitway.render.place import solid_of
+from gaitway.world import Box, Cylinder
 
 SIZE = (96, 72)
 PLAIN = Studio(ground=None, backdrop=("#ffffff", "#ffffff"))
@@ -63,7 +63,7 @@ def test_sphere_covers_its_disc():
 
 @pytest.mark.parametrize("samples", sorted(_SAMPLES))
 def test_edges_are_smooth_only_with_several_samples(samples):
-    thing = Box((0.0, 0.0), (1.0, 1.0), 1.0, yaw=0.3, color="#000000")
+    thing = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0, yaw=0.3), "#000000")
     camera = Camera.around([0, 0, 0.5], azimuth=0.0, elevation=0.5 * np.pi, span=2.0)
     image = render_frame([], camera, size=(64, 64), obstacles=[thing], studio=PLAIN, samples=samples)
     levels = np.unique(image[..., 1])
@@ -85,7 +85,10 @@ def test_order_of_figures_does_not_matter():
 
 
 def test_nearer_box_hides_the_farther():
-    front, back = Box((1.0, 0.0), (0.2, 1.0), 1.0, color="#ff0000"), Box((-1.0, 0.0), (0.2, 1.0), 1.0, color="#00ff00")
+    front, back = (
+        solid_of(Box((1.0, 0.0), (0.2, 1.0), 1.0), "#ff0000"),
+        solid_of(Box((-1.0, 0.0), (0.2, 1.0), 1.0), "#00ff00"),
+    )
     camera = Camera.around([0, 0, 0.5], azimuth=0.0, elevation=0.0)
     for things in ([front, back], [back, front]):
         red, green, _ = render_frame([], camera, size=SIZE, obstacles=things)[36, 48].astype(int)
@@ -113,14 +116,14 @@ def test_camera_inside_a_figure_or_box_draws_without_harm():
     figure = people()[0]
     inside = Camera(eye=figure.positions[0], target=figure.positions[0] + [1.0, 0, 0], up=np.array([0, 0, 1.0]))
     assert render_frame([figure], inside, size=SIZE).shape == (72, 96, 3)
-    wall = Box((0.0, 0.0), (0.4, 8.0), 3.0, color="#ff0000")
+    wall = solid_of(Box((0.0, 0.0), (0.4, 8.0), 3.0), "#ff0000")
     beside = Camera(eye=np.array([0.5, 3.5, 1.0]), target=np.array([0.3, 0.0, 1.0]), up=np.array([0, 0, 1.0]))
     red, green, _ = render_frame([], beside, size=SIZE, obstacles=[wall])[36, 95].astype(int)
     assert red > 1.5 * green  # the wall begins behind the camera and is cut, not dropped
 
 
 def test_shadow_falls_away_from_the_light_and_only_there():
-    post = Cylinder((0.0, 0.0), 0.1, 1.0)
+    post = solid_of(Cylinder((0.0, 0.0), 0.1, 1.0))
     camera = Camera(eye=np.array([0, 0, 9.0]), target=np.zeros(3), up=np.array([0, 1.0, 0]), span=4.0)
     studio = Studio(grid=0.0, fade=1000.0, light_azimuth=0.0, light_elevation=np.radians(45.0))
     image = darkness(render_frame([], camera, size=(80, 80), obstacles=[post], studio=studio))
@@ -142,7 +145,7 @@ def test_ground_under_a_sole_is_darker_than_beside():
 
 
 def test_what_sinks_into_the_floor_is_hidden():
-    buried = Box((0.0, 0.0), (1.0, 1.0), 1.0, bottom=-1.2, color="#ff0000")
+    buried = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0, bottom=-1.2), "#ff0000")
     image = render_frame([], CAMERA, size=SIZE, obstacles=[buried], studio=Studio(shadow=0.0)).astype(int)
     assert (np.abs(image[..., 0] - image[..., 1]) < 30).all()
 
@@ -196,6 +199,6 @@ def test_wrong_options_are_refused():
     with pytest.raises(GaitwayError, match="which has 1"):
         figures_of(standing(1), [3])
     with pytest.raises(GaitwayError, match="hexadecimal"):
-        render_frame([], CAMERA, obstacles=[Box((0, 0), (1, 1), 1, color="red")])
+        render_frame([], CAMERA, obstacles=[solid_of(Box((0, 0), (1, 1), 1), "red")])
     with pytest.raises(GaitwayError, match="not finite"):
         type(people()[0])(standing(1).skeleton, np.full((25, 3), np.nan), np.zeros((25, 4)))

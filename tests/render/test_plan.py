@@ -20,7 +20,7 @@ from gaitway.render.labels import overlap
 from gaitway.render.plan import scene_plan
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
 from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Stairs, Terrain, World
-from gaitway.world.grid import GridSpec
+from gaitway.world.clearance import Clearance
 from gaitway.world.occupancy import Occupancy
 
 
@@ -173,11 +173,9 @@ def test_overlays_change_the_map_where_they_should():
     grid, _ = drawn(world, grid=Occupancy.of(world, 0.1, 0.5))
     assert color_at(grid, canvas, (6.3, 5)) != color_at(plain, canvas, (6.3, 5))  # covered by the grown wall
     assert color_at(grid, canvas, (8.3, 5.3)) == color_at(plain, canvas, (8.3, 5.3))
-    spec = GridSpec.covering(world.bounds, 0.5)
-    field, _ = drawn(world, clearance=(spec, np.tile(np.linspace(0.0, 5.0, 20), (20, 1))))
-    assert sum(color_at(field, canvas, (9.3, 8.3))) < sum(color_at(field, canvas, (0.7, 8.3))) - 60
-    with pytest.raises(GaitwayError, match="clearance of shape"):
-        scene_plan(world, clearance=(spec, np.zeros((3, 3))))
+    field, _ = drawn(world, clearance=Clearance(Occupancy.of(world, 0.1, 0.0)))
+    # most room between the box and the edge, least beside the box
+    assert sum(color_at(field, canvas, (2.2, 2.2))) < sum(color_at(field, canvas, (3.8, 5.3))) - 60
 
 
 @pytest.mark.parametrize("bounds", [(0, 0, 10, 10), (0, 0, 500, 420), (-3, 0, 97, 4), (0, 0, 3, 60), (0, 0, 0.5, 0.4)])

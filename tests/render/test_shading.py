@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.render import Box, Camera, Studio, _shading_kernels, _shadows, picture, render_frame
+from gaitway.render import Camera, Studio, _shading_kernels, _shadows, picture, render_frame
 from gaitway.render._kernels import Look
 from gaitway.render.picture import _look, _srgb_steps, _view
+from gaitway.render.place import solid_of
+from gaitway.world import Box
 
 SIZE = (48, 36)
 
@@ -96,9 +98,9 @@ def light_twin(setting: Look, normal, sight, color, height, lit=1.0):
 def test_faces_of_a_box_have_the_light_of_their_normals():
     camera = Camera.around([0, 0, 0.5], azimuth=0.6, elevation=0.5, span=2.0)
     studio = Studio(light_azimuth=0.5, light_elevation=0.9)
-    thing = Box((0.0, 0.0), (1.0, 1.0), 1.0, color="#808080")
+    thing = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0), "#808080")
     image = render_frame([], camera, size=(200, 200), obstacles=[thing], studio=studio, samples=1)
-    setting = _look(studio, picture._key_direction(studio, camera), thing.mesh().points)
+    setting = _look(studio, picture._key_direction(studio, camera), thing.mesh.points)
     color = picture.from_hex("#808080")
     steps = _srgb_steps()
     for normal, place in (((1, 0, 0), (0.5, 0.1, 0.6)), ((0, 1, 0), (-0.2, 0.5, 0.4)), ((0, 0, 1), (0.1, 0.1, 1.0))):

@@ -32,7 +32,7 @@ discs = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(discs, max_size=6), st.sampled_from([np.inf, 0.5, 1.33, 4.0]))
 def test_distances_are_exact(many: list[Obstacle], reach: float):
     grid = Occupancy(SPEC, 0.0)
@@ -43,7 +43,7 @@ def test_distances_are_exact(many: list[Obstacle], reach: float):
     np.testing.assert_allclose(only_walls, twin(grid, reach, grid.bits("wall")), rtol=1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(discs, min_size=1, max_size=5), st.lists(discs, min_size=1, max_size=3), st.sampled_from([0.7, np.inf]))
 def test_updates_leave_what_computing_anew_gives(many: list[Obstacle], moves: list[Obstacle], reach: float):
     grid = Occupancy.of(World(SPEC.bounds, tuple(many)), SPEC, 0.1, kinds=("wall", "jump"))

@@ -14,7 +14,7 @@ from gaitway.world.plane import core
 from gaitway.world.raster import filled, rasterise, rasterise_all, rasterise_rings, window_of
 
 TOLERANCE = 1e-8
-coordinate = st.integers(-24, 60).map(lambda n: n / 8.0) | st.floats(-3.0, 7.5, allow_nan=False)
+coordinate = st.integers(-24, 60).map(lambda n: n / 8.0) | st.floats(-3.0, 7.5).map(lambda v: round(v, 9))
 point = st.tuples(coordinate, coordinate)
 specs = st.builds(
     GridSpec,
@@ -51,7 +51,7 @@ def distances(footprint: Footprint, spec: GridSpec) -> np.ndarray:
     return np.min([shapely.distance(cells, part) for part in (core(footprint), *outlines)], axis=0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(footprints(), specs, radii)
 def test_a_cell_counts_if_its_square_meets_the_grown_footprint(footprint: Footprint, spec: GridSpec, radius: float):
     covered = filled(rasterise(footprint, spec, radius), spec)
@@ -60,7 +60,7 @@ def test_a_cell_counts_if_its_square_meets_the_grown_footprint(footprint: Footpr
     assert not covered[away > TOLERANCE].any(), "a cell is covered that nothing touches"
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(footprints(), specs)
 def test_spans_are_in_order_and_name_each_cell_once(footprint: Footprint, spec: GridSpec):
     spans = rasterise(footprint, spec, 0.2)
@@ -78,7 +78,7 @@ def test_spans_are_in_order_and_name_each_cell_once(footprint: Footprint, spec: 
         assert window.empty
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(st.lists(footprints(), max_size=4), specs, radii)
 def test_many_at_once_are_as_one_by_one(many: list[Footprint], spec: GridSpec, radius: float):
     spans, starts = rasterise_all(many, spec, radius)
@@ -87,7 +87,7 @@ def test_many_at_once_are_as_one_by_one(many: list[Footprint], spec: GridSpec, r
         np.testing.assert_array_equal(spans[first:end], rasterise(footprint, spec, radius))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(st.lists(footprints(), min_size=1, max_size=4), specs)
 def test_parts_of_a_group_are_joined_and_do_not_cut_holes_into_one_another(many: list[Footprint], spec: GridSpec):
     rings = [ring for f in many for ring in f.rings]
@@ -132,7 +132,7 @@ def test_far_from_the_origin(shift: float):
 
 def test_a_large_outline_of_many_edges():
     rng = np.random.default_rng(0)
-    angles = np.linspace(0.0, 2.0 * np.pi, 3000, endpoint=False)
+    angles = np.linspace(0.0, 2.0 * np.pi, 1200, endpoint=False)
     lengths = rng.uniform(2.0, 6.0, len(angles))
     star = Footprint.of_rings([np.stack([8 + lengths * np.cos(angles), 8 + lengths * np.sin(angles)], axis=-1)])
     spec = GridSpec((0.0, 0.0), 0.25, (64, 64))

@@ -50,7 +50,7 @@ def truth(mover: Mover, time: float, radius: float) -> tuple[str, np.ndarray]:
     return obstacle.kind, filled(rasterise(obstacle.shape.footprint(0.05, 2.0), SPEC, radius), SPEC)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(movers(), st.sampled_from([0.1, 0.25, 0.3]))
 def test_what_is_free_is_free_all_the_while(mover: Mover, step: float):
     timed = TimedOccupancy.of(World(BOUNDS, movers=(mover,)), SPEC, RADIUS, 0.0, 2.0, step)
@@ -61,8 +61,8 @@ def test_what_is_free_is_free_all_the_while(mover: Mover, step: float):
             assert (timed.grid_at(float(time))[cells] & bit).all(), f"something of it is left out at {time} s"
 
 
-@settings(max_examples=60)
-@given(movers(), st.sampled_from([0.1, 0.25]))
+@settings(max_examples=20)
+@given(movers(), st.sampled_from([0.2, 0.25]))
 def test_what_is_covered_is_nearly_touched_at_some_time_of_the_slot(mover: Mover, step: float):
     timed = TimedOccupancy.of(World(BOUNDS, movers=(mover,)), SPEC, RADIUS, 0.0, 2.0, step)
     for slot in range(timed.slots.count):
@@ -78,7 +78,7 @@ def test_what_is_covered_is_nearly_touched_at_some_time_of_the_slot(mover: Mover
             assert near[kind][(got >> number & 1) == 1].all(), f"'{kind}' is too large in slot {slot}"
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(movers(), movers())
 def test_every_way_to_ask_gives_the_same_answer(a: Mover, b: Mover):
     timed = TimedOccupancy.of(World(BOUNDS, movers=(a, b)), SPEC, RADIUS, 0.0, 2.0, 0.2)
@@ -93,7 +93,7 @@ def test_every_way_to_ask_gives_the_same_answer(a: Mover, b: Mover):
             assert getattr(timed_bits, "py_func", timed_bits)(arrays, row, column, time) == grid[row, column]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(movers(), min_size=2, max_size=4), st.data())
 def test_what_is_taken_out_leaves_no_trace(many: list[Mover], data: st.DataObject):
     kinds = (WALL, "jump")

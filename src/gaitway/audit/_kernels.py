@@ -357,6 +357,25 @@ def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: F
 
 
 @kernel
+def hulls(segments: FloatArray, radii: FloatArray, starts: IntArray, low: FloatArray, high: FloatArray) -> None:
+    """Bounding boxes, low and high corners (N, 3) [m], of runs of capsules (M, 2, 3) that begin at starts (N + 1,)."""
+    for n in range(starts.shape[0] - 1):
+        _hull(segments, radii, starts[n], starts[n + 1], low[n], high[n])
+
+
+@kernel
+def steps(before: FloatArray, after: FloatArray, out: FloatArray) -> None:
+    """How far the farther end of each capsule (M, 2, 3) goes [m]; (M,)."""
+    for m in range(before.shape[0]):
+        out[m] = 0.0
+        for e in range(2):
+            square = 0.0
+            for i in range(3):
+                square += (after[m, e, i] - before[m, e, i]) ** 2
+            out[m] = max(out[m], np.sqrt(square))
+
+
+@kernel
 def scan(
     segments: FloatArray, radii: FloatArray, reach: FloatArray, solids: Solids, bar: float, finest: float,
     hits: IntArray, depths: FloatArray, flags: IntArray, counts: IntArray,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -48,15 +50,50 @@ def audit(
         progress: called now and then with what is done, how much and of how much.
     """
     run = _Run(take, world, bars, progress or (lambda what, done, total: None))
-    for character in range(len(take.names)):
-        run.character(character)
-        run.progress("characters", character + 1, len(take.names))
-    run.crowd()
-    return run.report()
+    total = Tally()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the kernels let other threads work
+        for done, part in enumerate(pool.map(run.character, range(len(take.names)))):
+            total.take_in(part)
+            run.progress("characters", done + 1, len(take.names))
+    run.crowd(total)
+    return run.report(total)
+
+
+@dataclass
+class Tally:
+    """What has been found so far."""
+
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    """By row."""
+    checked: dict[str, int] = field(default_factory=dict)
+    excused: dict[str, Finding] = field(default_factory=dict)
+    """The worst that source clips do themselves beyond a bar, by row."""
+    frames: int = 0
+    between: int = 0
+
+    def add(self, row: str, findings: list[Finding], checked: int) -> None:
+        """Findings of a row, and how many things were looked at for them."""
+        self.findings.setdefault(row, []).extend(findings)
+        self.checked[row] = self.checked.get(row, 0) + checked
+
+    def excuse(self, finding: Finding | None) -> None:
+        """Remember what source clips do themselves beyond a bar."""
+        if finding is not None:
+            known = self.excused.get(finding.row, finding)
+            self.excused[finding.row] = max(known, finding, key=lambda f: f.value)
+
+    def take_in(self, other: Tally) -> None:
+        """Add what somebody else has found."""
+        for row, count in other.checked.items():
+            self.add(row, other.findings[row], count)
+        for finding in other.excused.values():
+            self.excuse(finding)
+        self.frames += other.frames
+        self.between += other.between
 
 
 class _Run:
-    """One audit: what is known of the take, and what has been found so far."""
+    """One audit: what is known of the take and the world."""
 
     def __init__(self, take: Take, world: World | None, bars: Bars, progress: Progress) -> None:
         self.take, self.world, self.bars, self.progress = take, world, bars, progress
@@ -68,98 +105,85 @@ class _Run:
         self.usual = [usual_steps(take, body) for body in range(len(take.skeletons))]
         self.limits = [joint_limits(s) if has_legs(s) else None for s in take.skeletons]
         self.disc = take.facts.get("collision", "body") == "disc"
-        self.rows = {row.name: row for row in _rows(bars, self.disc)}
-        self.findings: dict[str, list[Finding]] = {name: [] for name in self.rows}
-        self.checked = dict.fromkeys(self.rows, 0)
-        self.frames, self.between = 0, 0
-        self.excused: dict[str, float] = {}
 
-    def add(self, row: str, findings: list[Finding], checked: int) -> None:
-        self.findings[row] += findings
-        self.checked[row] += checked
-
-    def excuse(self, row: str, value: float) -> None:
-        """Remember what source clips do themselves beyond a bar."""
-        if value > 0.0:
-            self.excused[row] = max(value, self.excused.get(row, 0.0))
-
-    def character(self, index: int) -> None:
+    def character(self, index: int) -> Tally:
         """Everything about one character that does not concern others."""
-        why = absence(self.take, index)
-        self.checked["presence"] += 1
-        if why:
-            self.findings["presence"].append(missing(self.take, index, why))
-            return
+        tally, why = Tally(), absence(self.take, index)
         try:
-            figure = walker(self.take, index, self.bodies)
+            figure = None if why else walker(self.take, index, self.bodies)
         except GaitwayError as problem:
-            self.findings["presence"].append(missing(self.take, index, str(problem)))
-            return
-        frames = len(figure.times)
-        self.frames += frames
-        body = int(self.take.bodies[index])
+            figure, why = None, str(problem)
+        tally.add("presence", [missing(self.take, index, why)] if why else [], 1)
+        if figure is not None:
+            tally.frames = len(figure.times)
+            self._motion(figure, tally)
+            self._feet(figure, tally)
+            if self.world is not None:
+                self._place(figure, self.world, tally)
+        return tally
+
+    def _motion(self, figure: Walker, tally: Tally) -> None:
+        body, frames = int(self.take.bodies[figure.index]), len(figure.times)
         limits = self.limits[body]
         sudden, excused = pops(figure, self.usual[body], self.sources, self.bars.continuity)
-        self.excuse("continuity", excused)
-        self.add("continuity", sudden, frames)
+        tally.excuse(excused)
+        tally.add("continuity", sudden, frames)
         if limits is not None and len(limits.joints):
-            self.add("limits", strained(figure, limits, self.bars.limit_deg), frames)
+            tally.add("limits", strained(figure, limits, self.bars.limit_deg), frames)
         for finding in arrivals(figure, self.bars):
-            self.add(finding.row, [finding], 1)
-        self._feet(figure)
-        if self.world is not None:
-            self._place(figure, self.world)
+            tally.add(finding.row, [finding], 1)
 
-    def _feet(self, figure: Walker) -> None:
-        if not figure.clip.skeleton.contact_points:
-            return
-        feet = Feet(figure, self.sources, self.ground, self.bars)
-        self.add("skate", *feet.claimed())
-        self.add("skate_found", *feet.suspected())
-        self.add("height", *feet.heights())
+    def _feet(self, figure: Walker, tally: Tally) -> None:
+        if figure.clip.skeleton.contact_points:
+            feet = Feet(figure, self.sources, self.ground, self.bars)
+            tally.add("skate", *feet.claimed())
+            tally.add("skate_found", *feet.suspected())
+            tally.add("height", *feet.heights())
 
-    def _place(self, figure: Walker, world: World) -> None:
+    def _place(self, figure: Walker, world: World, tally: Tally) -> None:
         """What one character has to do with the world."""
         frames = len(figure.times)
         search = Search(figure, self.bars.penetration)
         for group in self.groups:
             search.against(group)
-        self.between += search.between
+        tally.between = search.between
         for name, special in (("penetration", False), ("penetration_special", True)):
-            self.add(name, incidents(name, search, special), frames)
+            tally.add(name, incidents(name, search, special), frames)
         under, excused = sunk(figure, world, self.sources, self.bars.penetration)
-        self.excuse("under_ground", excused)
-        self.add("under_ground", under, frames)
-        self.add("bounds", outside(figure, world, self.bars.bounds), frames)
+        tally.excuse(excused)
+        tally.add("under_ground", under, frames)
+        tally.add("bounds", outside(figure, world, self.bars.bounds), frames)
         if len(self.take.radii) and np.isfinite(self.take.radii[figure.index]):
-            self.add("disc", overlaps(figure, self.disc_groups, self.bars.disc), frames)
+            tally.add("disc", overlaps(figure, self.disc_groups, self.bars.disc), frames)
 
-    def crowd(self) -> None:
+    def crowd(self, tally: Tally) -> None:
         """Characters against one another."""
         meetings = Meetings(self.take, self.bodies, self.bars.penetration)
         meetings.look(lambda done, total: self.progress("characters against one another", done, total))
-        self.add("penetration_characters", meetings.findings("penetration_characters"), meetings.frames)
-        self.between += meetings.between
+        tally.add("penetration_characters", meetings.findings("penetration_characters"), meetings.frames)
+        tally.between += meetings.between
         discs = crossings(self.take, self.bars.disc, lambda done, total: self.progress("discs", done, total))
         known = int(np.isfinite(self.take.radii).sum()) if len(self.take.radii) else 0
-        self.add("disc_characters", discs, known if known > 1 else 0)
+        tally.add("disc_characters", discs, known if known > 1 else 0)
 
-    def report(self) -> Report:
+    def report(self, tally: Tally) -> Report:
         """All of it."""
         rows = []
-        for name, row in self.rows.items():
-            note = row.note if self.checked[name] == 0 else ""
-            if self.world is None and row.note != _NO_WORLD and name in _NEED_WORLD:
+        for row in _rows(self.bars, self.disc):
+            checked, excused = tally.checked.get(row.name, 0), tally.excused.get(row.name)
+            note = "" if checked else row.note
+            if self.world is None and row.name in _NEED_WORLD:
                 note = _NO_WORLD
-            if name in self.excused:
-                note = f"source clips themselves reach {shown(self.excused[name], row.unit)}, which does not count"
-            rows.append(summed_up(self.findings[name], replace(row, note=note), self.checked[name]))
+            if excused is not None:
+                reach, clip = shown(excused.value, row.unit), excused.obstacle
+                note = f"clip '{clip}' itself reaches {reach} ({excused.part}), which does not count"
+            rows.append(summed_up(tally.findings.get(row.name, []), replace(row, note=note), checked))
         worst: dict[str, dict[str, float]] = {name: {} for name in self.take.names}
-        for name, findings in self.findings.items():
+        for name, findings in tally.findings.items():
             for finding in findings:
                 for who in finding.characters:
                     worst[who][name] = max(finding.value, worst[who].get(name, finding.value))
-        return Report(tuple(rows), worst, "disc" if self.disc else "body", self.frames, self.between)
+        return Report(tuple(rows), worst, "disc" if self.disc else "body", tally.frames, tally.between)
 
 
 _NEED_WORLD = ("penetration", "penetration_special", "under_ground", "disc", "bounds", "height")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray, read_only
@@ -136,7 +135,24 @@ def reach(segments: FloatArray) -> FloatArray:
 
     Motion may turn back between two frames, so the longest of a step and its neighbours counts.
     """
-    steps = np.linalg.norm(np.diff(segments, axis=0), axis=-1).max(axis=-1)
-    if len(steps) > 1:
-        steps = scipy.ndimage.maximum_filter1d(steps, 3, axis=0, mode="nearest")
-    return np.asarray(SLACK * steps)
+    frames, count = segments.shape[:2]
+    ways = np.empty((max(frames - 1, 0), count))
+    if frames > 1:
+        flat = (frames - 1) * count
+        before, after = segments[:-1].reshape(flat, 2, 3), segments[1:].reshape(flat, 2, 3)
+        _kernels.steps(read_only(before), read_only(after), ways.reshape(flat))
+    if len(ways) > 1:
+        ways = np.maximum(
+            ways, np.maximum(np.append(ways[1:], ways[-1:], axis=0), np.append(ways[:1], ways[:-1], axis=0))
+        )
+    return SLACK * ways
+
+
+def hulls(segments: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Low and high corners of a body's bounding boxes [m] (F, 3) each, for axes (F, C, 2, 3)."""
+    frames, count = segments.shape[:2]
+    low, high = np.empty((frames, 3)), np.empty((frames, 3))
+    starts = np.arange(frames + 1) * count
+    flat = read_only(segments.reshape(-1, 2, 3))
+    _kernels.hulls(flat, read_only(np.tile(radii, frames)), read_only(starts), low, high)
+    return low, high

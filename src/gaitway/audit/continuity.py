@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gaitway.arrays import FloatArray
@@ -17,31 +19,37 @@ _FAITHFUL = 1.1
 
 def pops(
     walker: Walker, usual: tuple[FloatArray, float], sources: dict[int, Source], bar: float
-) -> tuple[list[Finding], float]:
+) -> tuple[list[Finding], Finding | None]:
     """Sudden changes of speed as multiples of the usual ones, one finding for each moment; else the most sudden.
 
     What a source clip does itself, at the very frames that are played, is not held against the take. The second result
-    is the greatest multiple of that kind, 0 if there is none beyond the bar.
+    is the greatest of that kind beyond the bar, with its clip for an obstacle.
     """
     if len(walker.clip) <= 2:
-        return [], 0.0
+        return [], None
     scale = np.append(usual[0], usual[1])
     shares = np.column_stack([turn_steps(walker.clip), root_steps(walker.clip)]) / scale
     bars = np.full(shares.shape, bar)
-    excused = 0.0
+    names = [*walker.clip.skeleton.names, "root"]
+    excused = None
     if (shares > bar).any():
-        own = Played(walker.take, walker.index).own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
-        bars = np.maximum(bar, _FAITHFUL * own)
-        excused = float(np.max(shares, initial=0.0, where=(shares > bar) & (shares <= bars)))
+        played = Played(walker.take, walker.index)
+        bars = np.maximum(
+            bar, _FAITHFUL * played.own(sources, walker.times, lambda source: source.sudden)[1:-1] / scale
+        )
+        own = np.where((shares > bar) & (shares <= bars), shares, 0.0)
+        at, joint = (int(i) for i in np.unravel_index(np.argmax(own), own.shape))
+        if own[at, joint] > 0.0:
+            found = _finding("continuity", walker, at + 1, 0, names[joint], float(own[at, joint]), bar, None)
+            excused = replace(found, obstacle=played.clip_name(found.time))
     part = np.argmax(shares - bars, axis=1)
     rows = np.arange(len(part))
     worst, beyond = shares[rows, part], (shares - bars)[rows, part]
-    names = [*walker.clip.skeleton.names, "root"]
     out = []
     for step, span in worst_of_runs(beyond, walker.times[1:-1], 0.0):
-        joint = int(part[step]) if part[step] < len(names) - 1 else 0
+        place = int(part[step]) if part[step] < len(names) - 1 else 0
         limit = float(bars[step, part[step]])
-        out.append(_finding("continuity", walker, step + 1, joint, names[part[step]], float(worst[step]), limit, span))
+        out.append(_finding("continuity", walker, step + 1, place, names[part[step]], float(worst[step]), limit, span))
     return out, excused
 
 

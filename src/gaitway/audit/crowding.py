@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray, IntArray, read_only
-from gaitway.audit import _pair_kernels
+from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit.bodies import FINEST, SLACK, Bodies, axes_of
 from gaitway.audit.report import Finding
 from gaitway.take.model import Take
@@ -34,8 +34,9 @@ class Crowd:
 
     def hulls(self) -> tuple[FloatArray, FloatArray]:
         """Low and high corners of the characters' bounding boxes [m]; (N, 3) each."""
-        low = np.minimum.reduceat((self.segments.min(axis=1) - self.radii[:, None]), self.starts[:-1], axis=0)
-        high = np.maximum.reduceat((self.segments.max(axis=1) + self.radii[:, None]), self.starts[:-1], axis=0)
+        low, high = np.empty((len(self.ids), 3)), np.empty((len(self.ids), 3))
+        axes, radii = read_only(self.segments), read_only(self.radii)
+        _kernels.hulls(axes, radii, read_only(self.starts), low, high)
         return low, high
 
 
@@ -74,7 +75,7 @@ class Meetings:
             if now is not None:
                 self.frames += len(now.ids)
                 before = _matched(before, now)
-                step = SLACK * np.linalg.norm(now.segments - before.segments, axis=-1).max(axis=-1)
+                step = _steps(before, now)
                 ways = np.maximum(step, ways) if len(ways) == len(step) else step
                 self._compare(before, now, ways, _near(now, ways))
                 before, ways = now, step
@@ -120,8 +121,7 @@ class Meetings:
         if crowd is None or len(crowd.ids) < 2:
             return
         self.between += 2
-        steps = [np.linalg.norm(b.segments - a.segments, axis=-1) for a, b in ((before, crowd), (crowd, now))]
-        ways = SLACK * np.maximum(*steps).max(axis=-1)
+        ways = np.maximum(_steps(before, crowd), _steps(crowd, now))
         pair = np.array([[0, 1]])
         self._compare(before, crowd, ways, pair)
         self._compare(crowd, now, ways, pair)
@@ -158,6 +158,13 @@ class Meetings:
         frame = round(meeting.time * self.take.fps)
         part = " in ".join(meeting.parts)
         return Finding(row, meeting.depth, self.bar, meeting.time, frame, names, part, "", meeting.place, span)
+
+
+def _steps(before: Crowd, now: Crowd) -> FloatArray:
+    """How far each capsule may have gone [m]; (M,)."""
+    out = np.empty(len(now.segments))
+    _kernels.steps(read_only(before.segments), read_only(now.segments), out)
+    return SLACK * out
 
 
 def _matched(before: Crowd | None, now: Crowd) -> Crowd:

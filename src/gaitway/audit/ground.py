@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gaitway.arrays import FloatArray, read_only
@@ -81,30 +83,38 @@ def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
     return out
 
 
-def sunk(walker: Walker, world: World, sources: dict[int, Source], bar: float) -> tuple[list[Finding], float]:
+def sunk(walker: Walker, world: World, sources: dict[int, Source], bar: float) -> tuple[list[Finding], Finding | None]:
     """Parts of a body that are under the terrain, one finding for each span of time; else the deepest.
 
     What is as deep under the floor of the source clip, at the very frames that are played, is not held against the
-    take. The second result is the deepest of that kind [m], 0 if there is none beyond the bar.
+    take. The second result is the deepest of that kind beyond the bar, with its clip for an obstacle.
     """
     depths, shares = _depths(walker, world)
     bars = np.full(depths.shape, bar)
-    excused = 0.0
+    excused = None
     if (depths > bar).any():
-        own = Played(walker.take, walker.index).own(sources, walker.times, lambda source: source.sunk)
-        bars = np.maximum(bar, own + _FAITHFUL)
-        excused = float(np.max(depths, initial=0.0, where=(depths > bar) & (depths <= bars)))
+        played = Played(walker.take, walker.index)
+        bars = np.maximum(bar, played.own(sources, walker.times, lambda source: source.sunk) + _FAITHFUL)
+        own = np.where((depths > bar) & (depths <= bars), depths, 0.0)
+        f, p = (int(i) for i in np.unravel_index(np.argmax(own), own.shape))
+        if own[f, p] > 0.0:
+            found = _sunk(walker, f, p, depths, shares, bars, None)
+            excused = replace(found, obstacle=played.clip_name(found.time))
     part = np.argmax(depths - bars, axis=1)
     beyond = (depths - bars)[np.arange(len(part)), part]
-    out = []
-    for f, span in worst_of_runs(beyond, walker.times, 0.0):
-        p, time = int(part[f]), float(walker.times[f])
-        finding = Finding(
-            "under_ground", float(depths[f, p]), float(bars[f, p]), time, walker.frame(time), (walker.name,),
-            walker.body.names[p], "ground", _on_axis(walker.segments[f, p], shares[f, p]), span,
-        )  # fmt: skip
-        out.append(finding)
-    return out, excused
+    spans = worst_of_runs(beyond, walker.times, 0.0)
+    return [_sunk(walker, f, int(part[f]), depths, shares, bars, span) for f, span in spans], excused
+
+
+def _sunk(
+    walker: Walker, f: int, p: int, depths: FloatArray, shares: FloatArray, bars: FloatArray,
+    span: tuple[float, float] | None,
+) -> Finding:  # fmt: skip
+    time = float(walker.times[f])
+    return Finding(
+        "under_ground", float(depths[f, p]), float(bars[f, p]), time, walker.frame(time), (walker.name,),
+        walker.body.names[p], "ground", _on_axis(walker.segments[f, p], shares[f, p]), span,
+    )  # fmt: skip
 
 
 def worst_of_runs(

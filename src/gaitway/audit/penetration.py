@@ -10,7 +10,7 @@ import numpy as np
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.audit import _kernels
 from gaitway.audit._kernels import Solids
-from gaitway.audit.bodies import FINEST, Walker, reach
+from gaitway.audit.bodies import FINEST, Walker, hulls, reach
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import chosen, gather
 from gaitway.world.mover import Mover
@@ -149,7 +149,7 @@ class Search:
             added = np.stack([self._pose(t) for t in extra])
             order = np.argsort(np.concatenate([shown, extra]), kind="stable")
             shown, axes = np.concatenate([shown, extra])[order], np.concatenate([axes, added])[order]
-        return _near_runs(group, shown, axes)
+        return _near_runs(group, shown, axes, self.walker.body.radii)
 
     def _pose(self, time: float) -> FloatArray:
         self.between += 1
@@ -237,22 +237,25 @@ def _finding(row: str, walker: Walker, moment: Moment, bar: float, span: tuple[f
 
 def _close(solids: Solids, segments: FloatArray, radii: FloatArray, ways: FloatArray) -> IntArray:
     """Indices of the solids whose bounding box is near that of a body over some frames."""
-    margin = float(ways.max(initial=0.0)) + float(radii.max())
-    low, high = segments.min(axis=(0, 1, 2)) - margin, segments.max(axis=(0, 1, 2)) + margin
+    margin = float(ways.max(initial=0.0))
+    lows, highs = hulls(segments, radii)
+    low, high = lows.min(axis=0) - margin, highs.max(axis=0) + margin
     apart = (solids.boxes[:, :3] > high).any(axis=1) | (solids.boxes[:, 3:] < low).any(axis=1)
     return np.flatnonzero(~apart).astype(np.int64)
 
 
-def _near_runs(group: Group, times: FloatArray, segments: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+def _near_runs(
+    group: Group, times: FloatArray, segments: FloatArray, radii: FloatArray
+) -> list[tuple[FloatArray, FloatArray]]:
     """The spans of frames in which a mover's bounding circle may touch the body's, with a frame more on each side."""
     if group.mover is None or len(times) == 0:
         return []
     boxes = group.solids.boxes
     corners = np.maximum(np.abs(boxes[:, [0, 1]]), np.abs(boxes[:, [3, 4]]))
     wide = float(np.linalg.norm(corners, axis=1).max())
-    flat = segments[..., :2].reshape(len(times), -1, 2)
-    middle = 0.5 * (flat.min(axis=1) + flat.max(axis=1))
-    body = np.linalg.norm(flat - middle[:, None], axis=-1).max(axis=1) + 0.3
+    low, high = hulls(segments, radii)
+    middle = 0.5 * (low + high)[:, :2]
+    body = 0.5 * np.linalg.norm((high - low)[:, :2], axis=-1)
     away = np.linalg.norm(middle - group.mover.pose(times)[:, :2], axis=-1)
     steps = np.abs(np.diff(away, append=away[-1:]))
     near = away < wide + body + 2.0 * np.maximum(steps, np.roll(steps, 1))

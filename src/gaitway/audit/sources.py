@@ -66,6 +66,7 @@ class Played:
     def __init__(self, take: Take, character: int) -> None:
         rows = slice(int(take.rows[character]), int(take.rows[character + 1]))
         table = take.segments
+        self.take = take
         self.clips = table.clip[rows].tolist()
         self.starts, self.offsets, self.speeds = table.start[rows], table.offset[rows], table.speed[rows]
         self.blends = table.blend[rows]
@@ -112,6 +113,11 @@ class Played:
             frames = np.round(self._clip_times(k, times[rows]) * sources[clip].fps).astype(np.int64)
             out[rows] = np.maximum(out[rows], values[np.clip(frames, 0, len(values) - 1)])
         return out
+
+    def clip_name(self, time: float) -> str:
+        """Name of the clip that plays at a time."""
+        k = max(int(np.searchsorted(self.starts, time + 1e-9)) - 1, 0)
+        return str(self.take.clips[self.clips[k]].name)
 
     def _clip_times(self, k: int, times: FloatArray) -> FloatArray:
         return np.asarray(self.offsets[k] + self.speeds[k] * (times - self.starts[k]))

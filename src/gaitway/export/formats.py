@@ -57,7 +57,7 @@ _ALL = (
 FORMATS: Mapping[str, Format] = {f.name: f for f in _ALL}
 
 
-def export(
+def export_take(
     take: Take,
     path: str | Path,
     to: str | None = None,

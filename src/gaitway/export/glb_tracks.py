@@ -10,6 +10,7 @@ from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats.glb_asset import Asset, y_up, y_up_xyzw
+from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 
 _LONG_REACH = 0.9
@@ -102,9 +103,9 @@ class Tracks:
 
 def far_reaching(skeleton: Skeleton) -> BoolArray:
     """Which joints carry something that is far away, so that small turns matter; (J,)."""
-    places = skeleton.rest_positions
+    places, world = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
     ends = [(j, places[j]) for j in range(len(skeleton))]
-    ends += [(j, places[j] + np.linalg.norm(tip)) for j, tip in skeleton.tips.items()]
+    ends += [(j, places[j] + rotations.rotate(world[j], tip)) for j, tip in skeleton.tips.items()]
     reach = np.zeros(len(skeleton))
     for joint, end in ends:
         above = joint

@@ -55,7 +55,8 @@ def add_mesh(
     mesh.CreateNormalsAttr(vectors(normals))
     mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    mesh.CreateExtentAttr(extent(points))
+    if len(points):
+        mesh.CreateExtentAttr(extent(points))
     return mesh
 
 

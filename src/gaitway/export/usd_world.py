@@ -74,10 +74,10 @@ def _add_mover(looks: _Looks, path: str, mover: Mover, fps: float, first_code: f
         turn.Set(float(np.degrees(heading)), time * fps)
     if mover.name not in ("", frame.GetPrim().GetName()):
         frame.GetPrim().SetDisplayName(mover.name)
-    changes = [phase.start * fps for phase in mover.phases[1:]]
-    spans = list(pairwise([-np.inf, *changes, np.inf]))
-    names = usd_parts.identifiers(phase.kind for phase in mover.phases)
-    for name, phase, (begin, end) in zip(names, mover.phases, spans, strict=True):
+    phases = [mover.phases[0], *(phase for phase in mover.phases[1:] if np.isfinite(phase.start))]
+    spans = pairwise([-np.inf, *(phase.start * fps for phase in phases[1:]), np.inf])
+    names = usd_parts.identifiers(phase.kind for phase in phases)
+    for name, phase, (begin, end) in zip(names, phases, spans, strict=True):
         prim = looks.add_thing(f"{path}/{name}", surface(phase.shape), kind_material(phase.kind, mover.color))
         prim.SetCustomDataByKey("gaitway:kind", phase.kind)
         _show_between(prim, begin, end, first_code)

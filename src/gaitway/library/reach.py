@@ -84,11 +84,11 @@ def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
 
 
 def _enters(library: Library, behavior: Behavior) -> bool:
-    """Whether a behaviour begins in a state that others than those of its kind know, or all of its kind begin alike."""
-    kind = behavior.obstacle
-    others = {s for b in library.graph.behaviors if b.obstacle != kind for s in (b.start, b.end)}
-    starts = {b.start for b in library.graph.behaviors if b.obstacle == kind}
-    return behavior.start in others or not starts & others
+    """Whether a behaviour begins before its obstacle, and not in a state that only others of its kind lead into."""
+    kind, all_of_them = behavior.obstacle, library.graph.behaviors
+    ordinary = {state for b in all_of_them if b.obstacle != kind for state in (b.start, b.end)}
+    leads_in = any(b.obstacle == kind and b.start in ordinary and b.end == behavior.start for b in all_of_them)
+    return behavior.start in ordinary or not leads_in
 
 
 def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) -> FloatArray:
@@ -125,11 +125,14 @@ def _lower_rim(
     x: FloatArray, x0: FloatArray, z0: FloatArray, x1: FloatArray, z1: FloatArray, radius: FloatArray
 ) -> FloatArray:
     """Height of a stadium's lower rim at x: a straight part below the segment, and an arc at either end."""
-    length = np.maximum(np.hypot(x1 - x0, z1 - z0), 1e-12)
-    sine, cosine = (z1 - z0) / length, (x1 - x0) / length
+    length = np.hypot(x1 - x0, z1 - z0)
+    short = length < 1e-9  # a disc
+    sine = np.where(short, 0.0, (z1 - z0) / np.where(short, 1.0, length))
+    cosine = np.where(short, 1.0, (x1 - x0) / np.where(short, 1.0, length))
     left, right = x0 + radius * sine, x1 + radius * sine
-    with np.errstate(divide="ignore", invalid="ignore"):
-        straight = z0 - radius * cosine + (x - left) * np.where(cosine > 1e-9, sine / cosine, 0.0)
+    upright = cosine < 1e-9  # all arc, but for the edge itself
+    slope = np.where(upright, 0.0, sine / np.where(upright, 1.0, cosine))
+    straight = np.where(upright, np.minimum(z0, z1), z0 - radius * cosine + (x - left) * slope)
     ends = [z - np.sqrt(np.maximum(radius**2 - (x - middle) ** 2, 0.0)) for middle, z in ((x0, z0), (x1, z1))]
     return np.where(x < left, ends[0], np.where(x > right, ends[1], straight))
 

@@ -6,14 +6,12 @@ from gaitway.render.movies import contact_sheet, film
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.stills import still, top_view, turntable
 from gaitway.render.strips import filmstrip
-from gaitway.render.things import Box, Cylinder, Figure, Label, Mark, Patch, Solid, Trail, figures_of
+from gaitway.render.things import Figure, Label, Mark, Patch, Solid, Trail, figures_of
 
 __all__ = [
     "BodyPart",
     "BodyShape",
-    "Box",
     "Camera",
-    "Cylinder",
     "Figure",
     "Label",
     "Mark",

@@ -68,7 +68,7 @@ def _draw_hills(canvas: Canvas, terrain: Terrain) -> str:
     low, span = float(heights.min()), max(float(np.ptp(heights)), 1e-6)
     color = _LOW + (_HIGH - _LOW) * ((heights - low) / span)[..., None]
     color = color * (0.74 + 0.40 * light)[..., None]
-    step = nice_step(span / 9.0)
+    step = nice_step(span / 14.0)
     color = _with_contours(color, heights, across, down, step, cell)
     picture = Image.fromarray(np.clip(color, 0, 255).astype(np.uint8))
     picture = picture.resize((int(box[1, 0] - box[0, 0]), int(box[1, 1] - box[0, 1])), Image.Resampling.BILINEAR)
@@ -84,7 +84,11 @@ def _smooth_heights(terrain: Terrain, bounds: tuple[float, float, float, float],
     x = x0 + (np.arange(columns) + 0.5) * (x1 - x0) / columns
     y = y1 - (np.arange(rows) + 0.5) * (y1 - y0) / rows
     coarse = terrain.height(np.stack(np.meshgrid(x, y), axis=-1)).astype(np.float32)
-    return np.asarray(Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC), dtype=np.float64)
+    # carried on beyond the edge as it comes there, so that contour lines do not bend at it
+    pad = min(3, columns - 1, rows - 1)
+    wide = np.pad(coarse, pad, mode="reflect", reflect_type="odd") if pad else coarse
+    inner = (pad, pad, pad + columns, pad + rows)
+    return np.asarray(Image.fromarray(wide).resize(size, Image.Resampling.BICUBIC, box=inner), dtype=np.float64)
 
 
 def _with_contours(
@@ -92,7 +96,7 @@ def _with_contours(
 ) -> FloatArray:
     """Thin lines of equal height, every fifth a little stronger; level ground has none."""
     slope = np.maximum(np.hypot(across, down), 1e-4)
-    for every, half_width, strength in ((step, 0.9, 0.42), (5.0 * step, 1.5, 0.40)):
+    for every, half_width, strength in ((step, 0.4, 0.5), (5.0 * step, 0.8, 0.45)):
         away = np.abs((heights / every + 0.5) % 1.0 - 0.5) * every / slope / cell
         share = strength * np.where(slope > 1e-3, np.clip(half_width + 0.5 - away, 0.0, 1.0), 0.0)[..., None]
         color = color + (_CONTOUR - color) * share

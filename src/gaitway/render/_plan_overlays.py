@@ -8,12 +8,11 @@ import numpy as np
 import shapely
 from PIL import Image
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import GaitwayError
 from gaitway.render._plan_canvas import Canvas, mixed, rgba
 from gaitway.render._plan_things import HALO, INK
 from gaitway.render.kinds import kind_color
 from gaitway.world import plane
+from gaitway.world.clearance import Clearance
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
@@ -72,16 +71,14 @@ def draw_occupancy(canvas: Canvas, grid: Occupancy) -> None:
     _paste_cells(canvas, grid.spec, picture)
 
 
-def draw_clearance(canvas: Canvas, spec: GridSpec, clearance: FloatArray) -> None:
-    """Distance to the nearest obstacle [m] (rows, columns): darker where there is more room, in bands of 0.25 m."""
-    if clearance.shape != spec.shape:
-        raise GaitwayError(f"clearance of shape {clearance.shape} over a grid of {spec.shape}; they must be the same")
-    finite = np.where(np.isfinite(clearance), clearance, 0.0)
-    share = np.floor(4.0 * np.maximum(finite, 0.0)) / max(4.0 * float(finite.max()), 1e-9)
+def draw_clearance(canvas: Canvas, clearance: Clearance) -> None:
+    """Distance to the nearest obstacle: darker where there is more room, in bands of 0.25 m."""
+    distances = np.where(np.isfinite(clearance.distances), clearance.distances, 0.0).astype(np.float64)
+    share = np.floor(4.0 * distances) / max(4.0 * float(distances.max()), 1e-9)
     low, high = (np.array(rgba(color)[:3], dtype=np.float64) for color in _FIELD)
-    picture = np.full((*spec.shape, 4), 150, dtype=np.uint8)
+    picture = np.full((*clearance.spec.shape, 4), 150, dtype=np.uint8)
     picture[..., :3] = low + (high - low) * share[..., None]
-    _paste_cells(canvas, spec, picture)
+    _paste_cells(canvas, clearance.spec, picture)
 
 
 def _paste_cells(canvas: Canvas, spec: GridSpec, picture: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> None:

@@ -16,7 +16,7 @@ from gaitway.render.camera import Camera
 from gaitway.render.cast_bodies import built_in_shape
 from gaitway.render.palette import linear_color
 from gaitway.render.pieces import BodyMesh
-from gaitway.render.things import Figure, Obstacle, Paint, Solid
+from gaitway.render.things import Figure, Paint, Solid
 
 _PAINT_HEIGHT = 0.002
 """Paint lies this far above the floor [m], and each further layer as much again as a hundredth of it."""
@@ -42,10 +42,10 @@ class Triangles:
 
 
 def gather(
-    figures: Sequence[Figure], obstacles: Sequence[Obstacle], paint: Sequence[Paint], camera: Camera, height: int
+    figures: Sequence[Figure], obstacles: Sequence[Solid], paint: Sequence[Paint], camera: Camera, height: int
 ) -> Triangles:
     """The triangles of all things; figures that are small in a picture of `height` pixels get coarse bodies."""
-    parts = [*_figure_parts(figures, camera, height), *(_obstacle_part(o) for o in obstacles), *_paint_parts(paint)]
+    parts = [*_figure_parts(figures, camera, height), *(_solid_part(o) for o in obstacles), *_paint_parts(paint)]
     if not parts:
         parts = [_part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), np.empty(0))]
     starts = np.cumsum([0, *(len(p.points) for p in parts[:-1])])
@@ -129,11 +129,9 @@ def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
     return _part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, groups)
 
 
-def _obstacle_part(obstacle: Obstacle) -> Triangles:
-    mesh = obstacle.mesh()
-    solid = obstacle if isinstance(obstacle, Solid) else Solid(mesh, obstacle.color)
+def _solid_part(solid: Solid) -> Triangles:
+    mesh, count = solid.mesh, len(solid.mesh.triangles)
     colors = np.column_stack([solid.colors(), np.ones(len(mesh.points))])
-    count = len(mesh.triangles)
     groups = np.zeros(count) if solid.smooth else np.arange(count)
     return _part(mesh.points, mesh.normals, colors, mesh.triangles, groups)
 

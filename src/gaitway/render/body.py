@@ -16,6 +16,7 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
+from gaitway.render.horse import horse_pieces
 from gaitway.render.human import human_pieces, is_humanoid
 from gaitway.render.look import Look
 from gaitway.render.mesh import Mesh, box, round_rod
@@ -56,6 +57,8 @@ class BodyShape:
     """Whether the parts are added to a person's body, which the skeleton then must have the roles for."""
     look: Look | None = None
     """Build and clothes of that person; None is the average one."""
+    horse: bool = False
+    """Whether the parts are added to a horse's body, for which the skeleton must be the built-in horse's."""
 
 
 @lru_cache(maxsize=256)
@@ -70,6 +73,8 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
     pose = rest
     if is_humanoid(skeleton) if shape is None else shape.person:
         pieces, pose = human_pieces(skeleton, shape.look if shape else None, coarse=coarse)
+    elif shape is not None and shape.horse:
+        pieces = horse_pieces(skeleton, rest[0], coarse=coarse)
     parts = bone_shape(skeleton).parts if shape is None and not pieces else (shape.parts if shape else ())
     pieces = pieces + [_part_piece(skeleton, part, *pose, own, 10 if coarse else 16) for part in parts]
     if not pieces:

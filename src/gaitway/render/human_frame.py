@@ -206,8 +206,20 @@ class Frame:
         for k in (1, 2):
             ahead = unit(self.at(chain[2]) - self.at(chain[k - 1]))
             along = (points - self.at(chain[k])) @ ahead
+            if k == 1:
+                along = along - self._tip(points, chain)
             out = self._mixed(out, roles[chain[k]], smooth(along, -widths[k - 1] * size, widths[k - 1] * size))
         return out
+
+    def _tip(self, points: FloatArray, chain: tuple[str, str, str]) -> FloatArray:
+        """How much further out than the joint itself the second bone takes over [m]; (N,).
+
+        A kneecap goes with the thigh and the tip of an elbow with the forearm. With the same border all around, both
+        would sink in when the limb bends.
+        """
+        is_leg = chain[1].endswith("knee")
+        out = (points - self.at(chain[1])) @ self.forward * (1.0 if is_leg else -1.0)
+        return (0.045 if is_leg else -0.025) * self.unit * smooth(out, 0.0, 0.045 * self.unit)
 
     @staticmethod
     def _mixed(weights: FloatArray, joint: int, share: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ _ARM: tuple[Row, ...] = (
 )  # fmt: skip
 _LEG: tuple[Row, ...] = (
     (0.15, 0.088, 0.098, -0.008), (0.25, 0.085, 0.094, -0.004), (0.36, 0.081, 0.088, 0.0), (0.56, 0.072, 0.078, 0.004),
-    (0.78, 0.061, 0.066, 0.004), (0.925, 0.054, 0.060, 0.004), (1.075, 0.052, 0.057, 0.002),
+    (0.78, 0.061, 0.066, 0.004), (0.912, 0.054, 0.060, 0.005), (1.090, 0.052, 0.057, 0.003),
     (1.17, 0.052, 0.056, -0.006), (1.32, 0.056, 0.061, -0.012), (1.55, 0.048, 0.052, -0.010),
     (1.80, 0.036, 0.040, -0.006), (1.93, 0.033, 0.038, -0.004),
 )  # fmt: skip
@@ -55,7 +55,7 @@ def arm(frame: Frame, weave: Weave, opening: IntArray, side: str) -> None:
     cloth = _Cloth(f"top_{side}", _SLEEVE_END[frame.look.sleeves], 0.006, 0.036)
     if cloth.end == 0.0:
         cloth = _Cloth(f"top_{side}", 0.09, 0.006)
-    last = _tube(frame, weave, opening, chain, "arm", cloth, f"skin_{side}", (0.050, 0.035))
+    last = _tube(frame, weave, opening, chain, "arm", cloth, f"skin_{side}", (0.034, 0.035))
     _hand(frame, weave, last, side)
 
 
@@ -66,7 +66,7 @@ def leg(frame: Frame, weave: Weave, opening: IntArray, side: str) -> None:
     cloth = _Cloth(f"bottom_{side}", _LEG_END[frame.look.legs], 0.006 if hang else 0.014, hang)
     if cloth.end == 0.0:
         cloth = _Cloth(f"bottom_{side}", 0.23, 0.004)
-    last = _tube(frame, weave, opening, chain, "leg", cloth, f"skin_{side}", (0.062, 0.04))
+    last = _tube(frame, weave, opening, chain, "leg", cloth, f"skin_{side}", (0.042, 0.04))
     ankle = frame.at(chain[2])
     weave.close(last, weave.add(ankle, frame.only(frame.skeleton.roles[chain[2]])), f"skin_{side}")
 

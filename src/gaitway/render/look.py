@@ -65,7 +65,7 @@ LOOKS = 24
 def person_look(seed: int) -> Look:
     """The look of one person of a crowd. Neighbours in number differ; looks repeat after `LOOKS` numbers."""
     number = seed % LOOKS
-    rng = np.random.default_rng([7, number])
+    rng = np.random.default_rng([34, number])
     girth, shoulders, hips, belly, bust = _BUILDS[(3 * number + number // len(_BUILDS)) % len(_BUILDS)]
     feminine = bust > 0.0
     sleeves, legs, hem = _OUTFITS[rng.integers(_WITH_SKIRTS if feminine else _WITHOUT)]

@@ -1,4 +1,4 @@
-"""Closed triangle meshes made from rings of points, boxes and cylinders."""
+"""Closed triangle meshes made from rings of points, and boxes."""
 
 from __future__ import annotations
 
@@ -138,21 +138,3 @@ def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> Mesh
             normals.append(np.tile(sign * frame[k], (4, 1)))
             triangles += [(start, start + 1, start + 2), (start, start + 2, start + 3)]
     return Mesh(np.concatenate(points), np.concatenate(normals), np.array(triangles))
-
-
-def cylinder(foot: npt.ArrayLike, radius: float, height: float, around: int = 40) -> Mesh:
-    """An upright cylinder with flat ends that stands on the point `foot` [m]."""
-    base = np.asarray(foot, dtype=np.float64)
-    turn = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
-    out = np.stack([np.cos(turn), np.sin(turn), np.zeros(around)], axis=1)
-    low = base + radius * out
-    high = low + np.array([0.0, 0.0, height])
-    up = np.tile([0.0, 0.0, 1.0], (around, 1))
-    here = np.arange(around)
-    beside = np.roll(here, -1)
-    wall = np.concatenate(
-        [np.stack([here, beside, beside + around], 1), np.stack([here, beside + around, here + around], 1)]
-    )
-    fan = np.stack([np.zeros(around - 2, np.int64), here[1:-1], here[2:]], axis=1)
-    triangles = np.concatenate([wall, fan + 2 * around, fan[:, ::-1] + 3 * around])
-    return Mesh(np.concatenate([low, high, high, low]), np.concatenate([out, out, up, -up]), triangles)

@@ -21,7 +21,7 @@ from gaitway.render.palette import Palette, study_palette
 from gaitway.render.picture import Studio, render_frame
 from gaitway.render.staging import Stage, film_rate, following_cameras, set_stage, still_camera
 from gaitway.render.strips import save_png
-from gaitway.render.things import Obstacle, Paint
+from gaitway.render.things import Paint, Solid
 
 Picture = npt.NDArray[np.uint8]
 Progress = Callable[[int, int], None]
@@ -41,7 +41,7 @@ def film(
     camera: Camera | None = None,
     arrange: str = "row",
     trails: bool = False,
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Sequence[Solid] = (),
     paint: Sequence[Paint] = (),
     colors: Sequence[Palette] | Palette | None = None,
     body: BodyShape | None = None,
@@ -63,7 +63,7 @@ def film(
         camera: a camera of your own, which stands still.
         arrange: "row" starts everybody facing +X side by side; "placed" leaves clips where they are.
         trails: draw each root's path so far on the floor.
-        obstacles: boxes and cylinders that stand there all the time.
+        obstacles: solids that stand there all the time.
         paint: trails and marks that are on the floor all the time.
         colors: one palette for all, or one each; None draws a different one for each.
         body: recipe of the bodies; None makes them from the bones.

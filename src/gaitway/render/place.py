@@ -16,8 +16,8 @@ from gaitway.render.palette import linear_color
 from gaitway.render.picture import Studio
 from gaitway.render.things import Paint, Patch, Solid, Trail
 from gaitway.world.obstacle import PASSABLE, Obstacle
-from gaitway.world.shapes import Ball, Box, Cylinder, Polygon, Shape, Sphere
-from gaitway.world.surface import Surface, surface, terrain_surface
+from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere
+from gaitway.world.surface import surface, terrain_surface
 from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
@@ -82,7 +82,7 @@ class Place:
         corners = np.array([(x, y) for x in (x0, x1) for y in (y0, y1)])
         ground = self.world.ground(corners)
         cloud = np.concatenate([np.column_stack([corners, ground + h]) for h in (0.0, 1.8)])
-        cloud = np.concatenate([cloud, *(s.surface.points for s in self.still)])
+        cloud = np.concatenate([cloud, *(s.mesh.points for s in self.solids(0.0))])
         if azimuth is None:
             aslant = np.radians(9.0 if max(x1 - x0, y1 - y0) > 2.0 * min(x1 - x0, y1 - y0) else 16.0)
             azimuth = aslant + (-0.5 * np.pi if x1 - x0 >= y1 - y0 else 0.0)
@@ -109,6 +109,12 @@ class Place:
         )
 
 
+def solid_of(shape: Shape, color: str = "#b9b4aa") -> Solid:
+    """Any shape as something to be drawn, in an sRGB colour."""
+    points, triangles = surface(shape)
+    return Solid(Mesh(points, smooth_normals(points, triangles), triangles), color, smooth=isinstance(shape, Sphere))
+
+
 def _one_color(color: str | tuple[float, float, float], count: int) -> FloatArray:
     return np.tile(linear_color(color), (count, 1))
 
@@ -120,13 +126,7 @@ def _solids(world: World, obstacle: Obstacle, cutaway: float | None, moves: bool
         shape = _lowered(obstacle.shape, ground + cutaway)
     if shape is None:
         return []
-    round_ = isinstance(shape, Sphere) or any(isinstance(s, Ball) for s in shape.solids())
-    return [_solid(surface(shape), obstacle_color(obstacle, moves), round_)]
-
-
-def _solid(parts: Surface, color: str, smooth: bool) -> Solid:
-    points, triangles = parts
-    return Solid(Mesh(points, smooth_normals(points, triangles), triangles), color, smooth)
+    return [solid_of(shape, obstacle_color(obstacle, moves))]
 
 
 def _lowered(shape: Shape, top: float) -> Shape | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageDraw
 
-from gaitway.arrays import FloatArray
 from gaitway.errors import GaitwayError
 from gaitway.render._plan_canvas import Canvas
 from gaitway.render._plan_ground import EDGE, draw_ground
@@ -22,7 +21,7 @@ from gaitway.render._plan_things import draw_movers, draw_obstacles, items_of, p
 from gaitway.render.labels import LabelPlacer, text_font, write
 from gaitway.render.picture import MAX_PIXELS
 from gaitway.render.strips import save_png
-from gaitway.world.grid import GridSpec
+from gaitway.world.clearance import Clearance
 from gaitway.world.occupancy import Occupancy
 from gaitway.world.regions import Reach
 from gaitway.world.world import World
@@ -45,7 +44,7 @@ class _Wanted:
     text: str
     legend: bool
     grid: Occupancy | None
-    clearance: tuple[GridSpec, FloatArray] | None
+    clearance: Clearance | None
     reaches: Sequence[Reach]
     radius: float
 
@@ -78,7 +77,7 @@ def scene_plan(
     people: bool = True,
     legend: bool = True,
     grid: Occupancy | None = None,
-    clearance: tuple[GridSpec, FloatArray] | None = None,
+    clearance: Clearance | None = None,
     reaches: Sequence[Reach] = (),
     radius: float = 0.3,
 ) -> Image.Image:
@@ -93,7 +92,7 @@ def scene_plan(
         people: draw starts and goals.
         legend: explain the signs below the map.
         grid: show which cells of an occupancy grid are covered.
-        clearance: show a field of distances [m] (rows, columns) over a grid.
+        clearance: show how far obstacles are.
         reaches: show where these motions may begin to pass special obstacles (`library.reach.reaches`), and within
             `radius` of them where one may only be while passing.
         radius: of a character, for `reaches` [m].
@@ -132,7 +131,7 @@ def _one_plan(
     canvas = Canvas(world.bounds, sheet.map_size, sheet.scale, PAPER)
     contour_words = draw_ground(canvas, world.terrain)
     if wanted.clearance is not None:
-        draw_clearance(canvas, *wanted.clearance)
+        draw_clearance(canvas, wanted.clearance)
     draw_obstacles(canvas, items_of(world, [*painted(world), *world.obstacles]))
     draw_movers(canvas, world, time)
     if wanted.grid is not None:

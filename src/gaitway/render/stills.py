@@ -20,7 +20,7 @@ from gaitway.render.palette import Palette, person_palette
 from gaitway.render.picture import Studio, draw_labels, render_frame
 from gaitway.render.staging import Stage, look_from, set_stage, still_camera
 from gaitway.render.strips import save_png
-from gaitway.render.things import Label, Mark, Obstacle, Paint, Trail
+from gaitway.render.things import Label, Mark, Paint, Solid, Trail
 
 
 def still(
@@ -34,7 +34,7 @@ def still(
     camera: Camera | None = None,
     arrange: str = "row",
     trails: bool = False,
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Sequence[Solid] = (),
     paint: Sequence[Paint] = (),
     labels: Sequence[Label] = (),
     colors: Sequence[Palette] | Palette | None = None,
@@ -54,7 +54,7 @@ def still(
         camera: a camera of your own.
         arrange: "row" starts everybody facing +X side by side; "placed" leaves clips where they are.
         trails: draw the roots' whole paths on the floor.
-        obstacles: boxes and cylinders.
+        obstacles: solids (see `place.solid_of`).
         paint: trails and marks on the floor.
         labels: words at places of the world.
         colors: one palette for all, or one each.
@@ -134,7 +134,7 @@ def top_view(
     figures: bool = True,
     prints: bool = True,
     tick_s: float = 0.5,
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Sequence[Solid] = (),
     labels: bool | Sequence[str] = True,
     colors: Sequence[Palette] | None = None,
     body: BodyShape | None = None,
@@ -149,7 +149,7 @@ def top_view(
         figures: draw each clip's first and last pose.
         prints: draw where feet rest, from the clips' contacts.
         tick_s: seconds between heading ticks of a clip; every tenth point of a path has one. 0 for none.
-        obstacles: boxes and cylinders.
+        obstacles: solids (see `place.solid_of`).
         labels: write each clip's name at its start, or these words.
         colors: one palette each; None draws a different one for each.
         body: recipe of the bodies.
@@ -176,7 +176,7 @@ def top_view(
                 shown += [*stage.figures(0), *stage.figures(len(stage) - 1)]
         notes.append(Label(word, (line[0, 0], line[0, 1] - 0.55, 0.0), anchor="mm"))
         cloud.append(np.column_stack([line[:, :2], np.zeros(len(line))]))
-    cloud += [o.mesh().points for o in obstacles]
+    cloud += [o.mesh.points for o in obstacles]
     camera = _plan_camera(np.concatenate(cloud), size)
     studio = Studio(light_azimuth=np.radians(125.0), light_elevation=np.radians(62.0), fade=1000.0, grid=0.9)
     picture = render_frame(shown, camera, size=size, obstacles=obstacles, paint=paint, studio=studio, samples=samples)

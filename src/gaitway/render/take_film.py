@@ -13,7 +13,7 @@ from gaitway.errors import GaitwayError
 from gaitway.render.camera import Camera
 from gaitway.render.labels import text_font
 from gaitway.render.movies import MAX_FRAMES, Picture, Progress, checked_film, write_film
-from gaitway.render.picture import Studio, render_frame
+from gaitway.render.picture import Studio, checked_size, render_frame
 from gaitway.render.strips import save_png
 from gaitway.render.take_stage import TakeStage
 from gaitway.take.model import Take
@@ -105,7 +105,8 @@ def take_strip(
     for i, (moment, view) in enumerate(zip(moments, cameras, strict=True)):
         corner = (i % columns * tile[0], i // columns * tile[1])
         sheet.paste(Image.fromarray(_draw(stage, moment, view, tile, trails, labels, samples)), corner)
-        pen.text((corner[0] + 10, corner[1] + 8), f"{moment:.2f} s", fill=_STAMP, font=text_font(14))
+        words = (corner[0] + 10, corner[1] + 8), f"{moment:.2f} s"
+        pen.text(*words, fill=_STAMP, font=text_font(14), stroke_width=2, stroke_fill="#f6f6f4")
     if path is not None:
         save_png(sheet, path)
     return sheet
@@ -197,6 +198,7 @@ def _cameras(
     stage: TakeStage, camera: str | Camera, who: Sequence[str] | None, times: Sequence[float], size: tuple[int, int]
 ) -> list[Camera]:
     """One camera a moment."""
+    checked_size(size)
     if isinstance(camera, Camera):
         return [camera] * len(times)
     if camera == "overview":

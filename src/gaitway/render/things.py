@@ -12,7 +12,7 @@ from gaitway.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.body import BodyShape
-from gaitway.render.mesh import Mesh, box, cylinder
+from gaitway.render.mesh import Mesh
 from gaitway.render.palette import TONES, Palette, linear_color, person_palette
 
 
@@ -51,64 +51,19 @@ def figures_of(
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """Anything with a surface."""
+    """Anything with a surface; `place.solid_of` makes one of any shape of a world."""
 
-    surface: Mesh
+    mesh: Mesh
     color: str | FloatArray = "#b9b4aa"
     """One sRGB colour, or linear RGB of every vertex; (V, 3)."""
     smooth: bool = False
     """Whether it is one rounded surface rather than faces with edges between them; it is drawn faster then."""
 
-    def mesh(self) -> Mesh:
-        """Its surface."""
-        return self.surface
-
     def colors(self) -> FloatArray:
         """Linear RGB of every vertex; (V, 3)."""
         if isinstance(self.color, str):
-            return np.tile(linear_color(self.color), (len(self.surface.points), 1))
-        return owned(self.color, "solid colours", (len(self.surface.points), 3))
-
-
-@dataclass(frozen=True)
-class Box:
-    """A box that stands on the floor, or hangs with its underside at `bottom`."""
-
-    center: tuple[float, float]
-    """x and y of its middle [m]."""
-    size: tuple[float, float]
-    """Length along its own x and y [m]."""
-    height: float
-    """[m]."""
-    yaw: float = 0.0
-    """Turn about the vertical [rad]."""
-    bottom: float = 0.0
-    """Height of its underside over the floor [m]."""
-    color: str = "#b9b4aa"
-
-    def mesh(self) -> Mesh:
-        """Its surface."""
-        c, s = np.cos(self.yaw), np.sin(self.yaw)
-        axes = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-        middle = (*self.center, self.bottom + 0.5 * self.height)
-        return box(middle, axes, (0.5 * self.size[0], 0.5 * self.size[1], 0.5 * self.height))
-
-
-@dataclass(frozen=True)
-class Cylinder:
-    """An upright cylinder."""
-
-    center: tuple[float, float]
-    """x and y of its axis [m]."""
-    radius: float
-    height: float
-    bottom: float = 0.0
-    """Height of its underside over the floor [m]."""
-    color: str = "#b9b4aa"
-
-    def mesh(self) -> Mesh:
-        """Its surface."""
-        return cylinder((*self.center, self.bottom), self.radius, self.height)
+            return np.tile(linear_color(self.color), (len(self.mesh.points), 1))
+        return owned(self.color, "solid colours", (len(self.mesh.points), 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,5 +145,4 @@ class Label:
     """Colour of a rim around the letters."""
 
 
-Obstacle = Solid | Box | Cylinder
 Paint = Trail | Mark | Patch

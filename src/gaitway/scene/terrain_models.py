@@ -32,7 +32,7 @@ class TerrainItem(SceneItem):
         le=HIGHEST,
         example=2.0,
     )
-    origin: Point | None = field("Where the file's first height lies; [0, 0] where nothing is written", None, unit="m")
+    origin: Point | None = field("Corner of least x and y; [0, 0] where nothing is written", None, unit="m")
     hills: HillsItem | None = None
 
     @model_validator(mode="after")

@@ -90,24 +90,33 @@ def _mix(work: FloatArray, a: int, b: int, first: int, stop: int, t: float, n: i
 
 
 @kernel
-def _read(frames: Single, row: int, t: float, first: int, stop: int, n: int, work: FloatArray) -> None:
+def _sample(frames: Single, row: int, t: float, first: int, stop: int, n: int, work: FloatArray) -> None:
     """Joints `first` up to `stop` between pool row `row` and the next, into work[n]; exact at t = 0."""
-    if t == 0.0:
+    after = row + 1 if t > 0.0 else row
+    for j in range(first, stop):
+        cosine = 0.0
         for k in range(4):
-            for j in range(first, stop):
-                work[n, k, j] = frames[row, k, j]
-        return
-    r, after, far = 1.0 - t, row + 1, 0
+            work[n, k, j] = frames[row, k, j]
+            cosine += work[n, k, j] * frames[after, k, j]
+        if t > 0.0:
+            gap = 1.0 - abs(cosine)
+            p, q = _share(1.0 - t, gap), _share(t, gap)
+            if cosine < 0.0:
+                q = -q
+            for k in range(4):
+                work[n, k, j] = p * work[n, k, j] + q * frames[after, k, j]
+
+
+@kernel
+def _read(frames: Single, row: int, t: float, first: int, work: FloatArray) -> None:
+    """As `_sample`, into row 6, for all joints from `first` on, and fast: a loop over joints without branches."""
+    stop, r, after, far = work.shape[2], 1.0 - t, row + 1 if t > 0.0 else row, 0
     # the series of `_share`, with what does not depend on the joint taken out of the loop
     a1, a2, a3 = (1.0 - r * r) * (1.0 / 3.0), (4.0 - r * r) * 0.1, (9.0 - r * r) * (1.0 / 21.0)
     b1, b2, b3 = (1.0 - t * t) * (1.0 / 3.0), (4.0 - t * t) * 0.1, (9.0 - t * t) * (1.0 / 21.0)
     for j in range(first, stop):
-        w, x, y, z = (
-            float(frames[row, 0, j]),
-            float(frames[row, 1, j]),
-            float(frames[row, 2, j]),
-            float(frames[row, 3, j]),
-        )
+        w, x = float(frames[row, 0, j]), float(frames[row, 1, j])
+        y, z = float(frames[row, 2, j]), float(frames[row, 3, j])
         w2, x2 = float(frames[after, 0, j]), float(frames[after, 1, j])
         y2, z2 = float(frames[after, 2, j]), float(frames[after, 3, j])
         cosine = w * w2 + x * x2 + y * y2 + z * z2
@@ -116,26 +125,20 @@ def _read(frames: Single, row: int, t: float, first: int, stop: int, n: int, wor
         q = t * (1.0 + b1 * gap * (1.0 + b2 * gap * (1.0 + b3 * gap)))
         q = q if cosine >= 0.0 else -q
         far += gap > NEAR
-        work[n, 0, j], work[n, 1, j] = p * w + q * w2, p * x + q * x2
-        work[n, 2, j], work[n, 3, j] = p * y + q * y2, p * z + q * z2
+        work[6, 0, j], work[6, 1, j] = p * w + q * w2, p * x + q * x2
+        work[6, 2, j], work[6, 3, j] = p * y + q * y2, p * z + q * z2
     if far > 0:
-        for i in range(2):
-            for k in range(4):
-                for j in range(first, stop):
-                    work[i, k, j] = frames[row + i, k, j]
-        _mix(work, 0, 1, first, stop, t, n)
+        _sample(frames, row, t, first, stop, 6, work)
 
 
 @kernel
-def _plain(
-    table: FloatArray, frames: Single, s: int, u: float, stop: int, n: int, roots: FloatArray, work: FloatArray
-) -> None:
-    """Frame `u` of the clip of segment `s`, placed: the root into roots[n], joints up to `stop` into work[n]."""
+def _root(table: FloatArray, frames: Single, s: int, u: float, n: int, roots: FloatArray, work: FloatArray) -> None:
+    """The root at frame `u` of the clip of segment `s`, placed: position into roots[n], rotation into work[n]."""
     held = min(max(u, 0.0), table[s, 10] - 1.0)
     low = int(held)
     t = held - low
     row, last = int(table[s, 9]) + low, frames.shape[2] - 1
-    _read(frames, row, t, 0, stop, n, work)
+    _sample(frames, row, t, 0, 1, n, work)
     for k in range(3):
         roots[n, k] = frames[row, k, last]
         if t > 0.0:
@@ -151,36 +154,37 @@ def _plain(
 
 
 @kernel
-def _faded(
-    table: FloatArray, frames: Single, s: int, u: float, stop: int, n: int, roots: FloatArray, work: FloatArray
-) -> None:
-    """As `_plain`, while segment `s` fades in; on the way through rows 0 and 1."""
-    since = (u - table[s, 1]) / table[s, 2]
-    share = min(max(since / table[s, 8], 0.0), 1.0)
-    weight = share * share * (3.0 - 2.0 * share)
-    before = _snapped(table[s - 1, 1] + table[s - 1, 2] * (table[s, 0] + since - table[s - 1, 0]))
+def _faded(table: FloatArray, frames: Single, s: int, k: int, n: int, work: FloatArray) -> None:
+    """All joints but the root where segment `s`, fading in, shows frame `k` of its clip, into work[n]."""
+    time, weight = _fade(table, s, float(k))
     for i in range(2):
-        _plain(table, frames, s - 1 + i, u if i == 1 else before, stop, 2 + i, roots, work)
-    for k in range(3):
-        roots[n, k] = roots[2, k] + weight * (roots[3, k] - roots[2, k])
-    _mix(work, 2, 3, 0, stop, weight, n)
+        r = s - 1 + i
+        u = float(k) if i == 1 else _snapped(table[r, 1] + table[r, 2] * (time - table[r, 0]))
+        held = min(max(u, 0.0), table[r, 10] - 1.0)
+        low = int(held)
+        _sample(frames, int(table[r, 9]) + low, held - low, 1, work.shape[2], 2 + i, work)
+    _mix(work, 2, 3, 1, work.shape[2], weight, n)
 
 
 @kernel
-def _fading(table: FloatArray, frames: Single, s: int, u: float, roots: FloatArray, work: FloatArray) -> None:
-    """The pose of row 6 while segment `s` fades in.
+def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
+    """When segment `s` shows frame `u` [s], and how far it has faded in by then, 0 to 1."""
+    since = (u - table[s, 1]) / table[s, 2]
+    share = min(max(since / table[s, 8], 0.0), 1.0)
+    return table[s, 0] + since, share * share * (3.0 - 2.0 * share)
 
-    The root is blended as of now, the other joints at the frames before and after, and these are interpolated.
-    """
-    row, k, stop = int(table[s, 11]), int(np.floor(u)), work.shape[2]
-    t = u - k
-    if row >= 0:
-        _read(frames, row + k, t, 1, stop, 6, work)
-    else:
-        for i in range(2):
-            _faded(table, frames, s, float(k + i), stop, 4 + i, roots, work)
-        _mix(work, 4, 5, 1, stop, t, 6)
-    _faded(table, frames, s, u, 1, 6, roots, work)
+
+@kernel
+def _fading_root(table: FloatArray, frames: Single, s: int, u: float, roots: FloatArray, work: FloatArray) -> None:
+    """The root of row 6 while segment `s` fades in."""
+    time, weight = _fade(table, s, u)
+    for i in range(2):
+        r = s - 1 + i
+        shown = u if i == 1 else _snapped(table[r, 1] + table[r, 2] * (time - table[r, 0]))
+        _root(table, frames, r, shown, 2 + i, roots, work)
+    for k in range(3):
+        roots[6, k] = roots[2, k] + weight * (roots[3, k] - roots[2, k])
+    _mix(work, 2, 3, 0, 1, weight, 6)
 
 
 @kernel
@@ -209,7 +213,7 @@ def _layered(
         joint = int(max(what, 0.0))
         if joint >= work.shape[2]:
             continue
-        _read(samples, row, t, 0, 1, 2, work)
+        _sample(samples, row, t, 0, 1, 2, work)
         # a = first times b; a turn of the root in the world comes after its own rotation
         a, b = (2, 6) if what == ROOT_TURN else (6, 2)
         i1, i2 = (0, joint) if what == ROOT_TURN else (joint, 0)
@@ -294,9 +298,23 @@ def evaluate(
         s, time = segments[n], times[n]
         u = _snapped(table[s, 1] + table[s, 2] * (time - table[s, 0]))
         if time - table[s, 0] >= table[s, 8] - SLACK:
-            _plain(table, frames, s, u, stop, 6, roots, work)
+            _root(table, frames, s, u, 6, roots, work)
+            held = min(max(u, 0.0), table[s, 10] - 1.0)
+            low = int(held)
+            row, t = int(table[s, 9]) + low, held - low
         else:
-            _fading(table, frames, s, u, roots, work)
+            # the root is blended as of now, the other joints at the frames before and after, which are interpolated
+            _fading_root(table, frames, s, u, roots, work)
+            low = int(np.floor(u))
+            row, t = int(table[s, 11]), u - low
+            if row < 0:
+                for i in range(2):
+                    _faded(table, frames, s, low + i, 4 + i, work)
+                _mix(work, 4, 5, 1, stop, t, 6)
+            else:
+                row += low
+        if row >= 0 and stop > 1:
+            _read(frames, row, t, 1, work)
         if len(layer_rows) > 0:
             _layered(layer_rows, channels, samples, fps, characters[n], time, roots, work)
         if len(positions) > 0:

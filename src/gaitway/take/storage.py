@@ -48,8 +48,6 @@ MAX_HEADER = 256_000_000
 """Bytes of the header."""
 MAX_FRAMES = 50_000_000
 """Frames of a clip or samples of a layer."""
-_LEVEL = 4
-"""Of compression; on tables of a crowd, 9 takes three times as long for two hundredths of the size."""
 _POSE_COLUMNS = ("x", "y", "heading")
 
 Built = TypeVar("Built")
@@ -67,7 +65,7 @@ def save_take(take: Take, path: str | Path) -> None:
     header, arrays = _header(take), _arrays(take)
     header["sha256"] = _digest(header, arrays)
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
-    with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         _write(archive, "header", np.frombuffer(text, dtype=np.uint8))
         for name, array in arrays.items():
             _write(archive, name, array)
@@ -226,7 +224,7 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, spec: _Spec, sizes: M
         shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
         wanted, kinds = spec
         fits = len(shape) == len(wanted) and all(w in (None, n) for w, n in zip(wanted, shape, strict=True))
-        if dtype.hasobject or dtype.str not in kinds.split() or not fits or by_column and len(shape) > 1:
+        if dtype.hasobject or dtype.str not in kinds.split() or not fits or (by_column and len(shape) > 1):
             raise FormatError(path, f"array '{name}' is {dtype} of shape {shape}, expected {kinds} of {wanted}")
         size = math.prod(shape) * dtype.itemsize
         if size > sizes[name]:

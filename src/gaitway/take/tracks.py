@@ -67,7 +67,7 @@ class ClipEnds:
     """What joining needs to know of clips, each found once; share one between calls that use the same clips."""
 
     paths: dict[Clip, FloatArray] = field(default_factory=dict)
-    steps: dict[tuple[Clip, Clip], float] = field(default_factory=dict)
+    joins: dict[tuple[Clip, Clip, int], tuple[float, float, float, float]] = field(default_factory=dict)
 
     def path(self, clip: Clip) -> FloatArray:
         """`clip.planar_path()`."""
@@ -75,11 +75,21 @@ class ClipEnds:
             self.paths[clip] = clip.planar_path()
         return self.paths[clip]
 
-    def height_step(self, before: Clip, after: Clip) -> float:
-        """`motion.blending.height_step`."""
-        if (before, after) not in self.steps:
-            self.steps[before, after] = height_step(before, after)
-        return self.steps[before, after]
+    def join(self, before: Clip, after: Clip, fade: int) -> tuple[float, float, float, float]:
+        """How `after` is moved (x, y, heading) and raised, relative to `before`, to follow it.
+
+        Args:
+            before: the clip before.
+            after: the clip that follows.
+            fade: frames that they share; 0 where they share the last and first frame.
+        """
+        key = (before, after, fade)
+        if key not in self.joins:
+            middle = fade // 2
+            here = self.path(before)[len(before) - fade + middle if fade else -1]
+            move = planar.compose(here, planar.inverse(self.path(after)[middle]))
+            self.joins[key] = (*move.tolist(), 0.0 if fade else height_step(before, after))
+        return self.joins[key]
 
 
 def lay_track(
@@ -126,33 +136,51 @@ def lay_track(
     target = np.asarray(start_pose, dtype=np.float64)
     if target.shape != (3,) or not np.isfinite(target).all():
         raise TakeError(f"track '{name}': start_pose is three finite numbers x, y, heading; got {start_pose!r}")
-    move = planar.compose(target, planar.inverse(known.path(clips[0])[0]))
-    begins, played, fade = float(start_time), float(height), 0
-    rows = [(begins, 0.0, *move, played, 0.0)]
-    for before, after in pairwise(clips):
-        step = 1.0 / (before.fps * speed)
-        if blend > 0.0:
-            if before.fps != after.fps:
-                raise TakeError(f"track '{name}': '{before.name}' and '{after.name}' differ in rate; resample one")
-            fade = _fade_frames(name, before, after, blend * before.fps, fade)
-            shared, middle = len(before) - fade, fade // 2
-            here = planar.compose(move, known.path(before)[shared + middle])
-            move = planar.compose(here, planar.inverse(known.path(after)[middle]))
-            begins += shared * step
-            # weights rise from the frame before the window to the frame after it, as motion.concatenate has them
-            rows.append((begins - step, -1.0 / after.fps, *move, played, (fade + 1) * step))
-            continue
-        here = planar.compose(move, known.path(before)[-1])
-        move = planar.compose(here, planar.inverse(known.path(after)[0]))
-        played += known.height_step(before, after)
-        begins += (len(before) - 1) * step
-        rows.append((begins, 0.0, *move, played, 0.0))
-    table = np.array(rows)
+    first = planar.compose(target, planar.inverse(known.path(clips[0])[0]))
+    fades = _fades(name, clips, blend) if blend > 0.0 else [0] * (len(clips) - 1)
+    joins = [known.join(before, after, fade) for (before, after), fade in zip(pairwise(clips), fades, strict=True)]
+    poses, heights = _chained(first, float(height), np.array(joins).reshape(-1, 4))
+    faded, shared = np.array([0, *fades]), np.array([0, *(fade or 1 for fade in fades)])
+    steps = 1.0 / (speed * np.array([clip.fps for clip in clips]))  # seconds from frame to frame
+    lengths = np.array([len(clip) for clip in clips])
+    begins = start_time + np.concatenate([[0.0], np.cumsum((lengths[:-1] - shared[1:]) * steps[:-1])])
+    # weights rise from the frame before the window to the frame after it, as motion.concatenate has them
+    lead = np.where(faded > 0, steps, 0.0)
     return Track(
-        name, tuple(clips), table[:, 0], table[:, 1], np.full(len(clips), float(speed)), table[:, 2:5], table[:, 5],
-        table[:, 6], tuple(c.name for c in clips) if behaviors is None else tuple(behaviors),
-        begins + clips[-1].duration / speed, _goal(name, goal), radius, tuple(layers),
-    )  # fmt: skip
+        name=name,
+        clips=tuple(clips),
+        starts=begins - lead,
+        offsets=-lead * speed,
+        speeds=np.full(len(clips), float(speed)),
+        poses=poses,
+        heights=heights,
+        blends=np.where(faded > 0, (faded + 1) * steps, 0.0),
+        behaviors=tuple(clip.name for clip in clips) if behaviors is None else tuple(behaviors),
+        end=float(begins[-1] + clips[-1].duration / speed),
+        goal=_goal(name, goal),
+        radius=radius,
+        layers=tuple(layers),
+    )
+
+
+def _chained(first: FloatArray, height: float, joins: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Planar moves (S, 3) and heights (S,) of clips, each of which is moved and raised relative to the one before."""
+    headings = first[2] + np.concatenate([[0.0], np.cumsum(joins[:, 2])])
+    cosine, sine = np.cos(headings[:-1]), np.sin(headings[:-1])
+    x = np.concatenate([[first[0]], cosine * joins[:, 0] - sine * joins[:, 1]])
+    y = np.concatenate([[first[1]], sine * joins[:, 0] + cosine * joins[:, 1]])
+    heights = height + np.concatenate([[0.0], np.cumsum(joins[:, 3])])
+    return np.column_stack([np.cumsum(x), np.cumsum(y), planar.wrap_angle(headings)]), heights
+
+
+def _fades(name: str, clips: Sequence[Clip], blend: float) -> list[int]:
+    """Frames that each clip shares with the next."""
+    fades: list[int] = []
+    for before, after in pairwise(clips):
+        if before.fps != after.fps:
+            raise TakeError(f"track '{name}': '{before.name}' and '{after.name}' differ in rate; resample one")
+        fades.append(_fade_frames(name, before, after, blend * before.fps, fades[-1] if fades else 0))
+    return fades
 
 
 def _fade_frames(name: str, before: Clip, after: Clip, wanted: float, earlier: int) -> int:

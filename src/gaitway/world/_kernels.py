@@ -321,6 +321,15 @@ def _sort(values: IntArray, start: int, stop: int) -> None:
 
 
 @kernel
+def window_of_spans(spans: Spans) -> tuple[int, int, int, int]:
+    """Row, column, end row and end column of the smallest window that holds one span or more."""
+    column, column_end = spans[0, 1], spans[0, 2]
+    for k in range(1, len(spans)):
+        column, column_end = min(column, spans[k, 1]), max(column_end, spans[k, 2])
+    return spans[0, 0], column, spans[len(spans) - 1, 0] + 1, column_end
+
+
+@kernel
 def add_spans(counts: Counts, mask: Counts, bit: int, spans: Spans) -> None:
     """Count one more in every cell of the spans, and set the bit there."""
     for k in range(len(spans)):

@@ -56,8 +56,7 @@ def body_footprint(
             (x0, y0), (x1, y1) = poses[:, :2].min(axis=0) - reach, poses[:, :2].max(axis=0) + reach
         lowest, highest = ground_range(terrain, (x0 - radius, y0 - radius, x1 + radius, y1 + radius))
         low, high = lowest + low, highest + high
-    bottom, top = shape.heights
-    return shape.footprint(low, high) if bottom < high and top > low else NOTHING
+    return shape.footprint(low, high)
 
 
 def ground_range(terrain: Terrain, bounds: Bounds) -> tuple[float, float]:

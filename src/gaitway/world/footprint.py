@@ -57,14 +57,13 @@ class Footprint:
 
         Grids ask every shape for its outline whenever they are built, so shapes make theirs this way.
         """
-        points = np.array([point for ring in rings for point in ring], dtype=np.float64)
-        starts = np.array([0, *accumulate(len(ring) for ring in rings)], dtype=np.int64)
+        corners = rings[0] if len(rings) == 1 else [point for ring in rings for point in ring]
+        points = np.array(corners, dtype=np.float64)
+        starts = np.array([0, *accumulate(map(len, rings))], dtype=np.int64)
         points.setflags(write=False)
         starts.setflags(write=False)
         made = object.__new__(Footprint)
-        object.__setattr__(made, "points", points)
-        object.__setattr__(made, "ring_starts", starts)
-        object.__setattr__(made, "radius", radius)
+        made.__dict__.update(points=points, ring_starts=starts, radius=radius)
         return made
 
     @property

@@ -250,7 +250,8 @@ class Occupancy:
         """Add many at once: those of one kind together, so that each layer is filled in one go."""
         if len(obstacles) > MAX_COUNTED:
             raise WorldError(f"{len(obstacles)} obstacles; one grid can count {MAX_COUNTED}")
-        layers = [0 if obstacle.kind == PASSABLE else self._layer(obstacle.kind) for obstacle in obstacles]
+        layer_of = {kind: self._layer(kind) for kind in dict.fromkeys(o.kind for o in obstacles) if kind != PASSABLE}
+        layers = [layer_of.get(obstacle.kind, 0) for obstacle in obstacles]
         order = sorted(range(len(obstacles)), key=layers.__getitem__)
         spans, starts = rasterise_all([self._footprint(obstacles[k]) for k in order], self.spec, self.radius)
         bounds = starts.tolist()

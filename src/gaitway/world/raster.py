@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray, IntArray, read_only
+from gaitway.arrays import FloatArray, IntArray
 from gaitway.world import _kernels
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import EMPTY_WINDOW, SLACK, GridSpec, Window
@@ -54,16 +54,15 @@ def rasterise_rings(
     group_starts: IntArray,
     spec: GridSpec,
 ) -> tuple[SpanArray, IntArray]:
-    """As `rasterise`, for groups of rings; the arguments are those of the kernel `raster`, without the slack."""
+    """As `rasterise`, for groups of rings; the arguments are those of the kernel `raster`, without the slack.
+
+    All arrays become read-only, where they are not yet, so that the kernel is compiled for one kind of array alone.
+    """
+    radii = radii + SLACK
+    for array in (points, ring_starts, parts, radii, group_starts):
+        array.setflags(write=False)
     spans, span_starts = _kernels.raster(
-        read_only(points),
-        read_only(ring_starts),
-        read_only(parts),
-        read_only(radii + SLACK),
-        read_only(group_starts),
-        *spec.origin,
-        spec.cell,
-        *spec.shape,
+        points, ring_starts, parts, radii, group_starts, *spec.origin, spec.cell, *spec.shape
     )
     spans.setflags(write=False)
     return spans, span_starts
@@ -73,7 +72,7 @@ def window_of(spans: SpanArray) -> Window:
     """The smallest window that holds some spans (S, 3)."""
     if len(spans) == 0:
         return EMPTY_WINDOW
-    return Window(int(spans[0, 0]), int(spans[:, 1].min()), int(spans[-1, 0]) + 1, int(spans[:, 2].max()))
+    return Window(*_kernels.window_of_spans(spans))
 
 
 def filled(spans: SpanArray, spec: GridSpec) -> npt.NDArray[np.bool_]:

@@ -98,19 +98,19 @@ class Reach:
 
     def greatest_over(self, depth: float) -> float:
         """Greatest height [m] of something of a depth [m] that it gets over at the best place; 0 if nowhere."""
-        return max((self.cleared_over(m - 0.5 * depth, m + 0.5 * depth) for m in self._middles(depth)), default=0.0)
+        return float(self._windows(depth)[1].max(initial=0.0))
 
     def least_under(self, depth: float) -> float:
         """Least clearance [m] of something of a depth [m] that it gets under at the best place; inf if nowhere."""
-        return min((self.cleared_under(m - 0.5 * depth, m + 0.5 * depth) for m in self._middles(depth)), default=np.inf)
+        return float(self._windows(depth)[2].min(initial=np.inf))
 
     def placements(self, depth: float, bottom: float, top: float) -> tuple[float, float] | None:
         """Where the middle of something of a depth [m] along the way may be; None if nowhere.
 
         Of several stretches it is the one nearest to `passing`, so that a low thing is not stepped over by chance.
         """
-        middles = self._middles(depth)
-        good = np.array([self.passes(m - 0.5 * depth, m + 0.5 * depth, bottom, top) for m in middles], dtype=np.bool_)
+        middles, over, under = self._windows(depth)
+        good = (top <= over) | (bottom >= under)
         if not good.any():
             return None
         best = int(np.argmin(np.where(good, np.abs(middles - self.passing), np.inf)))
@@ -119,11 +119,21 @@ class Reach:
         stop = best + int(after[0]) - 1 if len(after) else len(good) - 1
         return float(middles[start]), float(middles[stop])
 
-    def _middles(self, depth: float) -> FloatArray:
-        """Where the middle of something of a depth can be that lies wholly between the first and the last place."""
-        middles = self.first + self.cell * np.arange(len(self.lowest) + 1)
+    def _windows(self, depth: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Where the middle of something of a depth can be between its first and last place, and what clears it there.
+
+        Returns:
+            Middles [m], heights that are cleared over, and under; (M,) each.
+        """
+        half = max(int(np.ceil(0.5 * depth / self.cell - 1e-9)), 1)
+        if 2 * half > len(self.lowest):
+            return np.empty(0), np.empty(0), np.empty(0)
+        over = np.lib.stride_tricks.sliding_window_view(self.lowest, 2 * half).min(axis=1) - MARGIN
+        under = np.lib.stride_tricks.sliding_window_view(self.highest, 2 * half).max(axis=1) + MARGIN
+        middles = self.first + self.cell * (half + np.arange(len(over), dtype=np.float64))
         length = float(np.hypot(self.move[0], self.move[1]))
-        return np.asarray(middles[(middles > 0.5 * depth) & (middles < length - 0.5 * depth)], dtype=np.float64)
+        inside = (middles > 0.5 * depth) & (middles < length - 0.5 * depth)
+        return middles[inside], over[inside], under[inside]
 
     def _between(self, low: float, high: float) -> slice:
         """Stations that an interval touches."""

@@ -1,0 +1,146 @@
+"""Occupancy, clearance and timed grids, beside Pillow, shapely and SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import cycle
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+import shapely
+from PIL import Image, ImageDraw
+
+from gaitway.arrays import FloatArray
+from gaitway.bench._timing import BenchRow, BenchTable, machine, measure, peer_label
+from gaitway.world import plane
+from gaitway.world.clearance import Clearance
+from gaitway.world.grid import GridSpec
+from gaitway.world.mover import Mover
+from gaitway.world.obstacle import WALL, Obstacle
+from gaitway.world.occupancy import Occupancy
+from gaitway.world.shapes import Box, Cylinder, Polygon, Shape
+from gaitway.world.timed import TimedOccupancy
+from gaitway.world.world import World
+
+CELLS, CELL, RADIUS, OBSTACLES = 1080, 0.05, 0.3, 200
+MOVERS, SECONDS, STEP = 100, 60.0, 0.1
+REACH = 2.0
+"""How far the live clearance looks [m]."""
+EXACT_TARGET, MOVE_TARGET, CLEARANCE_TARGET, UPDATE_TARGET, TRACK_TARGET = 100.0, 50.0, 4.0, 30.0, 30.0
+
+
+def run() -> BenchTable:
+    """Build a grid of 200 obstacles, move one of them, and find clearances and what 100 movers cover (one thread)."""
+    world = _scene()
+    size = f"{CELLS} x {CELLS}"
+    spec = GridSpec.covering(world.bounds, CELL)
+    grid = Occupancy.of(world, spec, RADIUS)
+    live, near = grid.copy(), Clearance(grid, REACH)
+    places = cycle([world.obstacles[0], _moved(world.obstacles[0])])
+    outlines = [_outline(obstacle.shape, spec) for obstacle in world.obstacles]
+    tasks: dict[str, Callable[[], object]] = {
+        "build": lambda: Occupancy.of(world, spec, RADIUS),
+        "fill": lambda: _filled(outlines, spec),
+        "move": lambda: live.replace(0, next(places)),
+        "clearance": lambda: Clearance(grid),
+        "edt": lambda: scipy.ndimage.distance_transform_edt(grid.mask == 0) * CELL,
+        "near": lambda: Clearance(grid, REACH),
+        "update": lambda: near.update(grid.window(0)),
+    }
+    times = measure(tasks)
+    slow = measure({"shapely": lambda: _by_shapely(world, spec), **_crowd(world, spec)}, rounds=1)
+    timed = f"{MOVERS} movers, {SECONDS:g} s in slots of {STEP:g} s"
+    polygons, squares = f"{peer_label('pillow')}, fill (not conservative)", f"{peer_label('shapely')}, squares in reach"
+    rows = (
+        BenchRow(f"occupancy {size}", polygons, times["build"], times["fill"]),
+        BenchRow(f"occupancy {size}", squares, times["build"], slow["shapely"], EXACT_TARGET),
+        BenchRow("move one obstacle", "gaitway, all anew", times["move"], times["build"], MOVE_TARGET),
+        BenchRow(
+            f"clearance {size}", f"{peer_label('scipy')}, EDT", times["clearance"], times["edt"], CLEARANCE_TARGET
+        ),
+        BenchRow(
+            f"clearance to {REACH:g} m, one moved", "gaitway, anew", times["update"], times["near"], UPDATE_TARGET
+        ),
+        BenchRow(timed, "none", slow["timed"], None),
+        BenchRow("one more track of 60 s at 30 Hz", "gaitway, all movers", slow["track"], slow["timed"], TRACK_TARGET),
+    )
+    title = f"world: {OBSTACLES} obstacles in {size} cells; median, fastest and slowest of interleaved rounds"
+    return BenchTable(title, rows, machine(("shapely", "pillow", "scipy")))
+
+
+def _scene() -> World:
+    """Boxes, cylinders and polygons anywhere, some of which can be jumped or ducked under."""
+    rng = np.random.default_rng(0)
+    side = CELLS * CELL
+    kinds = (WALL, WALL, WALL, "jump", "duck")
+    obstacles = [Obstacle(_shape(rng, number, side), kinds[number % len(kinds)]) for number in range(OBSTACLES)]
+    return World((0.0, 0.0, side, side), tuple(obstacles))
+
+
+def _shape(rng: np.random.Generator, number: int, side: float) -> Shape:
+    x, y = (float(v) for v in rng.uniform(0.0, side, 2))
+    if number % 3 == 0:
+        length, width = (float(v) for v in rng.uniform(0.5, 4.0, 2))
+        return Box((x, y), (length, width), 2.0, float(rng.uniform(0.0, np.pi)))
+    if number % 3 == 1:
+        return Cylinder((x, y), float(rng.uniform(0.2, 1.5)), 2.0)
+    angles, lengths = np.linspace(0.0, 2.0 * np.pi, 7, endpoint=False), rng.uniform(0.4, 2.0, 7)
+    corners = np.stack([x + lengths * np.cos(angles), y + lengths * np.sin(angles)], axis=-1)
+    return Polygon(tuple((float(a), float(b)) for a, b in corners), 2.0)
+
+
+def _moved(obstacle: Obstacle) -> Obstacle:
+    return Obstacle(obstacle.shape.placed((0.7, 0.4, 0.0)), obstacle.kind)
+
+
+def _outline(shape: Shape, spec: GridSpec) -> list[float]:
+    """A shape grown by the radius as Pillow takes it: corners in cells, one after another."""
+    area = plane.drawn(shape.footprint().grown(RADIUS))
+    corners: list[float] = ((shapely.get_coordinates(area.exterior) - spec.origin) / spec.cell).ravel().tolist()
+    return corners
+
+
+def _filled(outlines: Sequence[list[float]], spec: GridSpec) -> npt.NDArray[np.uint8]:
+    """Outlines that have been grown already, filled; cells that are only touched are left free."""
+    picture = Image.new("L", spec.shape[::-1])
+    draw = ImageDraw.Draw(picture)
+    for outline in outlines:
+        draw.polygon(outline, fill=1)
+    return np.asarray(picture)
+
+
+def _by_shapely(world: World, spec: GridSpec) -> FloatArray:
+    """The squares within the radius of each obstacle, as exact as ours; only those around it are asked for."""
+    x, y = (a + spec.cell * np.arange(n) for a, n in zip(spec.origin, spec.shape[::-1], strict=True))
+    counts = np.zeros(spec.shape)
+    for obstacle in world.obstacles:
+        footprint = obstacle.shape.footprint()
+        x0, y0, x1, y1 = footprint.grown(RADIUS).bounds
+        i, j = np.flatnonzero((y >= y0 - spec.cell) & (y <= y1)), np.flatnonzero((x >= x0 - spec.cell) & (x <= x1))
+        squares = shapely.box(x[j], y[i, None], x[j] + spec.cell, y[i, None] + spec.cell)
+        core = plane.core(footprint)
+        shapely.prepare(core)
+        counts[np.ix_(i, j)] += shapely.dwithin(core, squares, footprint.radius + RADIUS)
+    return counts
+
+
+def _crowd(world: World, spec: GridSpec) -> dict[str, Callable[[], object]]:
+    """Movers on long walks, half of them people and half of them carts: all in slots, or one more after them."""
+    rng = np.random.default_rng(1)
+    keys = np.arange(0.0, SECONDS + 1.0, 2.0)
+    movers = []
+    for number in range(MOVERS):
+        walk = np.cumsum(rng.normal(0.0, 1.5, (len(keys), 3)), axis=0) * (1.0, 1.0, 0.3)
+        walk[:, :2] += rng.uniform(0.1, 0.9, 2) * CELLS * CELL
+        shape = Cylinder((0.0, 0.0), 0.3, 1.8) if number % 2 else Box((0.0, 0.0), (1.2, 0.6), 1.8)
+        movers.append(Mover.of(shape, keys, walk))
+    place = World(world.bounds, (), tuple(movers))
+    frames = np.arange(0.0, SECONDS, 1.0 / 30.0)
+    track = place.movers[1].pose(frames)[:, :2]
+    timed = TimedOccupancy.of(place, spec, RADIUS, 0.0, SECONDS, STEP)
+
+    return {
+        "timed": lambda: TimedOccupancy.of(place, spec, RADIUS, 0.0, SECONDS, STEP),
+        "track": lambda: timed.remove(timed.add_track(frames, track, RADIUS)),
+    }

@@ -1,0 +1,151 @@
+"""Takes in pictures and films."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from figures import walking
+from gaitway.errors import GaitwayError, TakeError
+from gaitway.render import Camera
+from gaitway.render.take_film import take_film, take_still, take_strip
+from gaitway.render.take_stage import TakeStage
+from gaitway.take import Take, assemble, lay_track
+from gaitway.world import Box, Obstacle, Terrain, World
+
+SIZE = (200, 120)
+
+
+@pytest.fixture(scope="module")
+def take() -> Take:
+    clip = walking(seconds=2.0, fps=30.0)
+    tracks = [
+        lay_track(name, [clip], (0.0, y, 0.0), start) for name, y, start in (("ada", 0.0, 0.0), ("ben", 2.0, 1.0))
+    ]
+    return assemble(tracks)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World((-2, -2, 6, 4), (Obstacle(Box((4, 1), (0.3, 3), 1.0)),))
+
+
+def test_only_those_who_are_present_are_shown(take: Take, world: World):
+    stage = TakeStage.of(take, world)
+    assert [len(stage.figures(t)) for t in (0.5, 1.5, 2.5)] == [1, 2, 1]
+    alone = stage.figures(0.5)[0]
+    assert alone.positions[0, 0] == pytest.approx(0.5, abs=0.1)
+    assert alone.positions[0, 1] == pytest.approx(0.0, abs=0.1)
+
+
+def test_people_differ_and_stay_the_same(take: Take, world: World):
+    early, late = TakeStage.of(take, world).figures(1.2), TakeStage.of(take).figures(1.8)
+    assert not np.array_equal(early[0].colors, early[1].colors)
+    assert early[0].body != early[1].body
+    assert np.array_equal(early[1].colors, late[1].colors)
+    assert early[1].body == late[1].body
+
+
+def test_a_still_shows_people_where_they_are(take: Take, world: World):
+    """Taking ben away changes the picture about where ben is, and not where ada is."""
+    camera = Camera(np.array([2.0, 1.0, 20.0]), np.array([2.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0]), span=6.0)
+    both = np.asarray(take_still(take, 1.0, world=world, camera=camera, size=SIZE)).astype(int)
+    before = np.asarray(take_still(take, 0.99, world=world, camera=camera, size=SIZE)).astype(int)
+    changed = np.abs(both - before).max(axis=2) > 40
+    rows, columns = np.nonzero(changed)
+    (x, y, _) = camera.project(np.array([0.0, 2.0, 1.0]), SIZE)
+    near = np.hypot(columns - x, rows - y) < 15
+    assert near.sum() > 40
+    assert near.mean() > 0.7
+
+
+def test_trails_are_as_long_as_asked(take: Take, world: World):
+    stage = TakeStage.of(take, world)
+    assert stage.trails(1.5, 0.0) == ([], [])
+    _, paint = stage.trails(1.5, 1.0)
+    lengths = [np.linalg.norm(np.diff(p.path, axis=0), axis=1).sum() for p in paint]
+    assert lengths == pytest.approx([1.0, 0.5], abs=0.12)
+    hills = TakeStage.of(take, World((-2, -2, 6, 4), terrain=Terrain(np.zeros((3, 3)), 4.0)))
+    ribbons, paint = hills.trails(1.5, np.inf)
+    assert (len(ribbons), paint) == (2, [])
+
+
+def test_names_over_heads(take: Take, world: World):
+    stage = TakeStage.of(take, world)
+    assert [label.text for label in stage.labels(1.5)] == ["ada", "ben"]
+    assert [label.text for label in stage.labels(1.5, ["ben"])] == ["ben"]
+    assert stage.labels(1.5)[0].place[2] > 1.6
+    with pytest.raises(TakeError):
+        stage.labels(1.5, ["zoe"])
+    plain, named = (np.asarray(take_still(take, 1.5, world=world, size=SIZE, labels=on)) for on in (False, True))
+    assert (plain != named).any()
+
+
+def test_a_following_camera_goes_along_and_keeps_them_in_the_picture(take: Take, world: World):
+    stage = TakeStage.of(take, world)
+    times = list(np.arange(0.0, 2.0, 0.1))
+    cameras = stage.following(times, SIZE, ["ada"])
+    assert cameras[-1].target[0] > cameras[0].target[0] + 0.8
+    for time, camera in zip(times, cameras, strict=True):
+        seen = camera.project(stage.figures(time)[0].positions, SIZE)
+        assert (seen[:, 0] > 0).all() and (seen[:, 0] < SIZE[0]).all()
+        assert (seen[:, 1] > 0).all() and (seen[:, 1] < SIZE[1]).all()
+    steps = np.diff([c.target for c in cameras], axis=0)
+    assert np.linalg.norm(np.diff(steps, axis=0), axis=1).max() < 0.03  # no jerks
+
+
+def test_a_take_needs_no_world(take: Take):
+    assert take_still(take, 1.0, size=SIZE).size == SIZE
+
+
+def test_a_strip_has_a_tile_for_each_moment(take: Take, world: World, tmp_path):
+    strip = take_strip(take, 5, tmp_path / "strip.png", world=world, tile=(100, 60), columns=2, samples=1)
+    assert strip.size == (200, 180)
+    with Image.open(tmp_path / "strip.png") as saved:
+        assert saved.size == strip.size
+    first, second = (np.asarray(strip.crop((0, 0, 100, 60))), np.asarray(strip.crop((100, 0, 200, 60))))
+    assert (first != second).any()
+
+
+def test_a_film_has_the_frames_it_should(take: Take, world: World, tmp_path):
+    seen = []
+    path = take_film(
+        take, tmp_path / "film.webp", world=world, fps=5.0, start=0.5, end=1.5, size=(64, 40), samples=1,
+        camera="follow", trails=1.0, progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    with Image.open(path) as film:
+        assert film.n_frames == 6
+        assert film.size == (64, 40)
+    assert seen[-1] == (6, 6)
+
+
+@pytest.mark.skipif(find_spec("imageio_ffmpeg") is None, reason="needs the extra video")
+def test_an_mp4_is_written(take: Take, world: World, tmp_path):
+    path = take_film(take, tmp_path / "film.mp4", world=world, fps=4.0, size=(65, 41), samples=1)
+    assert path.read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda take, folder: take_still(take, -1.0), "0 or more"),
+        (lambda take, folder: take_still(take, np.nan), "0 or more"),
+        (lambda take, folder: take_still(take, camera="drone"), "not known"),
+        (lambda take, folder: take_still(take, size=(0, 10)), "cannot be drawn"),
+        (lambda take, folder: take_strip(take, []), "moments"),
+        (lambda take, folder: take_strip(take, 0), "moments"),
+        (lambda take, folder: take_strip(take, 2, columns=0), "columns"),
+        (lambda take, folder: take_film(take, folder / "film.gif"), "must end in"),
+        (lambda take, folder: take_film(take, folder / "film.webp", fps=0.0), "Hz"),
+        (lambda take, folder: take_film(take, folder / "film.webp", start=2.0, end=1.0), "the take lasts"),
+        (lambda take, folder: take_film(take, folder / "film.webp", end=1e6), "too long"),
+        (lambda take, folder: take_film(take, folder / "film.webp", quality=0), "quality"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_and_nothing_is_written(take: Take, tmp_path, call, words):
+    with pytest.raises(GaitwayError, match=words):
+        call(take, tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,68 @@
+"""The page about scene files is true: its examples load, and its tables say what the models say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gaitway.scene import scene_from_dict
+from gaitway.scene.fields import SceneItem
+from gaitway.scene.messages import _fields, _range
+from gaitway.scene.model import AreaItem, CharacterItem, CircleItem, LibraryItem, SceneModel
+from gaitway.scene.mover_models import MoverItem, PhaseItem
+from gaitway.scene.nodes import parse_nodes
+from gaitway.scene.plan_options import BehaviorOptions
+from gaitway.scene.problem import shown
+from gaitway.scene.shape_models import (
+    BoxItem,
+    CylinderItem,
+    MeshItem,
+    ObstacleItem,
+    PolygonItem,
+    SpecialItem,
+    SpecialShapeItem,
+    SphereItem,
+    StairsItem,
+    WallItem,
+)
+from gaitway.scene.terrain_models import HillsItem, TerrainItem
+
+PAGE = (Path(__file__).parents[2] / "docs" / "scene.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+MODELS: list[type[SceneItem]] = [
+    *(SceneModel, BoxItem, CylinderItem, SphereItem, PolygonItem, WallItem, MeshItem, ObstacleItem, SpecialShapeItem),
+    *(SpecialItem, StairsItem, MoverItem, PhaseItem, TerrainItem, HillsItem, CharacterItem, AreaItem, CircleItem),
+    *(LibraryItem, BehaviorOptions),
+]
+SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "hills"}
+
+
+def table(model: type[SceneItem]) -> list[str]:
+    """Rows for the keys of a model: what it means, what it is where nothing is written, and its bounds."""
+    rows = []
+    for key, info in _fields(model).items():
+        if key in SHAPES and info.description is None:
+            continue
+        default = "required" if info.is_required() else "" if info.default in (None, ()) else shown(info.default)
+        default = default.strip("'")
+        bounds = _range(info).removeprefix("a whole number").removeprefix("a number").split("[")[0].strip()
+        rows.append(f"| `{key}` | {info.description} | {default} | {bounds} |")
+    return rows
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_tables_say_what_the_models_say(model):
+    missing = [row for row in table(model) if row not in PAGE]
+    assert missing == []
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 5
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_examples_load(text):
+    data = dict(parse_nodes(text.encode(), Path("scene.md")).plain())
+    scene_from_dict({"gaitway": 1, "bounds": (0, 0, 40, 30), **data})
