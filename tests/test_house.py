@@ -61,7 +61,7 @@ def test_public_names_exist(package: str) -> None:
     module = import_module(package)
     assert module.__all__
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
-    assert list(module.__all__) == sorted(set(module.__all__)), "sorted, each once"
+    assert len(module.__all__) == len(set(module.__all__)), "each once; ruff sees to their order"
 
 
 def test_unknown_names_are_refused() -> None:

@@ -57,18 +57,20 @@ def export(
     to: Annotated[str | None, typer.Option(help="glb, usd, bvh, csv, parquet, npz-dense, mp4 or png.")] = None,
     scene: SceneOption = None,
     fps: Annotated[float | None, typer.Option(min=1.0, max=1000.0, help="Frames a second; the take's own.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Fill a folder that is not empty.")] = False,
 ) -> None:
     """Write a take for other programs; the ending of the file chooses the format if --to does not."""
-    from gaitway.export import choose_format
-    from gaitway.export import export as run_export
+    from gaitway.export import choose_format, export_take
     from gaitway.files import check_writable
 
     chosen = choose_format(output, to)
     if chosen.suffixes:
         check_writable(output)
     performed, place = read_take(take), read_world(scene)
-    with progress(f"{chosen.name} {output.name}"):
-        files = run_export(performed, output, to, place, fps)
+    name = f"{chosen.name} {output.name}"
+    options = {} if chosen.suffixes else {"overwrite": overwrite}
+    with progress(name) as show:
+        files = export_take(performed, output, to, place, fps, lambda done, total: show(name, done, total), **options)
     for file in files[:10]:
         say(f"wrote {file} ({_size(file)})")
     if len(files) > 10:
