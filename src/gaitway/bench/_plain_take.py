@@ -93,6 +93,8 @@ def _layered(
         at = (times - layer.start) * take.fps
         at = np.where(np.abs(at - np.round(at)) < _SNAP, np.round(at), at)
         chosen = np.flatnonzero((characters == layer.character) & (at >= 0.0) & (at <= len(layer) - 1.0))
+        if not len(chosen):
+            continue
         low = np.floor(at[chosen]).astype(np.int64)
         high, t = np.minimum(low + 1, len(layer) - 1), at[chosen] - low
         for k, joint in enumerate(layer.joints):
