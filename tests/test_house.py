@@ -26,6 +26,8 @@ FLOORS = (
     ("__main__", "__init__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+ROOMS = ("motion", "world", "library", "scene", "take", "render", "audit", "export", "bench")
+"""Packages with public names of their own."""
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -55,7 +57,7 @@ def test_imports_point_downward(module: Path) -> None:
 
 @pytest.mark.parametrize(
     "package",
-    ["gaitway", *(f"gaitway.{room}" for room in "motion world library scene take render audit export bench".split())],
+    ["gaitway", *(f"gaitway.{room}" for room in ROOMS)],
 )
 def test_public_names_exist(package: str) -> None:
     module = import_module(package)
