@@ -10,6 +10,7 @@ import typer
 from gaitway.cli.show import Json, progress, say, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
+    from gaitway.audit import Report
     from gaitway.take import Take
     from gaitway.world import World
 
@@ -40,7 +41,7 @@ def audit(
         names = ("figure", "bar", "worst", "where", "verdict")
         rows: list[dict[str, object]] = [dict(zip(names, line, strict=True)) for line in report.table()]
         show_rows(f"{take.name}: {len(performed)} characters, {performed.duration:.4g} s", rows)
-        say("no violations" if report.ok else f"{len(report.violations)} violations")
+        say(counted_violations(report))
     if draw is not None and not report.ok:
         with progress("drawing the worst frames"):
             pictures = draw_worst(report, performed, place, draw)
@@ -116,6 +117,12 @@ def read_world(scene: str | None) -> World | None:
     from gaitway.scene import load_scene
 
     return None if scene is None else load_scene(scene).world
+
+
+def counted_violations(report: Report) -> str:
+    """In words."""
+    count = len(report.violations)
+    return f"{count or 'no'} violation{'s' * (count != 1)}"
 
 
 def _size(path: Path) -> str:
