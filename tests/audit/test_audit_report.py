@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import gaitway.audit
 from audit_takes import OPEN, STAND, take_with, track
 from gaitway.audit import Bars, Finding, Report, Row, audit, draw_worst
+from gaitway.audit.bodies import walker
 from gaitway.audit.report import shown, summed_up
+from gaitway.errors import ClipError
 from gaitway.world import Box, Obstacle, World
 
 
@@ -115,3 +118,24 @@ def test_pictures_of_the_worst(bumped, tmp_path) -> None:
     assert red[80:, :half].sum() > 100, "a ring in the view from afar"
     assert red[80:, half:].sum() > 100, "a ring in the view from near by"
     assert draw_worst(Report(()), take, world, tmp_path) == []
+
+
+def test_somebody_who_cannot_be_shown(monkeypatch) -> None:
+    def broken(take, index, bodies):
+        if index == 1:
+            raise ClipError("root_positions has a value that is not finite at index (3, 0)")
+        return walker(take, index, bodies)
+
+    monkeypatch.setattr("gaitway.audit.auditing.walker", broken)
+    report = audit(take_with(track(words=STAND), track("bob", STAND, (0.0, 3.0, 0.0))), OPEN)
+    assert not report.ok
+    (found,) = report["presence"].violations
+    assert found.characters == ("bob",)
+    assert "not finite" in found.part
+    assert report["presence"].checked == 2
+    assert [row.name for row in report.rows if row.violations] == ["presence"]
+
+
+def test_public_names() -> None:
+    assert gaitway.audit.audit_take is audit
+    assert all(hasattr(gaitway.audit, name) for name in gaitway.audit.__all__)

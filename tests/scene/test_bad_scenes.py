@@ -125,3 +125,8 @@ def test_dictionaries_have_places_but_no_lines():
         nested: list = []
         nested.append(nested)
         scene_from_dict({"obstacles": nested})
+
+
+def test_a_thousand_problems_are_enough(here):
+    Path("scene.yaml").write_text(HEAD + "".join(f"key{number}: 1\n" for number in range(2000)))
+    assert len(scene_problems("scene.yaml")) == 1000

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import gaitway.scene
 from gaitway.errors import GaitwayError, SceneError
 from gaitway.scene import (
     BehaviorOptions,
@@ -363,3 +364,11 @@ def test_importing_scenes_costs_nothing():
         "assert 'trimesh' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_public_names():
+    names = gaitway.scene.__all__
+    assert list(names) == sorted(set(names))
+    assert [name for name in names if not hasattr(gaitway.scene, name)] == []
+    with pytest.raises(AttributeError, match="no attribute 'load_scenes'"):
+        _ = gaitway.scene.load_scenes

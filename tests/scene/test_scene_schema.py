@@ -20,7 +20,6 @@ BEYOND_A_SCHEMA = {
     # what is known only by reading other files, by comparing numbers or by building the world
     *(
         "bounds flipped",
-        "no bounds",
         "cast",
         "cast far",
         "style",

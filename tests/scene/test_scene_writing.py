@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +142,25 @@ def test_bytes_of_files_count_and_their_names_do_not(tmp_path):
     np.save(tmp_path / "c.npy", np.ones((2, 2)))
     a, b, c = (digest({**BASE, "terrain": {"heights": f"{name}.npy", "cell": 5}}, tmp_path) for name in ("a", "b", "c"))
     assert a == b != c
+
+
+def test_numbers_beside_a_gltf_count(tmp_path):
+    gltf = {
+        "asset": {"version": "2.0"},
+        "buffers": [{"uri": "data.bin", "byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [2, 2, 2]}
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "nodes": [{"mesh": 0}],
+        "scenes": [{"nodes": [0]}],
+        "scene": 0,
+    }
+    (tmp_path / "roof.gltf").write_text(json.dumps(gltf))
+    item = {"mesh": {"file": "roof.gltf", "position": [9, 9, 1]}}
+    digests = set()
+    for size in (1.0, 2.0):
+        (tmp_path / "data.bin").write_bytes(np.array([0, 0, 0, size, 0, 0, 0, size, size], dtype="<f4").tobytes())
+        digests.add(digest({**BASE, "obstacles": [item]}, tmp_path))
+    assert len(digests) == 2

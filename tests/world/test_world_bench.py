@@ -20,7 +20,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_table():
     (table,) = run_benches("world")
-    assert len(table.rows) == 7
+    assert len(table.rows) == 8
     assert all(row.ours.median > 0.0 for row in table.rows)
     assert "shapely" in table.machine
     json.dumps(table.as_dict())

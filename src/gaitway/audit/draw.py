@@ -28,7 +28,9 @@ _AROUND = 16
 """Bearings that are tried for a clear view."""
 _ELEVATIONS = (12.0, 28.0, 50.0, 75.0)
 _START = 0.12
-"""A line of sight is looked at from this far off the place on [m]: the place itself is inside of something."""
+"""Where the place is inside of something, a line of sight is looked at from this far off on [m]."""
+_THIN = 0.005
+"""Radius of a line of sight [m]."""
 
 
 def draw_worst(report: Report, take: Take, world: World | None, folder: str | Path) -> list[Path]:
@@ -99,7 +101,7 @@ def _clear_view(finding: Finding, take: Take, world: World | None) -> FloatArray
         for elevation in _ELEVATIONS:
             bearing, height = 2.0 * np.pi * (k + 0.5) / _AROUND, np.radians(elevation)
             way = np.array([np.cos(height) * np.cos(bearing), np.cos(height) * np.sin(bearing), np.sin(height)])
-            ray = np.stack([place + _START * way, place + _FAR * way])
+            ray = np.stack([place, place + _FAR * way])
             moments = np.full(1, finding.time)
             cost = 0.01 * abs(elevation - 25.0)
             cost += sum(10.0 * _blocked(g.solids, g.seen(moments, ray[None, None])[0, 0]) for g in seen)
@@ -110,14 +112,17 @@ def _clear_view(finding: Finding, take: Take, world: World | None) -> FloatArray
 
 
 def _blocked(solids: Solids, ray: FloatArray) -> int:
-    """How many solids a line of sight (2, 3) goes through."""
+    """How many solids a line of sight (2, 3) goes through; one that the place is in, only if it is deep in there."""
     stack, spans = np.empty(64, np.int64), np.empty((64, 4))
     low, high = ray.min(axis=0), ray.max(axis=0)
-    near = ~((solids.boxes[:, :3] > high) | (solids.boxes[:, 3:] < low)).any(axis=1)
-    return sum(
-        _kernels.capsule_depth(solids, int(s), ray, 0.02, 0.0, 0.01, stack, spans)[0] > 0.0
-        for s in np.flatnonzero(near)
-    )
+    count = 0
+    for s in np.flatnonzero(~((solids.boxes[:, :3] > high) | (solids.boxes[:, 3:] < low)).any(axis=1)).tolist():
+        x, y, z = (float(v) for v in ray[0])
+        inside = _kernels.signed_distance(solids, s, x, y, z, stack) < 2.0 * _THIN
+        begin = ray[0] + (_START if inside else 0.0) * (ray[1] - ray[0]) / np.linalg.norm(ray[1] - ray[0])
+        line = np.stack([begin, ray[1]])
+        count += _kernels.capsule_depth(solids, s, line, _THIN, 0.0, 0.01, stack, spans)[0] > 0.0
+    return count
 
 
 def _bodies(take: Take, time: float) -> tuple[FloatArray, FloatArray]:

@@ -16,7 +16,7 @@ from gaitway.cli.interrupt import handle_signals
 from gaitway.cli.libraries import library_app
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
-from gaitway.cli.takes import audit, export, take_app
+from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.errors import GaitwayError
 
 app = typer.Typer(
@@ -126,7 +126,7 @@ def demo(
         result = run_demo(folder, seed=seed, width=width, progress=show)
     for what, path in result.files.items():
         say(f"{what:<8} {path}")
-    say(f"audit    {'no violations' if result.report.ok else f'{len(result.report.violations)} violations'}")
+    say(f"audit    {counted_violations(result.report)}")
     compiled = f", of which {result.compile_s:.1f} s compiling (once on this machine)" if result.compile_s > 0 else ""
     say(f"done in {result.total_s:.1f} s{compiled}")
 

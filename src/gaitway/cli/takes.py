@@ -10,6 +10,7 @@ import typer
 from gaitway.cli.show import Json, progress, say, show_facts, show_json, show_rows
 
 if TYPE_CHECKING:
+    from gaitway.audit import Report
     from gaitway.take import Take
     from gaitway.world import World
 
@@ -40,7 +41,7 @@ def audit(
         names = ("figure", "bar", "worst", "where", "verdict")
         rows: list[dict[str, object]] = [dict(zip(names, line, strict=True)) for line in report.table()]
         show_rows(f"{take.name}: {len(performed)} characters, {performed.duration:.4g} s", rows)
-        say("no violations" if report.ok else f"{len(report.violations)} violations")
+        say(counted_violations(report))
     if draw is not None and not report.ok:
         with progress("drawing the worst frames"):
             pictures = draw_worst(report, performed, place, draw)
@@ -57,18 +58,20 @@ def export(
     to: Annotated[str | None, typer.Option(help="glb, usd, bvh, csv, parquet, npz-dense, mp4 or png.")] = None,
     scene: SceneOption = None,
     fps: Annotated[float | None, typer.Option(min=1.0, max=1000.0, help="Frames a second; the take's own.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Fill a folder that is not empty.")] = False,
 ) -> None:
     """Write a take for other programs; the ending of the file chooses the format if --to does not."""
-    from gaitway.export import choose_format
-    from gaitway.export import export as run_export
+    from gaitway.export import choose_format, export_take
     from gaitway.files import check_writable
 
     chosen = choose_format(output, to)
     if chosen.suffixes:
         check_writable(output)
     performed, place = read_take(take), read_world(scene)
-    with progress(f"{chosen.name} {output.name}"):
-        files = run_export(performed, output, to, place, fps)
+    name = f"{chosen.name} {output.name}"
+    options = {} if chosen.suffixes else {"overwrite": overwrite}
+    with progress(name) as show:
+        files = export_take(performed, output, to, place, fps, lambda done, total: show(name, done, total), **options)
     for file in files[:10]:
         say(f"wrote {file} ({_size(file)})")
     if len(files) > 10:
@@ -114,6 +117,12 @@ def read_world(scene: str | None) -> World | None:
     from gaitway.scene import load_scene
 
     return None if scene is None else load_scene(scene).world
+
+
+def counted_violations(report: Report) -> str:
+    """In words."""
+    count = len(report.violations)
+    return f"{count or 'no'} violation{'s' * (count != 1)}"
 
 
 def _size(path: Path) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import BoolArray, FloatArray, owned
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats.glb_asset import Asset, y_up, y_up_xyzw
 from gaitway.motion.kinematics import forward_kinematics
@@ -101,6 +102,7 @@ class Tracks:
             self.asset.add("animations", animation)
 
 
+@lru_cache(maxsize=64)
 def far_reaching(skeleton: Skeleton) -> BoolArray:
     """Which joints carry something that is far away, so that small turns matter; (J,)."""
     places, world = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
@@ -112,7 +114,7 @@ def far_reaching(skeleton: Skeleton) -> BoolArray:
         while above >= 0:
             reach[above] = max(reach[above], float(np.linalg.norm(end - places[above])))
             above = int(skeleton.parents[above])
-    return reach > _LONG_REACH
+    return owned(reach > _LONG_REACH, "far_reaching", (len(skeleton),), np.bool_)
 
 
 def _without_repeats(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:

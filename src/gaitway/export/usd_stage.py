@@ -6,21 +6,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from pxr import Kind, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from gaitway._version import __version__
-from gaitway.arrays import IntArray
 from gaitway.errors import FormatError
-from gaitway.export import usd_parts, usd_people, usd_world
+from gaitway.export import clock, usd_parts, usd_people, usd_world
 from gaitway.export.formats import Progress
 from gaitway.export.people import INDIVIDUALS, character_mesh
 from gaitway.export.usd_people import Prototype, Span
 from gaitway.files import atomic_path
-from gaitway.motion.clip import Clip
-from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
-from gaitway.take.tables import clock_frames
 from gaitway.world.world import World
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
@@ -54,8 +49,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
 
 def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, progress: Progress | None) -> None:
     """Everything: first what stands still, by a stage, then the characters straight into the layer."""
-    first, length = clock_frames(take, fps)
-    last = first + np.maximum(length, 1) - 1  # who is there only between two frames is shown in the next
+    first, last = clock.frame_spans(take, fps)
     whole = Span(float(first.min()), float(last.max()))
     stage = Usd.Stage.Open(layer)
     _describe(stage, take, whole, fps)
@@ -68,9 +62,8 @@ def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, progre
     waiting = 0
     for character, name in enumerate(usd_parts.identifiers(take.names)):
         path = f"{_ROOT}/Characters/{name}"
-        frames = np.arange(first[character], last[character] + 1)
-        motion = _motion(take, character, frames, fps)
-        span = Span(float(frames[0]), float(frames[-1]))
+        motion = clock.motion(take, character, int(first[character]), int(last[character]), fps)
+        span = Span(float(first[character]), float(last[character]))
         waiting += usd_people.add_character(layer, path, prototypes[character], motion, span, whole)
         if waiting > _SAVE_EVERY:
             layer.Save()
@@ -78,13 +71,6 @@ def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, progre
         if progress is not None:
             progress(character + 1, len(take))
     layer.Save()
-
-
-def _motion(take: Take, character: int, frames: IntArray, fps: float) -> Clip:
-    """What a character does in frames of the common clock, so that frame 0 of all files is time 0."""
-    who, body = np.full(len(frames), character), int(take.bodies[character])
-    roots, local = sampled(take, body, who, frames / fps)
-    return Clip(take.skeletons[body], roots, local, fps, take.names[character])
 
 
 def _describe(stage: Usd.Stage, take: Take, whole: Span, fps: float) -> None:

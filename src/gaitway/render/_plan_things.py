@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, product
 
 import numpy as np
 import shapely
@@ -107,14 +107,17 @@ def _draw_shadows(canvas: Canvas, items: Sequence[Item]) -> None:
 
 def _draw_walls(canvas: Canvas, items: Sequence[Item]) -> None:
     """Walls from the lowest to the highest; those that touch and look alike are one, without seams."""
+    tree = shapely.STRtree([item.area for item in items])
     for (color, _), alike in groupby(items, key=lambda item: (wall_fill(item), round(item.high, 2))):
         members = list(alike)
         area = shapely.union_all([item.area for item in members])
         canvas.fill(area, color)
         canvas.outline(area, mixed(color, INK, 0.55), 1.0)
         for item in members if color != TALL else ():
-            above = [other.area for other in items if other.high > item.high + 0.01]
-            _name_inside(canvas, item, color, shapely.union_all(above))
+            if item.obstacle.name:
+                about = (items[i] for i in tree.query(item.area))
+                above = [other.area for other in about if other.high > item.high + 0.01]
+                _name_inside(canvas, item, color, shapely.union_all(above))
 
 
 def draw_special(canvas: Canvas, item: Item) -> None:
@@ -173,14 +176,11 @@ def _draw_stairs(canvas: Canvas, stairs: Stairs, area: shapely.Geometry, color: 
 
 def _name_inside(canvas: Canvas, item: Item, color: str, covered: shapely.Geometry) -> None:
     """A wall's name, and its height for buildings, where there is room for them inside it."""
-    text = item.obstacle.name
-    if not text:
-        return
-    if item.high >= 5.0:
-        text = f"{text}, {item.high:g} m"
+    name = item.obstacle.name
+    texts = [f"{name}, {item.high:.3g} m", name] if item.high >= 5.0 else [name]
     ink = HALO if sum(int(color[i : i + 2], 16) for i in (1, 3, 5)) < 330 else mixed(color, INK, 0.75)
     room = shapely.difference(item.area, covered)
-    for size in (14.0, 12.0, 10.0):
+    for text, size in product(texts, (14.0, 12.0, 10.0)):
         width, height = text_size(text, size)
         place = _place_inside(room, (width + 3.0) / canvas.scale, (height + 1.0) / canvas.scale)
         if place is not None:

@@ -26,6 +26,8 @@ _TYPES = {
     "model_attributes_type": ("is not a map", "a map: {key: value}"),
     "string_too_short": ("is empty", "a text"),
 }
+MOST_FINDINGS = 1000
+"""Problems of one file that are told; nobody reads more, and a hostile file could have millions."""
 _BOUNDS = {"greater_than": "gt", "greater_than_equal": "ge", "less_than": "lt", "less_than_equal": "le"}
 """Pydantic's kinds of error and its names of the bounds."""
 
@@ -35,7 +37,7 @@ def findings(error: ValidationError, model: type[BaseModel]) -> list[tuple[Place
 
     A key that is missing because it is misspelt is said once.
     """
-    entries = error.errors(include_url=False)
+    entries = error.errors(include_url=False)[:MOST_FINDINGS]
     misspelt = set()
     for entry in entries:
         if entry["type"] == "extra_forbidden":

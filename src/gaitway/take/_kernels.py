@@ -107,14 +107,20 @@ def _sample(frames: Single, row: int, t: float, first: int, stop: int, n: int, w
                 work[n, k, j] = p * work[n, k, j] + q * frames[after, k, j]
 
 
-@kernel
-def _read(frames: Single, row: int, t: float, first: int, work: FloatArray) -> None:
-    """As `_sample`, into row 6, for all joints from `first` on, and fast: a loop over joints without branches."""
-    stop, r, after, far = work.shape[2], 1.0 - t, row + 1 if t > 0.0 else row, 0
+@kernel(inline=True)
+def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
+    """As `_sample`, into row 6, for all joints but the root, and fast: a loop over joints without branches."""
+    stop, r, after, far = work.shape[2], 1.0 - t, row + 1, 0
+    if t == 0.0:
+        after = row
+        for k in range(4):
+            for j in range(1, stop):
+                work[6, k, j] = frames[row, k, j]
+        stop = 0
     # the series of `_share`, with what does not depend on the joint taken out of the loop
     a1, a2, a3 = (1.0 - r * r) * (1.0 / 3.0), (4.0 - r * r) * 0.1, (9.0 - r * r) * (1.0 / 21.0)
     b1, b2, b3 = (1.0 - t * t) * (1.0 / 3.0), (4.0 - t * t) * 0.1, (9.0 - t * t) * (1.0 / 21.0)
-    for j in range(first, stop):
+    for j in range(1, stop):
         w, x = float(frames[row, 0, j]), float(frames[row, 1, j])
         y, z = float(frames[row, 2, j]), float(frames[row, 3, j])
         w2, x2 = float(frames[after, 0, j]), float(frames[after, 1, j])
@@ -128,12 +134,18 @@ def _read(frames: Single, row: int, t: float, first: int, work: FloatArray) -> N
         work[6, 0, j], work[6, 1, j] = p * w + q * w2, p * x + q * x2
         work[6, 2, j], work[6, 3, j] = p * y + q * y2, p * z + q * z2
     if far > 0:
-        _sample(frames, row, t, first, stop, 6, work)
+        _sample(frames, row, t, 1, stop, 6, work)
 
 
-@kernel
-def _root(table: FloatArray, frames: Single, s: int, u: float, n: int, roots: FloatArray, work: FloatArray) -> None:
-    """The root at frame `u` of the clip of segment `s`, placed: position into roots[n], rotation into work[n]."""
+@kernel(inline=True)
+def _root(
+    table: FloatArray, frames: Single, s: int, u: float, n: int, roots: FloatArray, work: FloatArray
+) -> tuple[int, float]:
+    """The root at frame `u` of the clip of segment `s`, placed: position into roots[n], rotation into work[n].
+
+    Returns:
+        The pool row at or before that frame, and how far beyond it, in frames.
+    """
     held = min(max(u, 0.0), table[s, 10] - 1.0)
     low = int(held)
     t = held - low
@@ -151,6 +163,7 @@ def _root(table: FloatArray, frames: Single, s: int, u: float, n: int, roots: Fl
     for k in range(2):  # yaw times rotation pairs w with z, and x with y
         p, q = work[n, k, 0], work[n, 3 - k, 0]
         work[n, k, 0], work[n, 3 - k, 0] = c * p - h * q, c * q + h * p
+    return row, t
 
 
 @kernel
@@ -174,20 +187,7 @@ def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
     return table[s, 0] + since, share * share * (3.0 - 2.0 * share)
 
 
-@kernel
-def _fading_root(table: FloatArray, frames: Single, s: int, u: float, roots: FloatArray, work: FloatArray) -> None:
-    """The root of row 6 while segment `s` fades in."""
-    time, weight = _fade(table, s, u)
-    for i in range(2):
-        r = s - 1 + i
-        shown = u if i == 1 else _snapped(table[r, 1] + table[r, 2] * (time - table[r, 0]))
-        _root(table, frames, r, shown, 2 + i, roots, work)
-    for k in range(3):
-        roots[6, k] = roots[2, k] + weight * (roots[3, k] - roots[2, k])
-    _mix(work, 2, 3, 0, 1, weight, 6)
-
-
-@kernel
+@kernel(inline=True)
 def _layered(
     rows: IntArray,
     channels: FloatArray,
@@ -225,7 +225,7 @@ def _layered(
         work[6, 3, joint] = w * z2 + x * y2 - y * x2 + z * w2
 
 
-@kernel
+@kernel(inline=True)
 def _joints(
     parents: IntArray,
     offsets: FloatArray,
@@ -297,24 +297,26 @@ def evaluate(
     for n in range(len(characters)):
         s, time = segments[n], times[n]
         u = _snapped(table[s, 1] + table[s, 2] * (time - table[s, 0]))
-        if time - table[s, 0] >= table[s, 8] - SLACK:
-            _root(table, frames, s, u, 6, roots, work)
-            held = min(max(u, 0.0), table[s, 10] - 1.0)
-            low = int(held)
-            row, t = int(table[s, 9]) + low, held - low
-        else:
+        fading = time - table[s, 0] < table[s, 8] - SLACK
+        for r in range(s - 1 if fading else s, s + 1):
+            shown = u if r == s else _snapped(table[r, 1] + table[r, 2] * (time - table[r, 0]))
+            row, t = _root(table, frames, r, shown, 3 + r - s if fading else 6, roots, work)
+        if fading:
             # the root is blended as of now, the other joints at the frames before and after, which are interpolated
-            _fading_root(table, frames, s, u, roots, work)
+            weight = _fade(table, s, u)[1]
+            for k in range(3):
+                roots[6, k] = roots[2, k] + weight * (roots[3, k] - roots[2, k])
+            _mix(work, 2, 3, 0, 1, weight, 6)
             low = int(np.floor(u))
             row, t = int(table[s, 11]), u - low
-            if row < 0:
+            if row >= 0:
+                row += low
+            else:
                 for i in range(2):
                     _faded(table, frames, s, low + i, 4 + i, work)
                 _mix(work, 4, 5, 1, stop, t, 6)
-            else:
-                row += low
-        if row >= 0 and stop > 1:
-            _read(frames, row, t, 1, work)
+        if row >= 0:
+            _read(frames, row, t, work)
         if len(layer_rows) > 0:
             _layered(layer_rows, channels, samples, fps, characters[n], time, roots, work)
         if len(positions) > 0:

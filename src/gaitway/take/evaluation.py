@@ -132,7 +132,7 @@ def contact_states(take: Take, body: int, segments: IntArray, times: FloatArray)
     """Which contact points rest: in the nearest frame, in a fade of the clip with the greater weight; (N, P)."""
     table, pool = take.segments, take.pool
     share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
-    fading_out = (table.blend[segments] > 0.0) & (ease(share) < 0.5)
+    fading_out = (table.blend[segments] > 0.0) & (ease(share + 1e-9) < 0.5)
     shown = segments - fading_out
     begins, first, rate, row, count = pool.table[shown][:, [0, 1, 2, 9, 10]].T
     nearest = np.clip(np.floor(first + rate * (times - begins) + 0.5 + 1e-6), 0.0, count - 1.0)

@@ -52,7 +52,10 @@ def raster(
     intervals = np.empty((256, 4), np.int64)
     ordered = np.empty(256, np.int64)
     row_starts = np.empty(rows + 1, np.int64)
-    odd = np.zeros(1 + max(ring_parts) if len(ring_parts) > 0 else 1, np.int64)
+    part_count = 1
+    for ring in range(len(ring_parts)):
+        part_count = max(part_count, ring_parts[ring] + 1)
+    odd = np.zeros(part_count, np.int64)
     spans = np.empty((64 * groups, 3), np.int32)
     span_starts = np.zeros(groups + 1, np.int64)
     count = 0
