@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray
 
@@ -14,6 +16,13 @@ class HeuristicArrays(NamedTuple):
 
     goal: FloatArray
     """x, y, tolerance [m], and least cost of a metre as the crow flies [1/m]; (4,)."""
+
+
+def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> HeuristicArrays:
+    """Only the distance, for a search without anything better."""
+    goal = np.array([x, y, tolerance, per_metre])
+    goal.setflags(write=False)
+    return HeuristicArrays(goal)
 
 
 @kernel

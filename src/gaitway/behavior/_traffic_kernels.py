@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from gaitway._jit import kernel
 from gaitway.arrays import IntArray
 
@@ -15,7 +17,14 @@ class TrafficArrays(NamedTuple):
     """Discs by slot; all arrays read-only, always the same types."""
 
     slots: IntArray
-    """Length is 0 where there is no traffic at all: the search then asks nothing."""
+    """One for each slot."""
+
+
+def no_traffic() -> TrafficArrays:
+    """Nobody anywhere."""
+    slots = np.zeros(0, dtype=np.int64)
+    slots.setflags(write=False)
+    return TrafficArrays(slots)
 
 
 @kernel
