@@ -1,0 +1,217 @@
+"""What moving bodies take up of the floor plan, as discs: large ones inside, small ones along the rim.
+
+For each action of a table: *static* discs cover all that the clip's body sweeps, and *timed* discs what it sweeps within
+each window of about a tenth of a second. Nothing of the body is outside the discs, between frames neither, and no disc
+leaves the swept body by more than the margin and a cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway import planar
+from gaitway.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.errors import LibraryError
+from gaitway.library import _disc_kernels
+from gaitway.library.actions import ActionTable
+from gaitway.library.behavior import Library
+from gaitway.motion.body import CapsuleBody, capsule_body, capsules
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import resample
+
+WINDOW = 3
+"""Frames of a window at 30 Hz; at other rates as many as come nearest to the same time."""
+CELL = 0.0125
+"""Side of the cells that bodies are drawn on [m]."""
+_STEP = 0.01
+"""Bodies go this far between the places at which they are drawn [m]; they are drawn thicker by half of it."""
+_RATE = 120.0
+"""Rate at which joints move straight from sample to sample, within less than a millimetre [Hz]."""
+_HALF = float(np.sqrt(0.5))
+"""Half the diagonal of a cell [cells]."""
+_SHRINK = float(np.sqrt(2.0)) - 1.0
+"""By how much discs are smaller than the way to the nearest cell outside, so that they leave by a cell at most [cells]."""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyDiscs:
+    """Discs (x, y, radius) [m] of A actions, seen from the root's planar pose in each action's first frame.
+
+    Action `a` has the static discs `static[static_starts[a] : static_starts[a + 1]]` and the windows
+    `window_starts[a]` up to `window_starts[a + 1]`; window `w` has the discs `timed[timed_starts[w] :
+    timed_starts[w + 1]]`. All arrays are read-only; floats are float64 and whole numbers int64.
+    """
+
+    static_starts: IntArray
+    """(A + 1,)."""
+    static: FloatArray
+    """Cover of the whole clip's sweep, the largest disc of each action first; (N, 3)."""
+    bounds: FloatArray
+    """Greatest distance of an action's discs from the root in the first frame [m]; (A,)."""
+    around: FloatArray
+    """One disc around all discs of an action, nearly the smallest; (A, 3)."""
+    window_starts: IntArray
+    """(A + 1,)."""
+    window_frames: IntArray
+    """First and last frame of each window at the clip's own rate; neighbours share a frame; (W, 2)."""
+    window_times: FloatArray
+    """The same in seconds from the action's first frame; (W, 2)."""
+    window_poses: FloatArray
+    """The root (x, y, heading) in the middle of each window's time, headings not wrapped [m, rad]; (W, 3)."""
+    window_bounds: FloatArray
+    """Greatest distance of a window's discs from the root of `window_poses` [m]; (W,)."""
+    window_around: FloatArray
+    """One disc around all discs of a window, nearly the smallest; (W, 3)."""
+    timed_starts: IntArray
+    """(W + 1,)."""
+    timed: FloatArray
+    """Cover of each window's sweep, the largest disc first; (M, 3)."""
+    margin: float
+    """How far discs may leave the body, but for a cell [m]."""
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cover:
+    """Discs of one clip."""
+
+    static: FloatArray
+    frames: IntArray
+    times: FloatArray
+    poses: FloatArray
+    timed: list[FloatArray]
+
+
+def body_discs(library: Library, table: ActionTable, margin: float = 0.05) -> BodyDiscs:
+    """Cover the bodies of all actions of a table with discs.
+
+    Args:
+        library: with the clips of the table.
+        table: its actions.
+        margin: how far a disc may reach beyond the body [m]; more makes fewer discs.
+
+    Raises:
+        LibraryError: if the margin is less than two cells, so that no cover is sure to exist, or not finite.
+    """
+    if not (np.isfinite(margin) and margin >= 2.0 * CELL):
+        raise LibraryError(f"margin {margin} of a body's discs; write a length of {2.0 * CELL} m or more")
+    body = capsule_body(library.skeleton)
+    made = {name: cover_clip(library.clips[name], body, margin) for name in dict.fromkeys(table.clips)}
+    covers = [made[name] for name in table.clips]
+    timed = [discs for cover in covers for discs in cover.timed]
+    poses = np.concatenate([cover.poses for cover in covers])
+    return BodyDiscs(
+        static_starts=_starts([len(cover.static) for cover in covers]),
+        static=_all([cover.static for cover in covers], 3),
+        bounds=_bounds([cover.static for cover in covers], np.zeros((len(covers), 2))),
+        around=_around([cover.static for cover in covers]),
+        window_starts=_starts([len(cover.frames) for cover in covers]),
+        window_frames=owned(np.concatenate([c.frames for c in covers]), "window_frames", (None, 2), np.int64),
+        window_times=_all([cover.times for cover in covers], 2),
+        window_poses=_all([poses], 3),
+        window_bounds=_bounds(timed, poses[:, :2]),
+        window_around=_around(timed),
+        timed_starts=_starts([len(discs) for discs in timed]),
+        timed=_all(timed, 3),
+        margin=float(margin),
+    )
+
+
+def cover_clip(clip: Clip, body: CapsuleBody, margin: float) -> _Cover:
+    """Static and timed discs of one clip, seen from its first frame."""
+    fine = resample(clip, clip.fps * max(int(np.ceil(_RATE / clip.fps - 1e-9)), 1))
+    path = fine.planar_path()
+    segments = planar.transform_points(planar.inverse(path[0]), capsules(fine, body)[..., :2])
+    roots = np.column_stack([planar.transform_points(planar.inverse(path[0]), path[:, :2]), path[:, 2] - path[0, 2]])
+    samples = round(fine.fps / clip.fps)
+    frames = windows(len(clip), clip.fps)
+    grid = _Grid.around(segments, body.radii, margin)
+    whole = grid.empty()
+    timed = []
+    for first, last in frames * samples:
+        part = segments[first : last + 1]
+        view = grid.part(part, body.radii, margin)
+        distances = view.empty()
+        view.draw(part, body.radii, margin, distances)
+        timed.append(view.discs(distances, margin))
+        rows, columns = view.row - grid.row, view.column - grid.column
+        target = whole[rows : rows + view.rows, columns : columns + view.columns]
+        np.minimum(target, distances, out=target)
+    middles = 0.5 * samples * frames.sum(axis=1)
+    poses = np.column_stack([np.interp(middles, np.arange(len(roots)), roots[:, k]) for k in range(3)])
+    return _Cover(grid.discs(whole, margin), frames, frames / clip.fps, poses, timed)
+
+
+def windows(frames: int, fps: float) -> IntArray:
+    """First and last frame of each window of a clip with so many frames; (W, 2)."""
+    length = max(round(WINDOW * fps / 30.0), 1)
+    firsts = np.arange(0, max(frames - 1, 1), length)
+    return np.column_stack([firsts, np.minimum(firsts + length, frames - 1)])
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Cells of side `CELL` with middles at whole multiples of it, from (column, row) on."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+    @staticmethod
+    def around(segments: FloatArray, radii: FloatArray, margin: float) -> _Grid:
+        """Cells around stadiums (..., C, 2, 2), with some to spare beyond the margin on every side."""
+        room = radii[:, None, None] + margin + 0.5 * _STEP + 2.0 * CELL
+        low = (segments - room).reshape(-1, 2).min(axis=0)
+        high = (segments + room).reshape(-1, 2).max(axis=0)
+        column, row = (int(v) for v in np.floor(low / CELL))
+        columns, rows = (int(v) + 1 for v in np.ceil(high / CELL) - (column, row))
+        return _Grid(row, column, rows, columns)
+
+    def part(self, segments: FloatArray, radii: FloatArray, margin: float) -> _Grid:
+        """The cells around some of the stadiums."""
+        return _Grid.around(segments, radii, margin)
+
+    def empty(self) -> FloatArray:
+        """Distances without anything near."""
+        return np.full((self.rows, self.columns), np.inf)
+
+    def draw(self, segments: FloatArray, radii: FloatArray, margin: float, distances: FloatArray) -> None:
+        """Lower distances to those from the moving stadiums (P, C, 2, 2)."""
+        x, y = self.column * CELL, self.row * CELL
+        reach = margin + 2.0 * CELL
+        _disc_kernels.sweep(read_only(segments), read_only(radii), _STEP, CELL, x, y, reach, distances)
+
+    def discs(self, distances: FloatArray, margin: float) -> FloatArray:
+        """Cover of all that is at distance 0, the largest disc first; (D, 3)."""
+        inner = np.empty_like(distances)
+        _disc_kernels.inner_distances(read_only(distances), margin, inner)
+        todo = (distances <= _HALF * CELL).astype(np.float64)
+        found = _disc_kernels.cover(read_only(inner), todo, _SHRINK, _HALF)
+        found = found[np.argsort(-found[:, 2], kind="stable")]
+        return np.column_stack([found[:, 1] + self.column, found[:, 0] + self.row, found[:, 2]]) * CELL
+
+
+def _starts(counts: list[int]) -> IntArray:
+    return owned(np.cumsum([0, *counts]), "starts", (None,), np.int64, LibraryError)
+
+
+def _all(parts: list[FloatArray], width: int) -> FloatArray:
+    return owned(np.concatenate(parts), "discs", (None, width), error=LibraryError)
+
+
+def _bounds(parts: list[FloatArray], middles: FloatArray) -> FloatArray:
+    """How far each part's discs reach from its middle [m]."""
+    reach = [(np.hypot(*(d[:, :2] - m).T) + d[:, 2]).max() for d, m in zip(parts, middles, strict=True)]
+    return owned(reach, "bounds", (len(parts),), error=LibraryError)
+
+
+def _around(parts: list[FloatArray]) -> FloatArray:
+    out = np.empty((len(parts), 3))
+    for discs, row in zip(parts, out, strict=True):
+        _disc_kernels.enclose(read_only(discs), row)
+    return owned(out, "around", (len(parts), 3), error=LibraryError)
