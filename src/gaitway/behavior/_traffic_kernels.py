@@ -1,43 +1,238 @@
-"""Who is where and when, for the search kernel."""
+"""Who is where and when, for the search kernel: discs in groups, and chains of groups for each slot and cell.
+
+A group is what one body or thing covers for some time: its discs, and one disc around them all that is looked at first.
+What stays for long is in chains of its own, one for each cell, and bears the slots for which it is there.
+No kernel here divides: where something can raise, Numba counts references to every array in each call.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway._jit import kernel
-from gaitway.arrays import IntArray
+from gaitway.arrays import FloatArray, IntArray
 
 SLOT = 0.1
 """Length of a slot [s]; slot k is the time from k to k + 1 slots."""
+FOREVER = 2**31 - 1
+"""End slot of what never goes away."""
+LAST_SLOT = 2**30
+"""Slots beyond this are not told apart."""
+CELL = 1.0
+"""Side of a cell [m]."""
+_RATE = 1.0 / SLOT
+_TOUCH = 1e-6
+"""Slots that are overlapped by less than this share of one are only touched."""
+_SIDE = 2**16
+"""Cells beyond this many from the origin are not told apart."""
+_STAYS = 0
+"""Instead of a slot, in the keys of what stays for long; slot k has k + 1."""
+_FREE = -1
+"""In place of a key."""
+
+Table = npt.NDArray[np.int32]
+# columns of `groups`
+FIRST_DISC, END_DISC, OWNER, KIND, FIRST_SLOT, END_SLOT = range(6)
 
 
 class TrafficArrays(NamedTuple):
-    """Discs by slot; all arrays read-only, always the same types."""
+    """Discs by slot and cell; all arrays read-only, always the same types."""
 
-    slots: IntArray
-    """One for each slot."""
+    keys: IntArray
+    """Of slots and cells, hashed, or -1; (H,), a power of two. Empty where there is no traffic at all."""
+    heads: Table
+    """First link of the chain of each key; (H,)."""
+    links: Table
+    """Group, and the next link or -1; (L, 2)."""
+    around: FloatArray
+    """One disc (x, y, radius) around each group [m]; (G, 3). The radius is minus infinity where a group is gone."""
+    groups: Table
+    """First and end disc, owner, kind or -1, first and end slot; (G, 6)."""
+    discs: FloatArray
+    """x, y and radius [m]; (D, 3)."""
+    last: int
+    """After this slot nothing changes any more."""
 
 
 def no_traffic() -> TrafficArrays:
     """Nobody anywhere."""
-    slots = np.zeros(0, dtype=np.int64)
-    slots.setflags(write=False)
-    return TrafficArrays(slots)
+    keys, table, discs = np.empty(0, np.int64), np.empty((0, 6), np.int32), np.empty((0, 3))
+    heads, links = np.empty(0, np.int32), np.empty((0, 2), np.int32)
+    for array in (keys, heads, links, discs, table):
+        array.setflags(write=False)
+    return TrafficArrays(keys, heads, links, discs, table, discs, 0)
+
+
+@kernel
+def first_slot(time: float) -> int:
+    """The slot in which something begins at a time [s]."""
+    return int(min(max(math.floor(time * _RATE + _TOUCH), 0.0), LAST_SLOT))
+
+
+@kernel
+def end_slot(time: float) -> int:
+    """The slot after the last one in which something is there that ends at a time [s]."""
+    return int(min(max(math.ceil(time * _RATE - _TOUCH), 1.0), LAST_SLOT))
 
 
 @kernel
 def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
     """Who is within a disc at some time of a slot: index of the owner, or -1.
 
+    Something that is there from time a to b [s] is tested in the slots from `first_slot(a)` up to `end_slot(b)`.
+
     Args:
         arrays: the traffic.
-        slot: time in slots; may be negative or beyond the last one.
+        slot: time in slots; may be negative, which counts as 0, or beyond the last one.
         x: [m].
         y: [m].
         r: [m].
         passing: number of a kind of obstacle (as in `WorldFields.kinds`) whose discs are no hindrance, or -1. Only
             things that rest and are of a special kind bear its number; the search then tests that they are passed.
     """
+    if len(arrays.keys) == 0:
+        return -1
+    slot = max(slot, 0)
+    for column in range(_cell(x - r), _cell(x + r) + 1):
+        for row in range(_cell(y - r), _cell(y + r) + 1):
+            owner = -1
+            if slot <= arrays.last:
+                owner = _chain_hit(arrays, slot + 1, slot, column, row, x, y, r, passing)
+            if owner < 0:
+                owner = _chain_hit(arrays, _STAYS, slot, column, row, x, y, r, passing)
+            if owner >= 0:
+                return owner
     return -1
+
+
+@kernel
+def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> int:
+    """Who comes within a disc at any time from a slot on, for ever: index of the owner, or -1.
+
+    This is what somebody must ask before it stops for good, since those who were planned before know nothing of it.
+    """
+    for later in range(max(slot, 0), max(arrays.last, slot, 0) + 1):
+        owner = traffic_hit(arrays, later, x, y, r, -1)
+        if owner >= 0:
+            return owner
+    return -1
+
+
+@kernel
+def _chain_hit(
+    arrays: TrafficArrays, time: int, slot: int, column: int, row: int, x: float, y: float, r: float, passing: int
+) -> int:
+    """Owner of a group in one chain that a disc meets, or -1."""
+    place = _find(arrays.keys, _key(time, column, row), _hash(time, column, row))
+    if arrays.keys[place] == _FREE:
+        return -1
+    around, groups, discs, links = arrays.around, arrays.groups, arrays.discs, arrays.links
+    link = arrays.heads[place]
+    while link >= 0:
+        group = links[link, 0]
+        link = links[link, 1]
+        reach = around[group, 2] + r
+        dx, dy = around[group, 0] - x, around[group, 1] - y
+        if reach <= 0.0 or dx * dx + dy * dy >= reach * reach:
+            continue
+        if not groups[group, FIRST_SLOT] <= slot < groups[group, END_SLOT]:
+            continue
+        if passing >= 0 and groups[group, KIND] == passing:
+            continue
+        for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+            reach = discs[disc, 2] + r
+            dx, dy = discs[disc, 0] - x, discs[disc, 1] - y
+            if dx * dx + dy * dy < reach * reach:
+                return int(groups[group, OWNER])
+    return -1
+
+
+@kernel
+def _cell(along: float) -> int:
+    """Number of a cell along one axis."""
+    return int(min(max(math.floor(along * (1.0 / CELL)), -_SIDE), _SIDE))
+
+
+@kernel
+def _key(time: int, column: int, row: int) -> int:
+    return (time * (4 * _SIDE) + column + _SIDE) * (4 * _SIDE) + row + _SIDE
+
+
+@kernel
+def _hash(time: int, column: int, row: int) -> int:
+    mixed = (time * 73856093) ^ ((column + _SIDE) * 19349663) ^ ((row + _SIDE) * 83492791)
+    return mixed ^ (mixed >> 17)
+
+
+@kernel
+def _find(keys: IntArray, key: int, mixed: int) -> int:
+    """Where a key is, or the free place where it would be."""
+    mask = len(keys) - 1
+    place = mixed & mask
+    while keys[place] != _FREE and keys[place] != key:
+        place = (place + 1) & mask
+    return place
+
+
+@kernel
+def count_links(discs: FloatArray, groups: Table, first: int, end: int, short: int) -> int:
+    """At most so many links are needed for some groups."""
+    total = 0
+    for group in range(first, end):
+        slots = groups[group, END_SLOT] - groups[group, FIRST_SLOT]
+        cells = 0
+        for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+            x, y, r = discs[disc, 0], discs[disc, 1], discs[disc, 2]
+            cells += (_cell(x + r) - _cell(x - r) + 1) * (_cell(y + r) - _cell(y - r) + 1)
+        total += cells * (slots if slots <= short else 1)
+    return total
+
+
+@kernel
+def link_groups(
+    keys: IntArray,
+    heads: Table,
+    links: Table,
+    discs: FloatArray,
+    groups: Table,
+    first: int,
+    end: int,
+    short: int,
+    state: IntArray,
+) -> None:
+    """Put groups into the chains of their slots and cells, where there is room enough.
+
+    Args:
+        keys: as in `TrafficArrays`; likewise `heads`, `links`, `discs` and `groups`.
+        heads: see there.
+        links: see there.
+        discs: see there.
+        groups: see there.
+        first: group.
+        end: group after the last.
+        short: what is there for more slots than this is put in once for all of them.
+        state: number of links and of keys so far; (2,).
+    """
+    for group in range(first, end):
+        start, stop = groups[group, FIRST_SLOT], groups[group, END_SLOT]
+        times = range(start + 1, stop + 1) if stop - start <= short else range(_STAYS, _STAYS + 1)
+        for time in times:
+            for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+                x, y, r = discs[disc, 0], discs[disc, 1], discs[disc, 2]
+                for column in range(_cell(x - r), _cell(x + r) + 1):
+                    for row in range(_cell(y - r), _cell(y + r) + 1):
+                        key = _key(time, column, row)
+                        place = _find(keys, key, _hash(time, column, row))
+                        if keys[place] == _FREE:
+                            keys[place] = key
+                            heads[place] = -1
+                            state[1] += 1
+                        elif heads[place] >= 0 and links[heads[place], 0] == group:
+                            continue
+                        links[state[0], 0], links[state[0], 1] = group, heads[place]
+                        heads[place] = state[0]
+                        state[0] += 1
