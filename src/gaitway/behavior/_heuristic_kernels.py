@@ -6,23 +6,55 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray
 
+Values = npt.NDArray[np.float32]
+
+_TURN = 2.0 * math.pi
+
 
 class HeuristicArrays(NamedTuple):
-    """What the estimates of one goal need; all arrays read-only, always the same types."""
+    """What the estimates of one goal need; all arrays read-only and contiguous, always the same types.
+
+    S states, N x N cells around the character, K rates, H directions. An array without elements switches its estimate
+    off.
+    """
 
     goal: FloatArray
     """x, y, tolerance [m], and least cost of a metre as the crow flies [1/m]; (4,)."""
+    near_frame: FloatArray
+    """Side of a cell of `near`, and how far from the character it counts [m]; (2,)."""
+    near: Values
+    """Cost beyond that of the straight line without obstacles, by state and by the goal's place in the character's
+    frame, row y and column x, the character in the middle; (S, N, N)."""
+    far_rates: FloatArray
+    """Cost beyond that of the straight line, as a part of it, of somebody who never goes straight; (K,)."""
+    far: Values
+    """The same of somebody who once goes straighter than each rate, by state and direction of the goal from -pi on;
+    (S, K, H)."""
+    route_frame: FloatArray
+    """x and y of the grid's corner, side of a cell [m]; (3,)."""
+    route: Values
+    """Cost around the obstacles from anywhere in each cell, infinity where there is no way; (rows, columns)."""
 
 
 def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> HeuristicArrays:
     """Only the distance, for a search without anything better."""
-    goal = np.array([x, y, tolerance, per_metre])
-    goal.setflags(write=False)
-    return HeuristicArrays(goal)
+    arrays = HeuristicArrays(
+        goal=np.array([x, y, tolerance, per_metre]),
+        near_frame=np.array([1.0, 0.0]),
+        near=np.zeros((0, 0, 0), dtype=np.float32),
+        far_rates=np.zeros(0),
+        far=np.zeros((0, 0, 0), dtype=np.float32),
+        route_frame=np.array([0.0, 0.0, 1.0]),
+        route=np.zeros((0, 0), dtype=np.float32),
+    )
+    for array in arrays:
+        array.setflags(write=False)
+    return arrays
 
 
 @kernel
@@ -32,10 +64,45 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
     Args:
         x: [m].
         y: [m].
-        heading: [rad], in [-pi, pi).
+        heading: [rad].
         state: of the behaviour graph, as numbered by `behavior.states.States`.
         arrays: of the goal.
     """
     goal = arrays.goal
-    away = math.hypot(goal[0] - x, goal[1] - y) - goal[2]
-    return max(away, 0.0) * goal[3]
+    along, aside = goal[0] - x, goal[1] - y
+    away = math.hypot(along, aside)
+    straight = max(away - goal[2], 0.0) * goal[3]
+    cost = straight
+    if arrays.near.size > 0:
+        if away < arrays.near_frame[1]:
+            cost += _near(along, aside, heading, state, arrays)
+        else:
+            cost += _far(straight, math.atan2(aside, along) - heading, state, arrays)
+    if arrays.route.size > 0:
+        frame = arrays.route_frame
+        row, column = int(math.floor((y - frame[1]) / frame[2])), int(math.floor((x - frame[0]) / frame[2]))
+        if 0 <= row < arrays.route.shape[0] and 0 <= column < arrays.route.shape[1]:
+            cost = max(cost, float(arrays.route[row, column]))
+    return cost
+
+
+@kernel
+def _near(along: float, aside: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
+    """Cost beyond that of the straight line to a goal near by, seen from the character in the world's directions."""
+    cosine, sine = math.cos(heading), math.sin(heading)
+    cell, middle = arrays.near_frame[0], 0.5 * arrays.near.shape[1]
+    column = int(math.floor((cosine * along + sine * aside) / cell + middle))
+    row = int(math.floor((cosine * aside - sine * along) / cell + middle))
+    return float(arrays.near[state, row, column])
+
+
+@kernel
+def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays) -> float:
+    """Cost beyond that of the straight line to a goal far away in a direction seen from the character [rad]."""
+    directions = arrays.far.shape[2]
+    turns = direction / _TURN + 0.5
+    bin_ = min(int((turns - math.floor(turns)) * directions), directions - 1)
+    most = 0.0
+    for k in range(len(arrays.far_rates)):
+        most = max(most, min(float(arrays.far[state, k, bin_]), arrays.far_rates[k] * straight))
+    return most
