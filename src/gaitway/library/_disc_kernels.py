@@ -1,4 +1,4 @@
-"""Compiled loops of the disc cover: distances to swept stadiums on a grid, and a greedy cover by discs."""
+"""Compiled loops of the disc cover: swept stadiums drawn on a grid, and a greedy cover of the cells by discs."""
 
 from __future__ import annotations
 
@@ -7,82 +7,116 @@ import math
 import numpy as np
 
 from gaitway._jit import kernel
-from gaitway.arrays import FloatArray
+from gaitway.arrays import BoolArray, FloatArray, IntArray
+
+
+@kernel
+def draw(sx: float, sy: float, ex: float, ey: float, radius: float, out: BoolArray) -> None:
+    """Set the cells whose middles lie in a stadium: of each row those from its left to its right rim.
+
+    Args:
+        sx: where its axis begins, in cells from the middle of cell (0, 0).
+        sy: the same along y.
+        ex: where its axis ends [cells].
+        ey: the same along y.
+        radius: [cells].
+        out: (rows, columns), rows along y.
+    """
+    rows, columns = out.shape
+    dx, dy = ex - sx, ey - sy
+    length = math.sqrt(dx * dx + dy * dy)
+    flat = abs(dy) < 1e-9 * (1.0 + length)
+    slope = 0.0 if flat else 1.0 / dy
+    # of the discs along the axis, that which reaches farthest to the right in a row has its middle this far below it
+    below = 0.0 if flat else -radius * dx / length * (1.0 if dy > 0.0 else -1.0)
+    for i in range(max(math.ceil(min(sy, ey) - radius), 0), min(math.floor(max(sy, ey) + radius) + 1, rows)):
+        if flat:
+            right, left = (1.0, 0.0) if dx > 0.0 else (0.0, 1.0)
+        else:
+            right = min(max((i - sy - below) * slope, 0.0), 1.0)
+            left = min(max((i - sy + below) * slope, 0.0), 1.0)
+        v, w = i - sy - right * dy, i - sy - left * dy
+        if abs(v) <= radius and abs(w) <= radius:
+            low = math.ceil(sx + left * dx - math.sqrt(radius * radius - w * w))
+            high = math.floor(sx + right * dx + math.sqrt(radius * radius - v * v))
+            for j in range(max(low, 0), min(high + 1, columns)):
+                out[i, j] = True
+
+
+@kernel
+def farthest(segments: FloatArray, c: int, first: int, last: int) -> float:
+    """How far the ends of an axis get, from a sample to another, from halfway between these two."""
+    worst = 0.0
+    for e in range(2):
+        mx = 0.5 * (segments[first, c, e, 0] + segments[last, c, e, 0])
+        my = 0.5 * (segments[first, c, e, 1] + segments[last, c, e, 1])
+        for p in range(first, last + 1):
+            worst = max(worst, (segments[p, c, e, 0] - mx) ** 2 + (segments[p, c, e, 1] - my) ** 2)
+    return math.sqrt(worst)
 
 
 @kernel
 def sweep(
-    segments: FloatArray, radii: FloatArray, step: float, cell: float, x: float, y: float, reach: float, out: FloatArray
+    segments: FloatArray, radii: FloatArray, step: float, inner: float, outer: float, body: BoolArray, room: BoolArray
 ) -> None:
-    """Distance of the middles of cells from stadiums that move straight from sample to sample.
+    """Set the cells that stadiums meet or come near to as they move straight from sample to sample.
 
-    Each straight way is cut into parts of at most `step`. In the middle of each, the stadium is thicker by half a part,
-    so that it holds all that the moving one meets.
+    The way of each is cut into parts along which it gets no farther than half a `step` from the middle. It is drawn
+    there, thicker by as much as it moves, so that it holds all that the moving one meets.
 
     Args:
-        segments: axes [m]; (P, C, 2, 2).
-        radii: [m]; (C,).
-        step: [m].
-        cell: side of a cell [m].
-        x: of the middle of cell (0, 0) [m].
-        y: of the middle of cell (0, 0) [m].
-        reach: cells that are farther than this are left as they are [m].
-        out: lowered to the distance, which is 0 inside [m]; (rows, columns), rows along y.
+        segments: axes, in cells from the middle of cell (0, 0); (P, C, 2, 2).
+        radii: [cells]; (C,).
+        step: [cells].
+        inner: by how much thicker stadiums are drawn in `body` [cells].
+        outer: the same in `room` [cells].
+        body: (rows, columns), rows along y.
+        room: (rows, columns).
     """
-    samples, count = segments.shape[0], segments.shape[1]
-    rows, columns = out.shape
-    for p in range(max(samples - 1, 1)):
-        q = min(p + 1, samples - 1)
-        for c in range(count):
-            ax, ay, bx, by = segments[p, c, 0, 0], segments[p, c, 0, 1], segments[p, c, 1, 0], segments[p, c, 1, 1]
-            dax, day = segments[q, c, 0, 0] - ax, segments[q, c, 0, 1] - ay
-            dbx, dby = segments[q, c, 1, 0] - bx, segments[q, c, 1, 1] - by
-            way = math.sqrt(max(dax * dax + day * day, dbx * dbx + dby * dby))
-            parts = max(int(math.ceil(way / step)), 1)
-            radius = radii[c] + 0.5 * way / parts
-            far = radius + reach
+    last_sample = segments.shape[0] - 1
+    for c in range(segments.shape[1]):
+        first = 0
+        while True:
+            last = min(first + 1, last_sample)
+            off = farthest(segments, c, first, last)
+            while off < 0.5 * step and last < last_sample:
+                longer = farthest(segments, c, first, last + 1)
+                if longer > 0.5 * step:
+                    break
+                last, off = last + 1, longer
+            parts = max(math.ceil(2.0 * off / step), 1)
+            radius = radii[c] + off / parts
             for part in range(parts):
                 t = (part + 0.5) / parts
-                sx, sy = ax + t * dax, ay + t * day
-                ex, ey = bx + t * dbx - sx, by + t * dby - sy
-                length = ex * ex + ey * ey
-                scale = 1.0 / length if length > 1e-18 else 0.0
-                low_row = max(int(math.ceil((min(sy, sy + ey) - far - y) / cell)), 0)
-                end_row = min(int(math.floor((max(sy, sy + ey) + far - y) / cell)) + 1, rows)
-                low_column = max(int(math.ceil((min(sx, sx + ex) - far - x) / cell)), 0)
-                end_column = min(int(math.floor((max(sx, sx + ex) + far - x) / cell)) + 1, columns)
-                for i in range(low_row, end_row):
-                    py = y + i * cell - sy
-                    for j in range(low_column, end_column):
-                        if out[i, j] == 0.0:
-                            continue
-                        px = x + j * cell - sx
-                        share = min(max((px * ex + py * ey) * scale, 0.0), 1.0)
-                        ox, oy = px - share * ex, py - share * ey
-                        square = ox * ox + oy * oy
-                        if square < far * far:
-                            out[i, j] = min(out[i, j], max(math.sqrt(square) - radius, 0.0))
+                sx = segments[first, c, 0, 0] * (1.0 - t) + segments[last, c, 0, 0] * t
+                sy = segments[first, c, 0, 1] * (1.0 - t) + segments[last, c, 0, 1] * t
+                ex = segments[first, c, 1, 0] * (1.0 - t) + segments[last, c, 1, 0] * t
+                ey = segments[first, c, 1, 1] * (1.0 - t) + segments[last, c, 1, 1] * t
+                draw(sx, sy, ex, ey, radius + inner, body)
+                draw(sx, sy, ex, ey, radius + outer, room)
+            first = last
+            if first == last_sample:
+                break
 
 
 @kernel
-def inner_distances(distances: FloatArray, margin: float, out: FloatArray) -> None:
-    """How far each cell is from the nearest one beyond the margin, middle to middle, in cells; 0 beyond it.
+def inner_distances(room: BoolArray, out: FloatArray) -> None:
+    """How far each cell is from the nearest one that is not set, middle to middle [cells]; 0 where it is not.
 
     Args:
-        distances: [m]; (rows, columns). The outermost cells must lie beyond the margin.
-        margin: [m].
+        room: (rows, columns); the outermost cells must not be set.
         out: filled in; (rows, columns).
     """
-    rows, columns = distances.shape
+    rows, columns = room.shape
     upright = np.empty((rows, columns))
     for j in range(columns):
         gone = 0.0
         for i in range(rows):
-            gone = gone + 1.0 if distances[i, j] <= margin else 0.0
+            gone = gone + 1.0 if room[i, j] else 0.0
             upright[i, j] = gone
         gone = 0.0
         for i in range(rows - 1, -1, -1):
-            gone = gone + 1.0 if distances[i, j] <= margin else 0.0
+            gone = gone + 1.0 if room[i, j] else 0.0
             upright[i, j] = min(upright[i, j], gone)
     for i in range(rows):
         for j in range(columns):
@@ -98,54 +132,113 @@ def inner_distances(distances: FloatArray, margin: float, out: FloatArray) -> No
 
 
 @kernel
-def gain(todo: FloatArray, row: int, column: int, radius: float, mark: float) -> int:
-    """Cells yet to be covered that lie within a radius [cells] of one; each is given `mark` in `todo`."""
-    rows, columns = todo.shape
-    total, whole = 0, int(math.floor(radius))
-    for i in range(max(row - whole, 0), min(row + whole + 1, rows)):
-        half = int(math.floor(math.sqrt(radius * radius - (i - row) * (i - row)) + 1e-9))
-        for j in range(max(column - half, 0), min(column + half + 1, columns)):
-            if todo[i, j] > 0.0:
-                total += 1
-                todo[i, j] = mark
+def half_widths(radii: FloatArray, room: int) -> IntArray:
+    """Cells to either side of the middle of a disc whose middles it holds, in each row from the middle; -1 if none.
+
+    Args:
+        radii: [cells]; (K,).
+        room: rows, no fewer than the largest radius and one more.
+
+    Returns:
+        (K, room).
+    """
+    out = np.empty((radii.shape[0], room), np.int64)
+    for k in range(radii.shape[0]):
+        for i in range(room):
+            left = radii[k] * radii[k] - i * i
+            out[k, i] = math.floor(math.sqrt(left) + 1e-9) if left >= 0.0 else -1
+    return out
+
+
+@kernel
+def uncovered(sums: IntArray, row: int, column: int, widths: IntArray, k: int) -> int:
+    """Cells yet to be covered in a disc.
+
+    Args:
+        sums: how many such cells there are in each row before each column; (rows, columns + 1).
+        row: of the middle.
+        column: of the middle.
+        widths: of `half_widths`.
+        k: row of `widths`.
+    """
+    total = 0
+    for i in range(widths.shape[1]):
+        half = widths[k, i]
+        if half < 0:
+            break
+        total += sums[row + i, column + half + 1] - sums[row + i, column - half]
+        if i > 0:
+            total += sums[row - i, column + half + 1] - sums[row - i, column - half]
     return total
 
 
 @kernel
-def cover(inner: FloatArray, todo: FloatArray, shrink: float, half: float) -> FloatArray:
+def take_off(todo: BoolArray, sums: IntArray, row: int, column: int, widths: IntArray, k: int) -> None:
+    """Note that the cells of a disc are covered."""
+    columns = todo.shape[1]
+    for i in range(1 - widths.shape[1], widths.shape[1]):
+        half = widths[k, abs(i)]
+        if half >= 0:
+            for j in range(column - half, column + half + 1):
+                todo[row + i, j] = False
+            for j in range(column - half, columns):
+                sums[row + i, j + 1] = sums[row + i, j] + todo[row + i, j]
+
+
+@kernel
+def candidates(inner: FloatArray, stride: int, least: float) -> IntArray:
+    """Rows and columns of discs to choose from: every so many cells, unless a neighbour's disc holds theirs; (K, 2)."""
+    rows, columns = inner.shape
+    places, count = np.empty((rows * columns, 2), np.int64), 0
+    for i in range(stride, rows - stride, stride):
+        for j in range(stride, columns - stride, stride):
+            widest = inner[i, j] >= least
+            for a in range(-stride, stride + 1, stride):
+                for b in range(-stride, stride + 1, stride):
+                    away = math.sqrt(a * a + b * b)
+                    if away > 0.0 and inner[i + a, j + b] >= inner[i, j] + away - 1e-9:
+                        widest = False
+            if widest:
+                places[count, 0], places[count, 1] = i, j
+                count += 1
+    return places[:count]
+
+
+@kernel
+def cover(inner: FloatArray, todo: BoolArray, stride: int, shrink: float, half: float) -> FloatArray:
     """Discs that cover cells: time and again that which covers most of those left; the first of equals.
 
     A disc around a cell is as large as fits, `inner - shrink`, and covers the cells that lie in it whole, whose middles
-    are nearer than its radius by `half` a diagonal. Discs inside a neighbour's are not looked at.
+    are nearer than its radius by `half` a diagonal.
 
     Args:
         inner: of `inner_distances` [cells]; (rows, columns).
-        todo: 1 where a cell is to be covered, else 0; 0 everywhere in the end; (rows, columns).
+        todo: which cells to cover; False everywhere in the end; (rows, columns).
+        stride: cells from one middle of a disc to the next; what is left then gets discs of its own.
         shrink: [cells].
         half: [cells].
 
     Returns:
         Row, column and radius [cells] of each; (D, 3).
     """
-    rows, columns = inner.shape
-    places, count = np.empty((rows * columns, 3)), 0
-    for i in range(1, rows - 1):
-        for j in range(1, columns - 1):
-            if inner[i, j] - shrink < half:
-                continue
-            widest = True
-            for a in range(-1, 2):
-                for b in range(-1, 2):
-                    away = math.sqrt(a * a + b * b)
-                    if away > 0.0 and inner[i + a, j + b] >= inner[i, j] + away - 1e-9:
-                        widest = False
-            if widest:
-                places[count, 0], places[count, 1], places[count, 2] = i, j, inner[i, j] - shrink
-                count += 1
-    gains = np.empty(count, np.int64)  # never too low, as what is left only shrinks
+    rows, columns = todo.shape
+    places = candidates(inner, stride, shrink + half)
+    count, largest = places.shape[0], 0.0
+    radii = np.empty(count)
     for k in range(count):
-        gains[k] = gain(todo, int(places[k, 0]), int(places[k, 1]), places[k, 2] - half, 1.0)
-    out, found = np.empty((count, 3)), 0
+        radii[k] = inner[places[k, 0], places[k, 1]] - shrink - half
+        largest = max(largest, radii[k])
+    widths = half_widths(radii, int(largest) + 2)
+    sums = np.zeros((rows, columns + 1), np.int64)
+    left = 0
+    for i in range(rows):
+        for j in range(columns):
+            sums[i, j + 1] = sums[i, j] + todo[i, j]
+        left += sums[i, columns]
+    out, found = np.empty((left, 3)), 0
+    gains = np.empty(count, np.int64)
+    for k in range(count):
+        gains[k] = uncovered(sums, places[k, 0], places[k, 1], widths, k)
     while count > 0:
         best = 0
         for k in range(1, count):
@@ -153,16 +246,22 @@ def cover(inner: FloatArray, todo: FloatArray, shrink: float, half: float) -> Fl
                 best = k
         if gains[best] == 0:
             break
-        row, column, radius = int(places[best, 0]), int(places[best, 1]), places[best, 2]
-        now = gain(todo, row, column, radius - half, 1.0)
-        if now < gains[best]:
-            gains[best] = now
-            continue
-        gain(todo, row, column, radius - half, 0.0)
-        gains[best] = 0
-        for k in range(3):
-            out[found, k] = places[best, k]
+        row, column = places[best, 0], places[best, 1]
+        take_off(todo, sums, row, column, widths, best)
+        out[found, 0], out[found, 1], out[found, 2] = row, column, radii[best] + half
         found += 1
+        for k in range(count):
+            near = radii[best] + radii[k]
+            if gains[k] > 0 and (places[k, 0] - row) ** 2 + (places[k, 1] - column) ** 2 <= near * near:
+                gains[k] = uncovered(sums, places[k, 0], places[k, 1], widths, k)
+    for i in range(rows):
+        for j in range(columns):
+            if todo[i, j]:
+                own = np.empty(1)
+                own[0] = inner[i, j] - shrink - half
+                take_off(todo, sums, i, j, half_widths(own, int(own[0]) + 2), 0)
+                out[found, 0], out[found, 1], out[found, 2] = i, j, own[0] + half
+                found += 1
     return out[:found]
 
 

@@ -1,7 +1,7 @@
 """What a planner sees of clips: planar moves, durations, costs and the places in between, as plain arrays.
 
-One action a clip. Its cost is the length of the root's planar path times the user's weight; all clips of a behaviour cost
-the same, the mean of theirs (Lau 2009, chapter 3.2).
+One action a clip. Its cost is the length of the root's planar path times the user's weight; all clips of a behaviour
+cost the same, the mean of theirs (Lau 2009, chapter 3.2).
 """
 
 from __future__ import annotations
@@ -85,9 +85,13 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
         raise LibraryError(f"spacing {spacing} must be a length above 0")
     factors = _weights(library, weights or {})
     names = tuple(b.name for b in graph.behaviors)
-    actions = [(b, behavior, library.clips[clip]) for b, behavior in enumerate(graph.behaviors) for clip in behavior.clips]
+    actions = [
+        (b, behavior, library.clips[clip]) for b, behavior in enumerate(graph.behaviors) for clip in behavior.clips
+    ]
     kinds = tuple(dict.fromkeys(b.obstacle for b in graph.behaviors if b.obstacle is not None))
-    costs = [factors[b.name] * float(np.mean([path_length(library.clips[c]) for c in b.clips])) for b in graph.behaviors]
+    costs = [
+        factors[b.name] * float(np.mean([path_length(library.clips[c]) for c in b.clips])) for b in graph.behaviors
+    ]
     sampled = [_samples(clip, spacing, behavior.pass_time) for _, behavior, clip in actions]
     followers = [[a for a, entry in enumerate(actions) if entry[1].name in graph.followers(name)] for name in names]
     return ActionTable(
@@ -117,7 +121,7 @@ def path_length(clip: Clip) -> float:
 
 
 def _samples(clip: Clip, spacing: float, pass_time: float | None) -> tuple[FloatArray, FloatArray]:
-    """Poses seen from the first frame, and their times, at most `spacing` apart along the path; the passing among them."""
+    """Poses seen from the first frame and their times, at most `spacing` apart along the path, with the passing."""
     path = clip.planar_path()
     gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1))])
     chosen = {0, len(clip) - 1}

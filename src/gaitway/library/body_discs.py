@@ -1,8 +1,8 @@
 """What moving bodies take up of the floor plan, as discs: large ones inside, small ones along the rim.
 
-For each action of a table: *static* discs cover all that the clip's body sweeps, and *timed* discs what it sweeps within
-each window of about a tenth of a second. Nothing of the body is outside the discs, between frames neither, and no disc
-leaves the swept body by more than the margin and a cell.
+For each action of a table, *static* discs cover all that the clip's body sweeps, and *timed* discs what it sweeps
+within each window of about a tenth of a second. Nothing of the body is outside the discs, between frames neither, and
+no disc leaves the swept body by more than the margin and one and a half cells.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway import planar
-from gaitway.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
 from gaitway.errors import LibraryError
 from gaitway.library import _disc_kernels
 from gaitway.library.actions import ActionTable
@@ -25,14 +25,16 @@ WINDOW = 3
 """Frames of a window at 30 Hz; at other rates as many as come nearest to the same time."""
 CELL = 0.0125
 """Side of the cells that bodies are drawn on [m]."""
-_STEP = 0.01
-"""Bodies go this far between the places at which they are drawn [m]; they are drawn thicker by half of it."""
+_STEP = 1.0
+"""Bodies go no farther than this between the places at which they are drawn, thicker by half of it [cells]."""
 _RATE = 120.0
 """Rate at which joints move straight from sample to sample, within less than a millimetre [Hz]."""
+_STRIDE = 2
+"""Cells from the middle of a disc to the next that is looked at."""
 _HALF = float(np.sqrt(0.5))
 """Half the diagonal of a cell [cells]."""
 _SHRINK = float(np.sqrt(2.0)) - 1.0
-"""By how much discs are smaller than the way to the nearest cell outside, so that they leave by a cell at most [cells]."""
+"""Discs are smaller than the way to the nearest cell outside by this, so that they leave by a cell at most [cells]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +71,16 @@ class BodyDiscs:
     timed: FloatArray
     """Cover of each window's sweep, the largest disc first; (M, 3)."""
     margin: float
-    """How far discs may leave the body, but for a cell [m]."""
+    """How far static discs may leave the body, but for a cell [m]."""
+    timed_margin: float
+    """How far timed discs may leave it, but for a cell [m]."""
 
     def __len__(self) -> int:
         return len(self.bounds)
 
 
 @dataclass(frozen=True, eq=False)
-class _Cover:
+class ClipDiscs:
     """Discs of one clip."""
 
     static: FloatArray
@@ -86,21 +90,23 @@ class _Cover:
     timed: list[FloatArray]
 
 
-def body_discs(library: Library, table: ActionTable, margin: float = 0.05) -> BodyDiscs:
+def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed_margin: float = 0.08) -> BodyDiscs:
     """Cover the bodies of all actions of a table with discs.
 
     Args:
         library: with the clips of the table.
         table: its actions.
-        margin: how far a disc may reach beyond the body [m]; more makes fewer discs.
+        margin: how far a static disc may reach beyond the body [m]; more makes fewer discs.
+        timed_margin: the same of timed discs [m]; moving things need more room, and there are many windows.
 
     Raises:
-        LibraryError: if the margin is less than two cells, so that no cover is sure to exist, or not finite.
+        LibraryError: if a margin is less than three cells, so that no cover is sure to exist, or not finite.
     """
-    if not (np.isfinite(margin) and margin >= 2.0 * CELL):
-        raise LibraryError(f"margin {margin} of a body's discs; write a length of {2.0 * CELL} m or more")
+    for length in (margin, timed_margin):
+        if not (np.isfinite(length) and length >= 3.0 * CELL):
+            raise LibraryError(f"margin {length} of a body's discs; write a length of {3.0 * CELL} m or more")
     body = capsule_body(library.skeleton)
-    made = {name: cover_clip(library.clips[name], body, margin) for name in dict.fromkeys(table.clips)}
+    made = {name: cover_clip(library.clips[name], body, margin, timed_margin) for name in dict.fromkeys(table.clips)}
     covers = [made[name] for name in table.clips]
     timed = [discs for cover in covers for discs in cover.timed]
     poses = np.concatenate([cover.poses for cover in covers])
@@ -118,32 +124,30 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05) -> Bo
         timed_starts=_starts([len(discs) for discs in timed]),
         timed=_all(timed, 3),
         margin=float(margin),
+        timed_margin=float(timed_margin),
     )
 
 
-def cover_clip(clip: Clip, body: CapsuleBody, margin: float) -> _Cover:
+def cover_clip(clip: Clip, body: CapsuleBody, margin: float, timed_margin: float) -> ClipDiscs:
     """Static and timed discs of one clip, seen from its first frame."""
     fine = resample(clip, clip.fps * max(int(np.ceil(_RATE / clip.fps - 1e-9)), 1))
     path = fine.planar_path()
-    segments = planar.transform_points(planar.inverse(path[0]), capsules(fine, body)[..., :2])
-    roots = np.column_stack([planar.transform_points(planar.inverse(path[0]), path[:, :2]), path[:, 2] - path[0, 2]])
-    samples = round(fine.fps / clip.fps)
-    frames = windows(len(clip), clip.fps)
-    grid = _Grid.around(segments, body.radii, margin)
-    whole = grid.empty()
+    back = planar.inverse(path[0])
+    roots = np.column_stack([planar.transform_points(back, path[:, :2]), path[:, 2] - path[0, 2]])
+    segments = planar.transform_points(back, capsules(fine, body)[..., :2]) / CELL
+    radii = body.radii / CELL
+    samples, frames = round(fine.fps / clip.fps), windows(len(clip), clip.fps)
+    whole = _Drawing.around(segments, radii, margin)
     timed = []
     for first, last in frames * samples:
         part = segments[first : last + 1]
-        view = grid.part(part, body.radii, margin)
-        distances = view.empty()
-        view.draw(part, body.radii, margin, distances)
-        timed.append(view.discs(distances, margin))
-        rows, columns = view.row - grid.row, view.column - grid.column
-        target = whole[rows : rows + view.rows, columns : columns + view.columns]
-        np.minimum(target, distances, out=target)
+        drawing = _Drawing.around(part, radii, timed_margin)
+        drawing.sweep(part, radii, timed_margin)
+        timed.append(drawing.discs())
+        whole.sweep(part, radii, margin)
     middles = 0.5 * samples * frames.sum(axis=1)
     poses = np.column_stack([np.interp(middles, np.arange(len(roots)), roots[:, k]) for k in range(3)])
-    return _Cover(grid.discs(whole, margin), frames, frames / clip.fps, poses, timed)
+    return ClipDiscs(whole.discs(), frames, frames / clip.fps, poses, timed)
 
 
 def windows(frames: int, fps: float) -> IntArray:
@@ -153,45 +157,37 @@ def windows(frames: int, fps: float) -> IntArray:
     return np.column_stack([firsts, np.minimum(firsts + length, frames - 1)])
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """Cells of side `CELL` with middles at whole multiples of it, from (column, row) on."""
+@dataclass(frozen=True, eq=False)
+class _Drawing:
+    """Cells whose middles lie at whole multiples of their side, from (column, row) on. Its masks are drawn upon."""
 
     row: int
     column: int
-    rows: int
-    columns: int
+    body: BoolArray
+    """Cells that a body may meet; (rows, columns)."""
+    room: BoolArray
+    """Cells whose middles are no farther from it than the margin; (rows, columns)."""
 
     @staticmethod
-    def around(segments: FloatArray, radii: FloatArray, margin: float) -> _Grid:
-        """Cells around stadiums (..., C, 2, 2), with some to spare beyond the margin on every side."""
-        room = radii[:, None, None] + margin + 0.5 * _STEP + 2.0 * CELL
-        low = (segments - room).reshape(-1, 2).min(axis=0)
-        high = (segments + room).reshape(-1, 2).max(axis=0)
-        column, row = (int(v) for v in np.floor(low / CELL))
-        columns, rows = (int(v) + 1 for v in np.ceil(high / CELL) - (column, row))
-        return _Grid(row, column, rows, columns)
+    def around(segments: FloatArray, radii: FloatArray, margin: float) -> _Drawing:
+        """An empty one with cells to spare around stadiums (..., C, 2, 2) [cells]."""
+        spare = radii[:, None] + margin / CELL + _STEP + 3.0
+        low = np.floor((segments.min(axis=-2) - spare).reshape(-1, 2).min(axis=0)).astype(np.int64)
+        high = np.ceil((segments.max(axis=-2) + spare).reshape(-1, 2).max(axis=0)).astype(np.int64)
+        columns, rows = (int(n) for n in high - low + 1)
+        masks = np.zeros((2, rows, columns), dtype=np.bool_)
+        return _Drawing(int(low[1]), int(low[0]), masks[0], masks[1])
 
-    def part(self, segments: FloatArray, radii: FloatArray, margin: float) -> _Grid:
-        """The cells around some of the stadiums."""
-        return _Grid.around(segments, radii, margin)
+    def sweep(self, segments: FloatArray, radii: FloatArray, margin: float) -> None:
+        """Draw stadiums that move through samples (P, C, 2, 2) [cells]."""
+        local = segments - np.array([self.column, self.row], dtype=np.float64)
+        _disc_kernels.sweep(read_only(local), read_only(radii), _STEP, _HALF, margin / CELL, self.body, self.room)
 
-    def empty(self) -> FloatArray:
-        """Distances without anything near."""
-        return np.full((self.rows, self.columns), np.inf)
-
-    def draw(self, segments: FloatArray, radii: FloatArray, margin: float, distances: FloatArray) -> None:
-        """Lower distances to those from the moving stadiums (P, C, 2, 2)."""
-        x, y = self.column * CELL, self.row * CELL
-        reach = margin + 2.0 * CELL
-        _disc_kernels.sweep(read_only(segments), read_only(radii), _STEP, CELL, x, y, reach, distances)
-
-    def discs(self, distances: FloatArray, margin: float) -> FloatArray:
-        """Cover of all that is at distance 0, the largest disc first; (D, 3)."""
-        inner = np.empty_like(distances)
-        _disc_kernels.inner_distances(read_only(distances), margin, inner)
-        todo = (distances <= _HALF * CELL).astype(np.float64)
-        found = _disc_kernels.cover(read_only(inner), todo, _SHRINK, _HALF)
+    def discs(self) -> FloatArray:
+        """Cover of what is drawn, the largest disc first [m]; (D, 3)."""
+        inner = np.empty(self.room.shape)
+        _disc_kernels.inner_distances(self.room, inner)
+        found = _disc_kernels.cover(inner, self.body.copy(), _STRIDE, _SHRINK, _HALF)
         found = found[np.argsort(-found[:, 2], kind="stable")]
         return np.column_stack([found[:, 1] + self.column, found[:, 0] + self.row, found[:, 2]]) * CELL
 
