@@ -56,10 +56,8 @@ def farthest(segments: FloatArray, c: int, first: int, last: int) -> float:
 
 
 @kernel
-def sweep(
-    segments: FloatArray, radii: FloatArray, step: float, inner: float, outer: float, body: BoolArray, room: BoolArray
-) -> None:
-    """Set the cells that stadiums meet or come near to as they move straight from sample to sample.
+def sweep(segments: FloatArray, radii: FloatArray, thicker: float, step: float, out: BoolArray) -> None:
+    """Set the cells that stadiums come near to as they move straight from sample to sample.
 
     The way of each is cut into parts along which it gets no farther than half a `step` from the middle. It is drawn
     there, thicker by as much as it moves, so that it holds all that the moving one meets.
@@ -67,11 +65,9 @@ def sweep(
     Args:
         segments: axes, in cells from the middle of cell (0, 0); (P, C, 2, 2).
         radii: [cells]; (C,).
+        thicker: what counts as near [cells].
         step: [cells].
-        inner: by how much thicker stadiums are drawn in `body` [cells].
-        outer: the same in `room` [cells].
-        body: (rows, columns), rows along y.
-        room: (rows, columns).
+        out: (rows, columns), rows along y.
     """
     last_sample = segments.shape[0] - 1
     for c in range(segments.shape[1]):
@@ -85,15 +81,14 @@ def sweep(
                     break
                 last, off = last + 1, longer
             parts = max(math.ceil(2.0 * off / step), 1)
-            radius = radii[c] + off / parts
+            radius = radii[c] + thicker + off / parts
             for part in range(parts):
                 t = (part + 0.5) / parts
                 sx = segments[first, c, 0, 0] * (1.0 - t) + segments[last, c, 0, 0] * t
                 sy = segments[first, c, 0, 1] * (1.0 - t) + segments[last, c, 0, 1] * t
                 ex = segments[first, c, 1, 0] * (1.0 - t) + segments[last, c, 1, 0] * t
                 ey = segments[first, c, 1, 1] * (1.0 - t) + segments[last, c, 1, 1] * t
-                draw(sx, sy, ex, ey, radius + inner, body)
-                draw(sx, sy, ex, ey, radius + outer, room)
+                draw(sx, sy, ex, ey, radius, out)
             first = last
             if first == last_sample:
                 break

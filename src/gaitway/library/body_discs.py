@@ -7,6 +7,9 @@ no disc leaves the swept body by more than the margin and one and a half cells.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,8 +109,11 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed
         if not (np.isfinite(length) and length >= 3.0 * CELL):
             raise LibraryError(f"margin {length} of a body's discs; write a length of {3.0 * CELL} m or more")
     body = capsule_body(library.skeleton)
-    made = {name: cover_clip(library.clips[name], body, margin, timed_margin) for name in dict.fromkeys(table.clips)}
-    covers = [made[name] for name in table.clips]
+    names = list(dict.fromkeys(table.clips))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the kernels let other threads work
+        made = pool.map(lambda name: cover_clip(library.clips[name], body, margin, timed_margin), names)
+        by_name = dict(zip(names, made, strict=True))
+    covers = [by_name[name] for name in table.clips]
     timed = [discs for cover in covers for discs in cover.timed]
     poses = np.concatenate([cover.poses for cover in covers])
     return BodyDiscs(
@@ -135,19 +141,14 @@ def cover_clip(clip: Clip, body: CapsuleBody, margin: float, timed_margin: float
     back = planar.inverse(path[0])
     roots = np.column_stack([planar.transform_points(back, path[:, :2]), path[:, 2] - path[0, 2]])
     segments = planar.transform_points(back, capsules(fine, body)[..., :2]) / CELL
-    radii = body.radii / CELL
+    sweep = _Sweep(segments, body.radii / CELL)
     samples, frames = round(fine.fps / clip.fps), windows(len(clip), clip.fps)
-    whole = _Drawing.around(segments, radii, margin)
-    timed = []
-    for first, last in frames * samples:
-        part = segments[first : last + 1]
-        drawing = _Drawing.around(part, radii, timed_margin)
-        drawing.sweep(part, radii, timed_margin)
-        timed.append(drawing.discs())
-        whole.sweep(part, radii, margin)
+    drawings = [sweep.draw(first, last, timed_margin / CELL) for first, last in frames * samples]
+    timed = [drawing.discs() for drawing in drawings]
+    static = sweep.draw(0, len(segments) - 1, margin / CELL, drawings).discs()
     middles = 0.5 * samples * frames.sum(axis=1)
     poses = np.column_stack([np.interp(middles, np.arange(len(roots)), roots[:, k]) for k in range(3)])
-    return ClipDiscs(whole.discs(), frames, frames / clip.fps, poses, timed)
+    return ClipDiscs(static, frames, frames / clip.fps, poses, timed)
 
 
 def windows(frames: int, fps: float) -> IntArray:
@@ -155,6 +156,29 @@ def windows(frames: int, fps: float) -> IntArray:
     length = max(round(WINDOW * fps / 30.0), 1)
     firsts = np.arange(0, max(frames - 1, 1), length)
     return np.column_stack([firsts, np.minimum(firsts + length, frames - 1)])
+
+
+class _Sweep:
+    """Stadiums that move through samples, all in cells; (P, C, 2, 2) and (C,)."""
+
+    def __init__(self, segments: FloatArray, radii: FloatArray) -> None:
+        self.segments, self.radii = segments, read_only(radii)
+        self.low = (segments.min(axis=2) - radii[:, None]).min(axis=1)
+        self.high = (segments.max(axis=2) + radii[:, None]).max(axis=1)
+
+    def draw(self, first: int, last: int, margin: float, parts: Sequence[_Drawing] = ()) -> _Drawing:
+        """What is swept from a sample to another; where its parts are drawn already, the body is taken from them."""
+        part, spare = slice(first, last + 1), margin + _STEP + 3.0
+        column, row = np.floor(self.low[part].min(axis=0) - spare).astype(np.int64).tolist()
+        columns, rows = (np.ceil(self.high[part].max(axis=0) + spare).astype(np.int64) - (column, row) + 1).tolist()
+        out = _Drawing(row, column, np.zeros((rows, columns), np.bool_), np.zeros((rows, columns), np.bool_))
+        local = read_only(self.segments[part] - np.array([column, row], dtype=np.float64))
+        _disc_kernels.sweep(local, self.radii, margin, _STEP, out.room)
+        for drawn in parts:
+            out.add_body(drawn)
+        if not parts:
+            _disc_kernels.sweep(local, self.radii, _HALF, _STEP, out.body)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,20 +192,10 @@ class _Drawing:
     room: BoolArray
     """Cells whose middles are no farther from it than the margin; (rows, columns)."""
 
-    @staticmethod
-    def around(segments: FloatArray, radii: FloatArray, margin: float) -> _Drawing:
-        """An empty one with cells to spare around stadiums (..., C, 2, 2) [cells]."""
-        spare = radii[:, None] + margin / CELL + _STEP + 3.0
-        low = np.floor((segments.min(axis=-2) - spare).reshape(-1, 2).min(axis=0)).astype(np.int64)
-        high = np.ceil((segments.max(axis=-2) + spare).reshape(-1, 2).max(axis=0)).astype(np.int64)
-        columns, rows = (int(n) for n in high - low + 1)
-        masks = np.zeros((2, rows, columns), dtype=np.bool_)
-        return _Drawing(int(low[1]), int(low[0]), masks[0], masks[1])
-
-    def sweep(self, segments: FloatArray, radii: FloatArray, margin: float) -> None:
-        """Draw stadiums that move through samples (P, C, 2, 2) [cells]."""
-        local = segments - np.array([self.column, self.row], dtype=np.float64)
-        _disc_kernels.sweep(read_only(local), read_only(radii), _STEP, _HALF, margin / CELL, self.body, self.room)
+    def add_body(self, other: _Drawing) -> None:
+        """Add the body of another drawing; what is beyond this one's edge must be empty."""
+        rows, columns = np.nonzero(other.body)
+        self.body[rows + (other.row - self.row), columns + (other.column - self.column)] = True
 
     def discs(self) -> FloatArray:
         """Cover of what is drawn, the largest disc first [m]; (D, 3)."""
