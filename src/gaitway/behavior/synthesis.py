@@ -12,6 +12,7 @@ import numpy as np
 from gaitway import planar
 from gaitway._version import __version__
 from gaitway.arrays import FloatArray
+from gaitway.behavior.ground import follow_ground
 from gaitway.behavior.plan import Plan, Pose
 from gaitway.behavior.standing import Repeat, Standing
 from gaitway.errors import TakeError
@@ -61,7 +62,7 @@ def plans_to_take(
     """What everybody does, from plans.
 
     Clips lie exactly where and when they were planned. Before its first step and after its last, somebody stands. All
-    stay until the take is over.
+    stay until the take is over. On ground that is not level, layers put them onto it.
 
     Args:
         world: where it takes place.
@@ -82,7 +83,7 @@ def plans_to_take(
     known = _Known()
     tracks = [_track(world, performer, end, known) for performer in performers]
     told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
-    return assemble(tracks, fps, told)
+    return follow_ground(assemble(tracks, fps, told), world)
 
 
 @dataclass(eq=False)
@@ -170,8 +171,8 @@ def _check_steps(performer: Performer, ends: ClipEnds) -> None:
     gap[:, 2] = planar.wrap_angle(gap[:, 2])
     late = np.append(times[1:], plan.end_time) - times - np.array([clip.duration for clip in clips])
     worst = np.maximum(np.abs(gap).max(axis=1), np.abs(late))
-    if worst.max() > AGREEMENT:
-        k = int(np.argmax(worst))
+    if not worst.max() <= AGREEMENT:
+        k = int(np.argmax(~(worst <= AGREEMENT)))
         raise TakeError(
             f"plan of '{performer.name}': step {k} '{plan.steps[k].clip}' ends {worst[k]:.3g} (m, rad or s) away from "
             "where and when the next one begins"

@@ -7,6 +7,7 @@ legs need, solve each leg in closed form, and ease every correction in and out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +30,7 @@ _DAMPING_S = 0.03
 _DROP_S = 0.20
 """Time that lowering the root takes to come and to go [s]."""
 _DEEPEST = 0.12
-"""The root is never lowered by more than this for the sake of a leg [m]."""
+"""Unless told otherwise, the root is never lowered by more than this for the sake of a leg [m]."""
 
 
 def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
@@ -46,10 +47,19 @@ def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
     clip.skeleton.require(*LEFT_LEG, *RIGHT_LEG)
     positions, world = clip.joint_transforms()
     plans = {side: plan_foot(clip, side, positions, world, window_s) for side in _LEGS}
-    roots = clip.root_positions + _root_shift(clip, plans, positions)
-    moved = positions + (roots - clip.root_positions)[:, None]
-    roots = roots - np.array([0.0, 0.0, 1.0]) * _root_drop(clip, plans, moved)[:, None]
-    return _with_legs(replace(clip, root_positions=roots), plans)
+    return reach_feet(replace(clip, root_positions=clip.root_positions + _root_shift(clip, plans, positions)), plans)
+
+
+def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, deepest: float = _DEEPEST) -> Clip:
+    """The clip with both legs led to where its feet shall be, and the root no higher than planted feet allow.
+
+    Args:
+        clip: motion of a humanoid.
+        plans: what the feet shall do, by side: "left" and "right".
+        deepest: the root is lowered by no more than this [m].
+    """
+    down = np.array([0.0, 0.0, -1.0]) * _root_drop(clip, plans, clip.joint_positions(), deepest)[:, None]
+    return _with_legs(replace(clip, root_positions=clip.root_positions + down), plans)
 
 
 def foot_slide(clip: Clip, parts: tuple[str, ...] = ("heel", "ball")) -> FloatArray:
@@ -85,7 +95,7 @@ def knee_angles(clip: Clip) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _root_shift(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) -> FloatArray:
+def _root_shift(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray) -> FloatArray:
     """The slow part of what planted feet are moved by [m]; (F, 3). It spares the legs all but the quick part."""
     total, weight = np.zeros((len(clip), 3)), np.zeros(len(clip))
     for side, plan in plans.items():
@@ -98,7 +108,7 @@ def _root_shift(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) -
     return smooth
 
 
-def _root_drop(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) -> FloatArray:
+def _root_drop(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray, deepest: float) -> FloatArray:
     """How far the root must sink so that both legs reach their planted feet [m]; (F,), smooth and never too little."""
     need = np.zeros(len(clip))
     for side, plan in plans.items():
@@ -111,7 +121,7 @@ def _root_drop(clip: Clip, plans: dict[str, FootPlan], positions: FloatArray) ->
         need = np.maximum(need, np.where(plan.planted, short, 0.0))
     half = max(int(0.5 * _DROP_S * clip.fps), 1)
     # the filter looks no farther than the maximum was spread, so it never falls below the need
-    spread = scipy.ndimage.maximum_filter1d(np.minimum(need, _DEEPEST), 2 * half + 1, mode="nearest")
+    spread = scipy.ndimage.maximum_filter1d(np.minimum(need, deepest), 2 * half + 1, mode="nearest")
     drop: FloatArray = scipy.ndimage.gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
     return drop
 
@@ -142,7 +152,7 @@ def _bend(reach: FloatArray, a: float, b: float) -> FloatArray:
     return np.asarray(np.arccos(np.clip((reach**2 - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)))
 
 
-def _with_legs(clip: Clip, plans: dict[str, FootPlan]) -> Clip:
+def _with_legs(clip: Clip, plans: Mapping[str, FootPlan]) -> Clip:
     """The clip with both legs solved for their plans."""
     positions, world = forward_kinematics(clip.skeleton, clip.root_positions, clip.rotations)
     local, parents = np.array(clip.rotations), clip.skeleton.parents.tolist()

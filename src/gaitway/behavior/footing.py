@@ -1,0 +1,145 @@
+"""Where the feet of somebody on two legs go on ground that is not level.
+
+A motion made for a level floor is carried over: each foot rides on the ground under it. While it is planted it is moved
+as a whole (turned to lie on the slope, raised to its height), so that what rested in the motion rests on the ground,
+and does not slide. In between, what was changed goes over smoothly from one stance to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+from gaitway.motion.footplants import FootPlan, bridge
+from gaitway.motion.footskate import reach_feet
+from gaitway.world.world import World
+
+SIDES = ("left", "right")
+_PARTS = ("heel", "ball", "toe")
+_HALF_FOOT = 0.08
+"""Where the ground is felt ahead of and behind the middle of a foot that rests on one point [m]."""
+_HALF_SOLE = 0.04
+"""And left and right of it [m]."""
+_ROOT_S = 0.10
+"""How slowly the root follows the ground under it [s]."""
+_DEEPEST = 0.30
+"""On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
+_CLEARANCE = 0.015
+"""A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
+_LIFT_S = 0.10
+"""Time that lifting a foot over the ground takes to come and to go [s]."""
+_FOREVER = 1e4
+"""[s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """How a planted foot is moved: turned about a place and raised."""
+
+    start: int
+    stop: int
+    level: float
+    """Height of the floor that it stands on in the motion [m]."""
+    place: FloatArray
+    """The middle of its footprint in the motion [m]; (3,)."""
+    turn: FloatArray
+    """How it is turned to lie on the ground, as a rotation vector [rad]; (3,)."""
+    rise: float
+    """How far that place is raised [m]."""
+
+
+def on_ground(clip: Clip, world: World) -> Clip:
+    """A motion made for a level floor, on the ground of a world.
+
+    Args:
+        clip: motion of a humanoid with contacts, placed in the world's plan; heights count from the terrain.
+        world: whose terrain and things to stand on there are.
+    """
+    positions, turned = clip.joint_transforms()
+    plans, extras = {}, []
+    for side in SIDES:
+        plans[side], extra = _plan(clip, side, positions, turned, world)
+        extras.append(extra)
+    under = world.ground(clip.root_positions[:, :2]) + np.mean(extras, axis=0)
+    smooth = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
+    raised = clip.root_positions + np.array([0.0, 0.0, 1.0]) * smooth[:, None]
+    return reach_feet(replace(clip, root_positions=raised), plans, deepest=_DEEPEST)
+
+
+def _plan(
+    clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World
+) -> tuple[FootPlan, FloatArray]:
+    """What one foot shall do, and how far its floor is raised beyond the terrain [m] (F,)."""
+    roles, fps = clip.skeleton.roles, clip.fps
+    ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
+    at, points, flags = positions[:, ankle], *_sole(clip, side)
+    planted = flags.any(axis=1)
+    ride = world.ground(at[:, :2])
+    shift, turn, level, extra = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1))
+    for start, stop in stances(planted):
+        stance = _stance(points, flags, world_turns[:, ankle], start, stop, world)
+        rows = slice(start, stop)
+        turned = rotations.rotate(rotations.from_rotation_vector(stance.turn), at[rows] - stance.place)
+        shift[rows] = turned + stance.place - at[rows]
+        shift[rows, 2] += stance.rise - ride[rows]
+        turn[rows], level[rows] = stance.turn, stance.level
+        extra[rows, 0] = stance.rise - float(world.ground(stance.place[:2]))
+    shift, turn, level, extra = (bridge(v, planted, fps, _FOREVER) for v in (shift, turn, level, extra))
+    tilt = rotations.from_rotation_vector(turn)
+    target = at + shift + np.array([0.0, 0.0, 1.0]) * ride[:, None]
+    sole = target[:, None] + rotations.rotate(tilt[:, None], points - at[:, None])
+    target[:, 2] += _lift(sole, points[..., 2] - level, planted, world, fps)
+    toes = None if toe is None else rotations.multiply(tilt, world_turns[:, toe])
+    foot = rotations.multiply(tilt, world_turns[:, ankle])
+    return FootPlan(target, foot, toes, planted), extra[:, 0]
+
+
+def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:
+    """Where heel, ball and toe of a foot are [m] (F, P, 3), and whether they rest (F, P)."""
+    names = [p.name for p in clip.skeleton.contact_points]
+    columns = [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
+    contacts = np.zeros((len(clip), len(columns)), bool) if clip.contacts is None else clip.contacts[:, columns]
+    return clip.contact_positions()[:, columns], contacts
+
+
+def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: World) -> Stance:
+    """How one stance lies on the ground."""
+    resting = flags[start:stop]
+    used = np.flatnonzero(resting.any(axis=0))
+    rest = np.array([points[start:stop, c][resting[:, c]].mean(axis=0) for c in used])
+    place, level = rest.mean(axis=0), float(rest[:, 2].mean())
+    terrain = float(world.ground(place[:2]))
+    over = float(world.standing_height(place[:2])) - terrain
+    if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
+        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level)
+    middle = foot[(start + stop) // 2]
+    ahead = rotations.rotate(middle, np.array([1.0, 0.0, 0.0]))[:2]
+    ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
+    across = np.array([-ahead[1], ahead[0]])
+    along = (rest[:, :2] - place[:2]) @ ahead
+    if np.ptp(along) < _HALF_FOOT:
+        along = np.array([-_HALF_FOOT, _HALF_FOOT])
+    heights = world.ground(place[:2] + along[:, None] * ahead)
+    pitch, height = np.polyfit(along, heights, 1)
+    sides = world.ground(place[:2] + np.array([[-_HALF_SOLE], [_HALF_SOLE]]) * across)
+    roll = (sides[1] - sides[0]) / (2.0 * _HALF_SOLE)
+    normal = np.append(-pitch * ahead - roll * across, 1.0)
+    turn = rotations.to_rotation_vector(rotations.between(np.array([0.0, 0.0, 1.0]), normal))
+    return Stance(start, stop, level, place, turn, float(height) - level)
+
+
+def _lift(sole: FloatArray, clear: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
+    """How much higher a foot in the air must be to keep clear of the ground [m]; (F,)."""
+    gaps = sole[..., 2] - world.ground(sole[..., :2])
+    lack = np.where(planted[:, None], 0.0, np.minimum(clear, _CLEARANCE) - gaps).max(axis=1)
+    half = max(int(0.5 * _LIFT_S * fps), 1)
+    spread = scipy.ndimage.maximum_filter1d(np.maximum(lack, 0.0), 2 * half + 1, mode="nearest")
+    since = scipy.ndimage.distance_transform_edt(~planted) if planted.any() else np.full(len(planted), np.inf)
+    smooth = scipy.ndimage.gaussian_filter1d(spread, 0.5 * half, mode="nearest")
+    return np.asarray(smooth * np.minimum(since / (2.0 * half), 1.0) ** 2)

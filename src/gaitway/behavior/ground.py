@@ -1,0 +1,63 @@
+"""Takes made for a level floor, put onto the ground of a world by layers; level ground needs none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.behavior.footing import on_ground
+from gaitway.motion.clip import Clip
+from gaitway.take.model import Layer, Take
+from gaitway.world.world import World
+
+LAYER = "ground"
+"""Name of the layers."""
+_OFF = 0.002
+"""Points that rest this near to the ground need no help [m]."""
+_SAME = 1e-7
+"""Turns smaller than this are none."""
+
+
+def follow_ground(take: Take, world: World) -> Take:
+    """The take with layers that put everybody onto the ground.
+
+    Characters are placed in the world's plan and their heights count from the terrain under them, as if it were level.
+    Who rests on the ground already (on a level floor, on stairs that fit the clips) gets no layer.
+    """
+    if world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles):
+        return take
+    layers = [layer for c in range(len(take)) if (layer := _layer(take, c, world)) is not None]
+    return replace(take, layers=(*take.layers, *layers)) if layers else take
+
+
+def _layer(take: Take, character: int, world: World) -> Layer | None:
+    """What one character needs, or None."""
+    clip = take.clip(character)
+    legs = all(
+        f"{side}_{part}" in clip.skeleton.roles for side in ("left", "right") for part in ("hip", "knee", "ankle")
+    )
+    if not legs or clip.contacts is None or _rests(clip, clip.contacts, world):
+        return None
+    changed = on_ground(clip, world)
+    turns = rotations.multiply(rotations.conjugate(clip.rotations), changed.rotations)
+    joints = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(0, 2)) > _SAME)
+    moves = changed.root_positions - clip.root_positions
+    return Layer(character, take.start(character), joints, _held(turns[:, joints]), None, _held(moves), LAYER)
+
+
+def _held(samples: FloatArray) -> FloatArray:
+    """Samples with the last one twice: a take may end between two frames."""
+    return np.concatenate([samples, samples[-1:]])
+
+
+def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:
+    """Whether everything that rests is on the ground already."""
+    if world.terrain is not None:
+        return False
+    resting = clip.contact_positions()[contacts]
+    tops = world.standing_height(resting[:, :2])
+    off = np.minimum(np.abs(resting[:, 2] - tops), np.abs(resting[:, 2] - world.ground(resting[:, :2])))
+    return bool((off < _OFF).all())
