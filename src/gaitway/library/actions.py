@@ -12,10 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway import planar
-from gaitway.arrays import FloatArray, IntArray, owned
+from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
+from gaitway.library.checks import check_graph
 from gaitway.motion.clip import Clip
+
+_SAME_PLACE = 0.05
+"""How far an idle clip may end from where it began [m]."""
+_SAME_HEADING = float(np.radians(5.0))
+"""How much an idle clip may have turned in the end [rad]."""
+_NEAR_BY = 0.3
+"""How far the root of an idle clip may ever be from where it began [m]."""
+_GESTURE = 0.5
+"""Mean speed of a joint above which an idle clip is a gesture [m/s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +38,21 @@ class ActionTable:
     """Name of the clip behind each action; (A,)."""
     kinds: tuple[str, ...]
     """Kinds of obstacle that some behaviour passes; (K,)."""
+    states: tuple[str, ...]
+    """Names of the states that behaviours begin and end in; (S,)."""
     behavior: IntArray
     """The behaviour of each action; (A,)."""
+    start_state: IntArray
+    """The state that each action begins in; (A,)."""
+    end_state: IntArray
+    """The state that each action ends in; (A,)."""
+    idle: BoolArray
+    """Actions that stay where they are and end in the state they began in, such as standing; (A,)."""
+    quiet: BoolArray
+    """Idle actions that are no gestures: what to wait with, and to stand with in the end. Each state of rest has one at
+    least; (A,)."""
+    rest: BoolArray
+    """States that some idle action begins in, so that one can stop there for as long as one likes; (S,)."""
     moves: FloatArray
     """Pose (x, y, heading) of the last frame seen from the first [m, rad]; (A, 3)."""
     frames: IntArray
@@ -66,6 +89,12 @@ class ActionTable:
             raise LibraryError(f"no behaviour '{behavior}'; there are {', '.join(self.behaviors)}")
         return self.behaviors.index(behavior)
 
+    def state(self, name: str) -> int:
+        """Index of a state."""
+        if name not in self.states:
+            raise LibraryError(f"no state '{name}'; there are {', '.join(self.states)}")
+        return self.states.index(name)
+
 
 def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, float] | None = None) -> ActionTable:
     """What a planner needs to know of a library.
@@ -76,15 +105,16 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
         weights: factor on the cost of behaviours, by name; 1 for those that are not named.
 
     Raises:
-        LibraryError: if the library has no behaviours, or a weight is negative or of no behaviour.
+        LibraryError: if the library has no behaviours, one has no clip or a clip of no duration, or a weight is
+            negative or of no behaviour.
     """
     graph = library.graph
-    if not graph.behaviors:
-        raise LibraryError(f"library '{library.name}' has no behaviours to plan with")
+    if useless := _useless(library):
+        raise LibraryError(useless[0])
     if not (np.isfinite(spacing) and spacing > 0.0):
         raise LibraryError(f"spacing {spacing} must be a length above 0")
     factors = _weights(library, weights or {})
-    names = tuple(b.name for b in graph.behaviors)
+    names, states = tuple(b.name for b in graph.behaviors), graph.states
     actions = [
         (b, behavior, library.clips[clip]) for b, behavior in enumerate(graph.behaviors) for clip in behavior.clips
     ]
@@ -92,20 +122,30 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
     costs = [
         factors[b.name] * float(np.mean([path_length(library.clips[c]) for c in b.clips])) for b in graph.behaviors
     ]
-    sampled = [_samples(clip, spacing, behavior.pass_time) for _, behavior, clip in actions]
-    followers = [[a for a, entry in enumerate(actions) if entry[1].name in graph.followers(name)] for name in names]
+    sampled = [_samples(clip, spacing, _pass_frame(behavior, clip)) for _, behavior, clip in actions]
+    after = [frozenset(graph.followers(name)) for name in names]
+    followers = [[a for a, (_, behavior, _) in enumerate(actions) if behavior.name in allowed] for allowed in after]
+    idle = [behavior.start == behavior.end and stays(clip) for _, behavior, clip in actions]
+    quiet = _quiet([behavior.start for _, behavior, _ in actions], [clip for _, _, clip in actions], idle)
+    resting = {behavior.start for still, (_, behavior, _) in zip(idle, actions, strict=True) if still}
     return ActionTable(
         behaviors=names,
         clips=tuple(clip.name for _, _, clip in actions),
         kinds=kinds,
+        states=states,
         behavior=_whole([b for b, _, _ in actions], "behavior"),
+        start_state=_whole([states.index(behavior.start) for _, behavior, _ in actions], "start_state"),
+        end_state=_whole([states.index(behavior.end) for _, behavior, _ in actions], "end_state"),
+        idle=owned(idle, "idle", (len(actions),), np.bool_, LibraryError),
+        quiet=owned(quiet, "quiet", (len(actions),), np.bool_, LibraryError),
+        rest=owned([state in resting for state in states], "rest", (len(states),), np.bool_, LibraryError),
         moves=owned([samples[-1] for samples, _ in sampled], "moves", (len(actions), 3)),
         frames=_whole([len(clip) - 1 for _, _, clip in actions], "frames"),
         durations=_real([clip.duration for _, _, clip in actions], "durations"),
         costs=_real([costs[b] for b, _, _ in actions], "costs"),
         rises=_real([_rise(clip) for _, _, clip in actions], "rises"),
         kind=_whole([-1 if b.obstacle is None else kinds.index(b.obstacle) for _, b, _ in actions], "kind"),
-        pass_times=_pass_times([behavior for _, behavior, _ in actions], [clip for _, _, clip in actions]),
+        pass_times=read_only(np.array([_pass_time(behavior, clip) for _, behavior, clip in actions])),
         sample_starts=_whole(np.cumsum([0, *(len(times) for _, times in sampled)]), "sample_starts"),
         samples=owned(np.concatenate([samples for samples, _ in sampled]), "samples", (None, 3)),
         sample_times=_real(np.concatenate([times for _, times in sampled]), "sample_times"),
@@ -115,18 +155,85 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
     )
 
 
+def planning_problems(library: Library) -> list[str]:
+    """What keeps a library from being planned with, or plans from ending at rest; one line each, by name.
+
+    To those of `check_graph` come: nothing to plan with, nothing that goes anywhere, no state to stop in, and states
+    from which no such state can be reached.
+    """
+    if useless := _useless(library):
+        return useless
+    graph, table = library.graph, action_table(library)
+    problems = check_graph(library)
+    if table.idle.all():
+        problems.append(f"library '{library.name}' cannot go anywhere: all its behaviours stay where they are")
+    resting = {state for state, rests in zip(table.states, table.rest, strict=True) if rests}
+    if not resting:
+        return [
+            *problems,
+            f"library '{library.name}' cannot stop: no behaviour stays where it is and ends in the state that it began "
+            "in; add one, such as standing",
+        ]
+    stops = set(resting)
+    while more := {b.start for b in graph.behaviors if b.end in stops} - stops:
+        stops |= more
+    stuck = [state for state in table.states if state not in stops]
+    return problems + [f"cannot stop from state '{s}': nothing leads to {' or '.join(sorted(resting))}" for s in stuck]
+
+
+def _useless(library: Library) -> list[str]:
+    """Why there can be no table of a library's actions."""
+    behaviors, name = library.graph.behaviors, library.name
+    if not behaviors:
+        return [f"library '{name}' has no behaviours to plan with; give it a graph of them"]
+    empty = [
+        f"behaviour '{b.name}' of library '{name}' has no clip; add one or leave it out"
+        for b in behaviors
+        if not b.clips
+    ]
+    short = [
+        f"clip '{clip}' of behaviour '{b.name}' is a single pose and takes no time; it needs two frames or more"
+        for b in behaviors
+        for clip in b.clips
+        if len(library.clips[clip]) < 2
+    ]
+    return empty + short
+
+
 def path_length(clip: Clip) -> float:
     """Length of the root's path on the floor plan [m]."""
     return float(np.linalg.norm(np.diff(clip.root_positions[:, :2], axis=0), axis=1).sum())
 
 
-def _samples(clip: Clip, spacing: float, pass_time: float | None) -> tuple[FloatArray, FloatArray]:
+def stays(clip: Clip) -> bool:
+    """Whether a clip goes nowhere: it ends where it began, faces the same way, and stays near all the time."""
+    path = clip.planar_path()
+    away = np.linalg.norm(path[:, :2] - path[0, :2], axis=1)
+    turned = np.abs(path[:, 2] - path[0, 2])
+    ends = away[-1] <= _SAME_PLACE and turned[-1] <= _SAME_HEADING
+    return bool(ends and away.max() <= _NEAR_BY and turned.max() <= 0.5 * np.pi)
+
+
+def _quiet(starts: list[str], clips: list[Clip], idle: list[bool]) -> list[bool]:
+    """Idle clips of which no joint moves much on average, or else the quietest that begins in the same state."""
+    speeds = [_liveliness(clip) if still else np.inf for clip, still in zip(clips, idle, strict=True)]
+    least = {state: min(v for v, s in zip(speeds, starts, strict=True) if s == state) for state in starts}
+    return [still and v <= max(_GESTURE, least[s]) for still, v, s in zip(idle, speeds, starts, strict=True)]
+
+
+def _liveliness(clip: Clip) -> float:
+    """Mean speed of the joint that goes farthest [m/s]."""
+    ways = np.linalg.norm(np.diff(clip.joint_positions(), axis=0), axis=-1).sum(axis=0)
+    return float(ways.max() / clip.duration)
+
+
+def _samples(clip: Clip, spacing: float, pass_frame: int | None) -> tuple[FloatArray, FloatArray]:
     """Poses seen from the first frame and their times, at most `spacing` apart along the path, with the passing."""
     path = clip.planar_path()
     gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1))])
     chosen = {0, len(clip) - 1}
-    if pass_time is not None:
-        chosen.add(int(np.clip(round(pass_time * clip.fps), 0, len(clip) - 1)))
+    if pass_frame is not None:
+        chosen.add(pass_frame)
     last = 0
     for frame in range(1, len(clip)):
         if gone[frame] - gone[last] > spacing:
@@ -160,15 +267,15 @@ def _weights(library: Library, weights: Mapping[str, float]) -> dict[str, float]
     return {**known, **weights}
 
 
-def _pass_times(behaviors: list[Behavior], clips: list[Clip]) -> FloatArray:
-    """When each action passes its obstacle; the middle of the clip where nothing is annotated; (A,)."""
-    times = []
-    for behavior, clip in zip(behaviors, clips, strict=True):
-        middle = 0.5 * clip.duration if behavior.pass_time is None else behavior.pass_time
-        times.append(np.nan if behavior.obstacle is None else middle)
-    array: FloatArray = np.array(times)
-    array.setflags(write=False)
-    return array
+def _pass_time(behavior: Behavior, clip: Clip) -> float:
+    """When a clip passes its obstacle [s]; its middle where nothing is annotated, NaN where it passes none."""
+    if behavior.obstacle is None:
+        return float("nan")
+    return 0.5 * clip.duration if behavior.pass_time is None else min(max(behavior.pass_time, 0.0), clip.duration)
+
+
+def _pass_frame(behavior: Behavior, clip: Clip) -> int | None:
+    return None if behavior.obstacle is None else min(round(_pass_time(behavior, clip) * clip.fps), len(clip) - 1)
 
 
 def _whole(values: object, name: str) -> IntArray:
