@@ -64,19 +64,32 @@ def compile_seconds() -> float:
 @overload
 def kernel(function: Function) -> Function: ...
 @overload
-def kernel(*, parallel: bool = ..., fastmath: bool = ..., inline: bool = ...) -> Callable[[Function], Function]: ...
+def kernel(
+    *, parallel: bool = ..., fastmath: bool = ..., inline: bool = ..., borrows: bool = ..., inner: bool = ...
+) -> Callable[[Function], Function]: ...
 
 
 def kernel(
-    function: Function | None = None, *, parallel: bool = False, fastmath: bool = False, inline: bool = False
+    function: Function | None = None,
+    *,
+    parallel: bool = False,
+    fastmath: bool = False,
+    inline: bool = False,
+    borrows: bool = False,
+    inner: bool = False,
 ) -> Any:
     """Compile a function over plain arrays and scalars with Numba.
 
     Args:
-        function: the function; it must raise nothing and draw no random numbers of its own.
+        function: the function; it must raise nothing and draw no random numbers of its own. Division by zero gives
+            infinity or NaN as in NumPy; so nothing can raise, and arrays need not be counted in every call.
         parallel: allow `numba.prange` (only over disjoint outputs).
         fastmath: allow re-ordering of sums; not where NaN or infinity carry meaning.
         inline: copy the body into each caller.
+        borrows: for a function that makes no arrays: it only borrows those of its caller and does not count references
+            to them. That is many times faster, and faster to compile, where arrays come in tuples.
+        inner: for a function that only other kernels call: it gets no door to Python, which takes long to compile where
+            there are many arrays. Python can call its `py_func`.
 
     Returns:
         The compiled function; its `py_func` is the original.
@@ -86,7 +99,11 @@ def kernel(
         if not JIT_ENABLED:
             plain.py_func = plain  # type: ignore[attr-defined]
             return plain
-        options: dict[str, Any] = {"nogil": True, "parallel": parallel, "fastmath": fastmath}
+        options: dict[str, Any] = {"nogil": True, "parallel": parallel, "fastmath": fastmath, "error_model": "numpy"}
+        if borrows:
+            options["_nrt"] = False
+        if inner:
+            options.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
         if inline:
             options["inline"] = "always"
         try:

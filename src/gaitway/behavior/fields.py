@@ -65,6 +65,8 @@ class FieldArrays(NamedTuple):
     """x and y of the lower left corner [m], and cells in a metre; (3,)."""
     near: MaskArray
     """Bit k where motions that pass kind k may begin; (rows, columns), or (1, 1) where nothing can be passed."""
+    labels: Labels
+    """Parts of free space for the root, 0 where it cannot be; (rows, columns)."""
     specials: SpecialArrays
 
 
@@ -119,14 +121,15 @@ class WorldFields:
         passing = [kind for kind in kinds if kind in static_kinds]
         clearances = np.stack([_distances(grid, ()), *(_distances(grid, (kind,)) for kind in passing)])
         clearances.setflags(write=False)
+        parts = _parts(grid, clearances[0], world, set(troubles), passing)
         arrays = FieldArrays(
             clearances=clearances,
             field_of=_whole([0, *(1 + passing.index(kind) if kind in passing else 0 for kind in kinds)]),
             place=_real([*spec.origin, 1.0 / spec.cell]),
             near=_near(world, spec, kinds, [o for _, _, o in listed], reaches),
+            labels=parts.labels,
             specials=_specials(world, kinds, listed),
         )
-        parts = _parts(grid, clearances[0], world, set(troubles), passing)
         return WorldFields(world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles)
 
     def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> Distances:
@@ -255,9 +258,7 @@ def _near(
     return out
 
 
-def _specials(
-    world: World, kinds: Sequence[str], listed: Sequence[tuple[float, float, Obstacle]]
-) -> SpecialArrays:
+def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, float, Obstacle]]) -> SpecialArrays:
     points, counts, rings, solids, circles = [np.empty((0, 2))], [0], [0], [], []
     for begin, end, obstacle in listed:
         footprint = obstacle.shape.footprint()

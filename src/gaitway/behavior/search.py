@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gaitway import planar
+from gaitway._jit import compile_seconds
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior import _search_kernels as kernels
+from gaitway.behavior._check_kernels import ActionArrays
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
-from gaitway.behavior._search_kernels import ActionArrays, Room
+from gaitway.behavior._search_kernels import Room
 from gaitway.behavior._traffic_kernels import SLOT, TrafficArrays, no_traffic
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import Plan, PlanStep, Pose, SearchResult, Status
@@ -33,6 +36,7 @@ _UNREACHABLE = 2_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
 _CLOSE = 0.2
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
+_NO_TRAFFIC = no_traffic()
 _ANYTIME = (3.0, 1.5, 1.0)
 """Weights of an anytime search, one after another."""
 
@@ -97,6 +101,7 @@ class Searcher:
         reaches: what its special behaviours get past.
         arrays: what the kernel sees of it.
         per_metre: least cost of a metre as the crow flies.
+        room: memory of the latest search.
     """
 
     def __init__(
@@ -125,7 +130,8 @@ class Searcher:
         travel = np.hypot(table.moves[:, 0], table.moves[:, 1])
         moving = travel > 1e-9
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
-        self._room = _room(1 << 13)
+        self.behavior_of: list[int] = table.behavior.tolist()
+        self.room = _room(1 << 13)
         self._passing: tuple[WorldFields, IntArray] | None = None
 
     def passing(self, fields: WorldFields) -> IntArray:
@@ -134,7 +140,7 @@ class Searcher:
             kinds = []
             for action, kind in enumerate(self.table.kind.tolist()):
                 number = fields.passed_kind(self.table.kinds[kind]) if kind >= 0 else kernels.ORDINARY
-                row = int(self.arrays.reach_of[action])
+                row = int(self.arrays.firsts[action, 2])
                 useful = number >= 0 and row >= 0 and self.reaches[row].edge is None
                 kinds.append(kernels.ORDINARY if kind < 0 else number if useful else kernels.NEVER)
             self._passing = fields, read_only(np.array(kinds, dtype=np.int64))
@@ -163,181 +169,180 @@ def search(
         traffic: who is where and when; None for nobody.
         heuristics: estimates for the query's goal; None takes the distance.
     """
-    began = time.perf_counter()
-    run = _Run.of(searcher, fields, query, traffic, heuristics)
-    refused = run.refused()
-    if refused is not None and not refused.look:
-        return SearchResult(Status.NO_PATH, None, seconds=time.perf_counter() - began, reason=refused.reason,
-                            blockers={refused.blocker: 1}, closest=query.start, remaining=run.away(query.start))  # fmt: skip
-    nodes = min(query.max_nodes, _UNREACHABLE) if refused is not None else query.max_nodes
-    weights = _weights(query) if refused is None else (query.weight,)
-    outcome, best = kernels.NOTHING, None
-    expanded = checks = 0
-    for weight in weights:
-        bound = np.inf if best is None else best.cost
-        code, node = run.go(weight, bound, nodes - expanded, began + query.max_seconds)
-        counts = searcher._room.counts
-        expanded, checks = expanded + int(counts[kernels.EXPANDED]), checks + int(counts[kernels.CHECKS])
-        if code == kernels.FOUND:
-            best = run.plan(node)
-        if best is None or code == kernels.GOING:
-            outcome = code
-            break
-    found = dict(expanded=expanded, checks=checks, seconds=time.perf_counter() - began)
-    if best is not None:
-        return SearchResult(Status.FOUND, best, **found, closest=best.end_pose, remaining=run.away(best.end_pose))  # type: ignore[arg-type]
-    return run.failed(outcome, refused.reason if refused else "", found)
+    return _Run(searcher, fields, query, traffic, heuristics).result()
 
 
-@dataclass(frozen=True)
-class _Refusal:
-    """Why a search is not worth a try, and whether to look for what is in the way all the same."""
-
-    reason: str
-    blocker: str = ""
-    look: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class _Run:
     """One search."""
 
-    searcher: Searcher
-    fields: WorldFields
-    query: Query
-    traffic: TrafficArrays
-    names: Sequence[str]
-    heuristic: HeuristicArrays
-    start: FloatArray
-    state: int
-    goal: FloatArray
-    last: float
-    options: FloatArray = field(default_factory=lambda: np.empty(3))
+    def __init__(
+        self,
+        searcher: Searcher,
+        fields: WorldFields,
+        query: Query,
+        traffic: Traffic | None,
+        heuristics: HeuristicArrays | None,
+    ) -> None:
+        self.began, self.compiled = time.perf_counter(), compile_seconds()
+        self.searcher, self.fields, self.query = searcher, fields, query
+        self.traffic = _NO_TRAFFIC if traffic is None else traffic.arrays
+        self.names = () if traffic is None else traffic.names
+        self.busy = len(self.traffic.keys) > 0
+        if heuristics is None:
+            heuristics = straight_line(*query.goal, query.tolerance, searcher.per_metre)
+        self.heuristics = heuristics
+        self.state = searcher.start_state(query.start_behavior)
+        self.last = (self.traffic.last + 1) * SLOT if self.busy else -1.0
+        self.expanded = self.checks = 0
 
-    @staticmethod
-    def of(
-        searcher: Searcher, fields: WorldFields, query: Query, traffic: Traffic | None, heuristics: HeuristicArrays | None
-    ) -> _Run:
-        arrays = no_traffic() if traffic is None else traffic.arrays
-        x, y, heading = query.start
-        any_heading = query.goal_heading is None
-        straight = straight_line(*query.goal, query.tolerance, searcher.per_metre)
-        goal = (*query.goal, query.tolerance + 1e-9, query.goal_heading or 0.0,
-                7.0 if any_heading else query.heading_tolerance + 1e-9)  # fmt: skip
-        return _Run(
-            searcher, fields, query, arrays, () if traffic is None else traffic.names,
-            straight if heuristics is None else heuristics,
-            read_only(np.array([x, y, float(planar.wrap_angle(heading)), query.start_time])),
-            searcher.start_state(query.start_behavior), read_only(np.array(goal)),
-            (arrays.last + 1) * SLOT if len(arrays.keys) else -1.0,
-        )  # fmt: skip
+    def result(self) -> SearchResult:
+        """Search, once or with less and less weight."""
+        best: Plan | None = None
+        code = kernels.NOTHING
+        for weight in _weights(self.query):
+            code, node = self.go(weight, math.inf if best is None else best.cost)
+            if code == kernels.FOUND:
+                best = self.plan(node)
+            if best is None or code == kernels.GOING:
+                break
+        if best is None:
+            return self.failed(code)
+        return SearchResult(
+            Status.FOUND, best, self.expanded, self.checks, self.seconds, best.end_pose, self.away(best.end_pose)
+        )
 
-    def away(self, pose: Pose) -> float:
-        """Distance to the goal [m]."""
-        return float(np.hypot(pose[0] - self.query.goal[0], pose[1] - self.query.goal[1]))
+    @property
+    def seconds(self) -> float:
+        """Time that it took so far [s], compiling aside."""
+        return time.perf_counter() - self.began - (compile_seconds() - self.compiled)
 
-    def refused(self) -> _Refusal | None:
-        """Why there can be no plan, if that is plain to see."""
-        (x, y, _), goal, fields = self.query.start, self.query.goal, self.fields
-        x0, y0, x1, y1 = fields.world.bounds
-        for what, (px, py) in (("start", (x, y)), ("goal", goal)):
-            if not (x0 <= px <= x1 and y0 <= py <= y1):
-                return _Refusal(f"{what} ({px:g}, {py:g}) is out of bounds {fields.world.bounds}", "bounds")
-        short, place = self._shortage()
-        if short > _CLOSE:
-            who = fields.blame(np.array([place]))[0]
-            return _Refusal(f"start ({x:g}, {y:g}) is in '{who}', or too near to it", who)
-        self.options[2] = short + 1e-6 if short > 0.0 else 0.0
-        labels = fields.parts
-        spread = fields.spec.cells(np.array([x, y])) + np.moveaxis(np.indices((9, 9)) - 4, 0, -1).reshape(-1, 2)
-        here = {int(v) for v in labels.at(fields.spec.centers(spread))} - {0}
-        there = _labels_within(fields, goal, self.query.tolerance)
-        if not there:
-            who = fields.blame(np.array([goal]))[0]
-            return _Refusal(f"goal ({goal[0]:g}, {goal[1]:g}) is in '{who}', or too near to it", who)
-        if not here & there:
-            return _Refusal("the goal lies in another part of free space, which cannot be reached from the start", look=True)
-        return None
+    def go(self, weight: float, bound: float, whole: bool = True) -> tuple[int, int]:
+        """Search from the start; how it ended, and the node at the goal.
 
-    def _shortage(self) -> tuple[float, tuple[float, float]]:
-        """How much nearer to something than it may be the body stands at the start [m], and where."""
-        actions = self.searcher.arrays
-        rest = int(actions.rest[self.state])
-        if rest < 0:
-            return 0.0, (0.0, 0.0)
-        discs = actions.static[actions.static_starts[rest] : actions.static_starts[rest + 1]].astype(np.float64)
-        points = planar.transform_points(self.start[:3], discs[:, :2])
-        short = discs[:, 2] - self.fields.clearance(points)
-        worst = int(np.argmax(short))
-        return float(short[worst]), (float(points[worst, 0]), float(points[worst, 1]))
-
-    def go(self, weight: float, bound: float, nodes: int, deadline: float) -> tuple[int, int]:
-        """Search from the start; how it ended, and the node at the goal."""
-        searcher = self.searcher
-        kernels.sweep(searcher._room)
-        self.options[0], self.options[1] = weight, bound
-        options = read_only(self.options)
-        passing, busy = searcher.passing(self.fields), len(self.traffic.keys) > 0
-        kernels.begin(searcher._room, self.heuristic, self.start, self.state, self.last)
-        until = 0
+        Args:
+            weight: of the estimate.
+            bound: cost that a plan must be below.
+            whole: whether to see first that start and goal hang together.
+        """
+        searcher, query = self.searcher, self._numbers(weight, bound)
+        passing, limit = searcher.passing(self.fields), self.query.max_nodes - self.expanded
+        if not whole:
+            limit = min(limit, _UNREACHABLE)
+        until, anew = min(SLICE, limit), True
         while True:
-            until = min(until + SLICE, nodes)
             code, node = kernels.search_slice(
-                searcher.arrays, self.fields.arrays, passing, self.traffic, busy, self.heuristic, searcher._room,
-                self.last, self.goal, options, self.query.seed, until,
+                searcher.arrays, self.fields.arrays, passing, self.traffic, self.busy, self.heuristics, searcher.room,
+                query, self.state, self.query.seed, until, anew,
             )  # fmt: skip
+            counts = searcher.room.counts
+            anew = False
+            if code == kernels.APART and not whole:
+                continue
             if code == kernels.FULL:
-                bigger = _room(2 * len(searcher._room.states), searcher._room)
-                kernels.enlarge(searcher._room, bigger, self.last)
-                searcher._room = bigger
-                until = int(bigger.counts[kernels.EXPANDED])
-            elif code != kernels.GOING or until >= nodes:
-                return int(code), int(node)
-            if time.perf_counter() > deadline:
-                return kernels.GOING, -1
+                bigger = _room(2 * len(searcher.room.states), searcher.room)
+                kernels.enlarge(searcher.room, bigger, self.last)
+                searcher.room = bigger
+            elif code != kernels.GOING or until >= limit or self.seconds > self.query.max_seconds:
+                self.expanded += int(counts[kernels.EXPANDED])
+                self.checks += int(counts[kernels.CHECKS])
+                return code, node
+            until = min(int(counts[kernels.EXPANDED]) + SLICE, limit)
+
+    def _numbers(self, weight: float, bound: float) -> FloatArray:
+        """The query as the kernel takes it."""
+        query = self.query
+        x, y, heading = query.start
+        heading -= math.tau * math.floor((heading + math.pi) / math.tau)
+        turned = query.goal_heading
+        leeway = math.tau if turned is None else query.heading_tolerance
+        return read_only(np.array([
+            x, y, heading, query.start_time, *query.goal, query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9,
+            weight, bound, _CLOSE, self.last,
+        ]))  # fmt: skip
 
     def plan(self, node: int) -> Plan:
         """The way to a node."""
-        states, links, table = self.searcher._room.states, self.searcher._room.links, self.searcher.table
-        steps: list[PlanStep] = []
-        at = node
-        while links[at, 0] >= 0:
-            action, before = int(links[at, 1]), int(links[at, 0])
-            name = table.behaviors[int(table.behavior[action])]
-            steps.append(PlanStep(name, table.clips[action], self.pose(before), float(states[before, 3])))
-            at = before
-        return Plan(tuple(reversed(steps)), self.pose(node), float(states[node, 3]), float(states[node, 4]))
+        room, table = self.searcher.room, self.searcher.table
+        path = [node]
+        links, item = room.links, room.links.item
+        while (parent := item(path[-1], 0)) >= 0:
+            path.append(parent)
+        path.reverse()
+        states, actions = room.states[path].tolist(), links[path, 1].tolist()
+        steps = tuple(
+            PlanStep(table.behaviors[self.searcher.behavior_of[a]], table.clips[a], (x, y, heading), t)
+            for (x, y, heading, t, _, _), a in zip(states, actions[1:], strict=False)
+        )
+        x, y, heading, t, cost, _ = states[-1]
+        return Plan(steps, (x, y, heading), t, cost)
 
     def pose(self, node: int) -> Pose:
         """Where a node is."""
-        x, y, heading = (float(v) for v in self.searcher._room.states[node, :3])
+        x, y, heading = self.searcher.room.states[node, :3].tolist()
         return x, y, heading
 
-    def failed(self, code: int, reason: str, found: dict[str, float]) -> SearchResult:
+    def away(self, pose: Pose) -> float:
+        """Distance to the goal [m]."""
+        return math.hypot(pose[0] - self.query.goal[0], pose[1] - self.query.goal[1])
+
+    def failed(self, code: int) -> SearchResult:
         """What to say when the goal was not reached."""
-        room = self.searcher._room
-        closest = self.pose(int(room.counts[kernels.NEAREST]))
-        blockers = self._blockers()
-        remaining, resting = self.away(closest), int(room.counts[kernels.RESTING])
-        who = f"; '{next(iter(blockers))}' is in the way" if blockers else ""
-        status, plan = Status.NO_PATH, None
-        where = f"the search got within {remaining:.1f} m, to ({closest[0]:.1f}, {closest[1]:.1f}){who}"
-        if not reason and code == kernels.GOING:
-            status, plan = (Status.PARTIAL, self.plan(resting)) if resting > 0 else (Status.BUDGET, None)
+        (x, y, _), goal, bounds = self.query.start, self.query.goal, self.fields.world.bounds
+        for what, (px, py) in (("start", (x, y)), ("goal", goal)):
+            if not (bounds[0] <= px <= bounds[2] and bounds[1] <= py <= bounds[3]):
+                return self._refused(f"{what} ({px:g}, {py:g}) is out of bounds {bounds}", "bounds")
+        if code in (kernels.START_BLOCKED, kernels.GOAL_BLOCKED):
+            what, place = ("start", self._worst_place()) if code == kernels.START_BLOCKED else ("goal", goal)
+            px, py = (x, y) if code == kernels.START_BLOCKED else goal
+            who = self.fields.blame(np.array([place]))[0]
+            return self._refused(f"{what} ({px:g}, {py:g}) is in '{who}', or too near to it", who)
+        reason = "all that can be reached was looked at"
+        if code == kernels.APART:
+            self.go(self.query.weight, math.inf, whole=False)
+            reason = "the goal lies in another part of free space, which cannot be reached from the start"
+        elif code == kernels.GOING:
             reason = "the budget ran out"
-        reason = f"{reason or 'all that can be reached was looked at'}; {where}"
-        return SearchResult(status, plan, **found, closest=closest, remaining=remaining, blockers=blockers, reason=reason)  # type: ignore[arg-type]
+        return self._lost(code, reason)
+
+    def _refused(self, reason: str, blocker: str) -> SearchResult:
+        start, away = self.query.start, self.away(self.query.start)
+        return SearchResult(
+            Status.NO_PATH, None, self.expanded, self.checks, self.seconds, start, away, {blocker: 1}, reason
+        )
+
+    def _worst_place(self) -> tuple[float, float]:
+        """Where the body stands nearest to something at the start."""
+        arrays = self.searcher.arrays
+        rest = int(arrays.states[self.state, 1])
+        discs = arrays.static[arrays.firsts[rest, 0] : arrays.firsts[rest + 1, 0]]
+        points = planar.transform_points(self.query.start, discs[:, :2])
+        x, y = points[int(np.argmax(discs[:, 2] - self.fields.clearance(points)))].tolist()
+        return x, y
+
+    def _lost(self, code: int, reason: str) -> SearchResult:
+        """After a search that found nothing."""
+        counts, blockers = self.searcher.room.counts, self._blockers()
+        closest, resting = self.pose(int(counts[kernels.NEAREST])), int(counts[kernels.RESTING])
+        remaining = self.away(closest)
+        who = f"; '{next(iter(blockers))}' is in the way" if blockers else ""
+        reason = f"{reason}; the search got within {remaining:.1f} m, to ({closest[0]:.1f}, {closest[1]:.1f}){who}"
+        status, plan = Status.NO_PATH, None
+        if code == kernels.GOING:
+            status, plan = (Status.PARTIAL, self.plan(resting)) if resting > 0 else (Status.BUDGET, None)
+        return SearchResult(
+            status, plan, self.expanded, self.checks, self.seconds, closest, remaining, blockers, reason
+        )
 
     def _blockers(self) -> dict[str, int]:
         """What stood in the way of actions that would have led nearer, the most frequent first."""
-        room, fields = self.searcher._room, self.fields
+        room, fields = self.searcher.room, self.fields
         notes = room.notes[: min(int(room.counts[kernels.NOTES]), len(room.notes))]
         names: list[str] = []
         static = notes[notes[:, 0] == kernels.STATIC]
-        for kind in np.unique(static[:, 4]).astype(int).tolist():
+        for kind in np.unique(static[:, 3]).astype(int).tolist():
             allowed = (fields.kinds[kind],) if kind >= 0 else ()
-            names += fields.blame(static[static[:, 4] == kind, 1:3], allowed)
-        for what, _, _, _, who in notes[notes[:, 0] != kernels.STATIC].tolist():
+            names += fields.blame(static[static[:, 3] == kind, 1:3], allowed)
+        for what, _, _, who in notes[notes[:, 0] != kernels.STATIC].tolist():
             if what == kernels.TRAFFIC:
                 names.append(self.names[int(who)])
             else:
@@ -353,31 +358,18 @@ def _weights(query: Query) -> tuple[float, ...]:
     return (first, *(w for w in _ANYTIME[1:] if w < first))
 
 
-def _labels_within(fields: WorldFields, goal: tuple[float, float], tolerance: float) -> set[int]:
-    """Parts of free space that meet a disc."""
-    spec, cell = fields.spec, fields.spec.cell
-    (low_row, low_column), (high_row, high_column) = (
-        np.clip(spec.cells(np.array(goal) + d), 0, np.array(spec.shape) - 1) for d in (-tolerance - cell, tolerance + cell)
-    )
-    labels = fields.parts.labels[low_row : high_row + 1, low_column : high_column + 1]
-    cells = np.argwhere(labels > 0) + (low_row, low_column)
-    off = np.maximum(np.abs(spec.centers(cells) - goal) - 0.5 * cell, 0.0)
-    near = cells[np.hypot(off[:, 0], off[:, 1]) <= tolerance]
-    return {int(v) for v in np.unique(fields.parts.labels[near[:, 0], near[:, 1]])}
-
-
 def _room(nodes: int, before: Room | None = None) -> Room:
     """Memory for so many nodes; counters and notes are those of the room before, if there is one."""
+    table = np.empty((2 * nodes, 2), dtype=np.int64)
+    table[:, 0] = kernels.EMPTY
     return Room(
         states=np.empty((nodes, 6)),
         links=np.empty((nodes, 4), dtype=np.int32),
-        heap_costs=np.empty(nodes),
-        heap_nodes=np.empty(nodes, dtype=np.int32),
-        keys=np.full(2 * nodes, kernels.EMPTY, dtype=np.int64),
-        best=np.empty(2 * nodes),
+        heap=np.empty((nodes, 2)),
+        table=table,
         counts=np.zeros(7, dtype=np.int64) if before is None else before.counts,
-        nearest=np.zeros(2) if before is None else before.nearest,
-        notes=np.zeros((_NOTES, 5)) if before is None else before.notes,
+        nearest=np.zeros(3) if before is None else before.nearest,
+        notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )
 
 
@@ -387,49 +379,32 @@ def _action_arrays(
     special = [action for action, kind in enumerate(table.kind.tolist()) if kind >= 0]
     if reaches and [reach.behavior for reach in reaches] != [table.behaviors[table.behavior[a]] for a in special]:
         raise LibraryError("reaches must be those of the table's special behaviours, one for each clip, in its order")
-    reach_of = np.full(len(table), -1, dtype=np.int64)
+    row_of = np.full(len(table) + 1, -1)
     if reaches:
-        reach_of[special] = np.arange(len(special))
-    ways = [(r.heading, r.half_width, r.first, 1.0 / r.cell, r.cell) for r in reaches]
-    profiles = [np.column_stack([r.lowest - MARGIN, r.highest + MARGIN]) for r in reaches]
-    # of those that go nowhere, a search needs only the shortest; the others are for people to look at
-    used = [b for s in range(len(states)) for b in _followers(states, s)]
-    counts = [len(_followers(states, s)) for s in range(len(states))]
+        row_of[special] = np.arange(len(special))
+    followers = [_followers(states, s) for s in range(len(states))]
     rest = [int(states.action_starts[b]) if b >= 0 else -1 for b in states.rest]
+    profiles = [np.column_stack([r.lowest - MARGIN, r.highest + MARGIN]) for r in reaches]
     return ActionArrays(
-        moves=_real(np.column_stack([table.moves, costs, table.durations])),
-        behavior=table.behavior,
-        after=states.after,
-        follower_starts=_whole(np.cumsum([0, *counts])),
-        followers=_whole(used),
-        action_starts=states.action_starts,
-        rest=_whole(rest),
-        around=_discs(discs.around),
-        static_starts=discs.static_starts,
-        static=_discs(discs.static),
-        window_starts=discs.window_starts,
-        window_times=discs.window_times,
-        window_around=_discs(discs.window_around),
+        actions=_real(np.column_stack([table.moves, costs, table.durations, discs.around])),
+        firsts=_whole(np.column_stack([discs.static_starts, discs.window_starts, row_of])),
+        behaviors=_whole(np.column_stack([[*states.after, 0], states.action_starts])),
+        states=_whole(np.column_stack([np.cumsum([0, *map(len, followers)]), [*rest, -1]])),
+        followers=_whole([b for some in followers for b in some]),
+        static=discs.static,
+        windows=_real(np.column_stack([discs.window_times, discs.window_around])),
         timed_starts=discs.timed_starts,
-        timed=_discs(discs.timed),
-        reach_of=_whole(reach_of),
-        ways=_real(np.array(ways).reshape(-1, 5)),
+        timed=discs.timed,
+        ways=_real(np.array([(r.heading, r.half_width, r.first, 1.0 / r.cell) for r in reaches]).reshape(-1, 4)),
         profile_starts=_whole(np.cumsum([0, *map(len, profiles)])),
         profiles=_real(np.concatenate([np.empty((0, 2)), *profiles])),
     )
 
 
 def _followers(states: States, state: int) -> list[int]:
-    """Behaviours to try in a state."""
+    """Behaviours to try in a state: of those that go nowhere only the shortest; the others are for people to look at."""
     every = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]].tolist()
     return [b for b in every if not states.idle[b] or b == states.rest[state]]
-
-
-def _discs(discs: FloatArray) -> npt.NDArray[np.float32]:
-    """In less memory; never smaller."""
-    small = discs.astype(np.float32)
-    small[:, 2] += np.float32(1e-5)
-    return read_only(small)  # type: ignore[type-var]
 
 
 def _whole(values: npt.ArrayLike) -> IntArray:

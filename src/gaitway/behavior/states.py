@@ -18,7 +18,7 @@ _STILL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """States of the B behaviours of a table; S states, numbered in the order of the behaviours that first end in them."""
+    """States of the B behaviours of a table; S states, numbered as the behaviours come that first end in them."""
 
     after: IntArray
     """The state that each behaviour ends in; (B,)."""

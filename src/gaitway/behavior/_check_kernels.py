@@ -1,0 +1,239 @@
+"""What stands in the way of an action (function G of Lau 2009, algorithm 1), on plain arrays.
+
+Kernels that are called often take arrays and no tuples of them: taking an array out of a tuple costs more than a look
+into it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+from gaitway.behavior._traffic_kernels import TrafficArrays, end_slot, first_slot, stay_hit, traffic_hit
+from gaitway.behavior.fields import Distances, FieldArrays, Labels, SpecialArrays
+
+
+class ActionArrays(NamedTuple):
+    """What the search sees of a library; A actions, B behaviours, S states, W windows. All arrays are read-only."""
+
+    actions: FloatArray
+    """x, y [m], turn [rad], cost, duration [s], and the disc (x, y, radius) around all that is swept [m]; (A, 8)."""
+    firsts: IntArray
+    """First static disc, first window, and the row of `ways` or -1; (A + 1, 3)."""
+    behaviors: IntArray
+    """The state after each behaviour, and its first action; (B + 1, 2)."""
+    states: IntArray
+    """The first of the followers of each state, and the action that stands still in it or -1; (S + 1, 2)."""
+    followers: IntArray
+    """Behaviours to try, state after state."""
+    static: FloatArray
+    """Discs (x, y, radius) of whole sweeps, the largest of each action first [m]; (N, 3)."""
+    windows: FloatArray
+    """Begin and end [s] of each window, and the disc around it [m]; (W, 5)."""
+    timed_starts: IntArray
+    """First timed disc of each window; (W + 1,)."""
+    timed: FloatArray
+    """Discs of each window, the largest first [m]; (M, 3)."""
+    ways: FloatArray
+    """Direction [rad], half width, first station [m], and stations in a metre, of what passes obstacles; (P, 4)."""
+    profile_starts: IntArray
+    """First station of each; (P + 1,)."""
+    profiles: FloatArray
+    """Height that is cleared over, and under, at each station [m]; (Q, 2)."""
+
+
+@kernel(borrows=True, inner=True)
+def clearance_at(grid: Distances, place: FloatArray, field: int, x: float, y: float) -> float:
+    """Distance [m] that a point keeps at least; 0 beyond the grid."""
+    column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
+    if not (0.0 <= column < grid.shape[2] and 0.0 <= row < grid.shape[1]):
+        return 0.0
+    return float(grid[field, int(row), int(column)])
+
+
+@kernel(borrows=True, inner=True)
+def static_hit(
+    discs: FloatArray, first: int, end: int, grid: Distances, place: FloatArray, field: int, leave: float,
+    x: float, y: float, c: float, s: float,
+) -> int:  # fmt: skip
+    """The first of some discs that comes nearer than it may to what stands there, or -1.
+
+    Args:
+        discs: seen from the pose at (x, y) that faces (c, s).
+        first: of the discs.
+        end: of the discs.
+        grid: clearances.
+        place: of the grid.
+        field: which of the clearances.
+        leave: how much nearer than its radius a disc may come [m].
+        x: [m].
+        y: [m].
+        c: cosine of the heading.
+        s: sine of the heading.
+    """
+    for k in range(first, end):
+        u, v = discs[k, 0], discs[k, 1]
+        if clearance_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < discs[k, 2] - leave:
+            return k
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def timed_hit(
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int
+) -> int:
+    """Whom an action meets that begins at time t and passes a kind of obstacle: index of the owner, or -1."""
+    windows, discs, starts = library.windows, library.timed, library.timed_starts
+    for w in range(library.firsts[a, 1], library.firsts[a + 1, 1]):
+        u, v = windows[w, 2], windows[w, 3]
+        px, py, reach = x + c * u - s * v, y + s * u + c * v, windows[w, 4]
+        for slot in range(first_slot(t + windows[w, 0]), end_slot(t + windows[w, 1])):
+            if traffic_hit(traffic, slot, px, py, reach, kind) < 0:
+                continue
+            for k in range(starts[w], starts[w + 1]):
+                u, v = discs[k, 0], discs[k, 1]
+                owner = traffic_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2], kind)
+                if owner >= 0:
+                    return owner
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def stays_free(
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, heading: float, t: float, a: int
+) -> bool:
+    """Whether nobody comes by for ever where one stands still, by action a, from time t on."""
+    c, s, slot = math.cos(heading), math.sin(heading), first_slot(t)
+    around, discs = library.actions, library.static
+    u, v = around[a, 5], around[a, 6]
+    if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, around[a, 7]) < 0:
+        return True
+    for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
+        u, v = discs[k, 0], discs[k, 1]
+        if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2]) >= 0:
+            return False
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def strip_extent(
+    specials: SpecialArrays, special: int, x: float, y: float, c: float, s: float, width: float
+) -> tuple[float, float]:
+    """From where to where an obstacle lies in the strip along a way [m]; from infinity to minus infinity if nowhere.
+
+    The strip reaches `width` [m] to either side of the line from (x, y) in the direction (c, s).
+    """
+    points, rounding = specials.points, specials.solids[special, 0]
+    wide = width + rounding
+    low, high = np.inf, -np.inf
+    for ring in range(specials.ring_starts[special], specials.ring_starts[special + 1]):
+        first, end = specials.point_starts[ring], specials.point_starts[ring + 1]
+        dx, dy = points[end - 1, 0] - x, points[end - 1, 1] - y
+        along0, across0 = c * dx + s * dy, c * dy - s * dx
+        for k in range(first, end):
+            dx, dy = points[k, 0] - x, points[k, 1] - y
+            along, across = c * dx + s * dy, c * dy - s * dx
+            if abs(across) <= wide:
+                low, high = min(low, along), max(high, along)
+            for side in (-wide, wide):
+                if (across0 - side) * (across - side) < 0.0:
+                    cut = along0 + (side - across0) / (across - across0) * (along - along0)
+                    low, high = min(low, cut), max(high, cut)
+            along0, across0 = along, across
+    return low - rounding, high + rounding
+
+
+@kernel(borrows=True, inner=True)
+def special_hit(
+    library: ActionArrays, specials: SpecialArrays, kind: int, x: float, y: float, heading: float, t: float, a: int
+) -> int:
+    """Whether a special action passes all obstacles of its kind that it meets, and meets one.
+
+    Returns:
+        -1 if so, the obstacle that it does not pass, or the number of all obstacles if it meets none.
+    """
+    reach = library.firsts[a, 2]
+    direction, width = heading + library.ways[reach, 0], library.ways[reach, 1]
+    origin, rate = library.ways[reach, 2], library.ways[reach, 3]
+    c, s, until = math.cos(direction), math.sin(direction), t + library.actions[a, 4]
+    first, stations = library.profile_starts[reach], library.profile_starts[reach + 1] - library.profile_starts[reach]
+    far, passed = stations / rate + width, False
+    for k in range(specials.kind_starts[kind], specials.kind_starts[kind + 1]):
+        if specials.solids[k, 3] >= until or specials.solids[k, 4] <= t:
+            continue
+        if math.hypot(specials.circles[k, 0] - x, specials.circles[k, 1] - y) > far + specials.circles[k, 2]:
+            continue
+        low, high = strip_extent(specials, k, x, y, c, s, width)
+        if low > high:
+            continue
+        begin = int(max(math.floor((low - origin) * rate + 1e-9), 0))
+        end = int(min(math.ceil((high - origin) * rate - 1e-9), stations))
+        over, under = np.inf, -np.inf
+        for station in range(first + begin, first + end):
+            over, under = min(over, library.profiles[station, 0]), max(under, library.profiles[station, 1])
+        if over == np.inf:
+            continue  # it lies before or beyond all that the body sweeps
+        if specials.solids[k, 2] > over and specials.solids[k, 1] < under:
+            return k
+        passed = True
+    return -1 if passed else len(specials.circles)
+
+
+@kernel(borrows=True, inner=True)
+def near_bits(fields: FieldArrays, x: float, y: float) -> int:
+    """Kinds of obstacle that a motion which begins here may pass, as bits."""
+    near, place = fields.near, fields.place
+    column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
+    if not (0.0 <= column < near.shape[1] and 0.0 <= row < near.shape[0]):
+        return 0
+    return int(near[int(row), int(column)])
+
+
+@kernel(borrows=True, inner=True)
+def shortage(library: ActionArrays, fields: FieldArrays, x: float, y: float, heading: float, a: int) -> float:
+    """How much nearer to something than it may be somebody stands who does action a [m]; 0 or less if it is clear."""
+    discs, c, s = library.static, math.cos(heading), math.sin(heading)
+    worst = -np.inf
+    for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
+        u, v = discs[k, 0], discs[k, 1]
+        room = clearance_at(fields.clearances, fields.place, 0, x + c * u - s * v, y + s * u + c * v)
+        worst = max(worst, discs[k, 2] - room)
+    return worst
+
+
+@kernel(borrows=True, inner=True)
+def parts_meet(labels: Labels, place: FloatArray, start: FloatArray, goal: FloatArray) -> tuple[bool, bool]:
+    """Whether anything is free within the tolerance of a goal, and whether it hangs together with the start.
+
+    It errs on the hopeful side: any cell that meets the disc will do, and any cell near the start counts as its own.
+
+    Args:
+        labels: parts of free space, 0 where nothing is free.
+        place: of the grid.
+        start: x, y [m] and more.
+        goal: x, y, tolerance [m] and more.
+    """
+    rows, columns = labels.shape
+    own_row, own_column = int((start[1] - place[1]) * place[2]), int((start[0] - place[0]) * place[2])
+    own, spread = labels[own_row, own_column], 0 if labels[own_row, own_column] > 0 else 4
+    column, row = int((goal[0] - place[0]) * place[2]), int((goal[1] - place[1]) * place[2])
+    if own > 0 and labels[row, column] == own:
+        return True, True
+    reach = int(goal[2] * place[2]) + 1
+    some = False
+    for i in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for j in range(max(column - reach, 0), min(column + reach + 1, columns)):
+            across, along = max(abs(i - row) - 1, 0), max(abs(j - column) - 1, 0)
+            label = labels[i, j]
+            if label == 0 or math.hypot(across, along) > goal[2] * place[2]:
+                continue
+            some = True
+            for k in range(max(own_row - spread, 0), min(own_row + spread + 1, rows)):
+                for m in range(max(own_column - spread, 0), min(own_column + spread + 1, columns)):
+                    if labels[k, m] == label:
+                        return True, True
+    return some, False
