@@ -184,7 +184,7 @@ def take_off(todo: BoolArray, sums: IntArray, row: int, column: int, widths: Int
 def candidates(inner: FloatArray, stride: int, least: float) -> IntArray:
     """Rows and columns of discs to choose from: every so many cells, unless a neighbour's disc holds theirs; (K, 2)."""
     rows, columns = inner.shape
-    places, count = np.empty((rows * columns, 2), np.int64), 0
+    places, count = np.empty(((rows // stride + 1) * (columns // stride + 1), 2), np.int64), 0
     for i in range(stride, rows - stride, stride):
         for j in range(stride, columns - stride, stride):
             widest = inner[i, j] >= least

@@ -30,6 +30,8 @@ CELL = 0.0125
 """Side of the cells that bodies are drawn on [m]."""
 _STEP = 1.0
 """Bodies go no farther than this between the places at which they are drawn, thicker by half of it [cells]."""
+_LARGEST = 5000.0
+"""Floor that a clip may go over, for the memory that drawing it takes [m^2]."""
 _RATE = 120.0
 """Rate at which joints move straight from sample to sample, within less than a millimetre [Hz]."""
 _STRIDE = 2
@@ -103,11 +105,12 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed
         timed_margin: the same of timed discs [m]; moving things need more room, and there are many windows.
 
     Raises:
-        LibraryError: if a margin is less than three cells, so that no cover is sure to exist, or not finite.
+        LibraryError: if a margin is less than three cells, so that no cover is sure to exist, or not finite, or a clip
+            goes over very much floor.
     """
     for length in (margin, timed_margin):
         if not (np.isfinite(length) and length >= 3.0 * CELL):
-            raise LibraryError(f"margin {length} of a body's discs; write a length of {3.0 * CELL} m or more")
+            raise LibraryError(f"margin {length} of a body's discs; write a length of {3.0 * CELL:.4g} m or more")
     body = capsule_body(library.skeleton)
     names = list(dict.fromkeys(table.clips))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the kernels let other threads work
@@ -142,6 +145,12 @@ def cover_clip(clip: Clip, body: CapsuleBody, margin: float, timed_margin: float
     roots = np.column_stack([planar.transform_points(back, path[:, :2]), path[:, 2] - path[0, 2]])
     segments = planar.transform_points(back, capsules(fine, body)[..., :2]) / CELL
     sweep = _Sweep(segments, body.radii / CELL)
+    width, depth = CELL * (sweep.high.max(axis=0) - sweep.low.min(axis=0))
+    if width * depth > _LARGEST:
+        raise LibraryError(
+            f"clip '{clip.name}' sweeps {width:.0f} m by {depth:.0f} m of floor; cut it into shorter ones (and are its "
+            "lengths in metres?)"
+        )
     samples, frames = round(fine.fps / clip.fps), windows(len(clip), clip.fps)
     drawings = [sweep.draw(first, last, timed_margin / CELL) for first, last in frames * samples]
     timed = [drawing.discs() for drawing in drawings]
