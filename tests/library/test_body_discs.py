@@ -18,8 +18,10 @@ from gaitway.library.body_discs import CELL, BodyDiscs, body_discs, windows
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
-from gaitway.motion.editing import resample
+from gaitway.motion.editing import resample, slice_frames
+from gaitway.motion.formats import load_clip
 from gaitway.motion.skeleton import Skeleton
+from shared_data import MOCAP, needs_mocap
 
 LEAVE = 1.5 * CELL + 1e-6
 """What discs may leave a body by, beyond the margin [m]."""
@@ -112,6 +114,19 @@ def test_no_disc_leaves_the_swept_body_by_more_than_the_margin_and_a_cell_and_a_
             edge = (timed_of(discs, w)[:, None, :2] + timed_of(discs, w)[:, None, 2:] * ring).reshape(-1, 2)
             off = from_stadiums(edge, part.reshape(-1, 2, 2), np.tile(radii, len(part)))
             assert off.max() <= discs.timed_margin + LEAVE + 2e-3, (name, w)
+
+
+@needs_mocap
+@pytest.mark.parametrize("file", ["bvh/131_01.bvh", "bvh_accad/Female1_B12_WalkTurnRight90.bvh"])
+def test_captures_are_covered_as_they_are(file):
+    clip = slice_frames(load_clip(MOCAP / file), 0, 200)
+    library = of(clip)
+    discs = body_discs(library, action_table(library))
+    points = rims(plan(clip, 3), capsule_body(clip.skeleton).radii)
+    assert outside(points.reshape(-1, 2), discs.static).max() <= 0.0
+    for w, (first, last) in enumerate(3 * discs.window_frames):
+        assert outside(points[first : last + 1].reshape(-1, 2), timed_of(discs, w)).max() <= 0.0
+    assert np.diff(discs.timed_starts).mean() < 10.0
 
 
 def test_covers_are_small(casts):
@@ -308,11 +323,7 @@ def plain_cover(inner, todo, stride, shrink, half):
             break
         left &= ~inside[place]
         chosen.append((*place, inner[place] - shrink))
-    while left.any():
-        i, j = np.argwhere(left)[0]
-        left &= np.hypot(rows - i, columns - j) > inner[i, j] - shrink - half + 1e-9
-        chosen.append((i, j, inner[i, j] - shrink))
-    return np.array(chosen, dtype=float).reshape(-1, 3)
+    return np.array(chosen, dtype=float).reshape(-1, 3), left
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1, 2, 3]))
@@ -327,8 +338,11 @@ def test_covers_are_those_of_the_plain_greedy_way(seed, stride):
     shrink, half = np.sqrt(2.0) - 1.0, np.sqrt(0.5)
     todo = body.copy()
     found = _disc_kernels.cover(inner, todo, stride, shrink, half)
+    expected, left = plain_cover(inner, body, stride, shrink, half)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_array_equal(todo, left)
+    _disc_kernels.cover(inner, todo, 1, shrink, half)
     assert not todo.any()
-    np.testing.assert_allclose(found, plain_cover(inner, body, stride, shrink, half))
 
 
 @given(st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(0.01, 1.0)), min_size=1, max_size=12))

@@ -208,8 +208,8 @@ def cover(inner: FloatArray, todo: BoolArray, stride: int, shrink: float, half: 
 
     Args:
         inner: of `inner_distances` [cells]; (rows, columns).
-        todo: which cells to cover; False everywhere in the end; (rows, columns).
-        stride: cells from one middle of a disc to the next; what is left then gets discs of its own.
+        todo: which cells to cover; what no disc covers is left in the end; (rows, columns).
+        stride: cells from one middle of a disc to the next; with 1, nothing is left that can be covered.
         shrink: [cells].
         half: [cells].
 
@@ -249,14 +249,6 @@ def cover(inner: FloatArray, todo: BoolArray, stride: int, shrink: float, half: 
             near = radii[best] + radii[k]
             if gains[k] > 0 and (places[k, 0] - row) ** 2 + (places[k, 1] - column) ** 2 <= near * near:
                 gains[k] = uncovered(sums, places[k, 0], places[k, 1], widths, k)
-    for i in range(rows):
-        for j in range(columns):
-            if todo[i, j]:
-                own = np.empty(1)
-                own[0] = inner[i, j] - shrink - half
-                take_off(todo, sums, i, j, half_widths(own, int(own[0]) + 2), 0)
-                out[found, 0], out[found, 1], out[found, 2] = i, j, own[0] + half
-                found += 1
     return out[:found]
 
 

@@ -210,7 +210,10 @@ class _Drawing:
         """Cover of what is drawn, the largest disc first [m]; (D, 3)."""
         inner = np.empty(self.room.shape)
         _disc_kernels.inner_distances(self.room, inner)
-        found = _disc_kernels.cover(inner, self.body.copy(), _STRIDE, _SHRINK, _HALF)
+        todo = self.body.copy()
+        found = _disc_kernels.cover(inner, todo, _STRIDE, _SHRINK, _HALF)
+        if todo.any():
+            found = np.concatenate([found, _disc_kernels.cover(inner, todo, 1, _SHRINK, _HALF)])
         found = found[np.argsort(-found[:, 2], kind="stable")]
         return np.column_stack([found[:, 1] + self.column, found[:, 0] + self.row, found[:, 2]]) * CELL
 
