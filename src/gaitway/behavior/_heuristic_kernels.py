@@ -57,7 +57,7 @@ def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> Heu
     return arrays
 
 
-@kernel
+@kernel(borrows=True)
 def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
     """Least cost from a pose to the goal; infinity where the goal cannot be reached from there.
 
@@ -71,7 +71,7 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
     goal = arrays.goal
     along, aside = goal[0] - x, goal[1] - y
     away = math.hypot(along, aside)
-    straight = max(away - goal[2], 0.0) * goal[3]
+    straight = max(away - goal[2], 0.0) * float(goal[3])
     cost = straight
     if arrays.near.size > 0:
         if away < arrays.near_frame[1]:
@@ -80,23 +80,23 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
             cost += _far(straight, math.atan2(aside, along) - heading, state, arrays)
     if arrays.route.size > 0:
         frame = arrays.route_frame
-        row, column = int(math.floor((y - frame[1]) / frame[2])), int(math.floor((x - frame[0]) / frame[2]))
+        row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
         if 0 <= row < arrays.route.shape[0] and 0 <= column < arrays.route.shape[1]:
             cost = max(cost, float(arrays.route[row, column]))
-    return cost
+    return float(cost)
 
 
-@kernel
+@kernel(borrows=True)
 def _near(along: float, aside: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
     """Cost beyond that of the straight line to a goal near by, seen from the character in the world's directions."""
     cosine, sine = math.cos(heading), math.sin(heading)
     cell, middle = arrays.near_frame[0], 0.5 * arrays.near.shape[1]
-    column = int(math.floor((cosine * along + sine * aside) / cell + middle))
-    row = int(math.floor((cosine * aside - sine * along) / cell + middle))
+    column = math.floor((cosine * along + sine * aside) / cell + middle)
+    row = math.floor((cosine * aside - sine * along) / cell + middle)
     return float(arrays.near[state, row, column])
 
 
-@kernel
+@kernel(borrows=True)
 def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays) -> float:
     """Cost beyond that of the straight line to a goal far away in a direction seen from the character [rad]."""
     directions = arrays.far.shape[2]

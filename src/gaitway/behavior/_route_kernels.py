@@ -1,0 +1,78 @@
+"""Compiled loop of the route field: distances from a goal over a grid, around what is in the way."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+
+Distances = npt.NDArray[np.float32]
+Cells = npt.NDArray[np.uint8]
+
+BORDER = 2
+"""Cells around the grid that nobody enters, so that no step has to be tested for leaving it."""
+_BUCKETS = 4
+"""Steps are 1 to 2.24 cells long, so that what is waiting lies in four buckets of one cell."""
+
+
+@kernel
+def spread(
+    open_cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: FloatArray
+) -> tuple[Distances, float]:
+    """Distance in cells from the nearest seed over open cells, in steps to 16 neighbours; Dijkstra in buckets.
+
+    No step is shorter than a bucket is wide, so that all of a bucket is final when its turn comes. Closed cells beside
+    open ones have a distance too, for somebody who begins there, but no way leads through them.
+
+    Args:
+        open_cells: 1 where one may be, 0 in a border of `BORDER` cells all around; (N,), row after row.
+        seeds: cells to begin with; (K,).
+        target: cell whose distance is wanted, or -1 for all.
+        slack: beyond the target go on to its distance times this, and 20 cells.
+        steps: where each step leads, and the two cells of which it passes one, as offsets; (16, 3).
+        lengths: of the steps [cells]; (16,).
+
+    Returns:
+        Distances [cells], infinity where there is no way (N,); and the distance up to which they are known, infinity
+        if they all are.
+    """
+    far = np.float32(np.inf)
+    distances = np.full(len(open_cells), far, np.float32)
+    waiting = np.empty((_BUCKETS, len(open_cells)), np.int32)
+    counts = np.zeros(_BUCKETS, np.int64)
+    for k in range(len(seeds)):
+        distances[seeds[k]] = np.float32(0.0)
+        waiting[0, k] = seeds[k]
+    counts[0], left = len(seeds), len(seeds)
+    level, limit = 0, math.inf
+    while left > 0 and level < limit:
+        bucket = level % _BUCKETS
+        for entry in range(counts[bucket]):
+            cell = waiting[bucket, entry]
+            here = distances[cell]
+            if int(here) != level:
+                continue  # it was reached sooner from elsewhere
+            if cell == target:
+                limit = here * slack + 20.0
+            for step in range(16):
+                other = cell + steps[step, 0]
+                if step >= 8 and open_cells[cell + steps[step, 1]] == 0 and open_cells[cell + steps[step, 2]] == 0:
+                    continue
+                there, before = np.float32(here + lengths[step]), distances[other]
+                if there < before and (step < 8 or open_cells[other] == 1):
+                    distances[other] = there
+                    if open_cells[other] == 0:
+                        continue
+                    if before == far or int(before) != int(there):  # else it is waiting in that bucket already
+                        place = int(there) % _BUCKETS
+                        waiting[place, counts[place]] = other
+                        counts[place] += 1
+                        left += 1
+        left -= counts[bucket]
+        counts[bucket] = 0
+        level += 1
+    return distances, float(level) if left > 0 else math.inf

@@ -1,0 +1,115 @@
+"""Estimates of the cost to the goal, of which the largest counts, as one bundle of arrays a goal.
+
+`distance`: the straight line at the least cost of a metre. `heading`: what turning, starting, stopping and whole steps
+cost beyond that (`free_table`). `route`: the way around the obstacles (`routes`). None claims more than the least cost,
+but for what the cells of the tables round off, so that with weight 1 a search finds the best plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, Values, straight_line
+from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.free_table import FreeTable, least_per_metre
+from gaitway.behavior.routes import RouteFields, RouteMap, thinnest
+from gaitway.behavior.states import States
+from gaitway.errors import GaitwayError
+from gaitway.library.actions import ActionTable
+from gaitway.library.body_discs import BodyDiscs
+
+HEURISTICS = ("distance", "route", "heading")
+"""All there are, as a scene's `plan.heuristics` names them."""
+
+
+class Heuristics:
+    """Estimates for a library, and for a world where routes are wanted. It keeps tables and fields: **mutable**.
+
+    Attributes:
+        names: which estimates are used; the distance always is.
+        per_metre: least cost of a metre as the crow flies [1/m].
+        routes: fields of the world, or None.
+    """
+
+    def __init__(
+        self, table: ActionTable, costs: FloatArray, names: Collection[str], routes: RouteFields | None = None
+    ) -> None:
+        """Use `of`."""
+        unknown = sorted(set(names) - set(HEURISTICS))
+        if unknown:
+            raise GaitwayError(f"no heuristic '{unknown[0]}'; there are {', '.join(HEURISTICS)}")
+        self.names = tuple(name for name in HEURISTICS if name in names)
+        self.per_metre = least_per_metre(table, costs)
+        self.routes = routes
+        self._table, self._costs, self._states = table, costs, States.of(table)
+        self._free: dict[float, FreeTable] = {}
+
+    @staticmethod
+    def of(
+        table: ActionTable,
+        costs: FloatArray,
+        fields: WorldFields | None = None,
+        discs: BodyDiscs | None = None,
+        names: Collection[str] = HEURISTICS,
+    ) -> Heuristics:
+        """For a library in a world.
+
+        Args:
+            table: actions of the library.
+            costs: of each action, as the search counts them (`Searcher.costs`); (A,).
+            fields: the world; None leaves routes out.
+            discs: bodies of the actions, which say where none fits through; None takes them for points.
+            names: which estimates to use.
+
+        Raises:
+            GaitwayError: if a name is not known.
+        """
+        routes = None
+        if fields is not None and "route" in names:
+            routes = RouteFields(RouteMap.of(fields, 0.0 if discs is None else thinnest(discs)))
+        return Heuristics(table, costs, names, routes)
+
+    def moved(self, fields: WorldFields, discs: BodyDiscs | None = None) -> Heuristics:
+        """The same in another world; the tables of the library are shared."""
+        out = Heuristics.of(self._table, self._costs, fields, discs, self.names)
+        out._free = self._free
+        return out
+
+    def free_table(self, tolerance: float) -> FreeTable:
+        """Of the library, for a tolerance [m]; computed once."""
+        key = float(tolerance)
+        if key not in self._free:
+            self._free[key] = FreeTable.of(self._table, self._states, self._costs, key)
+        return self._free[key]
+
+    def arrays(
+        self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None
+    ) -> HeuristicArrays:
+        """For searches to a goal.
+
+        Args:
+            goal: x and y [m].
+            tolerance: how near is near enough [m].
+            start: x and y [m] of who goes there, so that routes need not be known everywhere; None wants them all.
+        """
+        out = straight_line(float(goal[0]), float(goal[1]), float(tolerance), self.per_metre)
+        if "heading" in self.names:
+            free = self.free_table(tolerance)
+            frame = _frozen(np.array([free.cell, free.reach]))
+            out = out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
+        if self.routes is not None:
+            spec = self.routes.map.spec
+            lengths = self.routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
+            route: Values = lengths * np.float32(self.per_metre * (1.0 - 1e-6))
+            route.setflags(write=False)
+            out = out._replace(route_frame=_frozen(np.array([*spec.origin, spec.cell])), route=route)
+        return out
+
+
+def _frozen(values: FloatArray) -> FloatArray:
+    values.setflags(write=False)
+    return values

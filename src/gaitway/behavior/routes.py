@@ -1,0 +1,166 @@
+"""How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
+
+It must not claim more than the shortest way of any body. A cell is open if the thinnest body can have its root in some
+point of it; special obstacles that the library passes are open; steps may cut corners; and what steps to sixteen
+neighbours run longer than the straight line is taken off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.behavior import _route_kernels
+from gaitway.behavior._route_kernels import BORDER, Cells, Distances
+from gaitway.behavior.fields import WorldFields
+from gaitway.library.body_discs import BodyDiscs
+from gaitway.world.grid import GridSpec
+from gaitway.world.raster import rasterise
+
+CELL = 0.2
+"""Side of a cell of the field [m], or as near to it as the cells of the world's fields allow."""
+KEPT = 64
+"""Fields that are kept."""
+SLACK = 1.5
+"""How much farther than the start a field is computed."""
+_CROOKED = 0.9731
+"""Straight line by the shortest way in steps to 16 neighbours, at worst: the cosine of half the widest angle."""
+
+
+def thinnest(discs: BodyDiscs) -> float:
+    """Radius of a disc around the root that some body covers at any time of any action [m]."""
+    inner = []
+    for window in range(len(discs.window_bounds)):
+        part = discs.timed[discs.timed_starts[window] : discs.timed_starts[window + 1]]
+        away = np.hypot(*(part[:, :2] - discs.window_poses[window, :2]).T)
+        inner.append(float((part[:, 2] - away).max(initial=0.0)))
+    return max(min(inner, default=0.0), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RouteMap:
+    """Where roots can be, in the cells of route fields."""
+
+    spec: GridSpec
+    """Where the cells lie, without the border."""
+    open_cells: Cells
+    """1 where a root can be, with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
+
+    @staticmethod
+    def of(fields: WorldFields, radius: float = 0.0, cell: float = CELL) -> RouteMap:
+        """Of a world.
+
+        Args:
+            fields: the world.
+            radius: of a disc around the root that every body covers [m] (`thinnest`).
+            cell: side of a cell that would be right [m].
+        """
+        free = _free(fields, radius)
+        size = max(round(cell / fields.spec.cell), 1)
+        rows, columns = (-(-n // size) for n in free.shape)
+        padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
+        padded[: free.shape[0], : free.shape[1]] = free
+        coarse = padded.reshape(rows, size, columns, size).any(axis=(1, 3))
+        out = np.zeros((rows + 2 * BORDER, columns + 2 * BORDER), dtype=np.uint8)
+        out[BORDER:-BORDER, BORDER:-BORDER] = coarse
+        out.setflags(write=False)
+        return RouteMap(GridSpec(fields.spec.origin, size * fields.spec.cell, (rows, columns)), out)
+
+    def field(
+        self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None
+    ) -> tuple[Distances, float]:
+        """Least length [m] of a way from anywhere in each cell to within a tolerance of a goal; (rows, columns).
+
+        Args:
+            goal: x and y [m].
+            tolerance: [m].
+            start: x and y [m] of somebody who goes there; the field then ends somewhat beyond. None computes all.
+
+        Returns:
+            The lengths, infinity where there is no way, and the greatest that is known; beyond it that one stands.
+        """
+        spec, width = self.spec, self.open_cells.shape[1]
+        seeds = self._seeds(goal, tolerance)
+        target = -1
+        if start is not None and spec.contains(spec.cells(start)):
+            row, column = spec.cells(start)
+            target = int((row + BORDER) * width + column + BORDER)
+        steps, lengths = self._steps
+        distances, limit = _route_kernels.spread(self.open_cells.reshape(-1), seeds, target, SLACK, steps, lengths)
+        inner = distances.reshape(self.open_cells.shape)[BORDER:-BORDER, BORDER:-BORDER]
+        metres = np.minimum(inner, np.float32(limit)) * np.float32(_CROOKED * spec.cell)
+        out: Distances = np.maximum(metres - np.float32(math.sqrt(2.0) * spec.cell), np.float32(0.0))
+        out.setflags(write=False)
+        return out, math.inf if math.isinf(limit) else (_CROOKED * limit - math.sqrt(2.0)) * spec.cell
+
+    def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:
+        """Open cells that meet the disc around a goal, in the grid with a border."""
+        spec = self.spec
+        low, high = spec.cells(np.array(goal) - tolerance), spec.cells(np.array(goal) + tolerance)
+        low, high = np.maximum(low, 0), np.minimum(high, np.array(spec.shape) - 1)
+        window = np.stack(np.meshgrid(np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1)), -1).reshape(
+            -1, 2
+        )
+        off = np.maximum(np.abs(spec.centers(window) - goal) - 0.5 * spec.cell, 0.0)
+        near = window[np.hypot(off[:, 0], off[:, 1]) <= tolerance] + BORDER
+        near = near[self.open_cells[near[:, 0], near[:, 1]] == 1]
+        return read_only((near[:, 0] * self.open_cells.shape[1] + near[:, 1]).astype(np.int64))
+
+    @cached_property
+    def _steps(self) -> tuple[IntArray, FloatArray]:
+        """As `_route_kernels.spread` takes them; a knight's move passes one of two cells."""
+        width = self.open_cells.shape[1]
+        around = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+        rows = [(row * width + column, 0, 0) for row, column in around]
+        for k, (row, column) in enumerate(around):
+            after = around[(k + 1) % 8]
+            rows.append(
+                ((row + after[0]) * width + column + after[1], row * width + column, after[0] * width + after[1])
+            )
+        straight = np.array([np.hypot(*step) for step in around])
+        lengths = np.concatenate([straight, np.full(8, math.sqrt(5.0))])
+        return read_only(np.array(rows, dtype=np.int64)), read_only(lengths)
+
+
+class RouteFields:
+    """Fields by goal, the last `KEPT` of them. This class is **mutable**."""
+
+    def __init__(self, route_map: RouteMap) -> None:
+        self.map = route_map
+        self._kept: OrderedDict[tuple[float, float, float], tuple[Distances, float]] = OrderedDict()
+
+    def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> Distances:
+        """As `RouteMap.field`; computed anew only where a start lies beyond what is known."""
+        key = (float(goal[0]), float(goal[1]), float(tolerance))
+        found = self._kept.get(key)
+        if found is None:
+            found = self.map.field(goal, tolerance, start)
+        elif not math.isinf(found[1]) and (start is None or self._value(found[0], start) * SLACK > found[1]):
+            found = self.map.field(goal, tolerance)
+        self._kept[key] = found
+        self._kept.move_to_end(key)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return found[0]
+
+    def _value(self, field: Distances, start: npt.ArrayLike) -> float:
+        cell = self.map.spec.cells(start)
+        return float(field[cell[0], cell[1]]) if self.map.spec.contains(cell) else 0.0
+
+
+def _free(fields: WorldFields, radius: float) -> BoolArray:
+    """Cells of the world's fields in which a root can be, whatever it is doing."""
+    # squares of cells are apart less than a point of the one and a point of the other by two diagonals at most
+    least = max(radius - 2.0 * math.sqrt(2.0) * fields.spec.cell, 0.0)
+    free: BoolArray = np.any(fields.arrays.clearances > least, axis=0)
+    for index in fields.troubles:
+        footprint = fields.world.obstacles[index].shape.footprint()
+        for row, first, end in rasterise(footprint, fields.spec, least):
+            free[row, first:end] = False
+    return free
