@@ -20,7 +20,7 @@ SLOT = 0.1
 """Length of a slot [s]; slot k is the time from k to k + 1 slots."""
 FOREVER = 2**31 - 1
 """End slot of what never goes away."""
-LAST_SLOT = 2**30
+LAST_SLOT = 2**26
 """Slots beyond this are not told apart."""
 CELL = 1.0
 """Side of a cell [m]."""
@@ -67,19 +67,19 @@ def no_traffic() -> TrafficArrays:
     return TrafficArrays(keys, heads, links, discs, table, discs, 0)
 
 
-@kernel
+@kernel(borrows=True)
 def first_slot(time: float) -> int:
     """The slot in which something begins at a time [s]."""
     return int(min(max(math.floor(time * _RATE + _TOUCH), 0.0), LAST_SLOT))
 
 
-@kernel
+@kernel(borrows=True)
 def end_slot(time: float) -> int:
     """The slot after the last one in which something is there that ends at a time [s]."""
     return int(min(max(math.ceil(time * _RATE - _TOUCH), 1.0), LAST_SLOT))
 
 
-@kernel
+@kernel(borrows=True)
 def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
     """Who is within a disc at some time of a slot: index of the owner, or -1.
 
@@ -94,22 +94,45 @@ def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, 
         passing: number of a kind of obstacle (as in `WorldFields.kinds`) whose discs are no hindrance, or -1. Only
             things that rest and are of a special kind bear its number; the search then tests that they are passed.
     """
-    if len(arrays.keys) == 0:
-        return -1
-    slot = max(slot, 0)
-    for column in range(_cell(x - r), _cell(x + r) + 1):
-        for row in range(_cell(y - r), _cell(y + r) + 1):
-            owner = -1
-            if slot <= arrays.last:
-                owner = _chain_hit(arrays, slot + 1, slot, column, row, x, y, r, passing)
-            if owner < 0:
-                owner = _chain_hit(arrays, _STAYS, slot, column, row, x, y, r, passing)
-            if owner >= 0:
-                return owner
-    return -1
+    keys, heads, links = arrays.keys, arrays.heads, arrays.links
+    around, groups, discs = arrays.around, arrays.groups, arrays.discs
+    owner, mask, slot = -1, len(keys) - 1, max(slot, 0)
+    column, last_column = _cell(x - r), _cell(x + r)
+    first_row, last_row = _cell(y - r), _cell(y + r)
+    while column <= last_column and mask >= 0:  # one loop and one way out, or references to arrays are counted
+        row = first_row
+        while row <= last_row:
+            time = slot + 1
+            while time >= 0:
+                key = _key(time, column, row)
+                place = _hash(time, column, row) & mask
+                while keys[place] != key and keys[place] != _FREE:
+                    place = (place + 1) & mask
+                link = heads[place]
+                while link >= 0:
+                    group = links[link, 0]
+                    link = links[link, 1]
+                    reach = around[group, 2] + r
+                    dx, dy = around[group, 0] - x, around[group, 1] - y
+                    if reach > 0.0 and dx * dx + dy * dy < reach * reach:
+                        disc, end = groups[group, FIRST_DISC], groups[group, END_DISC]
+                        there = groups[group, FIRST_SLOT] <= slot < groups[group, END_SLOT]
+                        if not there or (passing >= 0 and groups[group, KIND] == passing):
+                            disc = end
+                        while disc < end:
+                            reach = discs[disc, 2] + r
+                            dx, dy = discs[disc, 0] - x, discs[disc, 1] - y
+                            disc += 1
+                            if dx * dx + dy * dy < reach * reach:
+                                owner = groups[group, OWNER]
+                                disc, link, time, row, column = end, -1, _STAYS, last_row, last_column
+                time = _STAYS if time > _STAYS else -1
+            row += 1
+        column += 1
+    return int(owner)
 
 
-@kernel
+@kernel(borrows=True)
 def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> int:
     """Who comes within a disc at any time from a slot on, for ever: index of the owner, or -1.
 
@@ -122,53 +145,24 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
     return -1
 
 
-@kernel
-def _chain_hit(
-    arrays: TrafficArrays, time: int, slot: int, column: int, row: int, x: float, y: float, r: float, passing: int
-) -> int:
-    """Owner of a group in one chain that a disc meets, or -1."""
-    place = _find(arrays.keys, _key(time, column, row), _hash(time, column, row))
-    if arrays.keys[place] == _FREE:
-        return -1
-    around, groups, discs, links = arrays.around, arrays.groups, arrays.discs, arrays.links
-    link = arrays.heads[place]
-    while link >= 0:
-        group = links[link, 0]
-        link = links[link, 1]
-        reach = around[group, 2] + r
-        dx, dy = around[group, 0] - x, around[group, 1] - y
-        if reach <= 0.0 or dx * dx + dy * dy >= reach * reach:
-            continue
-        if not groups[group, FIRST_SLOT] <= slot < groups[group, END_SLOT]:
-            continue
-        if passing >= 0 and groups[group, KIND] == passing:
-            continue
-        for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
-            reach = discs[disc, 2] + r
-            dx, dy = discs[disc, 0] - x, discs[disc, 1] - y
-            if dx * dx + dy * dy < reach * reach:
-                return int(groups[group, OWNER])
-    return -1
-
-
-@kernel
+@kernel(borrows=True)
 def _cell(along: float) -> int:
     """Number of a cell along one axis."""
     return int(min(max(math.floor(along * (1.0 / CELL)), -_SIDE), _SIDE))
 
 
-@kernel
+@kernel(borrows=True)
 def _key(time: int, column: int, row: int) -> int:
     return (time * (4 * _SIDE) + column + _SIDE) * (4 * _SIDE) + row + _SIDE
 
 
-@kernel
+@kernel(borrows=True)
 def _hash(time: int, column: int, row: int) -> int:
     mixed = (time * 73856093) ^ ((column + _SIDE) * 19349663) ^ ((row + _SIDE) * 83492791)
     return mixed ^ (mixed >> 17)
 
 
-@kernel
+@kernel(borrows=True)
 def _find(keys: IntArray, key: int, mixed: int) -> int:
     """Where a key is, or the free place where it would be."""
     mask = len(keys) - 1
