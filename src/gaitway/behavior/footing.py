@@ -30,6 +30,10 @@ _ROOT_S = 0.10
 """How slowly the root follows the ground under it [s]."""
 _DEEPEST = 0.30
 """On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
+_STRAIGHTEST = 0.965
+"""Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
+_SETTLED_S, _SWING_S = 0.07, 0.15
+"""A foot is moved as when planted for this long before and after, unless its swing is as short as that [s]."""
 _CLEARANCE = 0.015
 """A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
 _LIFT_S = 0.10
@@ -69,7 +73,7 @@ def on_ground(clip: Clip, world: World) -> Clip:
     under = world.ground(clip.root_positions[:, :2]) + np.mean(extras, axis=0)
     smooth = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
     raised = clip.root_positions + np.array([0.0, 0.0, 1.0]) * smooth[:, None]
-    return reach_feet(replace(clip, root_positions=raised), plans, deepest=_DEEPEST)
+    return reach_feet(replace(clip, root_positions=raised), plans, deepest=_DEEPEST, straightest=_STRAIGHTEST)
 
 
 def _plan(
@@ -79,14 +83,16 @@ def _plan(
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
     at, points, flags = positions[:, ankle], *_sole(clip, side)
-    planted = flags.any(axis=1)
+    planted = _widened(np.asarray(flags.any(axis=1)), fps)
     ride = world.ground(at[:, :2])
     shift, turn, level, extra = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1))
     for start, stop in stances(planted):
         stance = _stance(points, flags, world_turns[:, ankle], start, stop, world)
         rows = slice(start, stop)
-        turned = rotations.rotate(rotations.from_rotation_vector(stance.turn), at[rows] - stance.place)
-        shift[rows] = turned + stance.place - at[rows]
+        # what is still in the air comes straight down, so that it does not slide while it lands
+        free = np.array([0.0, 0.0, 1.0]) * np.maximum(points[rows, :, 2].min(axis=1) - stance.level, 0.0)[:, None]
+        turned = rotations.rotate(rotations.from_rotation_vector(stance.turn), at[rows] - free - stance.place)
+        shift[rows] = turned + free + stance.place - at[rows]
         shift[rows, 2] += stance.rise - ride[rows]
         turn[rows], level[rows] = stance.turn, stance.level
         extra[rows, 0] = stance.rise - float(world.ground(stance.place[:2]))
@@ -98,6 +104,17 @@ def _plan(
     toes = None if toe is None else rotations.multiply(tilt, world_turns[:, toe])
     foot = rotations.multiply(tilt, world_turns[:, ankle])
     return FootPlan(target, foot, toes, planted), extra[:, 0]
+
+
+def _widened(planted: BoolArray, fps: float) -> BoolArray:
+    """Stances that begin a little earlier and end later: what hardly moves yet must not be seen to slide; (F,)."""
+    reach = round(_SETTLED_S * fps)
+    out = np.array(planted)
+    for start, stop in stances(~planted):
+        spare = min(reach, max((stop - start - round(_SWING_S * fps)) // 2, 0))
+        out[start : start + spare if start > 0 else start] = True
+        out[stop - spare if stop < len(planted) else stop : stop] = True
+    return out
 
 
 def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:

@@ -8,9 +8,11 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.behavior.footing import on_ground
+from gaitway.behavior.carriage import carried
+from gaitway.behavior.footing import SIDES, on_ground
 from gaitway.motion.clip import Clip
-from gaitway.take.model import Layer, Take
+from gaitway.motion.skeleton import Skeleton
+from gaitway.take.model import Layer, Single, Take
 from gaitway.world.world import World
 
 LAYER = "ground"
@@ -36,21 +38,24 @@ def follow_ground(take: Take, world: World) -> Take:
 def _layer(take: Take, character: int, world: World) -> Layer | None:
     """What one character needs, or None."""
     clip = take.clip(character)
-    legs = all(
-        f"{side}_{part}" in clip.skeleton.roles for side in ("left", "right") for part in ("hip", "knee", "ankle")
-    )
-    if not legs or clip.contacts is None or _rests(clip, clip.contacts, world):
+    if clip.contacts is None or _rests(clip, clip.contacts, world):
         return None
-    changed = on_ground(clip, world)
+    changed = on_ground(clip, world) if _walks(clip.skeleton) else carried(clip, world)
     turns = rotations.multiply(rotations.conjugate(clip.rotations), changed.rotations)
     joints = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(0, 2)) > _SAME)
     moves = changed.root_positions - clip.root_positions
-    return Layer(character, take.start(character), joints, _held(turns[:, joints]), None, _held(moves), LAYER)
+    return Layer(character, take.start(character), joints, _held(turns[:, joints]), root_moves=_held(moves), name=LAYER)
 
 
-def _held(samples: FloatArray) -> FloatArray:
+def _walks(skeleton: Skeleton) -> bool:
+    """Whether it goes on two legs: both are known by role, and nothing rolls."""
+    legs = all(f"{side}_{part}" in skeleton.roles for side in SIDES for part in ("hip", "knee", "ankle"))
+    return legs and not any(point.rolls for point in skeleton.contact_points)
+
+
+def _held(samples: FloatArray) -> Single:
     """Samples with the last one twice: a take may end between two frames."""
-    return np.concatenate([samples, samples[-1:]])
+    return np.concatenate([samples, samples[-1:]]).astype(np.float32)
 
 
 def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:

@@ -50,16 +50,19 @@ def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
     return reach_feet(replace(clip, root_positions=clip.root_positions + _root_shift(clip, plans, positions)), plans)
 
 
-def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, deepest: float = _DEEPEST) -> Clip:
+def reach_feet(
+    clip: Clip, plans: Mapping[str, FootPlan], *, deepest: float = _DEEPEST, straightest: float = 1.0
+) -> Clip:
     """The clip with both legs led to where its feet shall be, and the root no higher than planted feet allow.
 
     Args:
         clip: motion of a humanoid.
         plans: what the feet shall do, by side: "left" and "right".
         deepest: the root is lowered by no more than this [m].
+        straightest: share of its length up to which a planted leg is stretched, unless it is in the clip itself.
     """
-    down = np.array([0.0, 0.0, -1.0]) * _root_drop(clip, plans, clip.joint_positions(), deepest)[:, None]
-    return _with_legs(replace(clip, root_positions=clip.root_positions + down), plans)
+    drop = _root_drop(clip, plans, deepest, straightest)
+    return _with_legs(replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, 1.0]) * drop), plans)
 
 
 def foot_slide(clip: Clip, parts: tuple[str, ...] = ("heel", "ball")) -> FloatArray:
@@ -108,13 +111,15 @@ def _root_shift(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray
     return smooth
 
 
-def _root_drop(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray, deepest: float) -> FloatArray:
-    """How far the root must sink so that both legs reach their planted feet [m]; (F,), smooth and never too little."""
-    need = np.zeros(len(clip))
+def _root_drop(clip: Clip, plans: Mapping[str, FootPlan], deepest: float, straightest: float) -> FloatArray:
+    """How far the root must sink for legs to reach planted feet [m]; (F, 1), smooth and never too little."""
+    need, positions = np.zeros(len(clip)), clip.joint_positions()
     for side, plan in plans.items():
         hip, knee, ankle = (clip.skeleton.roles[role] for role in _LEGS[side])
         bones = [np.linalg.norm(positions[0, b] - positions[0, a]) for a, b in ((hip, knee), (knee, ankle))]
-        reach = (1.0 - 1.06 * SOFTNESS) * float(bones[0] + bones[1])
+        own = np.linalg.norm(positions[:, ankle] - positions[:, hip], axis=-1)
+        length = float(bones[0] + bones[1])
+        reach = np.minimum((1.0 - 1.06 * SOFTNESS) * length, np.maximum(straightest * length, own))
         line = plan.ankle - positions[:, hip]
         level = np.minimum(np.sum(line[:, :2] ** 2, axis=-1), reach**2)
         short = -line[:, 2] - np.sqrt(reach**2 - level)
@@ -123,7 +128,7 @@ def _root_drop(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray,
     # the filter looks no farther than the maximum was spread, so it never falls below the need
     spread = scipy.ndimage.maximum_filter1d(np.minimum(need, deepest), 2 * half + 1, mode="nearest")
     drop: FloatArray = scipy.ndimage.gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
-    return drop
+    return drop[:, None]
 
 
 def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: FootPlan, fps: float) -> FloatArray:
