@@ -12,7 +12,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import bridge
@@ -20,16 +20,14 @@ from gaitway.motion.ik import set_limb, two_bone
 from gaitway.motion.skeleton import Skeleton
 from gaitway.world.world import World
 
-_WHEEL_S, _TRUNK_S = 0.02, 0.15
+_WHEEL_S, _TRUNK_S = 0.02, 0.06
 """How slowly a body follows the ground on wheels, which must not leave it, and on legs [s]."""
 _ROUNDS = 4
 """Tilting moves what stands on the ground, and so the ground under it; this often is enough."""
-_FADE_S = 0.4
+_FADE_S = 0.1
 """Time over which a leg goes back to the body's own motion where no other stance follows [s]."""
 _LIMB = 5
 """A leg is led by no more than so many of its joints; a shoulder blade stays with the trunk."""
-_SETTLED = 2
-"""Frames before and after a stance in which a foot is led as in it."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +128,15 @@ def _plane(places: FloatArray, heights: FloatArray) -> FloatArray:
 def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) -> Clip:
     """The moved clip with the stances of one leg where they are in the plan of the level clip, on the ground."""
     first, second, last = leg.joints
-    flags = (
-        np.zeros(len(clip), bool) if clip.contacts is None else np.asarray(clip.contacts[:, leg.columns].any(axis=1))
-    )
-    if not flags.any():
+    if clip.contacts is None:
         return moved
+    known = np.asarray(clip.contacts[:, leg.columns].any(axis=1))
     level_at, level_turns = clip.joint_transforms()
     positions, turns = moved.joint_transforms()
-    shift, turn, known = np.zeros((len(clip), 3)), np.zeros((len(clip), 3)), _grown(flags)
+    shift, turn = np.zeros((len(clip), 3)), np.zeros((len(clip), 3))
     for start, stop in stances(known):
         rows = slice(start, stop)
-        resting = clip.contacts[rows][:, leg.columns]  # type: ignore[index]
+        resting = clip.contacts[rows][:, leg.columns]
         rest = points[rows][:, leg.columns][resting].mean(axis=0)
         tilt = rotations.between(np.array([0.0, 0.0, 1.0]), _normal(world, rest[:2]))
         raised = np.array([rest[0], rest[1], float(world.ground(rest[:2]))])
@@ -159,17 +155,6 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
     local = np.array(moved.rotations)
     set_limb(local, turns, clip.skeleton.parents.tolist(), leg.joints, (upper, lower, end))
     return replace(moved, rotations=rotations.normalize(local))
-
-
-def _grown(flags: BoolArray) -> BoolArray:
-    """Stances a little longer, as far as there is room; (F,)."""
-    out = np.array(flags)
-    for start, stop in stances(~flags):
-        spare = min(_SETTLED, (stop - start - 3) // 2)
-        if spare > 0:
-            out[start : start + spare if start > 0 else start] = True
-            out[stop - spare if stop < len(flags) else stop : stop] = True
-    return out
 
 
 def _normal(world: World, place: FloatArray, reach: float = 0.05) -> FloatArray:

@@ -30,10 +30,14 @@ _ROOT_S = 0.10
 """How slowly the root follows the ground under it [s]."""
 _DEEPEST = 0.30
 """On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
-_STRAIGHTEST = 0.965
+_STRAIGHTEST = 0.975
 """Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
 _SETTLED_S, _SWING_S = 0.07, 0.15
 """A foot is moved as when planted for this long before and after, unless its swing is as short as that [s]."""
+_LEAN, _LEAN_S = 0.35, 0.3
+"""Share of a slope by which the trunk leans toward it, and how slowly it comes and goes [s]."""
+_FELT = 0.5
+"""How far ahead and behind the slope is felt for that [m]."""
 _CLEARANCE = 0.015
 """A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
 _LIFT_S = 0.10
@@ -73,7 +77,28 @@ def on_ground(clip: Clip, world: World) -> Clip:
     under = world.ground(clip.root_positions[:, :2]) + np.mean(extras, axis=0)
     smooth = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
     raised = clip.root_positions + np.array([0.0, 0.0, 1.0]) * smooth[:, None]
-    return reach_feet(replace(clip, root_positions=raised), plans, deepest=_DEEPEST, straightest=_STRAIGHTEST)
+    walking = reach_feet(replace(clip, root_positions=raised), plans, deepest=_DEEPEST, straightest=_STRAIGHTEST)
+    return _leaning(walking, world)
+
+
+def _leaning(clip: Clip, world: World) -> Clip:
+    """The clip with its trunk bent a little toward a slope that it climbs, and back from one that it goes down."""
+    spine, heading = clip.skeleton.roles.get("spine"), clip.headings()
+    if spine is None or clip.contacts is None:
+        return clip
+    ahead = np.column_stack([np.cos(heading), np.sin(heading)])
+    rise = [world.ground(clip.root_positions[:, :2] + sign * _FELT * ahead) for sign in (1.0, -1.0)]
+    feet = [p.name.rpartition("_")[2] in _PARTS for p in clip.skeleton.contact_points]
+    upright = ~clip.contacts[:, ~np.array(feet)].any(axis=1)  # nobody leans who holds on to something or crawls
+    lean = _LEAN * np.arctan2(rise[0] - rise[1], 2.0 * _FELT) * upright
+    lean = scipy.ndimage.gaussian_filter1d(lean, _LEAN_S * clip.fps, mode="nearest")
+    left = np.column_stack([-ahead[:, 1], ahead[:, 0], np.zeros(len(clip))])
+    world_turns = clip.joint_transforms()[1]
+    below, own = world_turns[:, clip.skeleton.parents[spine]], world_turns[:, spine]
+    local = np.array(clip.rotations)
+    bent = rotations.multiply(rotations.from_axis_angle(left, lean), own)
+    local[:, spine] = rotations.multiply(rotations.conjugate(below), bent)
+    return replace(clip, rotations=rotations.normalize(local))
 
 
 def _plan(
