@@ -59,8 +59,8 @@ class BehaviorOptions(PlanOptions):
         ),
     ] = field(
         "Estimates of the cost to the goal, of which the largest counts: distance (straight line), route (around the "
-        "obstacles), heading (turning towards the goal)",
-        ("distance", "route"),
+        "obstacles), heading (turning, starting and stopping)",
+        ("distance", "route", "heading"),
     )
     anytime: bool = field("Whether to improve a first plan until the time is up", False)
 
