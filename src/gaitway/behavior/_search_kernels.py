@@ -46,6 +46,10 @@ _BINS, _TURNS, _TICKS = 4.0, 24, 2.0
 """Bins of the closed set in a metre, in a whole turn and in a second."""
 _LEAVING = 0.4
 """How far from the start [m] one may be as near to things as one is there."""
+_FOREMOST = 0.25
+"""Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
+_LEEWAY = 0.05
+"""And how much nearer [m], since behaviours differ in the room that they take to begin with."""
 _TURN = 2.0 * math.pi
 
 
@@ -222,7 +226,7 @@ def reached(
 @kernel(borrows=True, inner=True)
 def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, room: Room, node: int, a: int,
-    kind: int, nearer: bool,
+    kind: int, noted: bool,
 ) -> bool:  # fmt: skip
     """Whether a special action passes all that it is for, and nobody is met; if not, it is noted who was in the way."""
     states = room.states
@@ -230,13 +234,13 @@ def passes(
     if kind >= 0:
         special = special_hit(library, fields.specials, kind, x, y, heading, t, a)
         if special >= 0:
-            if nearer and special < len(fields.specials.circles):
+            if noted and special < len(fields.specials.circles):
                 note(room, SPECIAL, x, y, special)
             return False
     if busy:
         owner = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind)
         if owner >= 0:
-            if nearer:
+            if noted:
                 note(room, TRAFFIC, x, y, owner)
             return False
     return True
@@ -255,9 +259,10 @@ def expand(
     x, y, heading, t, g = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
     c, s, state = math.cos(heading), math.sin(heading), links[node, 2]
     bits = near_bits(fields, x, y)
-    leave = nearest[2]
-    if leave > 0.0 and math.hypot(x - states[0, 0], y - states[0, 1]) > _LEAVING:
-        leave = 0.0
+    leave = 0.0
+    if math.hypot(x - states[0, 0], y - states[0, 1]) <= _LEAVING:
+        leave = max(nearest[2], 0.0) + _LEEWAY
+    foremost = states[node, 5] <= nearest[0] + _FOREMOST
     for k in range(own_states[state, 0], own_states[state + 1, 0]):
         behavior = followers[k]
         a, takes = behaviors[behavior, 1], behaviors[behavior + 1, 1] - behaviors[behavior, 1]
@@ -282,11 +287,12 @@ def expand(
         if clearance_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7]:
             disc = static_hit(static, firsts[a, 0], firsts[a + 1, 0], grid, place, field, leave, x, y, c, s)
             if disc >= 0:
-                if h < nearest[0]:
+                if foremost and h < nearest[0]:
                     u, v = static[disc, 0], static[disc, 1]
                     note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
-        if (busy or kind >= 0) and not passes(library, fields, traffic, busy, room, node, a, kind, h < nearest[0]):
+        noted = foremost and h < nearest[0]
+        if (busy or kind >= 0) and not passes(library, fields, traffic, busy, room, node, a, kind, noted):
             continue
         child = counts[NODES]
         counts[NODES] += 1

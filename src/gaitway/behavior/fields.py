@@ -208,9 +208,9 @@ def _distances(grid: Occupancy, passing: tuple[str, ...]) -> Distances:
     out = np.empty(covered.shape, dtype=np.float32)
     halves = read_only(0.5 / np.maximum(np.arange(columns + 1), 1))
     whole = (0, 0, rows, columns)
-    _clearance_kernels.clearance(
-        read_only(wider.astype(np.uint16)), 1, whole, whole, rows + columns, halves, grid.spec.cell, np.inf, out
-    )
+    mask: MaskArray = np.ascontiguousarray(wider, dtype=np.uint16)
+    mask.setflags(write=False)
+    _clearance_kernels.clearance(mask, 1, whole, whole, rows + columns, halves, grid.spec.cell, np.inf, out)
     return out
 
 
@@ -229,7 +229,12 @@ def _parts(grid: Occupancy, clearance: Distances, world: World, closed: set[int]
     for index in closed:
         for row, first, end in rasterise(world.obstacles[index].shape.footprint(), grid.spec):
             free[row, first:end] = False
-    least = _THINNEST - 2.0 * np.sqrt(2.0) * grid.spec.cell
+    (x, y), (rows, columns), side = grid.spec.origin, grid.spec.shape, grid.spec.cell
+    across, along = y + side * (np.arange(rows) + 0.5), x + side * (np.arange(columns) + 0.5)
+    x0, y0, x1, y1 = world.bounds
+    free[(across < y0) | (across > y1)] = False
+    free[:, (along < x0) | (along > x1)] = False
+    least = _THINNEST - 2.0 * np.sqrt(2.0) * side
     if least > 0.0:
         free &= (clearance >= least) | ((grid.mask & ~bits) != 0)
     labels, count = scipy.ndimage.label(free, structure=np.ones((3, 3)))

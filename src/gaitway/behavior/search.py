@@ -32,7 +32,7 @@ SLICE = 20_000
 """Nodes expanded between looks at the clock."""
 _NOTES = 256
 """Latest blockers that are remembered; a power of two."""
-_UNREACHABLE = 2_000
+_UNREACHABLE = 10_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
 _CLOSE = 0.2
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
@@ -132,6 +132,8 @@ class Searcher:
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
         self.behavior_of: list[int] = table.behavior.tolist()
         self.room = _room(1 << 13)
+        self._straight = straight_line(0.0, 0.0, 0.0, 0.0)
+        self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
         self._passing: tuple[WorldFields, IntArray] | None = None
 
     def passing(self, fields: WorldFields) -> IntArray:
@@ -146,11 +148,16 @@ class Searcher:
             self._passing = fields, read_only(np.array(kinds, dtype=np.int64))
         return self._passing[1]
 
+    def straight(self, query: Query) -> HeuristicArrays:
+        """The distance to a goal as the only estimate."""
+        goal = np.array([*query.goal, query.tolerance, self.per_metre])
+        return self._straight._replace(goal=read_only(goal))
+
     def start_state(self, behavior: str | None) -> int:
         """The state after a behaviour; None is that in which the first of the behaviours that stand still is."""
         if behavior is not None:
             return int(self.states.after[self.table.index(behavior)])
-        return int(np.flatnonzero(self.states.rest >= 0)[0])
+        return self._resting
 
 
 def search(
@@ -188,9 +195,7 @@ class _Run:
         self.traffic = _NO_TRAFFIC if traffic is None else traffic.arrays
         self.names = () if traffic is None else traffic.names
         self.busy = len(self.traffic.keys) > 0
-        if heuristics is None:
-            heuristics = straight_line(*query.goal, query.tolerance, searcher.per_metre)
-        self.heuristics = heuristics
+        self.heuristics = searcher.straight(query) if heuristics is None else heuristics
         self.state = searcher.start_state(query.start_behavior)
         self.last = (self.traffic.last + 1) * SLOT if self.busy else -1.0
         self.expanded = self.checks = 0
@@ -402,7 +407,7 @@ def _action_arrays(
 
 
 def _followers(states: States, state: int) -> list[int]:
-    """Behaviours to try in a state: of those that go nowhere only the shortest; the others are for people to look at."""
+    """Behaviours to try in a state: of those that go nowhere only the shortest; the others are to be looked at."""
     every = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]].tolist()
     return [b for b in every if not states.idle[b] or b == states.rest[state]]
 

@@ -12,8 +12,6 @@ from gaitway.library.actions import ActionTable
 
 MAX_STATES = 64
 """Most states of one library."""
-_STILL = 0.05
-"""An action that moves and turns by less than this goes nowhere [m, rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +27,9 @@ class States:
     action_starts: IntArray
     """First action of each behaviour, and A at the end; the actions of a behaviour are interchangeable; (B + 1,)."""
     rest: IntArray
-    """The shortest behaviour that goes nowhere in each state, or -1; (S,)."""
+    """The shortest behaviour that waits quietly in each state, or -1; (S,)."""
     idle: BoolArray
-    """Whether each behaviour goes nowhere and leads back to the state that it begins in; (B,)."""
+    """Whether each behaviour goes nowhere and may be repeated; (B,)."""
 
     def __len__(self) -> int:
         return len(self.rest)
@@ -52,10 +50,11 @@ class States:
         if len(found) > MAX_STATES:
             raise LibraryError(f"behaviour graph with {len(found)} states; a planner can tell {MAX_STATES} apart")
         after = [found.index(followers) for followers in lists]
-        still = (np.hypot(table.moves[:, 0], table.moves[:, 1]) < _STILL) & (np.abs(table.moves[:, 2]) < _STILL)
-        idle = [b in lists[b] and bool(still[table.behavior == b].all()) for b in range(count)]
-        lengths = [float(table.durations[table.behavior == b].mean()) for b in range(count)]
-        rest = [min((b for b in f if idle[b] and found.index(lists[b]) == s), key=lengths.__getitem__, default=-1)
+        clips = [np.flatnonzero(table.behavior == b) for b in range(count)]
+        idle = [b in lists[b] and bool(table.idle[clips[b]].all()) for b in range(count)]
+        quiet = [idle[b] and bool(table.quiet[clips[b]].all()) for b in range(count)]
+        lengths = [float(table.durations[clips[b]].mean()) for b in range(count)]
+        rest = [min((b for b in f if quiet[b] and after[b] == s), key=lengths.__getitem__, default=-1)
                 for s, f in enumerate(found)]  # fmt: skip
         return States(
             after=_whole(after),
