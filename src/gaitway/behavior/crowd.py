@@ -1,0 +1,324 @@
+"""Plans for all characters of a scene, one after another: each keeps clear of those before it, exactly in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior._traffic_kernels import first_slot, stay_hit, traffic_hit
+from gaitway.behavior.kits import Kit, Kits, kits
+from gaitway.behavior.plan import Plan, SearchResult, Status
+from gaitway.behavior.search import Query, search
+from gaitway.behavior.traffic import Traffic, placed_discs
+from gaitway.library.behavior import Library
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.scene import Scene
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done and how much there is."""
+
+TRIES = ((1.0, 3_000), (2.0, 10_000), (5.0, 30_000))
+"""Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
+found, and in a throng any that there is."""
+WIDER = (2.0, 4.0, 8.0, 16.0)
+"""Times the tolerance that somebody tries to come near who cannot arrive."""
+_CLOSE = 0.2
+"""As in a search: how much nearer to things than a plan may come somebody may stand at the start [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdPlan:
+    """What everybody does, and how it was found."""
+
+    names: tuple[str, ...]
+    """Of all characters, as the scene has them."""
+    plans: Mapping[str, Plan]
+    """By character. Somebody for whom there is none stays at its start and has no steps; who cannot even stand there,
+    in an obstacle or on somebody else, is missing."""
+    results: Mapping[str, SearchResult]
+    """How the search for each character's plan went."""
+    order: tuple[str, ...]
+    """In which they were planned."""
+    libraries: Mapping[LibraryRef, Library]
+    rounds: int
+    """How often everybody was planned."""
+    seconds: float
+    """All in all, libraries included [s]."""
+    search_seconds: float
+    """Of it, for searches [s]."""
+    expanded: int
+    """Nodes of all searches."""
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Who does not arrive."""
+        return tuple(name for name in self.names if not self.results[name].found)
+
+
+def plan_crowd(
+    scene: Scene,
+    libraries: Mapping[LibraryRef, Library] | None = None,
+    *,
+    seed: int | None = None,
+    rounds: int = 8,
+    progress: Progress | None = None,
+) -> CrowdPlan:
+    """Plan all characters of a scene, by priority, then those with the longest way first.
+
+    Who has not been planned yet stands at its start from its start time on, and who has arrived stays for ever, so
+    nobody is walked over whatever happens. If somebody cannot arrive because of others, all are planned anew with it in
+    front, and at last in random orders; the best of all rounds is kept.
+
+    Args:
+        scene: the place and who wants to be where.
+        libraries: those that are loaded already.
+        seed: of orders and of the choice among clips; None takes the scene's.
+        rounds: how often to plan all of them at most.
+        progress: called with "libraries" or "characters", how many are done, and how many there are.
+    """
+    began = time.perf_counter()
+    crowd = _Crowd(scene, kits(scene.world, libraries), scene.seed if seed is None else seed, progress)
+    best = crowd.plan(rounds)
+    searched = sum(result.seconds for result in crowd.searched)
+    return CrowdPlan(
+        tuple(c.name for c in scene.characters),
+        best.plans,
+        {c.name: best.results[c.name] for c in scene.characters},
+        best.order,
+        dict(crowd.kits.libraries),
+        crowd.rounds,
+        time.perf_counter() - began,
+        searched,
+        sum(result.expanded for result in crowd.searched),
+    )
+
+
+@dataclass(eq=False)
+class _Member:
+    """One character."""
+
+    character: Character
+    kit: Kit
+    owner: int
+    number: int
+
+    @property
+    def name(self) -> str:
+        return self.character.name
+
+    @property
+    def start_discs(self) -> FloatArray:
+        """Where it stands at its start."""
+        return placed_discs(self.character.start, self.kit.standing_discs())
+
+    def end_discs(self, plan: Plan) -> FloatArray:
+        """Where it stands after a plan."""
+        last = plan.steps[-1].behavior if plan.steps else None
+        return placed_discs(plan.end_pose, self.kit.standing_discs(last))
+
+
+@dataclass(eq=False)
+class _Round:
+    """What one round found."""
+
+    order: tuple[str, ...]
+    plans: dict[str, Plan] = field(default_factory=dict)
+    results: dict[str, SearchResult] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[int, float, float]:
+        """Rounds with less are better."""
+        lost = [result for result in self.results.values() if not result.found]
+        return len(lost), sum(r.remaining for r in lost), sum(plan.cost for plan in self.plans.values())
+
+
+class _Crowd:
+    """All that happens while a crowd is planned."""
+
+    def __init__(self, scene: Scene, made: Kits, seed: int, progress: Progress | None) -> None:
+        self.scene, self.kits, self.seed = scene, made, seed
+        self.progress = progress or (lambda what, done, total: None)
+        self.searched: list[SearchResult] = []
+        self.rounds = 0
+        self.hopeless: dict[str, SearchResult] = {}
+        self.members: list[_Member] = []
+        self.absent: dict[str, SearchResult] = {}
+        count = len(scene.characters)
+        for number, character in enumerate(scene.characters):
+            self.progress("libraries", number, count)
+            self.members.append(_Member(character, made.of(character), number, number))
+        self.progress("libraries", count, count)
+        self._leave_out()
+
+    def plan(self, rounds: int) -> _Round:
+        """The best of so many rounds."""
+        rng = np.random.default_rng([self.seed, len(self.members)])
+        order = self._first_order()
+        best = self._round(order)
+        while self.rounds < rounds and (lost := [n for n, r in best.results.items() if self._worth(n, r)]):
+            front = [m for m in order if m.name in lost]
+            rest = [m for m in order if m.name not in lost]
+            if self.rounds % 3 == 0:
+                rest = [rest[k] for k in rng.permutation(len(rest))]
+            order = sorted(front + rest, key=lambda m: -m.character.priority)
+            found = self._round(order)
+            best = min(best, found, key=lambda r: r.rank)
+        return best
+
+    def _worth(self, name: str, result: SearchResult) -> bool:
+        return not result.found and name not in self.hopeless and name not in self.absent
+
+    def _first_order(self) -> list[_Member]:
+        def way(member: _Member) -> float:
+            (x, y, _), goal = member.character.start, member.character.goal
+            return -float(np.hypot(goal[0] - x, goal[1] - y))
+
+        present = [m for m in self.members if m.name not in self.absent]
+        return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, way(m), m.number))
+
+    def _leave_out(self) -> None:
+        """Find those who cannot stand at their start."""
+        traffic = self._empty()
+        x0, y0, x1, y1 = self.scene.world.bounds
+        for member in sorted(self.members, key=lambda m: -m.character.priority):
+            (x, y, _), start_time = member.character.start, member.character.start_time
+            discs, arrays, slot = member.start_discs, traffic.arrays, int(first_slot(start_time))
+            reason = ""
+            if not (x0 <= x <= x1 and y0 <= y <= y1):
+                reason = f"start ({x:g}, {y:g}) is out of bounds {self.scene.world.bounds}"
+            elif (short := discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max() > _CLOSE:
+                who = member.kit.fields.blame(discs[[int(np.argmax(short))], :2])[0]
+                reason = f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
+            else:
+                met = [int(traffic_hit(arrays, slot, *disc, -1)) for disc in discs.tolist()]
+                others = [owner for owner in met if owner >= 0 and self._together(traffic, owner, start_time)]
+                if others:
+                    reason = f"start ({x:g}, {y:g}) is where '{traffic.names[others[0]]}' is at that time"
+            if reason:
+                who = reason.split("'")[1] if "'" in reason else "bounds"
+                self.absent[member.name] = SearchResult(
+                    Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=member.character.start
+                )
+            else:
+                traffic.add_standing(member.owner, discs, start_time)
+
+    def _together(self, traffic: Traffic, owner: int, start_time: float) -> bool:
+        """Whether somebody who appears at a time cannot have made room by then: a mover, or one who appears as late."""
+        return owner >= len(self.members) or self.members[owner].character.start_time >= start_time - 1.0
+
+    def _empty(self) -> Traffic:
+        """Traffic of movers only; the numbers of characters are reserved."""
+        world, kit = self.scene.world, self.members[0].kit if self.members else None
+        traffic = Traffic(() if kit is None else kit.fields.kinds, terrain=world.terrain)
+        for member in self.members:
+            traffic.enroll(member.name)
+        for mover in world.movers:
+            traffic.add_mover(mover)
+        return traffic
+
+    def _round(self, order: Sequence[_Member]) -> _Round:
+        """Plan everybody once, and those who did not get through once more."""
+        self.rounds += 1
+        traffic, found = self._empty(), _Round(tuple(m.name for m in order))
+        found.results.update(self.absent)
+        for member in order:
+            traffic.add_standing(member.owner, member.start_discs, member.character.start_time)
+        again = []
+        for done, member in enumerate(order):
+            self.progress("characters", done, len(order))
+            if not self._try(member, traffic, found):
+                again.append(member)
+        for member in again:
+            if not self._try(member, traffic, found):
+                self._come_near(member, traffic, found)
+        self.progress("characters", len(order), len(order))
+        return found
+
+    def _try(self, member: _Member, traffic: Traffic, found: _Round) -> bool:
+        """Plan one character among the others; whether there is nothing more to be tried."""
+        if member.name in self.hopeless:
+            found.results[member.name] = self.hopeless[member.name]
+            return False
+        traffic.remove(member.owner)
+        result = self._search(member, traffic, self._query(member))
+        if result.found and result.plan is not None:
+            self._settle(member, traffic, found, result.plan, result)
+            return True
+        self._stay(member, traffic, found, result)
+        if not any(name in result.blockers for name in traffic.names):
+            alone = self._search(member, None, self._query(member))
+            if not alone.found:
+                self.hopeless[member.name] = alone
+                found.results[member.name] = alone
+        return False
+
+    def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
+        """For one who cannot arrive: stop as near to the goal as it gets."""
+        failed = found.results[member.name]
+        if member.name in self.hopeless:
+            return
+        query = self._query(member)
+        for factor in WIDER:
+            wide = replace(query, tolerance=query.tolerance * factor, goal_heading=None)
+            if failed.closest is None or wide.tolerance >= np.hypot(*np.subtract(query.start[:2], query.goal)):
+                break
+            traffic.remove(member.owner)
+            result = self._search(member, traffic, wide)
+            if result.found and result.plan is not None:
+                who = ", ".join(f"'{name}'" for name in list(failed.blockers)[:2])
+                reason = f"stops {result.remaining:.1f} m from the goal; in the way: {who or 'others'}"
+                partial = replace(result, status=Status.PARTIAL, reason=reason, blockers=failed.blockers)
+                self._settle(member, traffic, found, result.plan, partial)
+                return
+            self._stay(member, traffic, found, failed)
+
+    def _search(self, member: _Member, traffic: Traffic | None, query: Query) -> SearchResult:
+        """Search with more and more weight and nodes; movers are known for long enough."""
+        kit = member.kit
+        estimates = kit.heuristics.arrays(query.goal, query.tolerance, query.start[:2])
+        for weight, nodes in TRIES:
+            tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
+            result = search(kit.searcher, kit.fields, tried, traffic, estimates)
+            self.searched.append(result)
+            if result.status in (Status.FOUND, Status.NO_PATH):
+                break
+        if traffic is not None and result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
+            traffic.extend(2.0 * result.plan.end_time)
+            return self._search(member, traffic, query)
+        return result
+
+    def _query(self, member: _Member) -> Query:
+        character, options = member.character, member.character.plan
+        return Query(
+            character.start,
+            character.goal,
+            character.goal_heading,
+            options.tolerance,
+            float(np.radians(options.goal_heading_tolerance_deg)),
+            character.start_time,
+            seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
+            weight=getattr(options, "weight", 1.0),
+            anytime=getattr(options, "anytime", False),
+            max_nodes=getattr(options, "max_nodes", 1_000_000),
+            max_seconds=options.max_seconds,
+        )
+
+    def _settle(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> None:
+        """Let a character have its plan, and stand at the end of it for ever."""
+        discs, arrays = member.end_discs(plan), traffic.arrays
+        slot = int(first_slot(plan.end_time))
+        self.bumped = [traffic.names[o] for o in (int(stay_hit(arrays, slot, *d)) for d in discs.tolist()) if o >= 0]
+        traffic.add_plan(member.owner, plan, member.kit.table, member.kit.discs)
+        traffic.add_standing(member.owner, discs, plan.end_time)
+        found.plans[member.name], found.results[member.name] = plan, result
+
+    def _stay(self, member: _Member, traffic: Traffic, found: _Round, result: SearchResult) -> None:
+        """Let a character stand at its start for ever."""
+        character = member.character
+        traffic.add_standing(member.owner, member.start_discs, character.start_time)
+        found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
+        found.results[member.name] = result
