@@ -6,21 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import BoolArray
 from gaitway.behavior.carriage import carried
 from gaitway.behavior.footing import SIDES, on_ground
+from gaitway.behavior.layering import layer_between
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
-from gaitway.take.model import Layer, Single, Take
+from gaitway.take.model import Layer, Take
 from gaitway.world.world import World
 
 LAYER = "ground"
 """Name of the layers."""
 _OFF = 0.002
 """Points that rest this near to the ground need no help [m]."""
-_SAME = 1e-7
-"""Turns smaller than this are none."""
 
 
 def follow_ground(take: Take, world: World) -> Take:
@@ -41,21 +39,13 @@ def _layer(take: Take, character: int, world: World) -> Layer | None:
     if clip.contacts is None or _rests(clip, clip.contacts, world):
         return None
     changed = on_ground(clip, world) if _walks(clip.skeleton) else carried(clip, world)
-    turns = rotations.multiply(rotations.conjugate(clip.rotations), changed.rotations)
-    joints = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(0, 2)) > _SAME)
-    moves = changed.root_positions - clip.root_positions
-    return Layer(character, take.start(character), joints, _held(turns[:, joints]), root_moves=_held(moves), name=LAYER)
+    return layer_between(take, character, clip, changed, LAYER)
 
 
 def _walks(skeleton: Skeleton) -> bool:
     """Whether it goes on two legs: both are known by role, and nothing rolls."""
     legs = all(f"{side}_{part}" in skeleton.roles for side in SIDES for part in ("hip", "knee", "ankle"))
     return legs and not any(point.rolls for point in skeleton.contact_points)
-
-
-def _held(samples: FloatArray) -> Single:
-    """Samples with the last one twice: a take may end between two frames."""
-    return np.concatenate([samples, samples[-1:]]).astype(np.float32)
 
 
 def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:

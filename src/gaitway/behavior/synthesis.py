@@ -13,6 +13,7 @@ from gaitway import planar
 from gaitway._version import __version__
 from gaitway.arrays import FloatArray
 from gaitway.behavior.ground import follow_ground
+from gaitway.behavior.joins import mend_joins
 from gaitway.behavior.plan import Plan, Pose
 from gaitway.behavior.standing import Repeat, Standing
 from gaitway.errors import TakeError
@@ -62,7 +63,8 @@ def plans_to_take(
     """What everybody does, from plans.
 
     Clips lie exactly where and when they were planned. Before its first step and after its last, somebody stands. All
-    stay until the take is over. On ground that is not level, layers put them onto it.
+    stay until the take is over. Layers lead on clips whose end poses differ, and put everybody onto ground that is not
+    level; clips that were made to follow one another, on a level floor, play as they are.
 
     Args:
         world: where it takes place.
@@ -83,7 +85,7 @@ def plans_to_take(
     known = _Known()
     tracks = [_track(world, performer, end, known) for performer in performers]
     told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
-    return follow_ground(assemble(tracks, fps, told), world)
+    return follow_ground(mend_joins(assemble(tracks, fps, told)), world)
 
 
 @dataclass(eq=False)
