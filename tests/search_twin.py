@@ -179,7 +179,7 @@ def twin_cost(
     per_metre = 0.0 if blind else min(rates)
 
     def key(pose: np.ndarray, state: str) -> tuple[object, ...]:
-        turn = int(math.floor((pose[2] + math.pi) / math.radians(15.0) + 0.5)) % 24
+        turn = math.floor((pose[2] + math.pi) / math.radians(15.0) + 0.5) % 24
         return math.floor(pose[0] * 4.0), math.floor(pose[1] * 4.0), turn, state
 
     def shortage(pose: np.ndarray, own: np.ndarray) -> np.ndarray:

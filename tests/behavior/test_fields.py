@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_twin import JUMPER, small_reaches
 
 from gaitway.behavior.fields import OVERHANG, WorldFields, resting_phases
 from gaitway.world.exact import footprint_distance
@@ -14,6 +13,7 @@ from gaitway.world.mover import Mover, Phase
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World
+from search_twin import JUMPER, small_reaches
 
 BOUNDS = (0.0, 0.0, 10.0, 8.0)
 
@@ -48,16 +48,16 @@ def test_clearance_is_never_too_much_and_not_far_too_little(seed: int, cell: flo
 
 def test_parts_do_not_leak_around_walls_that_end_at_the_bounds() -> None:
     parted = World(BOUNDS, (Obstacle(Box((5.0, 4.0), (0.3, 8.0), 1.0)),))
-    assert not WorldFields.of(parted, cell=0.05).parts.connected((2.0, 4.0), (8.0, 4.0))
+    assert not WorldFields.of(parted, cell=0.05).parts.connected((2.0, 4.0), (8.0, 4.0), 0.1)
     open_end = World(BOUNDS, (Obstacle(Box((5.0, 3.5), (0.3, 7.0), 1.0)),))
-    assert WorldFields.of(open_end, cell=0.05).parts.connected((2.0, 4.0), (8.0, 4.0))
+    assert WorldFields.of(open_end, cell=0.05).parts.connected((2.0, 4.0), (8.0, 4.0), 0.1)
 
 
 def test_parts_go_through_what_can_be_passed_only() -> None:
     def parts(height: float) -> bool:
         fence = Obstacle(Box((5.0, 4.0), (0.2, 8.0), height), "jump", "fence")
         fields = WorldFields.of(World(BOUNDS, (fence,)), small_reaches(JUMPER), cell=0.05)
-        return fields.parts.connected((2.0, 4.0), (8.0, 4.0))
+        return fields.parts.connected((2.0, 4.0), (8.0, 4.0), 0.1)
 
     assert parts(0.4)
     assert not parts(0.7)
@@ -90,7 +90,7 @@ def test_blame() -> None:
         (Obstacle(Box((5.0, 4.0), (1.0, 1.0), 1.0), name="block"), Obstacle(Box((2.0, 4.0), (0.2, 1.0), 0.4), "jump")),
     )
     fields = WorldFields.of(world)
-    places = np.array([[5.8, 4.0], [9.8, 4.0], [2.3, 4.0]])
+    places = np.array([[5.8, 4.0], [9.8, 4.0], [1.8, 4.0]])
     assert fields.blame(places) == ["block", "bounds", "no behaviour passes a jump ('jump 1')"]
     assert fields.blame(places[2:], ("jump",)) == ["bounds"]
 

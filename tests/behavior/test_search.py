@@ -9,16 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_twin import JUMPER, LATTICE, WALKER, small_searcher, twin_cost
 
 from gaitway import planar
+from gaitway.audit import audit
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import SearchResult, Status
 from gaitway.behavior.search import Query, Searcher, search
 from gaitway.errors import GaitwayError, LibraryError
+from gaitway.library.actions import action_table
+from gaitway.library.body_discs import body_discs
+from gaitway.library.cast.catalog import load_cast
+from gaitway.library.reach import reaches
+from gaitway.scene import load_scene
+from gaitway.take.tracks import assemble, lay_track
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
+from search_twin import JUMPER, LATTICE, WALKER, small_searcher, twin_cost
 
 BOUNDS = (0.0, 0.0, 16.0, 12.0)
 START, GOAL = (2.13, 6.17, 0.0), (13.13, 6.17)
@@ -211,10 +218,10 @@ def test_fence_is_jumped_only_where_it_is_cleared() -> None:
     check_plan(jumper, fields, Query(START, GOAL), result)
     jumps = [step for step in result.plan.steps if step.behavior == "jump"]
     assert len(jumps) == 1
-    x, y, heading = jumps[0].pose
+    x, _, heading = jumps[0].pose
     half = 0.1 / math.cos(heading) + 0.3 * abs(math.tan(heading))
     middle = (8.0 - x) / math.cos(heading)
-    assert 1.0 <= middle - half
+    assert middle - half >= 1.0
     assert middle + half <= 2.0
     too_high = WorldFields.of(World(BOUNDS, (wall(8.0, 6.0, 0.2, 12.4, "fence", "jump", 0.6),)), jumper.reaches)
     refused = search(jumper, too_high, Query(START, GOAL))
@@ -261,3 +268,26 @@ def test_bad_queries_and_libraries() -> None:
         Query(START, GOAL, weight=0.5)
     with pytest.raises(LibraryError, match="nobody can stop"):
         small_searcher(WALKER[3:6])
+
+
+def test_person_jumps_and_ducks_without_touching_anything() -> None:
+    names = (
+        "stand wait start_walk stop_walk start_jog stop_jog walk_to_jog jog_to_walk walk_forward walk_short "
+        "walk_left_15 walk_right_15 jog_forward jog_short jog_left_15 jog_right_15 jump jump_short duck"
+    )
+    library = load_cast("person", behaviors=names.split())
+    table = action_table(library)
+    searcher = Searcher(table, body_discs(library, table), reaches(library))
+    scene = load_scene("fence_and_beam")
+    fields = WorldFields.of(scene.world, searcher.reaches)
+    query = Query((5.0, 3.5, 0.0), (35.0, 3.5), weight=1.5)
+    result = search(searcher, fields, query)
+    check_plan(searcher, fields, query, result)
+    assert result.plan is not None
+    assert next(b for b in result.plan.behaviors if b.startswith(("jump", "duck"))).startswith("jump")
+    assert any(b.startswith("duck") for b in result.plan.behaviors)
+    clips = [library.clips[step.clip] for step in result.plan.steps]
+    track = lay_track("ada", clips, query.start, behaviors=result.plan.behaviors, goal=(*query.goal, math.nan, 0.5))
+    report = audit(assemble([track]), scene.world)
+    bad = [row for row in report.rows if not row.ok]
+    assert not bad, bad

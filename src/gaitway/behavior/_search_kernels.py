@@ -39,11 +39,12 @@ EMPTY = -1
 # entries of `Room.counts`
 NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES = range(7)
 # entries of a query
-START, GOAL, WEIGHT, BOUND, CLOSE, LAST = 0, 4, 9, 10, 11, 12
+START, GOAL, WEIGHT, BOUND, CLOSE, LAST, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
-must be below; how much nearer than it may somebody may stand at the start [m]; time after which nothing changes [s]."""
-_BINS, _TURNS, _TICKS = 4.0, 24, 2.0
-"""Bins of the closed set in a metre, in a whole turn and in a second."""
+must be below; how much nearer than it may somebody may stand at the start [m]; time after which nothing changes [s];
+bins of the closed set in a metre and in a whole turn."""
+_TICKS = 2.0
+"""Bins of the closed set in a second."""
 _LEAVING = 0.4
 """How far from the start [m] one may be as near to things as one is there."""
 _FOREMOST = 0.25
@@ -83,11 +84,12 @@ def mixed(seed: int, node: int, behavior: int) -> int:
 
 
 @kernel(borrows=True, inner=True)
-def key_of(x: float, y: float, heading: float, t: float, state: int, last: float) -> int:
-    """Number of the bin that a state lies in; times from `last` [s] on are all the same."""
-    column, row = math.floor(x * _BINS) & 0xFFFFF, math.floor(y * _BINS) & 0xFFFFF
-    turn = math.floor((heading + math.pi) * (_TURNS / _TURN) + 0.5)
-    turn = turn - _TURNS if turn >= _TURNS else turn
+def key_of(x: float, y: float, heading: float, t: float, state: int, query: FloatArray) -> int:
+    """Number of the bin that a state lies in; after the last change of traffic, times are all the same."""
+    bins, turns, last = query[BINS], query[TURNS], query[LAST]
+    column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
+    turn = math.floor((heading + math.pi) * (turns / _TURN) + 0.5)
+    turn = 0 if turn >= turns else turn
     tick = (math.floor(max(min(t, last), -0.5) * _TICKS) + 1) & 0xFFF
     return (column << 43) | (row << 23) | (turn << 18) | (state << 12) | tick
 
@@ -165,7 +167,7 @@ def sweep(room: Room) -> None:
 
 
 @kernel(borrows=True)
-def enlarge(old: Room, new: Room, last: float) -> None:
+def enlarge(old: Room, new: Room, query: FloatArray) -> None:
     """Carry a search over into more room."""
     for node in range(old.counts[NODES]):
         for k in range(6):
@@ -173,7 +175,7 @@ def enlarge(old: Room, new: Room, last: float) -> None:
         for k in range(3):
             new.links[node, k] = old.links[node, k]
         states = old.states
-        key = key_of(states[node, 0], states[node, 1], states[node, 2], states[node, 3], int(old.links[node, 2]), last)
+        key = key_of(states[node, 0], states[node, 1], states[node, 2], states[node, 3], int(old.links[node, 2]), query)
         place = place_of(new.table, key)
         new.table[place, 0], new.table[place, 1] = key, old.table[old.links[node, 3], 1]
         new.links[node, 3] = place
@@ -189,7 +191,7 @@ def begin(
     sweep(room)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
     h = estimate(x, y, heading, state, heuristic)
-    key = key_of(x, y, heading, t, state, query[LAST])
+    key = key_of(x, y, heading, t, state, query)
     place = place_of(room.table, key)
     states, links = room.states, room.links
     states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
@@ -275,7 +277,7 @@ def expand(
         turned = heading + actions[a, 2]
         heading1 = turned - _TURN * math.floor((turned + math.pi) / _TURN)
         g1, t1, state1 = g + actions[a, 3], t + actions[a, 4], behaviors[behavior, 0]
-        key = key_of(x1, y1, heading1, t1, state1, query[LAST])
+        key = key_of(x1, y1, heading1, t1, state1, query)
         entry = place_of(table, key)
         if table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
             continue
@@ -322,7 +324,7 @@ def search_slice(
         busy: whether there is any traffic.
         heuristic: of the goal.
         room: memory, with the state of the search.
-        query: see the names above; (13,).
+        query: see the names above; (15,).
         state: of the behaviour graph at the start.
         seed: of the choice among clips.
         until: expanded nodes at which to stop.

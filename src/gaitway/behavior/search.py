@@ -37,6 +37,8 @@ _UNREACHABLE = 10_000
 _CLOSE = 0.2
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
 _NO_TRAFFIC = no_traffic()
+_MOST_TURNS = 32
+"""Headings that a key of the closed set can tell apart."""
 _ANYTIME = (3.0, 1.5, 1.0)
 """Weights of an anytime search, one after another."""
 
@@ -101,11 +103,17 @@ class Searcher:
         reaches: what its special behaviours get past.
         arrays: what the kernel sees of it.
         per_metre: least cost of a metre as the crow flies.
+        bins: of the closed set.
         room: memory of the latest search.
     """
 
     def __init__(
-        self, table: ActionTable, discs: BodyDiscs, reaches: Sequence[Reach] = (), time_weight: float = 0.1
+        self,
+        table: ActionTable,
+        discs: BodyDiscs,
+        reaches: Sequence[Reach] = (),
+        time_weight: float = 0.1,
+        bins: tuple[float, int] = (0.25, 24),
     ) -> None:
         """Prepare a library.
 
@@ -114,17 +122,21 @@ class Searcher:
             discs: what their bodies take up, by action.
             reaches: what its special behaviours get past, one for each of their clips in the order of the table.
             time_weight: cost of a second, so that waiting is not free [m/s].
+            bins: side [m] of the cells, and headings in a whole turn (32 at most), in which states count as the same.
 
         Raises:
             LibraryError: if the parts do not go together, or nothing in the library ever comes to rest.
         """
         if not (np.isfinite(time_weight) and time_weight >= 0.0):
             raise LibraryError(f"time_weight {time_weight} must be 0 or more")
+        if not (bins[0] > 0.0 and 1 <= bins[1] <= _MOST_TURNS):
+            raise LibraryError(f"bins {bins} must be a length above 0 and 1 to {_MOST_TURNS} headings")
         if len(discs) != len(table):
             raise LibraryError(f"discs of {len(discs)} actions for a table of {len(table)}")
         self.table, self.reaches, self.states = table, tuple(reaches), States.of(table)
         if not (self.states.rest >= 0).any():
             raise LibraryError("no behaviour of the library goes nowhere, so nobody can stop; add one like 'stand'")
+        self.bins = bins
         self.costs: FloatArray = table.costs + time_weight * table.durations
         self.arrays = _action_arrays(table, self.states, discs, self.reaches, self.costs)
         travel = np.hypot(table.moves[:, 0], table.moves[:, 1])
@@ -245,7 +257,7 @@ class _Run:
                 continue
             if code == kernels.FULL:
                 bigger = _room(2 * len(searcher.room.states), searcher.room)
-                kernels.enlarge(searcher.room, bigger, self.last)
+                kernels.enlarge(searcher.room, bigger, query)
                 searcher.room = bigger
             elif code != kernels.GOING or until >= limit or self.seconds > self.query.max_seconds:
                 self.expanded += int(counts[kernels.EXPANDED])
@@ -262,7 +274,7 @@ class _Run:
         leeway = math.tau if turned is None else query.heading_tolerance
         return read_only(np.array([
             x, y, heading, query.start_time, *query.goal, query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9,
-            weight, bound, _CLOSE, self.last,
+            weight, bound, _CLOSE, self.last, 1.0 / self.searcher.bins[0], self.searcher.bins[1],
         ]))  # fmt: skip
 
     def plan(self, node: int) -> Plan:
