@@ -121,7 +121,15 @@ def plain_estimate(x: float, y: float, heading: float, state: int, arrays: Heuri
     if arrays.route.size:
         row, column = np.floor((np.array([y, x]) - arrays.route_frame[1::-1]) / arrays.route_frame[2]).astype(int)
         if 0 <= row < arrays.route.shape[0] and 0 <= column < arrays.route.shape[1]:
-            total = max(total, arrays.route[row, column])
+            around = arrays.route[row, column]
+            if around > straight and arrays.turns.size:
+                step = int(arrays.ways[row, column])
+                way = np.pi + np.radians(45.0 * step if step < 8 else 45.0 * (step - 8) + 22.5) - heading
+                direction = (way + np.pi) % (2.0 * np.pi)
+                around += arrays.turns[
+                    state, int(direction / (2.0 * np.pi) * arrays.turns.shape[1]) % arrays.turns.shape[1]
+                ]
+            total = max(total, around)
     return float(total)
 
 
@@ -171,10 +179,11 @@ def test_a_library_that_never_rests_keeps_the_distance() -> None:
     assert np.isfinite(free.near).all() and (free.near >= 0.0).all()
 
 
+@pytest.mark.parametrize("weight", [1.0, 2.0])
 @pytest.mark.parametrize("names", [("distance",), ("heading",), ("route",), HEURISTICS])
-def test_estimate_and_its_twin(names: tuple[str, ...]) -> None:
+def test_estimate_and_its_twin(names: tuple[str, ...], weight: float) -> None:
     heuristics = Heuristics.of(SMALL, SMALL.costs, WorldFields.of(TRAP), names=names)
-    arrays = heuristics.arrays((9.0, 1.0), TOLERANCE)
+    arrays = heuristics.arrays((9.0, 1.0), TOLERANCE, weight=weight)
     rng = np.random.default_rng(0)
     for x, y, heading in rng.uniform([-16, -16, -7], [16, 16, 7], (300, 3)):
         state = int(rng.integers(2))
@@ -208,35 +217,35 @@ def shortest(world: World, start: tuple[float, float], goal: tuple[float, float]
     return float(scipy.sparse.csgraph.dijkstra(graph, directed=False, indices=0)[1])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_routes_are_not_longer_than_the_shortest_way(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    drawn = rng.uniform([-8, -8, 0.3, 0.3, 0], [8, 8, 7, 3, 3], (9, 5))
+    drawn = rng.uniform([-8, -8, 0.3, 0.3, 0], [8, 8, 7, 3, 3], (7, 5))
     boxes = tuple(Obstacle(Box((x, y), (w, h), 2.0, yaw=a)) for x, y, w, h, a in drawn)
     world = World((-10, -10, 10, 10), boxes)
     routes = RouteMap.of(WorldFields.of(world))
     solid = shapely.union_all([shapely.Polygon(o.shape.footprint().points) for o in boxes])
     free = [p for p in rng.uniform(-9, 9, (60, 2)) if shapely.Point(p).distance(solid) > 0.2]
     goal = tuple(free[0])
-    field, known = routes.field(goal, TOLERANCE)
+    field, _, known = routes.field(goal, TOLERANCE)
     assert math.isinf(known)
     gained = 0
-    for place in free[1:25]:
+    for place in free[1:13]:
         truth = shortest(world, tuple(place), goal)
         row, column = routes.spec.cells(place)
         assert field[row, column] <= max(truth - TOLERANCE, 0.0) + 1e-6 or math.isinf(truth)
         gained += truth > 1.05 * math.dist(place, goal) and field[row, column] > math.dist(place, goal) - TOLERANCE
     assert field[tuple(routes.spec.cells(goal))] == 0.0
-    assert gained > 0 or seed not in (0, 1, 2)
+    assert gained > 0
 
 
 def test_routes_lead_around_the_trap_and_nowhere_through_walls() -> None:
     routes = RouteMap.of(WorldFields.of(TRAP))
-    field, _ = routes.field((9.0, 0.0), TOLERANCE)
+    field = routes.field((9.0, 0.0), TOLERANCE).lengths
     inside = field[tuple(routes.spec.cells((0.0, 0.0)))]
     assert shortest(TRAP, (0.0, 0.0), (9.0, 0.0)) - TOLERANCE - 1.5 < inside
     closed = replace(TRAP, obstacles=(*TRAP.obstacles, wall(-4, 0, 0.3, 10.3)))
-    sealed, _ = RouteMap.of(WorldFields.of(closed)).field((9.0, 0.0), TOLERANCE)
+    sealed = RouteMap.of(WorldFields.of(closed)).field((9.0, 0.0), TOLERANCE).lengths
     assert math.isinf(sealed[tuple(routes.spec.cells((0.0, 0.0)))])
     assert not WorldFields.of(closed).parts.connected((0.0, 0.0), (9.0, 0.0), TOLERANCE)
 
@@ -244,12 +253,12 @@ def test_routes_lead_around_the_trap_and_nowhere_through_walls() -> None:
 def test_a_field_ends_beyond_its_start_and_grows_when_it_must() -> None:
     routes = RouteFields(RouteMap.of(WorldFields.of(MAZE)))
     goal, near, far = (10.0, 0.0), (9.0, 3.0), (-10.0, 8.0)
-    whole, _ = routes.map.field(goal, TOLERANCE)
-    part = routes.field(goal, TOLERANCE, near)
+    whole = routes.map.field(goal, TOLERANCE).lengths
+    part = routes.field(goal, TOLERANCE, near).lengths
     assert (part <= whole).all() and (part < whole).any()
     assert part[tuple(routes.map.spec.cells(near))] == whole[tuple(routes.map.spec.cells(near))]
-    assert routes.field(goal, TOLERANCE, near) is part
-    np.testing.assert_array_equal(routes.field(goal, TOLERANCE, far), whole)
+    assert routes.field(goal, TOLERANCE, near).lengths is part
+    np.testing.assert_array_equal(routes.field(goal, TOLERANCE, far).lengths, whole)
     for k in range(KEPT + 5):
         routes.field((10.0, 0.05 * k), TOLERANCE, near)
     assert len(routes._kept) == KEPT
@@ -277,7 +286,7 @@ def plain_field(routes: RouteMap, goal: tuple[float, float], tolerance: float) -
 
 def test_fields_and_their_twin() -> None:
     routes = RouteMap.of(WorldFields.of(TRAP))
-    field, _ = routes.field((3.0, 1.0), 0.3)
+    field = routes.field((3.0, 1.0), 0.3).lengths
     np.testing.assert_allclose(field, plain_field(routes, (3.0, 1.0), 0.3), rtol=1e-5, atol=1e-4)
 
 
@@ -298,6 +307,7 @@ def test_traps_need_a_tenth_of_the_expansions(world: World, query: Query) -> Non
     assert 0.05 < thinnest(discs) < 0.3
     plain = search(searcher, fields, query)
     heuristics = Heuristics.of(table, searcher.costs, fields, discs)
-    guided = search(searcher, fields, query, heuristics=heuristics.arrays(query.goal, query.tolerance, query.start[:2]))
+    arrays = heuristics.arrays(query.goal, query.tolerance, query.start[:2], query.weight)
+    guided = search(searcher, fields, query, heuristics=arrays)
     assert plain.found and guided.found
     assert 10 * guided.expanded <= plain.expanded

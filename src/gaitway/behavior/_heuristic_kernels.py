@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray
+from gaitway.behavior._route_kernels import direction_of
 
 Values = npt.NDArray[np.float32]
+Ways = npt.NDArray[np.uint8]
 
 _TURN = 2.0 * math.pi
 
@@ -39,6 +41,11 @@ class HeuristicArrays(NamedTuple):
     """x and y of the grid's corner, side of a cell [m]; (3,)."""
     route: Values
     """Cost around the obstacles from anywhere in each cell, infinity where there is no way; (rows, columns)."""
+    ways: Ways
+    """Which step (`_route_kernels.direction_of`) leads into each cell on the way from the goal; (rows, columns)."""
+    turns: Values
+    """Cost of turning to a way, by state and its direction from -pi on; (S, H). It is no lower bound, and so for
+    searches that need not find the best plan."""
 
 
 def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> HeuristicArrays:
@@ -51,6 +58,8 @@ def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> Heu
         far=np.zeros((0, 0, 0), dtype=np.float32),
         route_frame=np.array([0.0, 0.0, 1.0]),
         route=np.zeros((0, 0), dtype=np.float32),
+        ways=np.zeros((0, 0), dtype=np.uint8),
+        turns=np.zeros((0, 0), dtype=np.float32),
     )
     for array in arrays:
         array.setflags(write=False)
@@ -82,7 +91,11 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
         frame = arrays.route_frame
         row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
         if 0 <= row < arrays.route.shape[0] and 0 <= column < arrays.route.shape[1]:
-            cost = max(cost, float(arrays.route[row, column]))
+            around = float(arrays.route[row, column])
+            if around > straight and arrays.turns.size > 0:
+                way = direction_of(arrays.ways[row, column]) + math.pi - heading
+                around += float(arrays.turns[state, _bin(way, arrays.turns.shape[1])])
+            cost = max(cost, around)
     return float(cost)
 
 
@@ -99,10 +112,14 @@ def _near(along: float, aside: float, heading: float, state: int, arrays: Heuris
 @kernel(borrows=True)
 def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays) -> float:
     """Cost beyond that of the straight line to a goal far away in a direction seen from the character [rad]."""
-    directions = arrays.far.shape[2]
-    turns = direction / _TURN + 0.5
-    bin_ = min(int((turns - math.floor(turns)) * directions), directions - 1)
-    most = 0.0
+    bin_, most = _bin(direction, arrays.far.shape[2]), 0.0
     for k in range(len(arrays.far_rates)):
         most = max(most, min(float(arrays.far[state, k, bin_]), arrays.far_rates[k] * straight))
     return most
+
+
+@kernel
+def _bin(direction: float, count: int) -> int:
+    """In which of so many equal parts of a turn from -pi on a direction lies."""
+    turns = direction / _TURN + 0.5
+    return min(int((turns - math.floor(turns)) * count), count - 1)

@@ -22,7 +22,7 @@ _BUCKETS = 4
 @kernel
 def spread(
     open_cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: FloatArray
-) -> tuple[Distances, float]:
+) -> tuple[Distances, Cells, float]:
     """Distance in cells from the nearest seed over open cells, in steps to 16 neighbours; Dijkstra in buckets.
 
     No step is shorter than a bucket is wide, so that all of a bucket is final when its turn comes. Closed cells beside
@@ -37,11 +37,12 @@ def spread(
         lengths: of the steps [cells]; (16,).
 
     Returns:
-        Distances [cells], infinity where there is no way (N,); and the distance up to which they are known, infinity
+        Distances [cells], infinity where there is no way (N,); by which step one gets there from the seeds (N,);
+        and the distance up to which they are known, infinity
         if they all are.
     """
     far = np.float32(np.inf)
-    distances = np.full(len(open_cells), far, np.float32)
+    distances, ways = np.full(len(open_cells), far, np.float32), np.zeros(len(open_cells), np.uint8)
     waiting = np.empty((_BUCKETS, len(open_cells)), np.int32)
     counts = np.zeros(_BUCKETS, np.int64)
     for k in range(len(seeds)):
@@ -64,7 +65,7 @@ def spread(
                     continue
                 there, before = np.float32(here + lengths[step]), distances[other]
                 if there < before and (step < 8 or open_cells[other] == 1):
-                    distances[other] = there
+                    distances[other], ways[other] = there, step
                     if open_cells[other] == 0:
                         continue
                     if before == far or int(before) != int(there):  # else it is waiting in that bucket already
@@ -75,4 +76,10 @@ def spread(
         left -= counts[bucket]
         counts[bucket] = 0
         level += 1
-    return distances, float(level) if left > 0 else math.inf
+    return distances, ways, float(level) if left > 0 else math.inf
+
+
+@kernel
+def direction_of(step: int) -> float:
+    """Direction of a step [rad]: eight neighbours from +x on, anticlockwise, then the knight's moves between them."""
+    return 0.25 * math.pi * (step if step < 8 else step - 7.5)

@@ -22,6 +22,8 @@ from gaitway.library.actions import ActionTable
 RATES = (0.1, 0.3, 1.0)
 """How crooked somebody may go all the way, as excess over the straight line."""
 DIRECTIONS = 360
+_STRAIGHT, _ABOUT = 1, 61
+"""Which rate is straight enough for a way around obstacles, and how many directions are about the same."""
 _STILL = 0.05
 """Actions that do not go farther do not tell what a metre costs [m]."""
 _STEPS, _LEAST, _MOST = 8.0, 10.0, 40.0
@@ -60,6 +62,8 @@ class FreeTable:
     """(K,)."""
     far: Values
     """By state, rate and direction of the goal from -pi on; (S, K, H)."""
+    turns: Values
+    """Cost of turning to about a direction; (S, H)."""
 
     @staticmethod
     def of(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
@@ -83,7 +87,9 @@ class FreeTable:
         far = [_free_kernels.far_excess(starts, origins, moves, rest, per_metre, rate, DIRECTIONS) for rate in RATES]
         near = _smallest_around(raw, per_metre, reach, fine)
         around = scipy.ndimage.minimum_filter1d(np.stack(far, axis=1), 5, axis=-1, mode="wrap")
-        return FreeTable(2.0 * fine, _SURE * reach, near, read_only(np.array(RATES)), _single(around))
+        turns = scipy.ndimage.minimum_filter1d(far[_STRAIGHT], _ABOUT, axis=-1, mode="wrap")
+        rates = read_only(np.array(RATES))
+        return FreeTable(2.0 * fine, _SURE * reach, near, rates, _single(around), _single(turns))
 
 
 def _backwards(table: ActionTable, states: States, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

@@ -87,7 +87,7 @@ class Heuristics:
         return self._free[key]
 
     def arrays(
-        self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None
+        self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None, weight: float = 1.0
     ) -> HeuristicArrays:
         """For searches to a goal.
 
@@ -95,6 +95,7 @@ class Heuristics:
             goal: x and y [m].
             tolerance: how near is near enough [m].
             start: x and y [m] of who goes there, so that routes need not be known everywhere; None wants them all.
+            weight: of the search. Above 1, where no best plan is asked for, routes count the turn towards them too.
         """
         out = straight_line(float(goal[0]), float(goal[1]), float(tolerance), self.per_metre)
         if "heading" in self.names:
@@ -103,10 +104,13 @@ class Heuristics:
             out = out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
         if self.routes is not None:
             spec = self.routes.map.spec
-            lengths = self.routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
-            route: Values = lengths * np.float32(self.per_metre * (1.0 - 1e-6))
+            field = self.routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
+            route: Values = field.lengths * np.float32(self.per_metre * (1.0 - 1e-6))
             route.setflags(write=False)
-            out = out._replace(route_frame=_frozen(np.array([*spec.origin, spec.cell])), route=route)
+            frame = _frozen(np.array([*spec.origin, spec.cell]))
+            out = out._replace(route_frame=frame, route=route, ways=field.ways)
+            if weight > 1.0 and "heading" in self.names:
+                out = out._replace(turns=self.free_table(tolerance).turns)
         return out
 
 

@@ -11,6 +11,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,17 @@ def thinnest(discs: BodyDiscs) -> float:
     return max(min(inner, default=0.0), 0.0)
 
 
+class RouteField(NamedTuple):
+    """The way to one goal; arrays are read-only."""
+
+    lengths: Distances
+    """Least length [m] of a way from anywhere in each cell, infinity where there is none; (rows, columns)."""
+    ways: Cells
+    """By which step (`_route_kernels.direction_of`) each cell is reached from the goal; (rows, columns)."""
+    known: float
+    """The greatest length that is known [m]; beyond it that one stands."""
+
+
 @dataclass(frozen=True, eq=False)
 class RouteMap:
     """Where roots can be, in the cells of route fields."""
@@ -72,18 +84,13 @@ class RouteMap:
         out.setflags(write=False)
         return RouteMap(GridSpec(fields.spec.origin, size * fields.spec.cell, (rows, columns)), out)
 
-    def field(
-        self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None
-    ) -> tuple[Distances, float]:
-        """Least length [m] of a way from anywhere in each cell to within a tolerance of a goal; (rows, columns).
+    def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
+        """The way to within a tolerance [m] of a goal (x, y) [m].
 
         Args:
             goal: x and y [m].
             tolerance: [m].
             start: x and y [m] of somebody who goes there; the field then ends somewhat beyond. None computes all.
-
-        Returns:
-            The lengths, infinity where there is no way, and the greatest that is known; beyond it that one stands.
         """
         spec, width = self.spec, self.open_cells.shape[1]
         seeds = self._seeds(goal, tolerance)
@@ -91,13 +98,18 @@ class RouteMap:
         if start is not None and spec.contains(spec.cells(start)):
             row, column = spec.cells(start)
             target = int((row + BORDER) * width + column + BORDER)
-        steps, lengths = self._steps
-        distances, limit = _route_kernels.spread(self.open_cells.reshape(-1), seeds, target, SLACK, steps, lengths)
+        steps, step_lengths = self._steps
+        distances, ways, limit = _route_kernels.spread(
+            self.open_cells.reshape(-1), seeds, target, SLACK, steps, step_lengths
+        )
         inner = distances.reshape(self.open_cells.shape)[BORDER:-BORDER, BORDER:-BORDER]
         metres = np.minimum(inner, np.float32(limit)) * np.float32(_CROOKED * spec.cell)
-        out: Distances = np.maximum(metres - np.float32(math.sqrt(2.0) * spec.cell), np.float32(0.0))
-        out.setflags(write=False)
-        return out, math.inf if math.isinf(limit) else (_CROOKED * limit - math.sqrt(2.0)) * spec.cell
+        lengths: Distances = np.maximum(metres - np.float32(math.sqrt(2.0) * spec.cell), np.float32(0.0))
+        inner_ways = np.ascontiguousarray(ways.reshape(self.open_cells.shape)[BORDER:-BORDER, BORDER:-BORDER])
+        lengths.setflags(write=False)
+        inner_ways.setflags(write=False)
+        known = math.inf if math.isinf(limit) else (_CROOKED * limit - math.sqrt(2.0)) * spec.cell
+        return RouteField(lengths, inner_ways, known)
 
     def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:
         """Open cells that meet the disc around a goal, in the grid with a border."""
@@ -133,21 +145,21 @@ class RouteFields:
 
     def __init__(self, route_map: RouteMap) -> None:
         self.map = route_map
-        self._kept: OrderedDict[tuple[float, float, float], tuple[Distances, float]] = OrderedDict()
+        self._kept: OrderedDict[tuple[float, float, float], RouteField] = OrderedDict()
 
-    def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> Distances:
+    def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
         """As `RouteMap.field`; computed anew only where a start lies beyond what is known."""
         key = (float(goal[0]), float(goal[1]), float(tolerance))
         found = self._kept.get(key)
         if found is None:
             found = self.map.field(goal, tolerance, start)
-        elif not math.isinf(found[1]) and (start is None or self._value(found[0], start) * SLACK > found[1]):
+        elif not math.isinf(found.known) and (start is None or self._value(found.lengths, start) * SLACK > found.known):
             found = self.map.field(goal, tolerance)
         self._kept[key] = found
         self._kept.move_to_end(key)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return found[0]
+        return found
 
     def _value(self, field: Distances, start: npt.ArrayLike) -> float:
         cell = self.map.spec.cells(start)
