@@ -10,8 +10,14 @@ from gaitway.errors import GaitwayError
 __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 
+def _behavior() -> BenchTable:
+    from gaitway.bench.behavior import run  # noqa: PLC0415  (naming the benchmarks must not load them)
+
+    return run()
+
+
 def _motion() -> BenchTable:
-    from gaitway.bench.motion import run  # noqa: PLC0415  (naming the benchmarks must not load them)
+    from gaitway.bench.motion import run  # noqa: PLC0415
 
     return run()
 
@@ -34,7 +40,13 @@ def _world() -> BenchTable:
     return run()
 
 
-BENCHES: dict[str, Callable[[], BenchTable]] = {"motion": _motion, "render": _render, "take": _take, "world": _world}
+BENCHES: dict[str, Callable[[], BenchTable]] = {
+    "behavior": _behavior,
+    "motion": _motion,
+    "render": _render,
+    "take": _take,
+    "world": _world,
+}
 """Every benchmark by name."""
 
 
