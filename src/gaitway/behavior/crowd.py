@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gaitway.arrays import FloatArray
-from gaitway.behavior._traffic_kernels import first_slot, stay_hit, traffic_hit
+from gaitway.behavior._traffic_kernels import first_slot, traffic_hit
 from gaitway.behavior.kits import Kit, Kits, kits
 from gaitway.behavior.plan import Plan, SearchResult, Status
 from gaitway.behavior.search import Query, search
@@ -21,11 +21,13 @@ from gaitway.scene.scene import Scene
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
 
-TRIES = ((1.0, 3_000), (2.0, 10_000), (5.0, 30_000))
+TRIES = ((1.0, 500), (1.5, 2_000), (2.0, 10_000), (5.0, 30_000))
 """Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
 found, and in a throng any that there is."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Times the tolerance that somebody tries to come near who cannot arrive."""
+_SWAY = 0.03
+"""How far the root of somebody who stands may be from where it stopped [m]."""
 _CLOSE = 0.2
 """As in a search: how much nearer to things than a plan may come somebody may stand at the start [m]."""
 
@@ -67,7 +69,7 @@ def plan_crowd(
     rounds: int = 8,
     progress: Progress | None = None,
 ) -> CrowdPlan:
-    """Plan all characters of a scene, by priority, then those with the longest way first.
+    """Plan all characters of a scene, by priority, then by start time, then those with the shortest way first.
 
     Who has not been planned yet stands at its start from its start time on, and who has arrived stays for ever, so
     nobody is walked over whatever happens. If somebody cannot arrive because of others, all are planned anew with it in
@@ -175,7 +177,7 @@ class _Crowd:
     def _first_order(self) -> list[_Member]:
         def way(member: _Member) -> float:
             (x, y, _), goal = member.character.start, member.character.goal
-            return -float(np.hypot(goal[0] - x, goal[1] - y))
+            return float(np.hypot(goal[0] - x, goal[1] - y))
 
         present = [m for m in self.members if m.name not in self.absent]
         return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, way(m), m.number))
@@ -194,7 +196,7 @@ class _Crowd:
                 who = member.kit.fields.blame(discs[[int(np.argmax(short))], :2])[0]
                 reason = f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
             else:
-                met = [int(traffic_hit(arrays, slot, *disc, -1)) for disc in discs.tolist()]
+                met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in discs.tolist()]
                 others = [owner for owner in met if owner >= 0 and self._together(traffic, owner, start_time)]
                 if others:
                     reason = f"start ({x:g}, {y:g}) is where '{traffic.names[others[0]]}' is at that time"
@@ -297,7 +299,7 @@ class _Crowd:
             character.start,
             character.goal,
             character.goal_heading,
-            options.tolerance,
+            options.tolerance - min(_SWAY, 0.2 * options.tolerance),
             float(np.radians(options.goal_heading_tolerance_deg)),
             character.start_time,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
@@ -309,11 +311,8 @@ class _Crowd:
 
     def _settle(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> None:
         """Let a character have its plan, and stand at the end of it for ever."""
-        discs, arrays = member.end_discs(plan), traffic.arrays
-        slot = int(first_slot(plan.end_time))
-        self.bumped = [traffic.names[o] for o in (int(stay_hit(arrays, slot, *d)) for d in discs.tolist()) if o >= 0]
         traffic.add_plan(member.owner, plan, member.kit.table, member.kit.discs)
-        traffic.add_standing(member.owner, discs, plan.end_time)
+        traffic.add_standing(member.owner, member.end_discs(plan), plan.end_time)
         found.plans[member.name], found.results[member.name] = plan, result
 
     def _stay(self, member: _Member, traffic: Traffic, found: _Round, result: SearchResult) -> None:

@@ -63,8 +63,9 @@ class Kits:
         ref, names = character.library, tuple(getattr(character.plan, "heuristics", HEURISTICS))
         key = (ref, character.speed, names)
         if key not in self.made:
-            library = self.libraries.setdefault(ref, None) or ref.load()  # type: ignore[call-overload]
-            self.libraries[ref] = library
+            if ref not in self.libraries:
+                self.libraries[ref] = ref.load()
+            library = self.libraries[ref]
             table = action_table(library, weights=speed_weights(library, character.speed))
             if ref not in self.bodies:
                 reach = reaches(library)

@@ -1,0 +1,110 @@
+"""Crowds: everybody arrives, nobody is walked over, and who cannot be planned is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gaitway.behavior.crowd import CrowdPlan, plan_crowd
+from gaitway.behavior.kits import SPEEDS, speed_weights
+from gaitway.behavior.plan import Status
+from gaitway.library.behavior import Library
+from gaitway.library.cast.catalog import load_cast
+from gaitway.scene import Scene, scene_from_dict
+from gaitway.scene.characters import LibraryRef
+
+WALKING = [
+    "stand", "start_walk", "stop_walk", "walk_forward", "walk_short", "walk_left_45", "walk_right_45", "walk_left_15",
+    "walk_right_15", "turn_left_90", "turn_right_90", "turn_left_180", "step_left", "step_right",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def libraries() -> Mapping[LibraryRef, Library]:
+    return {LibraryRef(): load_cast("person", behaviors=WALKING)}
+
+
+def scene(characters: list[dict[str, Any]], **more: Any) -> Scene:
+    given = {"gaitway": 1, "library": "person", "bounds": [-8, -8, 8, 8], "characters": characters, **more}
+    return scene_from_dict(given)
+
+
+def at(crowd: CrowdPlan, name: str, times: np.ndarray) -> np.ndarray:
+    """Where a character's root is by its steps, straight in between; (T, 2)."""
+    plan = crowd.plans[name]
+    keys = [(step.time, *step.pose[:2]) for step in plan.steps] + [(plan.end_time, *plan.end_pose[:2])]
+    t, x, y = np.array(keys).T
+    return np.column_stack([np.interp(times, t, x), np.interp(times, t, y)])
+
+
+def test_four_who_cross_arrive_without_meeting(libraries: Mapping[LibraryRef, Library]) -> None:
+    place = scene([
+        {"name": "a", "start": [-5, 0, 0], "goal": [5, 0]},
+        {"name": "b", "start": [5, 0, 180], "goal": [-5, 0]},
+        {"name": "c", "start": [0, -5, 90], "goal": [0, 5]},
+        {"name": "d", "start": [0, 5, -90], "goal": [0, -5]},
+    ])  # fmt: skip
+    seen: list[tuple[str, int, int]] = []
+    crowd = plan_crowd(place, libraries, seed=1, progress=lambda *what: seen.append(what))
+    assert crowd.failed == () and sorted(crowd.order) == ["a", "b", "c", "d"]
+    times = np.arange(0.0, 1.0 + max(plan.end_time for plan in crowd.plans.values()), 0.05)
+    ways = [at(crowd, name, times) for name in crowd.names]
+    for i in range(4):
+        goal = np.array(place.characters[i].goal)
+        assert np.linalg.norm(ways[i][-1] - goal) <= 0.5
+        for j in range(i):
+            assert np.linalg.norm(ways[i] - ways[j], axis=1).min() > 0.4
+    assert seen[-1] == ("characters", 4, 4) and ("libraries", 4, 4) in seen
+    again = plan_crowd(place, libraries, seed=1)
+    assert again.plans == crowd.plans and again.expanded == crowd.expanded
+
+
+def test_who_cannot_be_planned_is_named_and_the_others_walk(libraries: Mapping[LibraryRef, Library]) -> None:
+    wall = {"box": {"center": [6, 0], "size": [3, 0.4], "height": 2}, "name": "wall"}
+    cell = {"wall": {"points": [[-7, -7], [-4, -7], [-4, -4], [-7, -4]], "thickness": 0.2, "height": 2, "closed": True}}
+    place = scene([
+        {"name": "free", "start": [-3, 3, 0], "goal": [3, 3]},
+        {"name": "walled", "start": [0, -3, 0], "goal": [-5.5, -5.5]},
+    ], obstacles=[wall, cell])  # fmt: skip
+    crowd = plan_crowd(place, libraries)
+    assert crowd.failed == ("walled",) and crowd.rounds == 1
+    assert crowd.results["walled"].status is Status.NO_PATH
+    assert crowd.plans["walled"].steps == () and crowd.plans["walled"].end_pose == place.characters[1].start
+
+
+def test_two_with_one_goal_stop_side_by_side(libraries: Mapping[LibraryRef, Library]) -> None:
+    place = scene([
+        {"name": "first", "start": [-3, 0, 0], "goal": [2, 0]},
+        {"name": "second", "start": [-5, 0, 0], "goal": [2, 0]},
+    ], plan={"planner": "behavior", "tolerance": 0.25})  # fmt: skip
+    crowd = plan_crowd(place, libraries, rounds=1)
+    assert crowd.results["first"].found or crowd.results["second"].found
+    (late,) = crowd.failed
+    assert crowd.results[late].status is Status.PARTIAL and "stops" in crowd.results[late].reason
+    ends = [np.array(plan.end_pose[:2]) for plan in crowd.plans.values()]
+    assert 0.3 < np.linalg.norm(ends[0] - ends[1]) < 2.5
+
+
+def test_somebody_in_the_way_of_a_priority_moves_first_or_is_gone_around(
+    libraries: Mapping[LibraryRef, Library],
+) -> None:
+    """A corridor that one fills: who stands in it is planned late, but must leave before the other can pass."""
+    walls = [{"box": {"center": [0, y], "size": [8, 1], "height": 2}} for y in (-1.3, 1.3)]
+    place = scene([
+        {"name": "hurried", "start": [-6, 0, 0], "goal": [6, 0], "priority": 5},
+        {"name": "plug", "start": [1, 0, 0], "goal": [6, 4]},
+    ], obstacles=walls)  # fmt: skip
+    crowd = plan_crowd(place, libraries)
+    assert crowd.results["plug"].found
+    assert crowd.results["hurried"].status in (Status.FOUND, Status.PARTIAL)
+
+
+def test_speeds_make_gaits_dear() -> None:
+    library = load_cast("person", behaviors=["stand", "walk_forward", "jog_forward"])
+    slow, fast = speed_weights(library, "normal"), speed_weights(library, "fast")
+    assert slow["jog_forward"] > slow["walk_forward"] and fast["walk_forward"] > fast["jog_forward"]
+    assert slow["stand"] == fast["stand"] == 1.0
+    assert speed_weights(library, SPEEDS["fast"]) == fast
