@@ -30,6 +30,8 @@ _ROOT_S = 0.10
 """How slowly the root follows the ground under it [s]."""
 _DEEPEST = 0.30
 """On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
+_DROP_S = 0.4
+"""Time that this takes to come and to go [s]; the root moves gently."""
 _STRAIGHTEST = 0.975
 """Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
 _SETTLED_S, _SWING_S = 0.07, 0.15
@@ -77,7 +79,9 @@ def on_ground(clip: Clip, world: World) -> Clip:
     under = world.ground(clip.root_positions[:, :2]) + np.mean(extras, axis=0)
     smooth = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
     raised = clip.root_positions + np.array([0.0, 0.0, 1.0]) * smooth[:, None]
-    walking = reach_feet(replace(clip, root_positions=raised), plans, deepest=_DEEPEST, straightest=_STRAIGHTEST)
+    walking = reach_feet(
+        replace(clip, root_positions=raised), plans, deepest=_DEEPEST, straightest=_STRAIGHTEST, drop_s=_DROP_S
+    )
     return _leaning(walking, world)
 
 

@@ -51,7 +51,12 @@ def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
 
 
 def reach_feet(
-    clip: Clip, plans: Mapping[str, FootPlan], *, deepest: float = _DEEPEST, straightest: float = 1.0
+    clip: Clip,
+    plans: Mapping[str, FootPlan],
+    *,
+    deepest: float = _DEEPEST,
+    straightest: float = 1.0,
+    drop_s: float = _DROP_S,
 ) -> Clip:
     """The clip with both legs led to where its feet shall be, and the root no higher than planted feet allow.
 
@@ -60,8 +65,9 @@ def reach_feet(
         plans: what the feet shall do, by side: "left" and "right".
         deepest: the root is lowered by no more than this [m].
         straightest: share of its length up to which a planted leg is stretched, unless it is in the clip itself.
+        drop_s: time that lowering the root takes to come and to go [s].
     """
-    drop = _root_drop(clip, plans, deepest, straightest)
+    drop = _root_drop(clip, plans, deepest, straightest, drop_s)
     return _with_legs(replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, 1.0]) * drop), plans)
 
 
@@ -111,7 +117,9 @@ def _root_shift(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray
     return smooth
 
 
-def _root_drop(clip: Clip, plans: Mapping[str, FootPlan], deepest: float, straightest: float) -> FloatArray:
+def _root_drop(
+    clip: Clip, plans: Mapping[str, FootPlan], deepest: float, straightest: float, drop_s: float
+) -> FloatArray:
     """How far the root must sink for legs to reach planted feet [m]; (F, 1), smooth and never too little."""
     need, positions = np.zeros(len(clip)), clip.joint_positions()
     for side, plan in plans.items():
@@ -124,7 +132,7 @@ def _root_drop(clip: Clip, plans: Mapping[str, FootPlan], deepest: float, straig
         level = np.minimum(np.sum(line[:, :2] ** 2, axis=-1), reach**2)
         short = -line[:, 2] - np.sqrt(reach**2 - level)
         need = np.maximum(need, np.where(plan.planted, short, 0.0))
-    half = max(int(0.5 * _DROP_S * clip.fps), 1)
+    half = max(int(0.5 * drop_s * clip.fps), 1)
     # the filter looks no farther than the maximum was spread, so it never falls below the need
     spread = scipy.ndimage.maximum_filter1d(np.minimum(need, deepest), 2 * half + 1, mode="nearest")
     drop: FloatArray = scipy.ndimage.gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
