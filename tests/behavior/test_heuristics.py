@@ -147,7 +147,7 @@ def test_least_cost_of_a_metre() -> None:
     assert least_per_metre(table_of([("stand", "stand", 0.0, 0.0, 0.0, 0.1)]), np.array([0.1])) == 0.0
 
 
-@pytest.mark.parametrize(("table", "most"), [(SMALL, 8.0), (WIDE, 28.0)], ids=["small", "wide"])
+@pytest.mark.parametrize(("table", "most"), [(SMALL, 7.5), (WIDE, 28.0)], ids=["small", "wide"])
 @pytest.mark.parametrize("state", [0, 1])
 def test_no_estimate_is_more_than_the_cheapest_way(table: ActionTable, most: float, state: int) -> None:
     ends = all_ends(table, state, most)
@@ -203,47 +203,48 @@ THIN = 0.15
 """Radius of a body for which routes are never too long [m]: three cells of the world's fields."""
 
 
-def shortest(world: World, start: tuple[float, float], goal: tuple[float, float]) -> float:
-    """Length of the shortest way of a thin body around boxes, by lines between corners."""
+def shortest(world: World, starts: np.ndarray, goal: tuple[float, float]) -> np.ndarray:
+    """Length of the shortest way of a thin body around boxes from each start (N, 2), by lines between corners."""
     boxes = [shapely.Polygon(o.shape.footprint().points).buffer(THIN, quad_segs=2) for o in world.obstacles]
     solid = shapely.union_all([box.buffer(-1e-6) for box in boxes])
-    corners = [tuple(c) for box in boxes for c in box.exterior.coords[:-1]]
-    points = [start, goal, *(c for c in corners if not solid.contains(shapely.Point(c)))]
+    corners = np.concatenate([shapely.get_coordinates(box)[:-1] for box in boxes])
     shapely.prepare(solid)
+    points = np.concatenate([[goal], starts, corners[~shapely.contains_xy(solid, corners)]])
+    first, second = np.triu_indices(len(points), 1)
+    lines = shapely.linestrings(np.stack([points[first], points[second]], axis=1))
+    seen = ~shapely.intersects(solid, lines)
     graph = np.zeros((len(points), len(points)))
-    for i, j in itertools.combinations(range(len(points)), 2):
-        if not shapely.LineString([points[i], points[j]]).intersects(solid):
-            graph[i, j] = math.dist(points[i], points[j])
-    return float(scipy.sparse.csgraph.dijkstra(graph, directed=False, indices=0)[1])
+    graph[first[seen], second[seen]] = shapely.length(lines[seen])
+    lengths: np.ndarray = scipy.sparse.csgraph.dijkstra(graph, directed=False, indices=0)[1 : len(starts) + 1]
+    return lengths
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(6))
 def test_routes_are_not_longer_than_the_shortest_way(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    drawn = rng.uniform([-8, -8, 0.3, 0.3, 0], [8, 8, 7, 3, 3], (7, 5))
+    drawn = rng.uniform([-8, -8, 0.3, 0.3, 0], [8, 8, 7, 3, 3], (9, 5))
     boxes = tuple(Obstacle(Box((x, y), (w, h), 2.0, yaw=a)) for x, y, w, h, a in drawn)
     world = World((-10, -10, 10, 10), boxes)
     routes = RouteMap.of(WorldFields.of(world))
     solid = shapely.union_all([shapely.Polygon(o.shape.footprint().points) for o in boxes])
-    free = [p for p in rng.uniform(-9, 9, (60, 2)) if shapely.Point(p).distance(solid) > 0.2]
-    goal = tuple(free[0])
+    free = np.array([p for p in rng.uniform(-9, 9, (60, 2)) if shapely.Point(p).distance(solid) > 0.2])
+    goal, places = (float(free[0, 0]), float(free[0, 1])), free[1:]
     field, _, known = routes.field(goal, TOLERANCE)
     assert math.isinf(known)
-    gained = 0
-    for place in free[1:13]:
-        truth = shortest(world, tuple(place), goal)
-        row, column = routes.spec.cells(place)
-        assert field[row, column] <= max(truth - TOLERANCE, 0.0) + 1e-6 or math.isinf(truth)
-        gained += truth > 1.05 * math.dist(place, goal) and field[row, column] > math.dist(place, goal) - TOLERANCE
+    truth = shortest(world, places, goal)
+    claimed = field[tuple(routes.spec.cells(places).T)]
+    assert (claimed <= np.maximum(truth - TOLERANCE, 0.0) + 1e-6)[np.isfinite(truth)].all()
+    straight = np.hypot(*(places - goal).T)
+    around = np.isfinite(truth) & (truth > 1.15 * straight + 0.5)
+    assert (claimed > straight - TOLERANCE)[around].any() or not around.any()
     assert field[tuple(routes.spec.cells(goal))] == 0.0
-    assert gained > 0
 
 
 def test_routes_lead_around_the_trap_and_nowhere_through_walls() -> None:
     routes = RouteMap.of(WorldFields.of(TRAP))
     field = routes.field((9.0, 0.0), TOLERANCE).lengths
     inside = field[tuple(routes.spec.cells((0.0, 0.0)))]
-    assert shortest(TRAP, (0.0, 0.0), (9.0, 0.0)) - TOLERANCE - 1.5 < inside
+    assert shortest(TRAP, np.zeros((1, 2)), (9.0, 0.0))[0] - TOLERANCE - 1.5 < inside
     closed = replace(TRAP, obstacles=(*TRAP.obstacles, wall(-4, 0, 0.3, 10.3)))
     sealed = RouteMap.of(WorldFields.of(closed)).field((9.0, 0.0), TOLERANCE).lengths
     assert math.isinf(sealed[tuple(routes.spec.cells((0.0, 0.0)))])
