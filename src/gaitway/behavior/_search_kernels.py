@@ -90,8 +90,8 @@ def key_of(x: float, y: float, heading: float, t: float, state: int, query: Floa
     column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
     turn = math.floor((heading + math.pi) * (turns / _TURN) + 0.5)
     turn = 0 if turn >= turns else turn
-    tick: int = (math.floor(max(min(t, last), -0.5) * _TICKS) + 1) & 0xFFF
-    return (column << 43) | (row << 23) | (turn << 18) | (state << 12) | tick
+    tick = (math.floor(max(min(t, last), -0.5) * _TICKS) + 1) & 0xFFF
+    return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | tick)
 
 
 @kernel(borrows=True, inner=True)
