@@ -63,7 +63,7 @@ def run() -> BenchTable:
 
 
 def _row(searcher: Searcher, queries: list[tuple[WorldFields, Query]], name: str, weight: float) -> BenchRow:
-    """Times of found plans: each query three times, of which the median counts."""
+    """Times of all queries, those without a plan too: each three times after a first one; the median counts."""
     times, found = [], 0
     for fields, query in queries:
         search(searcher, fields, query)
