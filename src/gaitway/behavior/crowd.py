@@ -21,7 +21,7 @@ from gaitway.scene.scene import Scene
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
 
-TRIES = ((1.0, 500), (1.5, 2_000), (2.0, 10_000), (5.0, 30_000))
+TRIES = ((1.0, 500), (2.0, 3_000), (1.5, 20_000), (3.0, 20_000))
 """Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
 found, and in a throng any that there is."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
@@ -69,7 +69,7 @@ def plan_crowd(
     rounds: int = 8,
     progress: Progress | None = None,
 ) -> CrowdPlan:
-    """Plan all characters of a scene, by priority, then by start time, then those with the shortest way first.
+    """Plan all characters of a scene, by priority, then by start time, then those with the longest way first.
 
     Who has not been planned yet stands at its start from its start time on, and who has arrived stays for ever, so
     nobody is walked over whatever happens. If somebody cannot arrive because of others, all are planned anew with it in
@@ -177,7 +177,7 @@ class _Crowd:
     def _first_order(self) -> list[_Member]:
         def way(member: _Member) -> float:
             (x, y, _), goal = member.character.start, member.character.goal
-            return float(np.hypot(goal[0] - x, goal[1] - y))
+            return -float(np.hypot(goal[0] - x, goal[1] - y))
 
         present = [m for m in self.members if m.name not in self.absent]
         return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, way(m), m.number))
@@ -246,16 +246,18 @@ class _Crowd:
             found.results[member.name] = self.hopeless[member.name]
             return False
         traffic.remove(member.owner)
-        result = self._search(member, traffic, self._query(member))
+        query, names = self._query(member), {m.name for m in self.members}
+        result = self._search(member, traffic, query)
+        others = not names.isdisjoint(result.blockers)
+        if not result.found and not others and result.status is not Status.NO_PATH:
+            result = self._search(member, traffic, query, ((1.5, query.max_nodes),))
+            others = not names.isdisjoint(result.blockers)
         if result.found and result.plan is not None:
             self._settle(member, traffic, found, result.plan, result)
             return True
         self._stay(member, traffic, found, result)
-        if not any(name in result.blockers for name in traffic.names):
-            alone = self._search(member, None, self._query(member))
-            if not alone.found:
-                self.hopeless[member.name] = alone
-                found.results[member.name] = alone
+        if not others:  # neither another order nor more time will help
+            self.hopeless[member.name] = result
         return False
 
     def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
@@ -278,19 +280,21 @@ class _Crowd:
                 return
             self._stay(member, traffic, found, failed)
 
-    def _search(self, member: _Member, traffic: Traffic | None, query: Query) -> SearchResult:
+    def _search(
+        self, member: _Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
+    ) -> SearchResult:
         """Search with more and more weight and nodes; movers are known for long enough."""
         kit = member.kit
         estimates = kit.heuristics.arrays(query.goal, query.tolerance, query.start[:2])
-        for weight, nodes in TRIES:
+        for weight, nodes in tries:
             tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
             result = search(kit.searcher, kit.fields, tried, traffic, estimates)
             self.searched.append(result)
             if result.status in (Status.FOUND, Status.NO_PATH):
                 break
-        if traffic is not None and result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
+        if result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
             traffic.extend(2.0 * result.plan.end_time)
-            return self._search(member, traffic, query)
+            return self._search(member, traffic, query, tries)
         return result
 
     def _query(self, member: _Member) -> Query:
