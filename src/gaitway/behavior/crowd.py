@@ -248,10 +248,10 @@ class _Crowd:
         traffic.remove(member.owner)
         query, names = self._query(member), {m.name for m in self.members}
         result = self._search(member, traffic, query)
-        others = not names.isdisjoint(result.blockers)
+        others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
             result = self._search(member, traffic, query, ((1.5, query.max_nodes),))
-            others = not names.isdisjoint(result.blockers)
+            others = _others(result, names, query)
         if result.found and result.plan is not None:
             self._settle(member, traffic, found, result.plan, result)
             return True
@@ -325,3 +325,8 @@ class _Crowd:
         traffic.add_standing(member.owner, member.start_discs, character.start_time)
         found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
         found.results[member.name] = result
+
+
+def _others(result: SearchResult, names: set[str], query: Query) -> bool:
+    """Whether other characters are why a search failed: they were in the way, or it got there and could not stay."""
+    return not names.isdisjoint(result.blockers) or result.remaining <= query.tolerance
