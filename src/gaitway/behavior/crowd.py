@@ -73,9 +73,10 @@ def plan_crowd(
 ) -> CrowdPlan:
     """Plan all characters of a scene: by priority, then by start time, then those with the longest way first.
 
-    Ways count for up to a fifth more or less, by the seed. Who has not been planned yet stands at its start from its start time on, and who has arrived stays for ever, so
-    nobody is walked over whatever happens. If somebody cannot arrive because of others, all are planned anew with it in
-    front, and at last in random orders; the best of all rounds is kept.
+    Ways count for up to a fifth more or less, by the seed. Who has not been planned yet stands at its start from its
+    start time on, and who has arrived stays for ever, so nobody is walked over whatever happens. If somebody cannot
+    arrive because of others, all are planned anew with it in front, and at last in random orders; the best of all rounds
+    is kept.
 
     Args:
         scene: the place and who wants to be where.
