@@ -21,7 +21,7 @@ from gaitway.scene.scene import Scene
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
 
-TRIES = ((1.0, 500), (2.0, 3_000), (1.5, 20_000), (3.0, 20_000))
+TRIES = ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000))
 """Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
 found, and in a throng any that there is."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
@@ -75,7 +75,7 @@ def plan_crowd(
 
     Ways count for up to a fifth more or less, by the seed. Who has not been planned yet stands at its start from its
     start time on, and who has arrived stays for ever, so nobody is walked over whatever happens. If somebody cannot
-    arrive because of others, all are planned anew with it in front, and at last in random orders; the best of all rounds
+    arrive because of others, all are planned anew with it in front, now and then in random orders; the best round
     is kept.
 
     Args:
