@@ -262,7 +262,7 @@ class _Crowd:
             self._settle(member, traffic, found, result.plan, result)
             return True
         self._stay(member, traffic, found, result)
-        if not others:  # neither another order nor more time will help
+        if not others and result.status is Status.NO_PATH:  # no other order will help
             self.hopeless[member.name] = result
         return False
 
