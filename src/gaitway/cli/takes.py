@@ -29,12 +29,11 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Check a take against its place: collisions, feet, continuity, joint limits, arrival; 1 on a violation."""
-    from gaitway.audit import audit as run_audit
-    from gaitway.audit import draw_worst
+    from gaitway.audit import audit_take, draw_worst
 
     performed, place = read_take(take), read_world(scene)
     with progress("audit") as show:
-        report = run_audit(performed, place, progress=show)
+        report = audit_take(performed, place, progress=show)
     if as_json:
         show_json(report.as_dict())
     else:
