@@ -128,8 +128,8 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     still = np.repeat(stand.rotations[None], len(times), axis=0)
     local = blend_poses(crawl_pose, still, smooth_step(times, 0.15, 1.45))
     for side, span in _TOES_BENT_UNTIL.items():
-        feet = [person_skeleton().index(side + joint) for joint in ("Foot", "ToeBase")]
-        local[:, feet] = blend_poses(crawl_pose[:, feet], still[:, feet], smooth_step(times, *span))
+        bent = [person_skeleton().index(side + joint) for joint in ("Foot", "ToeBase")]
+        local[:, bent] = blend_poses(crawl_pose[:, bent], still[:, bent], smooth_step(times, *span))
     tuck = plateau(times, 0.5, 1.2, 1.7, 2.5)
     fold = plateau(times, 0.55, 1.0, 1.1, 1.5)
     turn_joint(local, "RightUpLeg", 0.0, -1.2 * tuck - 0.3 * fold, 0.0)
@@ -139,7 +139,7 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
         turn_joint(local, joint, 0.0, share * lean, 0.0)
     period = CYCLE_FRAMES / FPS / stretch
     holds = [
-        replace(h, end=_DEPARTURES[h.point], fade=0.5)
+        replace(h, end=_DEPARTURES[h.point], fade=0.7 if h.point.endswith(("hand", "fingers")) else 0.5)
         for h in crawl_holds(-0.5, 0.5, -0.5 * period, manner, 0.0, period)
         if h.start <= 0.0 <= h.end
     ]

@@ -41,7 +41,7 @@ class Manner:
     twist: float = 0.10
     """Of the pelvis with the advancing knee [rad]."""
     bob: float = 0.008
-    hand_lift: float = 0.07
+    hand_lift: float = 0.065
     knee_lift: float = 0.035
     look: float = 0.0
     """Of the head, up positive [rad]."""
@@ -52,7 +52,7 @@ class Manner:
         if seed is None:
             return Manner()
         a, b, c, d, e = np.clip(np.random.default_rng(seed).normal(size=5), -2.0, 2.0)
-        return Manner(0.025 + 0.006 * a, 0.10 + 0.03 * b, 0.008 + 0.002 * c, 0.07 + 0.015 * d, look=0.08 * e)
+        return Manner(0.025 + 0.006 * a, 0.10 + 0.03 * b, 0.008 + 0.002 * c, 0.065 + 0.012 * d, look=0.08 * e)
 
 
 def all_fours(frames: int) -> FloatArray:

@@ -113,7 +113,10 @@ def _jog_share(start: str, end: str, speed: FloatArray) -> FloatArray | None:
     """Share of jog against walk (F,): a slow jog is not a walk, and between the two the arms need time to change."""
     if "jog" not in (start, end):
         return None
-    return np.ones(len(speed)) if start == end else smooth_step(speed, SPEEDS["walk"] + 0.05, SPEEDS["jog"] - 0.1)
+    if start == end:
+        return np.ones(len(speed))
+    walk = SPEEDS["walk"] if "walk" in (start, end) else 0.5
+    return smooth_step(speed, walk + 0.05, SPEEDS["jog"] - 0.1)
 
 
 def rate_phases(rate: FloatArray, begin: float, finish: float, ends: tuple[float, float], count: int) -> FloatArray:

@@ -36,12 +36,12 @@ _SHOULDER_LEVER = 0.55
 """How far the shoulders sink for a bow of one radian [m]; more is more careful."""
 _WRIST_RISE = 0.34
 """How far the hand tips over the palm [rad]; a wrist does not bend back square."""
-_HAND_REACH_S = 0.5
+_HAND_REACH_S = 0.6
 """How long a hand takes to its hold and away from it [s]."""
 _ELBOW_LIFT = 1.1
 """How far an elbow bends on the way up to a hold [rad]; the fingers come over the edge, not through it."""
 
-_OVER_EDGE, _OVER_FLOOR = 0.40, 0.15
+_OVER_EDGE, _OVER_FLOOR = 0.35, 0.15
 """How high a hand is led on its way to a hold [m]: over an edge ahead, or over the floor of somebody who squats, whose
 shoulders are so low that more would fold the elbow."""
 
