@@ -107,7 +107,7 @@ def _sample(frames: Single, row: int, t: float, first: int, stop: int, n: int, w
                 work[n, k, j] = p * work[n, k, j] + q * frames[after, k, j]
 
 
-@kernel
+@kernel(inline=True)
 def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
     """As `_sample`, into row 6, for all joints but the root, and fast: a loop over joints without branches."""
     stop, r, after, far = work.shape[2], 1.0 - t, row + 1, 0
@@ -225,7 +225,7 @@ def _layered(
         work[6, 3, joint] = w * z2 + x * y2 - y * x2 + z * w2
 
 
-@kernel
+@kernel(inline=True)
 def _joints(
     parents: IntArray,
     offsets: FloatArray,
