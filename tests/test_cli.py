@@ -43,14 +43,14 @@ Frame Time: 0.0333333
 """
 
 
-def gaitway(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+def gaitway(*arguments: str | Path, code: int = 0, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, "-m", "gaitway", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
-        env=None,
+        cwd=cwd,
     )
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr + done.stdout

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -64,3 +65,34 @@ def test_without_a_writable_cache_it_still_compiles(monkeypatch: pytest.MonkeyPa
         return 2.0 * x
 
     assert twice(np.float64(2.5)) == 5.0
+
+
+@pytest.mark.skipif(not _jit.JIT_ENABLED, reason="kernels run as plain Python")
+def test_constants_share_one_compiled_version_and_nothing_raises() -> None:
+    @_jit.kernel
+    def share(of: float, parts: int) -> float:
+        return of / parts
+
+    @_jit.kernel
+    def shares(of: float) -> float:
+        return share(of, 1) + share(of, 2) + share(of, 0)
+
+    assert shares(3.0) == np.inf
+    assert len(share.signatures) == 1
+
+
+@pytest.mark.skipif(not _jit.JIT_ENABLED, reason="kernels run as plain Python")
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_is_as_it_was_after_compiling(collects: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+
+        @_jit.kernel
+        def thrice(x: float) -> float:
+            return 3.0 * x
+
+        assert thrice(2.0) == 6.0
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -7,6 +7,7 @@ the kernels are compiled anew in every process.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,17 +23,23 @@ JIT_ENABLED = os.environ.get("GAITWAY_NO_JIT", "") in ("", "0")
 
 
 class _CompileListener(event.Listener):
-    """Says once that compiling has begun, and adds up how long it took. A cache hit fires no event."""
+    """Says once that compiling has begun, and adds up how long it took. A cache hit fires no event.
+
+    Python's collector rests meanwhile: the compiler makes millions of objects that live until it is done.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.count = 0
         self._depth = 0
         self._began = 0.0
+        self._collects = False
 
     def on_start(self, event: Any) -> None:
         if self._depth == 0:
             self._began = time.perf_counter()
+            self._collects = gc.isenabled()
+            gc.disable()
             if self.count == 0 and _is_ours(event):
                 sys.stderr.write("gaitway: compiling for this machine (first use; cached for later runs) ...\n")
                 sys.stderr.flush()
@@ -44,6 +51,8 @@ class _CompileListener(event.Listener):
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._began
+            if self._collects:
+                gc.enable()
 
 
 def _is_ours(compile_event: Any) -> bool:
@@ -99,16 +108,29 @@ def kernel(
         if not JIT_ENABLED:
             plain.py_func = plain  # type: ignore[attr-defined]
             return plain
-        options: dict[str, Any] = {"nogil": True, "parallel": parallel, "fastmath": fastmath, "error_model": "numpy"}
+        options: dict[str, Any] = {"nogil": True, "parallel": parallel, "fastmath": fastmath}
+        # what cannot raise need not count references to arrays; no kernel is handed on as a C function
+        options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
         if borrows:
             options["_nrt"] = False
         if inner:
-            options.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+            options["no_cpython_wrapper"] = True
         if inline:
             options["inline"] = "always"
         try:
-            return numba.njit(cache=True, **options)(plain)
+            return _widened(numba.njit(cache=True, **options)(plain))
         except RuntimeError:  # no cache folder can be written
-            return numba.njit(cache=False, **options)(plain)
+            return _widened(numba.njit(cache=False, **options)(plain))
 
     return decorate if function is None else decorate(function)
+
+
+def _widened(dispatcher: Any) -> Any:
+    """Let kernels that call this one with different constants share one compiled version, not one for each constant."""
+    template = dispatcher.get_call_template
+
+    def get_call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return template(tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher

@@ -13,7 +13,7 @@ from PIL import Image
 
 from gaitway import planar
 from gaitway._jit import compile_seconds
-from gaitway.audit import Report, audit
+from gaitway.audit import Report, audit_take
 from gaitway.errors import GaitwayError
 from gaitway.export.glb import export_glb
 from gaitway.library.cast.catalog import load_cast
@@ -118,7 +118,7 @@ def run_demo(
     take, world = perform(rng, seed)
     files = {"picture": picture, "take": folder / "performance.npz"}
     save_take(take, files["take"])
-    report = audit(take, world, progress=progress)
+    report = audit_take(take, world, progress=progress)
     files["film"] = folder / f"performance{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
     take_film(
         take,

@@ -10,7 +10,7 @@ from PIL import Image
 
 import gaitway.audit
 from audit_takes import OPEN, STAND, take_with, track
-from gaitway.audit import Bars, Finding, Report, Row, audit, draw_worst
+from gaitway.audit import Bars, Finding, Report, Row, audit_take, draw_worst
 from gaitway.audit.bodies import walker
 from gaitway.audit.report import shown, summed_up
 from gaitway.errors import ClipError
@@ -25,7 +25,7 @@ def finding(value: float, bar: float = 1.0, time: float = 0.5) -> Finding:
 def bumped() -> tuple[Report, object, World]:
     take = take_with(track(words=STAND, goal=(0.0, 0.0, np.nan, 0.5)), track("bob", STAND, (0.0, 3.0, 0.0)))
     world = World((-5.0, -5.0, 5.0, 5.0), (Obstacle(Box((0.3, 0.0), (0.4, 3.0), 1.2), name="bench"),))
-    return audit(take, world), take, world
+    return audit_take(take, world), take, world
 
 
 def test_rows_are_summed_up_by_how_far_they_are_beyond_their_bars() -> None:
@@ -87,13 +87,13 @@ def test_a_table_has_a_line_for_every_row(bumped) -> None:
 
 def test_bars_can_be_set() -> None:
     take = take_with(track(words=STAND, height=0.008))
-    assert audit(take, OPEN).ok
-    assert not audit(take, OPEN, bars=Bars(height=0.005)).ok
+    assert audit_take(take, OPEN).ok
+    assert not audit_take(take, OPEN, bars=Bars(height=0.005)).ok
 
 
 def test_progress_is_told(bumped) -> None:
     told: list[tuple[str, int, int]] = []
-    audit(bumped[1], bumped[2], progress=lambda what, done, total: told.append((what, done, total)))
+    audit_take(bumped[1], bumped[2], progress=lambda what, done, total: told.append((what, done, total)))
     assert {what for what, _, _ in told} >= {"characters", "characters against one another"}
     for what in {what for what, _, _ in told}:
         done = [d for w, d, _ in told if w == what]
@@ -104,7 +104,7 @@ def test_progress_is_told(bumped) -> None:
 
 
 def test_the_same_twice(bumped) -> None:
-    assert audit(bumped[1], bumped[2]).as_dict() == bumped[0].as_dict()
+    assert audit_take(bumped[1], bumped[2]).as_dict() == bumped[0].as_dict()
 
 
 def test_pictures_of_the_worst(bumped, tmp_path) -> None:
@@ -127,7 +127,7 @@ def test_somebody_who_cannot_be_shown(monkeypatch) -> None:
         return walker(take, index, bodies)
 
     monkeypatch.setattr("gaitway.audit.auditing.walker", broken)
-    report = audit(take_with(track(words=STAND), track("bob", STAND, (0.0, 3.0, 0.0))), OPEN)
+    report = audit_take(take_with(track(words=STAND), track("bob", STAND, (0.0, 3.0, 0.0))), OPEN)
     assert not report.ok
     (found,) = report["presence"].violations
     assert found.characters == ("bob",)
@@ -137,5 +137,5 @@ def test_somebody_who_cannot_be_shown(monkeypatch) -> None:
 
 
 def test_public_names() -> None:
-    assert gaitway.audit.audit_take is audit
+    assert gaitway.audit_take is audit_take
     assert all(hasattr(gaitway.audit, name) for name in gaitway.audit.__all__)

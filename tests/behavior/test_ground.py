@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.audit import audit
+from gaitway.audit import audit_take
 from gaitway.behavior.carriage import legs_of
 from gaitway.behavior.ground import LAYER
 from gaitway.behavior.synthesis import Performer, plans_to_take
@@ -49,7 +49,7 @@ def across(library: Library, behaviors: list[str], headings: list[float]) -> lis
 
 
 def assert_audited(take: Take, world: World) -> None:
-    report = audit(take, world)
+    report = audit_take(take, world)
     for row in ROWS:
         assert report[row].ok, report[row].cells()
 
@@ -90,7 +90,7 @@ def test_without_following_they_would_float_and_sink(person: Library) -> None:
     world = slope(6.0)
     take = plans_to_take(World(BOUNDS), across(person, WALK, [0.0]))
     assert take.layers == ()
-    report = audit(take, world)
+    report = audit_take(take, world)
     assert not report["height"].ok
     assert not report["under_ground"].ok
 

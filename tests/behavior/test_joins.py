@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gaitway import rotations
-from gaitway.audit import audit
+from gaitway.audit import audit_take
 from gaitway.behavior.joins import LAYER
 from gaitway.behavior.synthesis import Performer, plans_to_take
 from gaitway.library.behavior import Library
@@ -55,8 +55,8 @@ def test_what_differs_dies_away(torn: Library) -> None:
     take = plans_to_take(FLOOR, [who])
     bare = replace(take, layers=())
     assert [layer.name for layer in take.layers] == [LAYER]
-    assert not audit(bare, FLOOR)["continuity"].ok, "else there is nothing to mend"
-    report = audit(take, FLOOR)
+    assert not audit_take(bare, FLOOR)["continuity"].ok, "else there is nothing to mend"
+    report = audit_take(take, FLOOR)
     assert report["continuity"].ok, report["continuity"].cells()
     assert foot_slide(take.clip(0)).max() < 0.005 < foot_slide(bare.clip(0)).max()
     assert who.plan is not None

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway import planar
-from gaitway.audit import audit
+from gaitway.audit import audit_take
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import SearchResult, Status
 from gaitway.behavior.search import Query, Searcher, search
@@ -288,6 +288,6 @@ def test_person_jumps_and_ducks_without_touching_anything() -> None:
     assert any(b.startswith("duck") for b in result.plan.behaviors)
     clips = [library.clips[step.clip] for step in result.plan.steps]
     track = lay_track("ada", clips, query.start, behaviors=result.plan.behaviors, goal=(*query.goal, math.nan, 0.5))
-    report = audit(assemble([track]), scene.world)
+    report = audit_take(assemble([track]), scene.world)
     bad = [row for row in report.rows if not row.ok]
     assert not bad, bad

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gaitway.audit import audit
+from gaitway.audit import audit_take
 from gaitway.behavior.plan import Plan
 from gaitway.behavior.synthesis import REST, Performer, plans_to_take
 from gaitway.errors import LibraryError, TakeError
@@ -51,7 +51,7 @@ def test_everybody_stands_until_the_end(person: Library) -> None:
     for end, pose in zip(ends, (plan.end_pose, crowd[1].start, crowd[2].start), strict=True):
         assert np.hypot(*(end - pose)[:2]) < 0.05
     assert set(take.behavior_at(19.0)) <= {"stand", "wait"}
-    assert audit(take, FLOOR).ok
+    assert audit_take(take, FLOOR).ok
 
 
 def test_the_take_goes_on_a_little_after_the_last_arrival(person: Library) -> None:
@@ -67,7 +67,7 @@ def test_who_waits_for_the_first_step_stands(person: Library) -> None:
     assert take.start(0) == 0.0
     assert set(take.behavior_at(1.3)) <= {"stand", "wait"}
     np.testing.assert_allclose(take.planar(2.6, [0])[0, 0], (0.0, 0.0, 0.0), atol=2e-6)
-    assert audit(take, FLOOR).ok
+    assert audit_take(take, FLOOR).ok
 
 
 def test_a_standing_crowd_is_not_in_step_and_comes_out_the_same_again(person: Library) -> None:
@@ -115,5 +115,5 @@ def test_who_starts_on_a_platform_stands_on_it(person: Library) -> None:
     platform = Obstacle(Box((0.0, 0.0), (8.0, 8.0), height=0.4), kind="box", name="platform")
     world = FLOOR.with_obstacle(platform)
     take = plans_to_take(world, [Performer("ann", person, (0.0, 0.0, 0.0))])
-    assert audit(take, world).ok
+    assert audit_take(take, world).ok
     assert take.poses(0.5)[0].root_positions[0, 2] > 1.2

@@ -100,3 +100,15 @@ def test_filled_curve_keeps_what_is_known_and_finds_a_parabola() -> None:
     drawn = fill_smoothly(np.where(known, curve, 99.0), known, [(20, 1.0, 100.0)])
     assert abs(drawn[20] - 1.0) < abs(filled[20] - 1.0)
     np.testing.assert_array_equal(drawn[known], curve[known])
+
+
+def test_round_parts_keep_their_height() -> None:
+    root, local = standing(2)
+    root[:, 2] -= 0.05
+    sole = points("left_ball", "right_ball")
+    none = Targets((), np.zeros((2, 0, 3)), np.zeros((2, 0)), sole, (0.03, 0.01))
+    height = places(*solve_poses(person_skeleton(), root, local, none, EVEN), sole)[..., 2]
+    assert height[:, 0].min() > 0.028
+    assert height[:, 1].min() > 0.008
+    with pytest.raises(SkeletonError, match="2 points of the floor have 1 heights"):
+        solve_poses(person_skeleton(), root, local, Targets((), none.places, none.weights, sole, (0.0,)), EVEN)

@@ -40,7 +40,7 @@ def obstacles(draw):
         "box": lambda: Box((x, y), (draw(length), draw(length)), draw(length), draw(angle), draw(st.floats(-1.0, 2.5))),
         "cylinder": lambda: Cylinder((x, y), draw(length), draw(length)),
         "sphere": lambda: Sphere((x, y), draw(length), draw(st.floats(-1.0, 2.5))),
-        "polygon": lambda: Polygon(((x, y), (x + draw(length), y + 0.1), (x + 0.1, y + draw(length))), 2.0),
+        "polygon": lambda: Polygon(((x, y), (x + draw(length), y + 0.05), (x + 0.05, y + draw(length))), 2.0),
         "stairs": lambda: Stairs((x, y), draw(length), draw(st.integers(1, 9)), yaw=draw(angle)),
     }[form]()
     return Obstacle(shape, draw(st.sampled_from((*KINDS, PASSABLE))))
@@ -54,15 +54,15 @@ def same(a: Occupancy, b: Occupancy) -> None:
         assert a.counts(kind).tobytes() == b.counts(kind).tobytes()
 
 
-def everywhere(spec: GridSpec, each: int = 4) -> np.ndarray:
+def everywhere(spec: GridSpec, each: int = 3) -> np.ndarray:
     """Points of all cells, corners included; (rows, columns, each * each, 2)."""
     steps = np.linspace(-0.5, 0.5, each) * spec.cell
     offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     return spec.all_centers()[:, :, None] + offsets
 
 
-@settings(max_examples=20)
-@given(st.lists(obstacles(), max_size=4), st.sampled_from([0.0, 0.3, 0.45]), st.sampled_from([0.25, 0.4]))
+@settings(max_examples=15)
+@given(st.lists(obstacles(), max_size=4), st.sampled_from([0.0, 0.3, 0.45]), st.sampled_from([0.4, 0.5]))
 def test_free_is_free_and_nothing_is_grown_by_more_than_a_cell(many: list[Obstacle], radius: float, cell: float):
     world = World((0.0, 0.0, 10.0, 10.0), tuple(many))
     grid = Occupancy.of(world, cell, radius)
@@ -74,7 +74,7 @@ def test_free_is_free_and_nothing_is_grown_by_more_than_a_cell(many: list[Obstac
             x0, y0, x1, y1 = np.moveaxis(np.concatenate([points - 0.0, 10.0 - points], axis=-1).min(axis=2), -1, 0)
             away = np.minimum(away, np.min([x0, y0, x1, y1], axis=0) + 1e-6)  # bounds may be touched, not crossed
         assert covered[away < radius - 1e-6].all()
-        assert (away[covered] <= radius + 0.25 * cell).all()  # no sample is further than that from the nearest point
+        assert (away[covered] <= radius + 0.36 * cell).all()  # no sample is further than that from the nearest point
 
 
 @settings(max_examples=40)

@@ -1,4 +1,8 @@
-"""Signed distances to solids, and how deep capsules lie in them."""
+"""Signed distances to solids, and how deep capsules lie in them.
+
+`stack` is (64,) room to walk the trees over meshes, or None where no solid is a mesh: Numba then leaves out all that is
+about meshes, and compiles in half of the time.
+"""
 
 from __future__ import annotations
 
@@ -207,30 +211,32 @@ def _winding(
     return turns, clear
 
 
-@kernel
+@kernel(inline=True)
 def _inside_mesh(solids: Solids, root: int, x: float, y: float, z: float, stack: IntArray) -> bool:
     if _box_square(solids.nodes, root, x, y, z) > 0.0:
         return False
-    turns, clear = _winding(solids, root, (x, y, z), (0.3911, 0.2713, 0.8795), stack)
-    if not clear:  # ask again in another direction
-        turns, clear = _winding(solids, root, (x, y, z), (-0.6121, 0.5237, 0.5926), stack)
+    direction, turns, clear = (0.3911, 0.2713, 0.8795), 0, False
+    for _ in range(2):
+        if not clear:  # ask again in another direction
+            turns, clear = _winding(solids, root, (x, y, z), direction, stack)
+            direction = (-0.6121, 0.5237, 0.5926)
     return turns != 0
 
 
 @kernel
-def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack: IntArray) -> float:
-    """Distance of a point to a solid's surface [m], negative inside; `stack` is (64,) room to work in."""
-    kind = solids.kinds[s]
+def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack: IntArray | None) -> float:
+    """Distance of a point to a solid's surface [m], negative inside."""
+    kind, distance = solids.kinds[s], _FAR
     if kind <= CONCAVE:
         flat = planar_distance(solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], x, y)
         high = max(solids.numbers[s, 0] - z, z - solids.numbers[s, 1])
-        distance: float = max(flat, high)
+        distance = max(flat, high)
         if flat > 0.0 and high > 0.0:
             distance = np.sqrt(flat * flat + high * high)
     elif kind == BALL:
         dx, dy, dz = x - solids.numbers[s, 0], y - solids.numbers[s, 1], z - solids.numbers[s, 2]
         distance = np.sqrt(dx * dx + dy * dy + dz * dz) - solids.numbers[s, 3]
-    else:
+    elif stack is not None:
         distance = np.sqrt(_mesh_square(solids, solids.spans[s, 0], x, y, z, stack))
         if solids.numbers[s, 0] > 0.0 and _inside_mesh(solids, solids.spans[s, 0], x, y, z, stack):
             distance = -distance
@@ -238,7 +244,7 @@ def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack:
 
 
 @kernel
-def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float, stack: IntArray) -> float:
+def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float, stack: IntArray | None) -> float:
     """How deep the point of a capsule's axis at `share` brings the capsule into a solid [m]."""
     x = ends[0, 0] + share * (ends[1, 0] - ends[0, 0])
     y = ends[0, 1] + share * (ends[1, 1] - ends[0, 1])
@@ -246,9 +252,9 @@ def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float
     return radius - signed_distance(solids, s, x, y, z, stack)
 
 
-@kernel
+@kernel(inline=True)
 def _convex_depth(
-    solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, stack: IntArray
+    solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, stack: IntArray | None
 ) -> tuple[float, float]:
     """Golden section search: along a line, depth in a convex solid has no second summit."""
     low, high = 0.0, 1.0
@@ -273,10 +279,10 @@ def _convex_depth(
     return best, share
 
 
-@kernel
+@kernel(inline=True)
 def _any_depth(
     solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, bar: float,
-    stack: IntArray, spans: FloatArray,
+    stack: IntArray | None, spans: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """Branch and bound: no depth changes faster than one goes along the axis."""
     spans[0, 0], spans[0, 1], spans[0, 2] = 0.0, 1.0, _along(solids, s, ends, 0.0, radius, stack)
@@ -308,7 +314,7 @@ def _any_depth(
 @kernel
 def capsule_depth(
     solids: Solids, s: int, ends: FloatArray, radius: float, floor: float, bar: float,
-    stack: IntArray, spans: FloatArray,
+    stack: IntArray | None, spans: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """How deep a capsule lies in a solid [m], negative if clear of it, and where along the axis.
 
@@ -319,7 +325,7 @@ def capsule_depth(
         radius: [m].
         floor: depths below this need not be known [m]; then `floor` comes back.
         bar: depths are known to `FINE` near this one [m].
-        stack: (64,) room to work in.
+        stack: see the top of the module.
         spans: (64, 4) room to work in.
     """
     dx, dy, dz = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1], ends[1, 2] - ends[0, 2]
@@ -378,7 +384,7 @@ def steps(before: FloatArray, after: FloatArray, out: FloatArray) -> None:
 @kernel
 def scan(
     segments: FloatArray, radii: FloatArray, reach: FloatArray, solids: Solids, bar: float, finest: float,
-    hits: IntArray, depths: FloatArray, flags: IntArray, counts: IntArray,
+    stack: IntArray | None, hits: IntArray, depths: FloatArray, flags: IntArray, counts: IntArray,
 ) -> None:  # fmt: skip
     """Find where a body lies in solids, and between which frames it might without being seen.
 
@@ -389,6 +395,7 @@ def scan(
         solids: all solids.
         bar: depths beyond this are reported [m].
         finest: capsules that go less than this are not looked at between frames [m].
+        stack: see the top of the module.
         hits: frame, capsule and solid for every frame and solid with something deeper than the bar, and in row 0 the
             deepest of all whether beyond the bar or not; (H, 3).
         depths: of these [m], and where along the axis; (H, 2).
@@ -396,7 +403,7 @@ def scan(
         counts: rows wanted of `hits` and of `flags`, which may be more than there is room for; (2,).
     """
     frames, count = segments.shape[0], segments.shape[1]
-    stack, spans = np.empty(64, np.int64), np.empty((64, 4))
+    spans = np.empty((64, 4))
     lows, highs, margins, wide = np.empty((frames, 3)), np.empty((frames, 3)), np.zeros(frames), np.empty(frames)
     least, most = np.empty(3), np.empty(3)
     before, now = np.empty(count), np.empty(count)

@@ -30,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 _NO_WORLD = "no world given"
 
 
-def audit(
+def audit_take(
     take: Take,
     world: World | None = None,
     *,

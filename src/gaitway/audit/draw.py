@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from gaitway.arrays import FloatArray
+from gaitway.arrays import FloatArray, read_only
 from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit._kernels import Solids
 from gaitway.audit.bodies import axes_of, bodies_of
 from gaitway.audit.penetration import groups_of
 from gaitway.audit.report import Finding, Report, Row, shown
+from gaitway.audit.solids import stack_of
 from gaitway.render.camera import Camera
 from gaitway.render.labels import text_font
 from gaitway.render.strips import save_png
@@ -113,14 +114,14 @@ def _clear_view(finding: Finding, take: Take, world: World | None) -> FloatArray
 
 def _blocked(solids: Solids, ray: FloatArray) -> int:
     """How many solids a line of sight (2, 3) goes through; one that the place is in, only if it is deep in there."""
-    stack, spans = np.empty(64, np.int64), np.empty((64, 4))
+    stack, spans = stack_of(solids), np.empty((64, 4))
     low, high = ray.min(axis=0), ray.max(axis=0)
     count = 0
     for s in np.flatnonzero(~((solids.boxes[:, :3] > high) | (solids.boxes[:, 3:] < low)).any(axis=1)).tolist():
         x, y, z = (float(v) for v in ray[0])
         inside = _kernels.signed_distance(solids, s, x, y, z, stack) < 2.0 * _THIN
         begin = ray[0] + (_START if inside else 0.0) * (ray[1] - ray[0]) / np.linalg.norm(ray[1] - ray[0])
-        line = np.stack([begin, ray[1]])
+        line = read_only(np.stack([begin, ray[1]]))
         count += _kernels.capsule_depth(solids, s, line, _THIN, 0.0, 0.01, stack, spans)[0] > 0.0
     return count
 

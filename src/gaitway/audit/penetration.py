@@ -12,7 +12,7 @@ from gaitway.audit import _kernels
 from gaitway.audit._kernels import Solids
 from gaitway.audit.bodies import FINEST, Walker, hulls, reach
 from gaitway.audit.report import Finding
-from gaitway.audit.solids import chosen, gather
+from gaitway.audit.solids import chosen, gather, stack_of
 from gaitway.world.mover import Mover
 from gaitway.world.obstacle import PASSABLE, STANDABLE, WALL
 from gaitway.world.shapes import Shape, Solid
@@ -195,11 +195,12 @@ def run_scan(
     seen: FloatArray, radii: FloatArray, ways: FloatArray, solids: Solids, bar: float
 ) -> tuple[IntArray, FloatArray, IntArray]:
     """`_kernels.scan` with as much room as it needs."""
+    seen, ways, stack = read_only(seen), read_only(ways), stack_of(solids)
     room = np.array([4 * len(seen) + 1, 16 * len(seen)], dtype=np.int64)
     while True:
         hits, depths = np.empty((room[0], 3), dtype=np.int64), np.empty((room[0], 2))
         flags, counts = np.empty((room[1], 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
-        _kernels.scan(read_only(seen), radii, read_only(ways), solids, bar, FINEST, hits, depths, flags, counts)
+        _kernels.scan(seen, radii, ways, solids, bar, FINEST, stack, hits, depths, flags, counts)
         if (counts <= room).all():
             return hits[: counts[0]], depths[: counts[0]], flags[: counts[1]]
         room = np.maximum(room, counts)

@@ -59,6 +59,11 @@ def gather(solids: Sequence[Solid]) -> Solids:
     )
 
 
+def stack_of(solids: Solids) -> IntArray | None:
+    """What the kernels want as `stack` for these solids."""
+    return np.empty(64, np.int64) if len(solids.nodes) else None
+
+
 def chosen(solids: Solids, which: IntArray) -> Solids:
     """Some of the solids, in the order given."""
     rows = {name: read_only(getattr(solids, name)[which]) for name in ("kinds", "boxes", "numbers", "spans")}

@@ -63,8 +63,12 @@ class BenchRow:
             "gaitway ms": str(self.ours),
             "peer": self.peer,
             "peer ms": "" if self.theirs is None else str(self.theirs),
-            "faster": "" if self.ratio is None else f"{self.ratio:.1f}x" + self._target_label(),
+            "faster": "" if self.ratio is None else _times(self.ratio) + self._target_label(),
         }
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}x" if ratio >= 1.0 else f"{ratio:.2f}x"
 
 
 @dataclass(frozen=True)

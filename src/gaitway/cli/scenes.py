@@ -20,9 +20,11 @@ def scene_list(as_json: Json = False) -> None:
     from gaitway.scene import load_scene, ready_scenes
 
     facts: list[dict[str, object]] = []
+    sizes: dict[object, str] = {}
     for name, path in ready_scenes().items():
         scene = load_scene(path)
         x0, y0, x1, y1 = scene.world.bounds
+        sizes[name] = f"{x1 - x0:g} x {y1 - y0:g}"
         facts.append(
             {
                 "name": name,
@@ -41,7 +43,7 @@ def scene_list(as_json: Json = False) -> None:
         {
             "scene": fact["name"],
             "what": fact["title"],
-            "metres": " x ".join(f"{side:g}" for side in fact["size_m"]),  # type: ignore[attr-defined]
+            "metres": sizes[fact["name"]],
             "people": fact["characters"],
             "obstacles": fact["obstacles"],
             "movers": fact["movers"],

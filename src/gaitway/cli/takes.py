@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gaitway.cli.show import Json, progress, say, show_facts, show_json, show_rows
+from gaitway.errors import SkeletonError
 
 if TYPE_CHECKING:
     from gaitway.audit import Report
@@ -29,12 +31,11 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Check a take against its place: collisions, feet, continuity, joint limits, arrival; 1 on a violation."""
-    from gaitway.audit import audit as run_audit
-    from gaitway.audit import draw_worst
+    from gaitway.audit import audit_take, draw_worst
 
     performed, place = read_take(take), read_world(scene)
     with progress("audit") as show:
-        report = run_audit(performed, place, progress=show)
+        report = audit_take(performed, place, progress=show)
     if as_json:
         show_json(report.as_dict())
     else:
@@ -105,10 +106,13 @@ def read_take(path: Path) -> Take:
     from gaitway.take import load_take, take_of
 
     if path.suffix.lower() in (".bvh", ".amc", ".glb", ".gltf"):
-        from gaitway.motion.contacts import detect_contacts, with_contact_points
+        from gaitway.motion.contacts import detect_contacts
         from gaitway.motion.formats import load_clip
 
-        return take_of([detect_contacts(with_contact_points(load_clip(path)))])
+        clip = load_clip(path)
+        with suppress(SkeletonError):  # of a rig without known feet nothing is said about contacts
+            clip = detect_contacts(clip)
+        return take_of([clip])
     return load_take(path)
 
 

@@ -16,7 +16,7 @@ def export_picture(
     world: World | None = None,
     *,
     time: float | None = None,
-    camera: str = "overview",
+    camera: str | None = None,
     trails: float = 0.0,
     labels: bool = False,
     cutaway: float | None = None,
@@ -28,7 +28,7 @@ def export_picture(
         path: the file.
         world: where it happens.
         time: the moment [s]; None for eight of them in rows.
-        camera: "overview" or "follow".
+        camera: "overview" or "follow"; None follows where there is no world.
         trails: seconds of their way that people leave behind them.
         labels: write names over heads.
         cutaway: height at which things are cut off [m]; None cuts nothing.

@@ -7,6 +7,9 @@ import numpy as np
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 
+# rows of the room that `two_bone` works in: an array for each vector would be slower, and slower to compile
+_FIRST, _SECOND, _POLE, _CHORD, _AHEAD, _UPPER, _LOWER, _SWING, _SIDE, _ARC, _HELPER, _SCRATCH = range(12)
+
 
 @kernel
 def forward_kinematics(
@@ -83,43 +86,58 @@ def two_bone(
         new_upper: receives the rotations of the first bone; (N, 4).
         new_lower: receives the rotations of the second bone; (N, 4).
     """
+    v = np.empty((12, 4))
     for n in range(len(points)):
-        start, middle, end = points[n, 0], points[n, 1], points[n, 2]
-        first, second, chord = middle - start, end - middle, end - start
-        goal = target[n] - start
-        a, b = np.sqrt(_dot(first, first)), np.sqrt(_dot(second, second))
-        length, distance = np.sqrt(_dot(chord, chord)), np.sqrt(_dot(goal, goal))
-        if a < 1e-9 or b < 1e-9 or length < 1e-9 or distance < 1e-9:
-            for k in range(4):
-                new_upper[n, k], new_lower[n, k] = upper[n, k], lower[n, k]
-            continue
-        swing = _shortest_arc(chord / length, goal / distance)
-        first, second = _turn(swing, first), _turn(swing, second)
-        ahead = goal / distance
-        side = _bend_side(first, ahead, _turn(swing, pole[n]), straight * (a + b))
-        reach = _soft_reach(distance, a, b, softness)
-        along = (a * a + reach * reach - b * b) / (2.0 * reach)
-        height = np.sqrt(max(a * a - along * along, 0.0))
-        new_first = along * ahead + height * side
-        new_second = reach * ahead - new_first
-        turned_upper = _times(_shortest_arc(first / a, new_first / a), _times(swing, upper[n]))
-        turned_lower = _times(_shortest_arc(second / b, new_second / b), _times(swing, lower[n]))
+        for k in range(3):
+            v[_FIRST, k], v[_SECOND, k] = points[n, 1, k] - points[n, 0, k], points[n, 2, k] - points[n, 1, k]
+            v[_CHORD, k], v[_AHEAD, k] = points[n, 2, k] - points[n, 0, k], target[n, k] - points[n, 0, k]
+            v[_POLE, k] = pole[n, k]
         for k in range(4):
-            new_upper[n, k], new_lower[n, k] = turned_upper[k], turned_lower[k]
+            v[_UPPER, k], v[_LOWER, k] = upper[n, k], lower[n, k]
+        a, b = np.sqrt(_dot(v, _FIRST, _FIRST)), np.sqrt(_dot(v, _SECOND, _SECOND))
+        length, distance = np.sqrt(_dot(v, _CHORD, _CHORD)), np.sqrt(_dot(v, _AHEAD, _AHEAD))
+        if not (a < 1e-9 or b < 1e-9 or length < 1e-9 or distance < 1e-9):
+            _divide(v, _AHEAD, distance)
+            _divide(v, _CHORD, length)
+            _shortest_arc(v, _CHORD, _AHEAD, _SWING)
+            for row in range(_FIRST, _POLE + 1):
+                _turn(v, row)
+            _bend_side(v, straight * (a + b))
+            reach = _soft_reach(distance, a, b, softness)
+            along = (a * a + reach * reach - b * b) / (2.0 * reach)
+            height = np.sqrt(max(a * a - along * along, 0.0))
+            for k in range(3):
+                v[_ARC, k] = along * v[_AHEAD, k] + height * v[_SIDE, k]
+                v[_HELPER, k] = reach * v[_AHEAD, k] - v[_ARC, k]
+            for bone in range(2):
+                _divide(v, _FIRST + bone, a if bone == 0 else b)
+                _divide(v, _ARC + bone, a if bone == 0 else b)
+                _shortest_arc(v, _FIRST + bone, _ARC + bone, _CHORD)
+                _times(v, _SWING, _UPPER + bone, _FIRST + bone)
+                _times(v, _CHORD, _FIRST + bone, _UPPER + bone)
+        for k in range(4):
+            new_upper[n, k], new_lower[n, k] = v[_UPPER, k], v[_LOWER, k]
 
 
 @kernel
-def _dot(a: FloatArray, b: FloatArray) -> float:
-    """Inner product of two vectors of three; NumPy's own takes long to compile."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def _dot(v: FloatArray, i: int, j: int) -> float:
+    """Inner product of the vectors in two rows."""
+    return v[i, 0] * v[j, 0] + v[i, 1] * v[j, 1] + v[i, 2] * v[j, 2]
 
 
 @kernel
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Cross product of two vectors of three."""
-    c = np.empty(3)
-    c[0], c[1], c[2] = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-    return c
+def _divide(v: FloatArray, i: int, by: float) -> None:
+    """Divide the vector in a row."""
+    for k in range(3):
+        v[i, k] /= by
+
+
+@kernel
+def _cross(v: FloatArray, i: int, j: int, out: int) -> None:
+    """Cross product of the vectors in two rows into a third."""
+    for k in range(3):
+        a, b = (k + 1) % 3, (k + 2) % 3
+        v[out, k] = v[i, a] * v[j, b] - v[i, b] * v[j, a]
 
 
 @kernel
@@ -135,61 +153,76 @@ def _soft_reach(distance: float, a: float, b: float, softness: float) -> float:
 
 
 @kernel
-def _bend_side(first: FloatArray, ahead: FloatArray, pole: FloatArray, margin: float) -> FloatArray:
-    """Unit direction, at right angles to `ahead`, in which the middle joint leaves the line from start to end.
+def _bend_side(v: FloatArray, margin: float) -> None:
+    """Unit direction, square to the line ahead, in which the middle joint leaves that line, into its row.
 
     Where it is now, unless the limb is within `margin` of straight (or bent backward): then it eases to the pole.
     """
-    now = first - ahead * _dot(first, ahead)
+    toward = _dot(v, _FIRST, _AHEAD)
+    for k in range(3):
+        v[_SIDE, k] = v[_FIRST, k] - v[_AHEAD, k] * toward
     # the hinge stands square on the first bone and the pole; it holds for a limb folded beyond a right angle too
-    wanted = _cross(ahead, _cross(pole, first))
-    size = np.sqrt(_dot(wanted, wanted))
-    if size > 1e-6 * np.sqrt(_dot(first, first)):
-        wanted = wanted / size
-        along = _dot(now, wanted)
+    _cross(v, _POLE, _FIRST, _HELPER)
+    _cross(v, _AHEAD, _HELPER, _POLE)
+    size = np.sqrt(_dot(v, _POLE, _POLE))
+    if size > 1e-6 * np.sqrt(_dot(v, _FIRST, _FIRST)):
+        _divide(v, _POLE, size)
+        along = _dot(v, _SIDE, _POLE)
         if along < margin:
-            side = now - along * wanted
+            for k in range(3):
+                v[_HELPER, k] = v[_SIDE, k] - along * v[_POLE, k]
             t = max((along + margin) / (2.0 * margin), 0.0)
             # cubic that leaves 0.2 margin with slope 0 and joins the identity at the margin with slope 1
             eased = margin * (0.2 + t * t * (0.8 * (3.0 - 2.0 * t) + 2.0 * (t - 1.0)))
             # what points sideways is noise unless it is large
-            kept = min(max(max(along, np.sqrt(_dot(side, side)) - margin) / margin, 0.0), 1.0)
-            now = eased * wanted + kept * kept * (3.0 - 2.0 * kept) * side
-    length = np.sqrt(_dot(now, now))
-    if length > 1e-9:
-        return now / length
-    helper = np.zeros(3)
-    helper[0 if abs(ahead[0]) < 0.7 else 1] = 1.0
-    any_side = helper - ahead * _dot(helper, ahead)
-    return any_side / np.sqrt(_dot(any_side, any_side))
+            aside = np.sqrt(_dot(v, _HELPER, _HELPER))
+            kept = min(max(max(along, aside - margin) / margin, 0.0), 1.0)
+            for k in range(3):
+                v[_SIDE, k] = eased * v[_POLE, k] + kept * kept * (3.0 - 2.0 * kept) * v[_HELPER, k]
+    if np.sqrt(_dot(v, _SIDE, _SIDE)) <= 1e-9:  # then any direction will do
+        axis = 0 if abs(v[_AHEAD, 0]) < 0.7 else 1
+        for k in range(3):
+            v[_SIDE, k] = (1.0 if k == axis else 0.0) - v[_AHEAD, k] * v[_AHEAD, axis]
+    _divide(v, _SIDE, np.sqrt(_dot(v, _SIDE, _SIDE)))
 
 
 @kernel
-def _shortest_arc(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Quaternion of the shortest rotation from unit vector `a` to unit vector `b`."""
-    q = np.empty(4)
-    q[0] = 1.0 + _dot(a, b)
-    if q[0] < 1e-9:
-        helper = np.zeros(3)
-        helper[0 if abs(a[0]) < abs(a[1]) else 1] = 1.0
-        q[0], axis = 0.0, _cross(a, helper)
-    else:
-        axis = _cross(a, b)
-    q[1], q[2], q[3] = axis[0], axis[1], axis[2]  # one by one: Numba compiles a slice's assignment for seconds
-    return q / np.sqrt(q[0] * q[0] + _dot(q[1:], q[1:]))
+def _shortest_arc(v: FloatArray, i: int, j: int, out: int) -> None:
+    """Quaternion of the shortest rotation from the unit vector in row i to that in row j, into a third row."""
+    w, other = 1.0 + _dot(v, i, j), j
+    if w < 1e-9:  # half a turn, about any axis that is square to both
+        axis = 0 if abs(v[i, 0]) < abs(v[i, 1]) else 1
+        w, other = 0.0, _SIDE
+        for k in range(3):
+            v[other, k] = 1.0 if k == axis else 0.0
+    _cross(v, i, other, _SCRATCH)
+    length = np.sqrt(w * w + _dot(v, _SCRATCH, _SCRATCH))
+    v[out, 0] = w / length
+    for k in range(3):
+        v[out, k + 1] = v[_SCRATCH, k] / length
 
 
 @kernel
-def _turn(q: FloatArray, v: FloatArray) -> FloatArray:
-    t = 2.0 * _cross(q[1:], v)
-    return v + q[0] * t + _cross(q[1:], t)
+def _turn(v: FloatArray, i: int) -> None:
+    """Turn the vector in a row by the swing."""
+    w = v[_SWING, 0]
+    for k in range(3):
+        v[_SCRATCH, k] = v[_SWING, k + 1]
+    _cross(v, _SCRATCH, i, _SIDE)
+    for k in range(3):
+        v[_SIDE, k] *= 2.0
+    _cross(v, _SCRATCH, _SIDE, _HELPER)
+    for k in range(3):
+        v[i, k] = v[i, k] + w * v[_SIDE, k] + v[_HELPER, k]
 
 
 @kernel
-def _times(a: FloatArray, b: FloatArray) -> FloatArray:
-    q = np.empty(4)
-    q[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
-    q[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
-    q[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
-    q[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
-    return q
+def _times(v: FloatArray, i: int, j: int, out: int) -> None:
+    """Product of the quaternions in two rows into a third."""
+    w, x, y = v[i, 0], v[i, 1], v[i, 2]
+    z, p, q = v[i, 3], v[j, 0], v[j, 1]
+    r, s = v[j, 2], v[j, 3]
+    v[out, 0] = w * p - x * q - y * r - z * s
+    v[out, 1] = w * q + x * p + y * s - z * r
+    v[out, 2] = w * r - x * s + y * p + z * q
+    v[out, 3] = w * s + x * r - y * q + z * p

@@ -76,7 +76,7 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
     elif shape is not None and shape.horse:
         pieces = horse_pieces(skeleton, rest[0], coarse=coarse)
     parts = bone_shape(skeleton).parts if shape is None and not pieces else (shape.parts if shape else ())
-    pieces = pieces + [_part_piece(skeleton, part, *pose, own, 10 if coarse else 16) for part in parts]
+    pieces = pieces + [_part_piece(skeleton, part, *pose, own, 10 if coarse else 20) for part in parts]
     if not pieces:
         raise GaitwayError(f"body shape of skeleton '{skeleton.name}' has no parts; give at least one BodyPart")
     return bind(pieces, pose, rest, np.array(own).reshape(-1, 3))

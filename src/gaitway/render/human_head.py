@@ -18,6 +18,8 @@ def head_pieces(frame: Frame) -> list[Piece]:
     for sign in (1.0, -1.0):
         pieces.append(_worn(frame, _ear(frame, sign), "skin"))
         pieces.append(_worn(frame, _eye(frame, sign), "eye"))
+    if not frame.coarse:
+        pieces.append(_worn(frame, _mouth(frame), "mouth"))
     if frame.look.hair != "bald":
         pieces.append(_worn(frame, _hair(frame), "hair"))
     if frame.look.hair == "tail":
@@ -82,6 +84,17 @@ def _eye(frame: Frame, sign: float) -> Mesh:
     return round_rod(
         middle - half, middle + half, stations, frame.forward, 5 if frame.coarse else 6, 1 if frame.coarse else 2
     )
+
+
+def _mouth(frame: Frame) -> Mesh:
+    """Lips: a bow from corner to corner that follows the face."""
+    turns = np.array([-0.36, -0.18, 0.0, 0.18, 0.36])
+    size, middle = frame.unit, _skull(np.array(np.arccos(0.53)), turns) + np.array([-0.0035, 0.0, 0.0])
+    around = np.linspace(0.0, 2.0 * np.pi, 6, endpoint=False)
+    tall = np.array([0.0015, 0.005, 0.006, 0.005, 0.0015])[:, None, None]
+    bow = np.cos(around)[:, None] * frame.up * tall + np.sin(around)[:, None] * frame.forward * 0.0055
+    rings = _centre(frame) + size * (middle[:, None] + bow)
+    return loft(rings, rings[0].mean(axis=0), rings[-1].mean(axis=0))
 
 
 _HAIR_TURNS = (0.0, 0.56, 0.92, 1.25, 1.60, 2.05, np.pi)

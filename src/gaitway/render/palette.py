@@ -12,7 +12,7 @@ from gaitway.errors import GaitwayError
 
 TONES = (
     "top", "top_left", "top_right", "bottom", "bottom_left", "bottom_right",
-    "skin", "skin_left", "skin_right", "hair", "shoe", "shoe_left", "shoe_right", "accent", "eye",
+    "skin", "skin_left", "skin_right", "hair", "shoe", "shoe_left", "shoe_right", "accent", "eye", "mouth",
 )  # fmt: skip
 """Names of the colours that the parts of a body refer to."""
 
@@ -20,6 +20,8 @@ Palette = FloatArray
 """Linear RGB of every tone; (len(TONES), 3)."""
 
 _EYE = 0.012
+_LIPS = np.array([0.78, 0.52, 0.50])
+"""How much darker lips are than skin."""
 _GOLDEN = 0.6180339887498949
 _SKINS = ((0.80, 0.055, 62.0), (0.74, 0.065, 60.0), (0.66, 0.07, 56.0), (0.55, 0.065, 52.0), (0.46, 0.05, 50.0))
 _HAIRS = ((0.28, 0.02, 55.0), (0.36, 0.045, 58.0), (0.24, 0.01, 60.0), (0.50, 0.06, 75.0), (0.58, 0.015, 80.0))
@@ -91,6 +93,8 @@ def palette(tones: Mapping[str, npt.ArrayLike]) -> Palette:
         plain = name.split("_")[0]
         if name in tones or plain in tones:
             rows[i] = np.asarray(tones.get(name, tones.get(plain)))
+    if "mouth" not in tones:
+        rows[TONES.index("mouth")] = rows[TONES.index("skin")] * _LIPS
     return rows
 
 

@@ -29,7 +29,7 @@ def take_still(
     path: str | Path | None = None,
     *,
     world: World | None = None,
-    camera: str | Camera = "overview",
+    camera: str | Camera | None = None,
     who: Sequence[str] | None = None,
     size: tuple[int, int] = (1280, 720),
     trails: float = 0.0,
@@ -45,7 +45,8 @@ def take_still(
         time: when [s]; who has not come yet or has left is not there.
         path: where to write a PNG; None writes nothing.
         world: where it happens; None is an empty floor.
-        camera: "overview" sees the whole world, "follow" the people, or a camera of your own.
+        camera: "overview" sees the whole world, "follow" the people, or a camera of your own; None takes the overview
+            where there is a world, and else follows.
         who: names of those that the camera follows; None is everybody.
         size: width and height in pixels.
         trails: seconds of their way that people leave behind them on the ground; inf for all of it.
@@ -55,7 +56,7 @@ def take_still(
         samples: places looked at in each pixel (1, 4, 8 or 16).
     """
     stage = TakeStage.of(take, world, cutaway, studio)
-    view = _cameras(stage, camera, who, [_checked_time(time)], size)[0]
+    view = _cameras(stage, camera or _usual(world), who, [_checked_time(time)], size)[0]
     picture = Image.fromarray(_draw(stage, time, view, size, trails, labels, samples))
     if path is not None:
         save_png(picture, path)
@@ -68,7 +69,7 @@ def take_strip(
     path: str | Path | None = None,
     *,
     world: World | None = None,
-    camera: str | Camera = "overview",
+    camera: str | Camera | None = None,
     who: Sequence[str] | None = None,
     tile: tuple[int, int] = (480, 300),
     columns: int = 4,
@@ -99,7 +100,7 @@ def take_strip(
     if columns < 1:
         raise GaitwayError(f"a strip of {columns} columns; write 1 or more")
     stage = TakeStage.of(take, world, cutaway, studio)
-    cameras = _cameras(stage, camera, who, moments, tile)
+    cameras = _cameras(stage, camera or _usual(world), who, moments, tile)
     sheet = Image.new("RGB", (min(columns, len(moments)) * tile[0], -(-len(moments) // columns) * tile[1]))
     pen = ImageDraw.Draw(sheet)
     for i, (moment, view) in enumerate(zip(moments, cameras, strict=True)):
@@ -120,7 +121,7 @@ def take_film(
     fps: float | None = None,
     start: float = 0.0,
     end: float | None = None,
-    camera: str | Camera = "overview",
+    camera: str | Camera | None = None,
     who: Sequence[str] | None = None,
     size: tuple[int, int] = (1280, 720),
     trails: float = 0.0,
@@ -159,7 +160,7 @@ def take_film(
     rate = take.fps if fps is None else float(fps)
     times = _film_times(take, start, end, rate)
     stage = TakeStage.of(take, world, cutaway, studio)
-    cameras = _cameras(stage, camera, who, times, size)
+    cameras = _cameras(stage, camera or _usual(world), who, times, size)
 
     def draw(frame: int) -> Picture:
         picture = _draw(stage, times[frame], cameras[frame], size, trails, labels, samples)
@@ -192,6 +193,10 @@ def _draw(
         studio=stage.studio,
         samples=samples,
     )
+
+
+def _usual(world: World | None) -> str:
+    return "follow" if world is None else "overview"
 
 
 def _cameras(

@@ -9,12 +9,9 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray
-from gaitway.motion.skeleton import Skeleton
 from gaitway.render.body import BodyShape
 from gaitway.render.camera import Camera
-from gaitway.render.cast_bodies import built_in_palette, built_in_shape
-from gaitway.render.human import is_humanoid
-from gaitway.render.look import person_look
+from gaitway.render.cast_bodies import built_in_palette, individual_shape
 from gaitway.render.palette import Palette
 from gaitway.render.picture import Studio
 from gaitway.render.place import Place, split_trails
@@ -64,7 +61,7 @@ class TakeStage:
         tracks = take.planar(times)[..., :2]
         place = Place(World(_around(tracks)), cutaway, (), ()) if world is None else Place.of(world, cutaway)
         palettes = tuple(built_in_palette(take.skeletons[body], i) for i, body in enumerate(take.bodies))
-        bodies = tuple(_body(take.skeletons[body], i) for i, body in enumerate(take.bodies))
+        bodies = tuple(individual_shape(take.skeletons[body], i) for i, body in enumerate(take.bodies))
         return TakeStage(take, place, place.studio(studio), palettes, bodies, times, tracks)
 
     def figures(self, time: float) -> list[Figure]:
@@ -123,14 +120,6 @@ class TakeStage:
         near = near.fit(box, size, margin=0.02)
         places = np.column_stack([track, ground])
         return [Camera(near.eye + at, near.target + at, near.up, near.field) for at in places]
-
-
-def _body(skeleton: Skeleton, number: int) -> BodyShape | None:
-    """A person of their own build and clothes; anybody else as the cast has them."""
-    shape = built_in_shape(skeleton)
-    if not (is_humanoid(skeleton) if shape is None else shape.person):
-        return shape
-    return BodyShape(() if shape is None else shape.parts, person=True, look=person_look(number))
 
 
 def _middles(tracks: FloatArray) -> tuple[FloatArray, float]:

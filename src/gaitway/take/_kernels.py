@@ -9,7 +9,7 @@ The loops share these arrays:
   several joints at once; the last column is the root's position and a zero.
 * `work` (7, 4, J) and `roots` (7, 3): scratch poses of the same layout. Row 6 is the result, the others are on the way.
 
-Numba counts references at every call for every array, so functions share few arrays and take indices, not slices.
+Functions share few arrays and take indices, not slices: Numba counts references for every slice.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
         _sample(frames, row, t, 1, stop, 6, work)
 
 
-@kernel(inline=True)
+@kernel
 def _root(
     table: FloatArray, frames: Single, s: int, u: float, n: int, roots: FloatArray, work: FloatArray
 ) -> tuple[int, float]:
@@ -187,7 +187,7 @@ def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
     return table[s, 0] + since, share * share * (3.0 - 2.0 * share)
 
 
-@kernel(inline=True)
+@kernel
 def _layered(
     rows: IntArray,
     channels: FloatArray,

@@ -46,8 +46,6 @@ MAX_BYTES = 8_000_000_000
 """Memory that the arrays of one file may take."""
 MAX_HEADER = 256_000_000
 """Bytes of the header."""
-MAX_FRAMES = 50_000_000
-"""Frames of a clip or samples of a layer."""
 _POSE_COLUMNS = ("x", "y", "heading")
 
 Built = TypeVar("Built")

@@ -352,4 +352,4 @@ def remove_spans(counts: Counts, mask: Counts, bit: int, spans: Spans) -> None:
             column = np.uintp(place)
             left = counts[row, column] - 1
             counts[row, column] = left
-            mask[row, column] &= ~bit if left == 0 else -1
+            mask[row, column] &= 0xFFFF ^ bit if left == 0 else 0xFFFF

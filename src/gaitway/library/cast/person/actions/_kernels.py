@@ -23,6 +23,7 @@ def solve_frames(
     places: FloatArray,
     weights: FloatArray,
     floor_weight: float,
+    heights: FloatArray,
     stiff_joints: FloatArray,
     stiff_root: FloatArray,
     iterations: int,
@@ -34,7 +35,8 @@ def solve_frames(
     """Gauss-Newton poses of F frames, written into the last two arguments (F, 3) and (F, J, 4).
 
     The first H of P points have targets `places` (F, H, 3) held by `weights` (F, H) [1/m^2]; the others only must not
-    sink below height 0. A frame is done after so many iterations, or when a step changes nothing by `settled` [m, rad].
+    sink below their `heights` (P - H,) [m]. A frame is done after so many iterations, or when a step changes nothing by
+    `settled` [m, rad].
     """
     frames, joints = local.shape[0], local.shape[1]
     place, turn = np.empty(3), np.empty((joints, 4))
@@ -65,6 +67,7 @@ def solve_frames(
                 places[f],
                 weights[f],
                 floor_weight,
+                heights,
                 pressed,
                 back,
                 slopes,
@@ -155,6 +158,7 @@ def _set_rows(
     places: FloatArray,
     weights: FloatArray,
     floor_weight: float,
+    heights: FloatArray,
     pressed: BoolArray,
     back: FloatArray,
     slopes: FloatArray,
@@ -163,7 +167,7 @@ def _set_rows(
 ) -> int:
     """Weighted slopes of the held coordinates, what they lack when the pose has gone `back`, and the point of each.
 
-    A point that is not held has a row while it is under the floor or `pressed` on it.
+    A point that is not held has a row while it is under its height over the floor or `pressed` on it.
 
     Returns:
         How many rows there are.
@@ -177,7 +181,8 @@ def _set_rows(
             for k in range(3):
                 here[i] += axes[joint, i, k] * points[p, k]
         held = p < len(places)
-        weight = weights[p] if held else (floor_weight if here[2] < 0.0 or pressed[p] else 0.0)
+        over = here[2] if held else here[2] - heights[p - len(places)]
+        weight = weights[p] if held else (floor_weight if over < 0.0 or pressed[p] else 0.0)
         if weight <= 0.0:
             continue
         firm = np.sqrt(weight)
@@ -194,7 +199,7 @@ def _set_rows(
                 if above[joint, j]:
                     row[3 + 3 * j + first] = firm * (here[second] - positions[j, second])
                     row[3 + 3 * j + second] = -firm * (here[first] - positions[j, first])
-            error = here[axis] - places[p, axis] if held else here[axis]
+            error = here[axis] - places[p, axis] if held else over
             total = firm * error
             for k in range(len(row)):
                 total -= row[k] * back[k]

@@ -43,7 +43,7 @@ _UP_ROOT = (
     (3.1, 0.36, 1.0),
 )
 """Keys of the root: time [s], way [m], height: over 0.7 as a share of the standing one, else in metres."""
-_TOE_LIFTS = {"right_toe": 0.14, "left_toe": 0.06}
+_TOE_LIFTS = {"right_toe": 0.14, "left_toe": 0.045}
 """How high the toes are carried to where they rest behind the knees [m]."""
 _ARRIVALS = {
     "right_toe": 0.66,
@@ -66,6 +66,8 @@ _DEPARTURES = {
     "left_toe": 1.95,
 }
 """When each point comes down on the way to the floor, and leaves it on the way up [s]."""
+_TOES_BENT_UNTIL = {"Right": (0.40, 1.40), "Left": (1.75, 2.45)}
+"""From when to when foot and toes straighten on the way up [s]: not before they leave the floor."""
 
 
 def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
@@ -125,6 +127,9 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     root = crawl_root + high * (keyed - crawl_root)
     still = np.repeat(stand.rotations[None], len(times), axis=0)
     local = blend_poses(crawl_pose, still, smooth_step(times, 0.15, 1.45))
+    for side, span in _TOES_BENT_UNTIL.items():
+        bent = [person_skeleton().index(side + joint) for joint in ("Foot", "ToeBase")]
+        local[:, bent] = blend_poses(crawl_pose[:, bent], still[:, bent], smooth_step(times, *span))
     tuck = plateau(times, 0.5, 1.2, 1.7, 2.5)
     fold = plateau(times, 0.55, 1.0, 1.1, 1.5)
     turn_joint(local, "RightUpLeg", 0.0, -1.2 * tuck - 0.3 * fold, 0.0)
@@ -134,7 +139,7 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
         turn_joint(local, joint, 0.0, share * lean, 0.0)
     period = CYCLE_FRAMES / FPS / stretch
     holds = [
-        replace(h, end=_DEPARTURES[h.point], fade=0.5)
+        replace(h, end=_DEPARTURES[h.point], fade=0.7 if h.point.endswith(("hand", "fingers")) else 0.5)
         for h in crawl_holds(-0.5, 0.5, -0.5 * period, manner, 0.0, period)
         if h.start <= 0.0 <= h.end
     ]

@@ -24,8 +24,10 @@ DUTY = 0.66
 """Share of the cycle that a limb rests."""
 _SPEED = STRIDE * FPS / CYCLE_FRAMES
 _KNEE_SPREAD, _HAND_SPREAD = 0.12, 0.19
-_KNEE_AHEAD, _HAND_AHEAD, _TOE_BEHIND = -0.05, 0.54, 0.50
+_KNEE_AHEAD, _HAND_AHEAD, _TOE_BEHIND = -0.05, 0.54, 0.415
 """Where the limbs rest in the middle of their stance, ahead of the root [m]; the toes behind the knee."""
+_KNEE_HEIGHT = 0.003
+"""Of the point of the knee over the floor [m]: on bent toes the shin slopes, and its round end touches beside that."""
 _SWINGS = {"left_hand": 0.22, "right_knee": 0.28, "right_hand": 0.72, "left_knee": 0.78}
 """Phase of the middle of each limb's swing: diagonal limbs move together, the hand a little ahead."""
 
@@ -39,7 +41,7 @@ class Manner:
     twist: float = 0.10
     """Of the pelvis with the advancing knee [rad]."""
     bob: float = 0.008
-    hand_lift: float = 0.07
+    hand_lift: float = 0.065
     knee_lift: float = 0.035
     look: float = 0.0
     """Of the head, up positive [rad]."""
@@ -50,7 +52,7 @@ class Manner:
         if seed is None:
             return Manner()
         a, b, c, d, e = np.clip(np.random.default_rng(seed).normal(size=5), -2.0, 2.0)
-        return Manner(0.025 + 0.006 * a, 0.10 + 0.03 * b, 0.008 + 0.002 * c, 0.07 + 0.015 * d, look=0.08 * e)
+        return Manner(0.025 + 0.006 * a, 0.10 + 0.03 * b, 0.008 + 0.002 * c, 0.065 + 0.012 * d, look=0.08 * e)
 
 
 def all_fours(frames: int) -> FloatArray:
@@ -60,7 +62,7 @@ def all_fours(frames: int) -> FloatArray:
     pose[:, moving_joints()] = action_model().arrays["crawl_pose"]
     for side, sign in (("Left", 1.0), ("Right", -1.0)):
         pose[:, skeleton.index(side + "Foot")] = rotations.from_rotation_vector((0.0, -0.15, 0.0))
-        pose[:, skeleton.index(side + "ToeBase")] = rotations.from_rotation_vector((0.0, -1.0, 0.0))
+        pose[:, skeleton.index(side + "ToeBase")] = rotations.from_rotation_vector((0.0, -1.05, 0.0))
         pose[:, skeleton.index(side + "Hand")] = rotations.from_rotation_vector((sign * 1.1, 0.0, 0.0))
     return pose
 
@@ -112,7 +114,7 @@ def crawl_holds(
                 ahead = (place[0] + 0.08, place[1] - sign * 0.005, 0.0)
                 holds.append(Hold(f"{side}_fingers", *span, ahead, 0.6 * manner.hand_lift))
             else:
-                place = (x + _KNEE_AHEAD, sign * _KNEE_SPREAD, 0.0)
+                place = (x + _KNEE_AHEAD, sign * _KNEE_SPREAD, _KNEE_HEIGHT)
                 holds.append(Hold(limb, *span, place, manner.knee_lift))
                 holds.append(Hold(f"{side}_toe", *span, (place[0] - _TOE_BEHIND, place[1], 0.0), 0.015))
     return holds

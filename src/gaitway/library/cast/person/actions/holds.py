@@ -22,6 +22,17 @@ _EXTRA = tuple(
     ContactPoint(f"{side}_fingers", person_skeleton().index(f"{side.capitalize()}Hand"), (0.0, sign * 0.16, -0.02))
     for side, sign in (("left", 1.0), ("right", -1.0))
 )
+_ROUND = tuple(
+    (ContactPoint(f"{side}_{name}", person_skeleton().index(side.capitalize() + joint), middle), radius - give)
+    for side in ("left", "right")
+    for name, joint, middle, radius, give in (
+        ("kneecap", "Leg", (0.0, 0.0, 0.0), 0.050, 0.007),
+        ("tip", "ToeBase", (0.07, 0.0, 0.006), 0.026, 0.006),
+        ("pad", "Foot", (0.13, 0.0, -0.04), 0.040, 0.006),
+    )
+)
+"""Middles of what rolls over the floor rather than standing on a point of it, and how high they stay over it [m]: as
+they are thick, less what flesh gives way under the body's weight."""
 _STIFFNESS = {
     # unwillingness about x, y, z of the joint's own frame: hinges bend about one axis, the spine shares a little
     "Hips": (2.0, 2.0, 2.0),
@@ -37,7 +48,7 @@ _STIFFNESS = {
     "UpLeg": (1.6, 0.4, 2.0),
     "Leg": (40.0, 0.4, 20.0),
     "Foot": (2.0, 0.3, 2.0),
-    "ToeBase": (20.0, 1.5, 20.0),
+    "ToeBase": (20.0, 5.0, 20.0),
     "_End": (1e6, 1e6, 1e6),
 }
 
@@ -93,14 +104,16 @@ def hold_poses(
     points = {p.name: p for p in (*skeleton.contact_points, *_EXTRA)}
     used = tuple(points[n] for n in dict.fromkeys(h.point for h in holds))
     places, weights, flags = _tracks(used, root, local, fps, holds)
-    floor = tuple(p for p in (*skeleton.contact_points, *_EXTRA))
+    flat = (*skeleton.contact_points, *_EXTRA)
+    floor, heights = zip(*((p, 0.0) for p in flat), *_ROUND, strict=True)
+    targets = Targets(used, places, weights, floor, heights)
     grips = np.broadcast_to(np.asarray(root_grip, dtype=np.float64), len(root))[:, None] * [1.0, 1.0, 0.5]
     stiffness = Stiffness.of(skeleton, _STIFFNESS, grips)
-    root, local = solve_poses(skeleton, root, local, Targets(used, places, weights, floor), stiffness, in_turn=in_turn)
+    root, local = solve_poses(skeleton, root, local, targets, stiffness, in_turn=in_turn)
     if in_turn:
         for _ in range(_POLISH):
             calm = _calmed(root, local)
-            root, local = solve_poses(skeleton, *calm, Targets(used, places, weights, floor), stiffness)
+            root, local = solve_poses(skeleton, *calm, targets, stiffness)
     contacts = np.zeros((len(root), len(skeleton.contact_points)), dtype=bool)
     for k, point in enumerate(used):
         if point in skeleton.contact_points:

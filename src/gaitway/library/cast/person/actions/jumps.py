@@ -34,6 +34,8 @@ _ROLL_OFF_S = 0.04
 """The fitted take-off is the moment at which the ball of the foot begins to move; the toes follow so much later [s]."""
 _LONGEST_FITTED = 0.52
 """Flight time [s] beyond which the poses stay as they are; the longest captured leap has 0.55."""
+_LANDING_KNEE = 0.2
+"""Further bend of the knee that lands [rad]."""
 _SLACK = 0.035
 """The pelvis leaves and meets the ground this much lower than the fitted pose stands [m]; straight knees snap."""
 
@@ -187,14 +189,13 @@ def _posed(set_up: Stage, plan: _Schedule, leap: Leap, style: Style, variation: 
     model_time = clock(np.clip(t, plan.times[keys[0]], plan.times[keys[-1]]))
     poses = action_model().leap(model_time, min(leap.flight_s, _LONGEST_FITTED), variation)
     _fold(poses, (t - plan.takeoff) / leap.flight_s, leap)
-    weight = plateau(
-        t,
-        plan.times["previous_touchdown"] + 0.05,
-        plan.times["touchdown"] - 0.02,
-        plan.landing + 0.04,
-        plan.times["next_touchdown"] + 0.08,
-    )
-    local = blend_poses(set_up.motion.rotations, poses, weight)
+    begin, full = plan.times["previous_touchdown"] + 0.05, plan.times["touchdown"] - 0.02
+    after = plan.times["next_touchdown"]
+    local = blend_poses(set_up.motion.rotations, poses, plateau(t, begin, full, plan.landing + 0.04, after + 0.08))
+    # a jogger's own swing of the arms may be far from the leap's: they need longer to find it again
+    arms = [j for j, joint in enumerate(person_skeleton().names) if joint.endswith(("Shoulder", "Arm", "Hand"))]
+    swing = plateau(t, begin, full, plan.landing - 0.20, after + 0.12)
+    local[:, arms] = blend_poses(set_up.motion.rotations[:, arms], poses[:, arms], swing)
     timing = np.broadcast_to(np.array(_timing(style)), (len(t), 2, 3))
     return replace(set_up.motion, rotations=local, stances=stance_schedule(set_up.motion.phase, timing))
 
@@ -208,6 +209,9 @@ def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
     turn_joint(poses, "LeftUpLeg", 0.0, -0.75 * leap.tuck * trail, 0.0)
     turn_joint(poses, "RightLeg", 0.0, 0.35 * leap.tuck * lead, 0.0)
     turn_joint(poses, "RightUpLeg", 0.0, -0.5 * leap.tuck * lead, 0.0)
+    ready = plateau(share, 0.55, 0.9, 1.05, 1.25)  # nobody lands on a straight leg
+    turn_joint(poses, "RightLeg", 0.0, _LANDING_KNEE * ready, 0.0)
+    turn_joint(poses, "RightUpLeg", 0.0, -0.5 * _LANDING_KNEE * ready, 0.0)
     for joint in ("Spine", "Spine1", "Spine2"):
         turn_joint(poses, joint, 0.0, leap.lean / 3.0 * middle, 0.0)
     turn_joint(poses, "Neck", 0.0, -0.6 * leap.lean * middle, 0.0)

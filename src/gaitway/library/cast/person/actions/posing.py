@@ -37,7 +37,9 @@ class Targets:
     weights: FloatArray
     """How firmly each is held: 0 free, 1 exact; (F, P)."""
     floor: tuple[ContactPoint, ...] = ()
-    """Points that must not sink below height 0."""
+    """Points that must not sink."""
+    heights: tuple[float, ...] | None = None
+    """How far over the floor each of those must stay [m], such as the middle of a round knee; None is 0 for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,10 @@ def solve_poses(
         raise SkeletonError(
             f"target places have shape {targets.places.shape}, expected ({len(root)}, {len(targets.points)}, 3)"
         )
+    if targets.heights is not None and len(targets.heights) != len(targets.floor):
+        raise SkeletonError(
+            f"{len(targets.floor)} points of the floor have {len(targets.heights)} heights; give one each"
+        )
     points = (*targets.points, *targets.floor)
     place, turn = np.empty(root.shape), np.empty(local.shape)
     _kernels.solve_frames(
@@ -102,6 +108,7 @@ def solve_poses(
         np.ascontiguousarray(targets.places),
         _FIRM * targets.weights,
         _FLOOR,
+        np.zeros(len(targets.floor)) if targets.heights is None else np.array(targets.heights, dtype=np.float64),
         stiffness.joints,
         np.ascontiguousarray(np.broadcast_to(stiffness.root, root.shape)),
         iterations,

@@ -84,7 +84,7 @@ def _recipes() -> list[Recipe[Style]]:
         Recipe("walk_to_jog", "walk", "jog", _change("walk", "jog")),
         Recipe("jog_to_walk", "jog", "walk", _change("jog", "walk")),
     ]
-    for gait, short in (("walk", (0.78, 0.68)), ("jog", (0.86, 0.7))):
+    for gait, short in (("walk", (0.78, 0.68)), ("jog", (0.88, 0.73))):
         recipes += [
             Recipe(f"{gait}_forward", gait, gait, _cycle(gait, 0.0)),
             Recipe(f"{gait}_short", gait, gait, _short(gait, *short)),
@@ -121,13 +121,17 @@ def _cycle(gait: str, degrees: float) -> Make:
             seed=seed,
             turn=float(np.radians(degrees)),
             speed=lambda s: SPEEDS[gait] * (1.0 - slower * plateau(s, 0.0, 0.35, 0.65, 1.0)),
+            wobble=1.0 - 4.0 * slower if gait == "jog" else 1.0,  # the arms are busy enough in a sharp turn
         )
 
     return make
 
 
 def _short(gait: str, time: float, slow: float) -> Make:
-    """One cycle of short, quick steps: share `time` of its duration, and in the middle share `slow` of its speed."""
+    """One cycle of short, quick steps: share `time` of its duration, and in the middle share `slow` of its speed.
+
+    No slower than the fit goes: arms that stop changing with the speed jerk.
+    """
 
     def make(name: str, style: Style, seed: int) -> Clip:
         at = hub(gait, style)
@@ -139,7 +143,7 @@ def _short(gait: str, time: float, slow: float) -> Make:
             seed=seed,
             seconds=time * at.frames / FPS,
             speed=lambda s: at.speed * (1.0 - (1.0 - slow) * plateau(s, 0.0, 0.4, 0.6, 1.0)),
-            wobble=0.6,
+            wobble=0.5,
         )
 
     return make

@@ -27,6 +27,8 @@ TOE_JOINT: FloatArray = owned((BALL[0], 0.0, -0.06), "toe joint", (3,))
 """Seen from the ankle, in the foot's frame [m]."""
 TOES: FloatArray = owned((TOE_TIP[0] - BALL[0], 0.0, -0.02), "toes", (3,))
 """Their tip seen from the toe joint, in the toes' frame [m]."""
+TOE_RADIUS, TOE_GIVE = 0.026, 0.007
+"""How thick the round end of the toes is, and how far it may be pressed into the floor [m]."""
 FOOT: FloatArray = owned(
     (TOE_JOINT[0], TOE_JOINT[2], TOES[0], TOES[2], HEEL[0], HEEL[2], TOES_FLAT, TOE_SHARE), "foot", (8,)
 )
@@ -34,16 +36,19 @@ FOOT: FloatArray = owned(
 
 
 def foot_target(ankle: FloatArray, world: FloatArray) -> FloatArray:
-    """Ankle position and the foot's yaw, pitch (toes up positive) and roll; (F, 6)."""
+    """Ankle position and the foot's yaw, pitch (toes up positive) and sideways tilt; (F, 6).
+
+    Yaw is that of the foot's left side, which is known even where the toes point straight down behind a jogger.
+    """
     m = rotations.to_matrix(world)
-    yaw = np.unwrap(np.arctan2(m[:, 1, 0], m[:, 0, 0]))
-    pitch = np.arcsin(np.clip(m[:, 2, 0], -1.0, 1.0))
-    return np.column_stack([ankle, yaw, pitch, np.arctan2(m[:, 2, 1], m[:, 2, 2])])
+    yaw = np.unwrap(np.arctan2(-m[:, 0, 1], m[:, 1, 1]))
+    pitch = np.arctan2(m[:, 2, 0], m[:, 2, 2])
+    return np.column_stack([ankle, yaw, pitch, np.arcsin(np.clip(m[:, 2, 1], -1.0, 1.0))])
 
 
 def foot_rotation(yaw: FloatArray, pitch: FloatArray, tilt: FloatArray) -> FloatArray:
     """World rotations (F, 4) of a foot with this yaw, pitch (toes up positive) and sideways tilt [rad] (F,)."""
-    return rotations.from_euler("zyx", np.stack([yaw, -pitch, tilt], axis=-1))
+    return rotations.from_euler("zxy", np.stack([yaw, tilt, -pitch], axis=-1))
 
 
 def rest_flat(pitch: FloatArray) -> FloatArray:
@@ -98,12 +103,14 @@ def toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
 
 def clear_floor(foot: FloatArray, bend: FloatArray, on_ground: BoolArray, floor: FloatArray, fps: float) -> None:
     """Lift a swinging foot (F, 6) that would dig into the floor, whose height [m] is `floor` (F,); in place."""
-    up_ahead, up = np.sin(foot[:, 4]), np.cos(foot[:, 4]) * np.cos(foot[:, 5])  # what x and z of the foot rise by
+    level = np.cos(foot[:, 5])
+    up_ahead, up = np.sin(foot[:, 4]) * level, np.cos(foot[:, 4]) * level  # what x and z of the foot rise by
     ahead, over = np.cos(bend), np.sin(bend)
     toes_ahead, toes_up = up_ahead * ahead + up * over, up * ahead - up_ahead * over  # and those of the bent toes
     heel = HEEL[0] * up_ahead + HEEL[2] * up
     joint = TOE_JOINT[0] * up_ahead + TOE_JOINT[2] * up
     ball, tip = joint + TOES[2] * toes_up, joint + TOES[0] * toes_ahead + TOES[2] * toes_up
-    sole = foot[:, 2] + np.minimum(np.minimum(heel, ball), tip) - floor
+    cap = joint + TOES[0] * toes_ahead + (TOE_RADIUS + TOES[2]) * toes_up - (TOE_RADIUS - TOE_GIVE)
+    sole = foot[:, 2] + np.minimum(np.minimum(heel, ball), np.minimum(tip, cap)) - floor
     dig = np.where(on_ground, 0.0, np.maximum(-sole, 0.0))
     foot[:, 2] += np.where(on_ground, 0.0, np.maximum(dig, gaussian_filter1d(dig, 0.04 * fps)))

@@ -12,7 +12,16 @@ from gaitway.library.cast.curves import plateau, smooth_step
 from gaitway.library.cast.person.gait.hubs import HubFrame, cut_between, hub, plant_between
 from gaitway.library.cast.person.gait.model import GaitModel
 from gaitway.library.cast.person.gait.planting import Planted
-from gaitway.library.cast.person.gait.stride import FPS, NEUTRAL, Controls, Edit, cycle_rate, locomote, wobble_weights
+from gaitway.library.cast.person.gait.stride import (
+    FPS,
+    NEUTRAL,
+    SPEEDS,
+    Controls,
+    Edit,
+    cycle_rate,
+    locomote,
+    wobble_weights,
+)
 from gaitway.library.cast.person.styles import Style
 from gaitway.motion.clip import Clip
 
@@ -88,7 +97,7 @@ def perform(
         np.asarray(curve(inside), dtype=np.float64),
         rate,
         np.concatenate([before, phase, after]),
-        jog=np.ones(len(inside)) if start == end == "jog" else None,  # a slow jog is not a walk
+        jog=_jog_share(start, end, np.asarray(curve(inside))),
         moving=None if moving is None else np.asarray(moving(inside)),
         gaze=leading_gaze(rate, inside, count) if gaze is None else np.asarray(gaze(inside)),
         sway=None if sway is None else np.asarray(sway(inside)),
@@ -98,6 +107,16 @@ def perform(
     ends = (HubFrame(lead_in, first), HubFrame(lead_in + count, last))
     planted: Planted = plant_between(motion, ends, name)
     return cut_between(planted.clip, motion.path, ends, name)
+
+
+def _jog_share(start: str, end: str, speed: FloatArray) -> FloatArray | None:
+    """Share of jog against walk (F,): a slow jog is not a walk, and between the two the arms need time to change."""
+    if "jog" not in (start, end):
+        return None
+    if start == end:
+        return np.ones(len(speed))
+    walk = SPEEDS["walk"] if "walk" in (start, end) else 0.5
+    return smooth_step(speed, walk + 0.05, SPEEDS["jog"] - 0.1)
 
 
 def rate_phases(rate: FloatArray, begin: float, finish: float, ends: tuple[float, float], count: int) -> FloatArray:
@@ -145,5 +164,5 @@ def leading_gaze(rate: FloatArray, inside: FloatArray, count: int) -> FloatArray
     heading = np.concatenate([[0.0], np.cumsum(rate[:-1])]) / FPS
     frames = np.arange(len(rate))
     ahead = np.interp(frames + GAZE_LEAD * FPS, frames, heading) - heading
-    fade = min(0.3, 0.2 * FPS / count)
+    fade = min(0.4, 0.3 * FPS / count)
     return np.asarray(ahead * plateau(inside, 0.0, fade, 1.0 - fade, 1.0))

@@ -36,10 +36,14 @@ _SHOULDER_LEVER = 0.55
 """How far the shoulders sink for a bow of one radian [m]; more is more careful."""
 _WRIST_RISE = 0.34
 """How far the hand tips over the palm [rad]; a wrist does not bend back square."""
-_HAND_REACH_S = 0.5
+_HAND_REACH_S = 0.6
 """How long a hand takes to its hold and away from it [s]."""
 _ELBOW_LIFT = 1.1
 """How far an elbow bends on the way up to a hold [rad]; the fingers come over the edge, not through it."""
+
+_OVER_EDGE, _OVER_FLOOR = 0.35, 0.15
+"""How high a hand is led on its way to a hold [m]: over an edge ahead, or over the floor of somebody who squats, whose
+shoulders are so low that more would fold the elbow."""
 
 
 @dataclass(frozen=True)
@@ -246,12 +250,15 @@ def _grasp(clip: Clip, grip: _Grip) -> Clip:
     shoulder = clip.joint_positions()[:, clip.skeleton.require(_ARMS[grip.side][0])[0]]
     frames = np.clip(np.arange(len(clip)), int(np.ceil(grip.start * FPS)), int(grip.end * FPS))
     place = _wrist(grip) + shoulder - shoulder[frames]
-    place[:, 2] += 0.4 * np.sin(np.pi * coming) ** 2 + 0.12 * np.sin(np.pi * going) ** 2
+    upward = grip.place[2] > 0.0
+    place[:, 2] += (_OVER_EDGE if upward else _OVER_FLOOR) * np.sin(np.pi * coming) ** 2 + 0.12 * np.sin(
+        np.pi * going
+    ) ** 2
     palms = np.tile(_palm_down(grip), (len(clip), 1))
     there = reach(clip, _ARMS[grip.side], place, end_rotations=palms, softness=0.02)
     # between hanging and gripping the joints are faded, not the hand's place: a hand led too far snaps the elbow
     hanging = np.array(clip.rotations)
-    lift = _ELBOW_LIFT if grip.place[2] > 0.0 else 0.0
+    lift = _ELBOW_LIFT if upward else 0.0
     bent = lift * plateau(times, max(grip.start - 0.6, 0.0), grip.start - 0.22, grip.start - 0.18, grip.start)
     turn_joint(hanging, f"{grip.side.title()}ForeArm", 0.0, 0.0, -bent if grip.side == "left" else bent)
     held = replace(clip, rotations=blend_poses(hanging, there.rotations, weight))

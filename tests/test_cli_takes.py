@@ -1,0 +1,127 @@
+"""Scenes, audits and exports from end to end, as processes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gaitway.library.cast.catalog import load_cast
+from gaitway.take import assemble, lay_track, save_take
+from test_cli import BVH, gaitway
+
+SCENE = """
+gaitway: 1
+bounds: [-3, -3, 12, 3]
+obstacles:
+  - {name: pillar, cylinder: {center: [3, 0.45], radius: 0.3, height: 2}}
+characters:
+  - {name: ada, start: [0, 0], goal: [6, 0]}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A take of two walkers, one of whom brushes the pillar of a scene."""
+    folder = tmp_path_factory.mktemp("takes")
+    acts = ("start_walk", "walk_forward", "walk_forward", "stop_walk")
+    cast = load_cast("person", behaviors=sorted(set(acts)))
+    clips = [cast.clips[name] for name in acts]
+    tracks = [lay_track(name, clips, (0.0, y, 0.0), behaviors=acts) for name, y in (("ada", 0.0), ("ben", -1.5))]
+    save_take(assemble(tracks), folder / "walk.npz")
+    (folder / "pillar.yaml").write_text(SCENE)
+    (folder / "free.yaml").write_text(SCENE.replace("0.45]", "2.0]"))
+    return folder
+
+
+def test_ready_scenes_are_listed_and_checked(tmp_path: Path) -> None:
+    listed = json.loads(gaitway("scene", "list", "--json").stdout)
+    assert {"maze", "falling_tree", "city_block"} <= {scene["name"] for scene in listed}
+    assert gaitway("scene", "check", "maze").stdout == "maze: ok\n"
+    gaitway("scene", "draw", "maze", "-o", tmp_path / "maze.png", "--width", "400")
+    with Image.open(tmp_path / "maze.png") as drawn:
+        assert drawn.width == 400
+    gaitway("scene", "schema", "-o", tmp_path / "schema.json")
+    assert "obstacles" in json.loads((tmp_path / "schema.json").read_text())["properties"]
+
+
+def test_every_problem_of_a_scene_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(SCENE.replace("radius", "radios").replace("goal: [6, 0]", "goal: [6]"))
+    done = gaitway("scene", "check", tmp_path / "bad.yaml", code=2)
+    lines = done.stdout.splitlines()
+    assert len(lines) >= 2
+    assert any(
+        "bad.yaml:5: obstacles[0].cylinder.radios" in line and "did you mean 'radius'?" in line for line in lines
+    )
+    assert any("characters[0].goal" in line for line in lines)
+    assert not gaitway("scene", "draw", tmp_path / "bad.yaml", "-o", tmp_path / "x.png", code=2).stdout
+    assert not (tmp_path / "x.png").exists()
+    facts = json.loads(gaitway("scene", "check", tmp_path / "bad.yaml", "--json", code=2).stdout)
+    assert facts[0]["problems"][0]["line"] == 5
+
+
+def test_an_audit_names_what_is_wrong_and_draws_it(folder: Path, tmp_path: Path) -> None:
+    clean = gaitway("audit", folder / "walk.npz", folder / "free.yaml")
+    assert clean.stdout.endswith("no violations\n")
+    found = gaitway("audit", folder / "walk.npz", folder / "pillar.yaml", "--json", code=1)
+    report = json.loads(found.stdout)
+    assert not report["ok"]
+    broken = [row for row in report["rows"] if not row["ok"]]
+    assert [row["name"] for row in broken] == ["penetration"]
+    assert broken[0]["worst"]["characters"] == ["ada"]
+    assert broken[0]["worst"]["obstacle"] == "pillar"
+    shown = gaitway("audit", folder / "walk.npz", folder / "pillar.yaml", "--draw", tmp_path / "worst", code=1)
+    assert "violation" in shown.stdout
+    with Image.open(tmp_path / "worst" / "penetration.png") as drawn:
+        assert drawn.width > 300
+
+
+def test_a_motion_file_counts_as_a_take_of_one(tmp_path: Path) -> None:
+    (tmp_path / "leg.bvh").write_text(BVH)
+    facts = json.loads(gaitway("take", "info", tmp_path / "leg.bvh", "--json").stdout)
+    assert facts["characters"] == 1
+    gaitway("export", tmp_path / "leg.bvh", "-o", tmp_path / "leg.csv")
+    assert (tmp_path / "leg.csv").read_text().startswith("id,frame,x,y,heading")
+
+
+def test_exports(folder: Path, tmp_path: Path) -> None:
+    gaitway("export", folder / "walk.npz", "-o", tmp_path / "walk.csv", "--fps", "10")
+    rows = list(csv.DictReader((tmp_path / "walk.csv").read_text().splitlines()))
+    assert {row["id"] for row in rows} == {"0", "1"}
+    assert float(rows[-1]["y"]) == pytest.approx(-1.5, abs=0.1)
+    gaitway("export", folder / "walk.npz", "-o", tmp_path / "walk.glb", "--scene", folder / "pillar.yaml")
+    assert (tmp_path / "walk.glb").read_bytes()[:4] == b"glTF"
+    gaitway("export", folder / "walk.npz", "--to", "bvh", "-o", tmp_path / "bvh")
+    assert {p.name for p in (tmp_path / "bvh").glob("*.bvh")} == {"ada.bvh", "ben.bvh"}
+    refused = gaitway("export", folder / "walk.npz", "--to", "bvh", "-o", tmp_path / "bvh", code=2)
+    assert "not empty" in refused.stderr
+    gaitway("export", folder / "walk.npz", "--to", "bvh", "-o", tmp_path / "bvh", "--overwrite")
+    gaitway("export", folder / "walk.npz", "--to", "npz-dense", "-o", tmp_path / "dense.npz")
+    with np.load(tmp_path / "dense.npz", allow_pickle=False) as dense:
+        assert dense["root"].shape == (dense["length"].sum(), 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["audit", "missing.npz"], "missing.npz"),
+        (["audit", "FOLDER/walk.npz", "nowhere"], "no ready scene of that name"),
+        (["export", "FOLDER/walk.npz", "-o", "walk.fbx"], "the formats are glb"),
+        (["export", "FOLDER/walk.npz", "--to", "glb", "-o", "walk.usd"], "must end in .glb"),
+        (["export", "FOLDER/walk.npz", "-o", "nowhere/walk.glb"], "there is no folder 'nowhere'"),
+        (["export", "FOLDER/pillar.yaml", "-o", "walk.glb"], "pillar.yaml"),
+        (["scene", "draw", "maze", "-o", "maze.jpg"], "must end in .png"),
+        (["take", "info", "FOLDER"], "FOLDER"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: list[str], words: str, folder: Path, tmp_path: Path) -> None:
+    arguments = [a.replace("FOLDER", str(folder)) for a in arguments]
+    done = gaitway(*arguments, code=2, cwd=tmp_path)
+    assert words.replace("FOLDER", str(folder)) in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
