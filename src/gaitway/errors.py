@@ -32,6 +32,10 @@ class SceneError(GaitwayError):
     """A scene that does not hold together; the message names the place in the file (`characters[3].goal`)."""
 
 
+class PlanError(GaitwayError):
+    """A scene for which nothing at all can be planned."""
+
+
 class TakeError(GaitwayError):
     """A take whose tables do not fit together, or a character or time that it does not have."""
 

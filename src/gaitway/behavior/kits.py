@@ -11,7 +11,7 @@ import numpy as np
 from gaitway.arrays import FloatArray
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
-from gaitway.behavior.search import Searcher
+from gaitway.behavior.search import TIME_WEIGHT, Searcher
 from gaitway.behavior.standing import standing_behaviors
 from gaitway.library.actions import ActionTable, action_table, path_length
 from gaitway.library.behavior import Behavior, Library
@@ -56,12 +56,13 @@ class Kits:
     world: World
     libraries: dict[LibraryRef, Library] = field(default_factory=dict)
     bodies: dict[LibraryRef, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
-    made: dict[tuple[LibraryRef, str | float, tuple[str, ...]], Kit] = field(default_factory=dict)
+    made: dict[tuple[LibraryRef, str | float, tuple[str, ...], float], Kit] = field(default_factory=dict)
 
     def of(self, character: Character) -> Kit:
         """For a character."""
         ref, names = character.library, tuple(getattr(character.plan, "heuristics", HEURISTICS))
-        key = (ref, character.speed, names)
+        second = getattr(character.plan, "time_weight", TIME_WEIGHT)
+        key = (ref, character.speed, names, second)
         if key not in self.made:
             if ref not in self.libraries:
                 self.libraries[ref] = ref.load()
@@ -72,7 +73,7 @@ class Kits:
                 fields = WorldFields.of(self.world, reach, who=library.name)
                 self.bodies[ref] = body_discs(library, table), reach, fields
             discs, reach, fields = self.bodies[ref]
-            searcher = Searcher(table, discs, reach)
+            searcher = Searcher(table, discs, reach, second)
             heuristics = Heuristics.of(table, searcher.costs, fields, discs, names)
             self.made[key] = Kit(library, table, discs, fields, searcher, heuristics)
         return self.made[key]

@@ -30,6 +30,8 @@ from gaitway.world.regions import MARGIN, Reach
 
 SLICE = 20_000
 """Nodes expanded between looks at the clock."""
+TIME_WEIGHT = 0.5
+"""What a second costs unless told otherwise, in metres walked; at much less, people dawdle and step sideways."""
 _NOTES = 256
 """Latest blockers that are remembered; a power of two."""
 _UNREACHABLE = 10_000
@@ -112,7 +114,7 @@ class Searcher:
         table: ActionTable,
         discs: BodyDiscs,
         reaches: Sequence[Reach] = (),
-        time_weight: float = 0.1,
+        time_weight: float = TIME_WEIGHT,
         bins: tuple[float, int] = (0.25, 24),
     ) -> None:
         """Prepare a library.
@@ -121,7 +123,7 @@ class Searcher:
             table: its actions.
             discs: what their bodies take up, by action.
             reaches: what its special behaviours get past, one for each of their clips in the order of the table.
-            time_weight: cost of a second, so that waiting is not free [m/s].
+            time_weight: cost of a second [m/s]; 0 counts lengths alone, as the thesis does.
             bins: side [m] of the cells, and headings in a whole turn (32 at most), in which states count as the same.
 
         Raises:

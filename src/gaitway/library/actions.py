@@ -102,7 +102,7 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
     Args:
         library: clips and their behaviour graph.
         spacing: distance between samples along each path [m].
-        weights: factor on the cost of behaviours, by name; 1 for those that are not named.
+        weights: factor on the cost of behaviours, by name, over their own weight; 1 for those that are not named.
 
     Raises:
         LibraryError: if the library has no behaviours, one has no clip or a clip of no duration, or a weight is
@@ -258,13 +258,13 @@ def _rise(clip: Clip) -> float:
 
 
 def _weights(library: Library, weights: Mapping[str, float]) -> dict[str, float]:
-    known = {b.name: 1.0 for b in library.graph.behaviors}
-    for name, weight in weights.items():
+    known = {b.name: b.weight for b in library.graph.behaviors}
+    for name, weight in (*known.items(), *weights.items()):
         if name not in known:
             raise LibraryError(f"weight for behaviour '{name}', which library '{library.name}' does not have")
         if not (np.isfinite(weight) and weight >= 0.0):
             raise LibraryError(f"weight {weight} of behaviour '{name}' must be 0 or more")
-    return {**known, **weights}
+    return {name: weight * weights.get(name, 1.0) for name, weight in known.items()}
 
 
 def _pass_time(behavior: Behavior, clip: Clip) -> float:

@@ -26,6 +26,8 @@ class Behavior:
     """Kind of special obstacle that it passes ("jump", "duck" ...), or None."""
     pass_time: float | None = None
     """Seconds from its first frame to the middle of the passage over or under that obstacle."""
+    weight: float = 1.0
+    """How much dearer a metre of it is to a planner than one of walking; more is done less gladly."""
 
 
 @dataclass(frozen=True)

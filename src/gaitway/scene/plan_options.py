@@ -50,6 +50,10 @@ class BehaviorOptions(PlanOptions):
     weight: float = field(
         "Factor on the estimated cost to the goal; 1 finds the best plan, more finds one sooner", 1.0, ge=1.0, le=100.0
     )
+    time_weight: float = field(
+        "What a second costs, in metres walked; 0 plans for the shortest way however long that takes", 0.5,
+        unit="m/s", ge=0.0, le=100.0,
+    )  # fmt: skip
     max_nodes: int = field("Most nodes to expand for one character", 1_000_000, ge=1, le=1_000_000_000)
     heuristics: Annotated[
         tuple[str, ...],

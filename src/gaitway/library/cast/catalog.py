@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +28,8 @@ class _Cast:
     """"module:class" of its style, with `named(name)` and `draw(seed)`."""
     builders: tuple[str, ...]
     """"module:function" of each that makes clips: f(style, seed, takes, behaviors) -> list of `CastClip`."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Of behaviours that begin or end in a state; nobody crawls across a square if it can walk."""
 
 
 _HERE = "gaitway.library.cast"
@@ -40,6 +42,7 @@ _CASTS = {
             "person.actions.clips:action_clips",
             "person.steps.clips:stepping_clips",
         ),
+        {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
     ),
     "horse": _Cast("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
     "skateboarder": _Cast(
@@ -94,11 +97,19 @@ def load_cast(
         entries += _named(builder)(manner, seed, takes, behaviors)
     if behaviors is not None:
         _check_asked(name, cast, behaviors, entries)
-    return library_of(name, _named(cast.skeleton)(), entries)
+    return library_of(name, _named(cast.skeleton)(), entries, cast.weights)
 
 
-def library_of(name: str, skeleton: Skeleton, entries: Sequence[CastClip]) -> Library:
+def library_of(
+    name: str, skeleton: Skeleton, entries: Sequence[CastClip], weights: Mapping[str, float] | None = None
+) -> Library:
     """Gather clips into behaviours and these into a graph.
+
+    Args:
+        name: of the library.
+        skeleton: of all clips.
+        entries: the clips.
+        weights: of behaviours that begin or end in a state, by state; 1 for all others.
 
     Raises:
         LibraryError: if two clips have one name, or takes of one behaviour disagree about their states or obstacle.
@@ -110,10 +121,10 @@ def library_of(name: str, skeleton: Skeleton, entries: Sequence[CastClip]) -> Li
     takes: dict[str, list[CastClip]] = {}
     for entry in entries:
         takes.setdefault(entry.behavior, []).append(entry)
-    return Library(name, skeleton, clips, BehaviorGraph(tuple(_behavior(name, takes[b]) for b in takes)))
+    return Library(name, skeleton, clips, BehaviorGraph(tuple(_behavior(name, takes[b], weights or {}) for b in takes)))
 
 
-def _behavior(cast: str, takes: Sequence[CastClip]) -> Behavior:
+def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]) -> Behavior:
     first = takes[0]
     for other in takes[1:]:
         if (other.start, other.end, other.obstacle) != (first.start, first.end, first.obstacle):
@@ -122,7 +133,8 @@ def _behavior(cast: str, takes: Sequence[CastClip]) -> Behavior:
                 "but differ in start, end or obstacle"
             )
     names = tuple(entry.clip.name for entry in takes)
-    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time)
+    weight = max(weights.get(first.start, 1.0), weights.get(first.end, 1.0))
+    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
 
 
 def _style(cast: _Cast, style: str | int | object | None) -> Any:
