@@ -1,0 +1,144 @@
+"""From a scene to a take: plans for everybody, and the motion that carries them out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gaitway.behavior.crowd import CrowdPlan, plan_crowd
+from gaitway.behavior.plan import SearchResult
+from gaitway.behavior.synthesis import Performer, plans_to_take
+from gaitway.errors import PlanError
+from gaitway.library.behavior import Library
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.scene import Scene, load_scene
+from gaitway.take.model import Take
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with what is being done, how much of it is done and how much there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A take, and how it came about."""
+
+    take: Take
+    scene: Scene
+    crowd: CrowdPlan
+    """Plans and how the search for each of them went."""
+    synthesis_seconds: float
+    """Time from plans to motion [s]."""
+
+    @property
+    def failed(self) -> Mapping[str, SearchResult]:
+        """Who does not arrive, by name, and why."""
+        return {name: self.crowd.results[name] for name in self.crowd.failed}
+
+    @property
+    def motion_seconds(self) -> float:
+        """Planned motion of all characters, one after another [s]; standing about after arrival does not count."""
+        return sum(plan.end_time - plan.steps[0].time for plan in self.crowd.plans.values() if plan.steps)
+
+    @property
+    def seconds(self) -> float:
+        """Time that planning and synthesis took [s]."""
+        return self.crowd.seconds + self.synthesis_seconds
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each character: how it fared."""
+        return [self._row(character) for character in self.scene.characters]
+
+    def _row(self, character: Character) -> dict[str, Any]:
+        result, plan = self.crowd.results[character.name], self.crowd.plans.get(character.name)
+        return {
+            "character": character.name,
+            "status": str(result.status),
+            "steps": len(plan.steps) if plan is not None else 0,
+            "from_s": round(character.start_time, 3),
+            "arrives_s": round(plan.end_time, 3) if plan is not None else None,
+            "cost": round(plan.cost, 3) if plan is not None else None,
+            "expanded": result.expanded,
+            "search_ms": round(1e3 * result.seconds, 3),
+            "goal_m": round(result.remaining, 3),
+            "reason": result.reason,
+        }
+
+
+def plan(
+    scene: Scene | str | Path,
+    *,
+    seed: int | None = None,
+    libraries: Mapping[LibraryRef, Library] | None = None,
+    fps: float = 30.0,
+    progress: Progress | None = None,
+) -> Take:
+    """Turn a scene into motion; as `plan_scene`, when only the take is wanted.
+
+    Who does not arrive is in `take.facts["failed"]`, by name, with the reason.
+    """
+    return plan_scene(scene, seed=seed, libraries=libraries, fps=fps, progress=progress).take
+
+
+def plan_scene(
+    scene: Scene | str | Path,
+    *,
+    seed: int | None = None,
+    libraries: Mapping[LibraryRef, Library] | None = None,
+    fps: float = 30.0,
+    progress: Progress | None = None,
+) -> Planned:
+    """Plan all characters of a scene and make their motion.
+
+    Args:
+        scene: a scene, its file, or the name of a ready scene.
+        seed: of the order in which characters are planned and of the choice among clips; None takes the scene's.
+        libraries: those that are loaded already.
+        fps: rate at which the take is meant to be looked at [Hz].
+        progress: called with what is being done, how much of it is done and how much there is.
+
+    Raises:
+        PlanError: if the scene has no characters, or none of them can stand where it is to start.
+        SceneError: if the scene does not hold together.
+    """
+    scene = scene if isinstance(scene, Scene) else load_scene(scene)
+    progress = progress or (lambda what, done, total: None)
+    if not scene.characters:
+        raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
+    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress)
+    began = time.perf_counter()
+    seed = scene.seed if seed is None else seed
+    performers = [_performer(c, crowd, seed) for c in scene.characters if c.name in crowd.plans]
+    if not performers:
+        name, result = next(iter(crowd.results.items()))
+        raise PlanError(f"{_name(scene)}: nobody can stand at its start; '{name}': {result.reason}")
+    progress("motion", 0, None)
+    facts = {
+        "scene_hash": scene.hash,
+        "scene": _name(scene),
+        "seed": seed,
+        "failed": {name: crowd.results[name].reason for name in crowd.failed},
+    }
+    take = plans_to_take(scene.world, performers, fps=fps, facts=facts)
+    return Planned(take, scene, crowd, time.perf_counter() - began)
+
+
+def _name(scene: Scene) -> str:
+    return scene.path.name if scene.path is not None else scene.title or "scene"
+
+
+def _performer(character: Character, crowd: CrowdPlan, seed: int) -> Performer:
+    return Performer(
+        character.name,
+        crowd.libraries[character.library],
+        character.start,
+        crowd.plans[character.name],
+        character.start_time,
+        character.goal,
+        character.goal_heading,
+        character.plan.tolerance,
+        character.radius,
+        seed,
+    )
