@@ -127,7 +127,7 @@ def _plane(places: FloatArray, heights: FloatArray) -> FloatArray:
 
 def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) -> Clip:
     """The moved clip with the stances of one leg where they are in the plan of the level clip, on the ground."""
-    first, second, last = leg.joints
+    last = leg.joints[2]
     if clip.contacts is None:
         return moved
     known = np.asarray(clip.contacts[:, leg.columns].any(axis=1))
@@ -145,6 +145,20 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
         shift[rows] = goal - positions[rows, last]
         turn[rows] = rotations.to_rotation_vector(rotations.multiply(wanted, rotations.conjugate(turns[rows, last])))
     shift, turn = (bridge(v, known, clip.fps, _FADE_S) for v in (shift, turn))
+    return lead(moved, leg, shift, turn)
+
+
+def lead(clip: Clip, leg: Leg, shift: FloatArray, turn: FloatArray) -> Clip:
+    """The clip with the end of one leg moved and turned; the leg follows as a limb of two parts.
+
+    Args:
+        clip: the motion.
+        leg: one of `legs_of` its skeleton.
+        shift: how far its end is moved in each frame, in world axes [m]; (F, 3).
+        turn: how it is turned, as rotation vectors in world axes [rad]; (F, 3).
+    """
+    first, second, last = leg.joints
+    positions, turns = clip.joint_transforms()
     pole = positions[:, second] - 0.5 * (positions[:, first] + positions[:, last])
     pole /= np.maximum(np.linalg.norm(pole, axis=-1, keepdims=True), 1e-9)
     limb = positions[:, first], positions[:, second], positions[:, last]
@@ -152,9 +166,9 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
     idle = np.abs(shift).max(axis=1) < 1e-9
     upper[idle], lower[idle] = turns[idle, first], turns[idle, second]
     end = rotations.multiply(rotations.from_rotation_vector(turn), turns[:, last])
-    local = np.array(moved.rotations)
+    local = np.array(clip.rotations)
     set_limb(local, turns, clip.skeleton.parents.tolist(), leg.joints, (upper, lower, end))
-    return replace(moved, rotations=rotations.normalize(local))
+    return replace(clip, rotations=rotations.normalize(local))
 
 
 def _normal(world: World, place: FloatArray, reach: float = 0.05) -> FloatArray:
