@@ -6,7 +6,7 @@ hooves and feet that rest are led to where they rested, each leg as a limb of tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -17,7 +17,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import bridge
 from gaitway.motion.ik import set_limb, two_bone
-from gaitway.motion.skeleton import Skeleton
+from gaitway.motion.legs import Leg, legs_of
 from gaitway.world.world import World
 
 _WHEEL_S, _TRUNK_S = 0.02, 0.06
@@ -26,18 +26,6 @@ _ROUNDS = 4
 """Tilting moves what stands on the ground, and so the ground under it; this often is enough."""
 _FADE_S = 0.1
 """Time over which a leg goes back to the body's own motion where no other stance follows [s]."""
-_LIMB = 5
-"""A leg is led by no more than so many of its joints; a shoulder blade stays with the trunk."""
-
-
-@dataclass(frozen=True)
-class Leg:
-    """A leg that ends in contact points."""
-
-    joints: tuple[int, int, int]
-    """Where it swings, where it bends, and the joint that carries the points."""
-    columns: tuple[int, ...]
-    """Its contact points."""
 
 
 def carried(clip: Clip, world: World) -> Clip:
@@ -55,35 +43,6 @@ def carried(clip: Clip, world: World) -> Clip:
     for leg in legs:
         moved = _led(clip, moved, leg, points, world)
     return moved
-
-
-def legs_of(skeleton: Skeleton) -> tuple[Leg, ...]:
-    """The legs that carry contact points: from each point's joint up to where the leg leaves the trunk."""
-    roles = skeleton.roles
-    legs: dict[int, Leg] = {}
-    for column, point in enumerate(skeleton.contact_points):
-        side = point.name.partition("_")[0]
-        chain = tuple(roles.get(f"{side}_{part}", -1) for part in ("hip", "knee", "ankle"))
-        if min(chain) < 0 or point.rolls:
-            chain = _chain(skeleton, point.joint)
-        if len(set(chain)) == 3:
-            known = legs.get(chain[0], Leg(chain, ()))  # type: ignore[arg-type]
-            legs[chain[0]] = replace(known, columns=(*known.columns, column))
-    return tuple(legs.values())
-
-
-def _chain(skeleton: Skeleton, end: int) -> tuple[int, ...]:
-    """Top, middle and end of the limb that a joint is the end of; in the middle it is bent most at rest."""
-    joints = [end]
-    while len(joints) < _LIMB and skeleton.parents[joints[-1]] >= 0:
-        above = int(skeleton.parents[joints[-1]])
-        if len(skeleton.children(above)) > 1:
-            break
-        joints.append(above)
-    rest = skeleton.rest_positions
-    line = rest[joints[-1]] - rest[end]
-    off = [float(np.linalg.norm(np.cross(rest[j] - rest[end], line))) for j in joints]
-    return joints[-1], joints[int(np.argmax(off))], end
 
 
 def _stand(clip: Clip, feet: FloatArray) -> FloatArray:
