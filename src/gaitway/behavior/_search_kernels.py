@@ -256,7 +256,7 @@ def expand(
     """Add what may come after a node: all behaviours that its state allows, one clip each (functions F, T and G)."""
     states, links, table, counts, nearest = room.states, room.links, room.table, room.counts, room.nearest
     actions, firsts, behaviors = library.actions, library.firsts, library.behaviors
-    grid, place, field_of = fields.clearances, fields.place, fields.field_of
+    grid, place, field_of = fields.squares, fields.place, fields.field_of
     followers, own_states, static, heap = library.followers, library.states, library.static, room.heap
     x, y, heading, t, g = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
     c, s, state = math.cos(heading), math.sin(heading), links[node, 2]
