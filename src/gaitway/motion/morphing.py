@@ -29,6 +29,8 @@ _STEEPEST = 2.9
 """Time runs no faster at an end than so many times its mean up to the next event; above 3 it could run backwards."""
 _EASE_S = 0.3
 """Time over which corrections of a foot fade in the air [s]."""
+_SURE = 0.45
+"""A point rests where it is so far from its landing and lifting, which are half way between frames [frames]."""
 _FAR = 1e3
 """Instead of infinity, for contacts that never change [frames]."""
 
@@ -162,7 +164,7 @@ class Morph:
     def _contacts(self, times: tuple[FloatArray, FloatArray], share: float) -> BoolArray:
         """Contacts whose beginnings and ends lie between those of the sources; (F, C)."""
         inside = [_inside(source.clip, at) for source, at in zip((self.a, self.b), times, strict=True)]
-        return np.asarray(_mixed(inside[0], inside[1], share) > 0.0)
+        return np.asarray(_mixed(inside[0], inside[1], share) > _SURE)
 
 
 def _used(leg: Leg, clip: Clip) -> bool:
