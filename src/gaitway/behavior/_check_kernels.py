@@ -53,17 +53,18 @@ def square_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) 
     column, row = (x - place[0]) * place[2] - 0.5, (y - place[1]) * place[2] - 0.5
     if not (0.0 <= column < grid.shape[2] - 1 and 0.0 <= row < grid.shape[1] - 1):
         return 0.0
+    # indices that cannot be negative need no test
     i, j, one, f = np.uintp(row), np.uintp(column), np.uintp(1), np.uintp(field)
     u, v = column - j, row - i
     below = (1.0 - u) * grid[f, i, j] + u * grid[f, i, j + one]
     above = (1.0 - u) * grid[f, i + one, j] + u * grid[f, i + one, j + one]
-    return float((1.0 - v) * below + v * above - (u * (1.0 - u) + v * (1.0 - v)) * place[3])
+    return float(max((1.0 - v) * below + v * above - (u * (1.0 - u) + v * (1.0 - v)) * place[3], 0.0))
 
 
 @kernel(borrows=True, inner=True)
 def clearance_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
     """Distance [m] that a point keeps at least."""
-    return math.sqrt(max(square_at(grid, place, field, x, y), 0.0))
+    return math.sqrt(square_at(grid, place, field, x, y))
 
 
 @kernel(borrows=True, inner=True)

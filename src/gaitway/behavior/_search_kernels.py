@@ -12,16 +12,16 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import (
     ActionArrays,
-    clearance_at,
     near_bits,
     parts_meet,
     shortage,
     special_hit,
+    square_at,
     static_hit,
     stays_free,
     timed_hit,
 )
-from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 
@@ -37,21 +37,24 @@ STATIC, TRAFFIC, SPECIAL = range(3)
 EMPTY = -1
 """Key of an entry of the table that is not used."""
 # entries of `Room.counts`
-NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES = range(7)
+NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
 # entries of a query
 START, GOAL, WEIGHT, BOUND, CLOSE, LAST, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
 must be below; how much nearer than it may somebody may stand at the start [m]; time after which nothing changes [s];
 bins of the closed set in a metre and in a whole turn."""
+_SPAN = 1024
+"""Entries of the table that a search begins with: what is small stays in the processor's cache."""
 _TICKS = 2.0
 """Bins of the closed set in a second."""
 _LEAVING = 0.4
 """How far from the start [m] one may be as near to things as one is there."""
 _FOREMOST = 0.25
 """Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
-_LEEWAY = 0.05
+_LEEWAY = 0.01
 """And how much nearer [m], since behaviours differ in the room that they take to begin with."""
 _TURN = 2.0 * math.pi
+_PER_RADIAN = 1.0 / _TURN
 
 
 class Room(NamedTuple):
@@ -64,11 +67,15 @@ class Room(NamedTuple):
     heap: FloatArray
     """Cost and number of the nodes in the queue; (N, 2)."""
     table: IntArray
-    """Keys of bins, and the best node in each; (H, 2)."""
+    """Keys of bins, and the best node in each; (H, 2). A search uses the first `SPAN` entries."""
     counts: IntArray
-    """See the names above; (7,)."""
+    """See the names above; (8,)."""
     nearest: FloatArray
     """Estimate at the node nearest to the goal, at the nearest where one can stay, what the start lacks [m]; (3,)."""
+    laid: FloatArray
+    """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
+    chosen: IntArray
+    """Which they are: action, state, key of the bin, and where that is or begins to be looked for; (B, 4)."""
     notes: FloatArray
     """What stood in the way: what it was, x, y, and kind or owner; the latest, round and round; (L, 4)."""
 
@@ -84,22 +91,34 @@ def mixed(seed: int, node: int, behavior: int) -> int:
 
 
 @kernel(borrows=True, inner=True)
+def wrapped(heading: float) -> float:
+    """A heading from -pi up to pi, of one that is less than a turn beyond."""
+    return heading - _TURN if heading >= math.pi else heading + _TURN if heading < -math.pi else heading
+
+
+@kernel(borrows=True, inner=True)
 def key_of(x: float, y: float, heading: float, t: float, state: int, query: FloatArray) -> int:
     """Number of the bin that a state lies in; after the last change of traffic, times are all the same."""
     bins, turns, last = query[BINS], query[TURNS], query[LAST]
     column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
-    turn = math.floor((heading + math.pi) * (turns / _TURN) + 0.5)
+    turn = math.floor((heading + math.pi) * turns * _PER_RADIAN + 0.5)
     turn = 0 if turn >= turns else turn
     tick = (math.floor(max(min(t, last), -0.5) * _TICKS) + 1) & 0xFFF
     return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | tick)
 
 
 @kernel(borrows=True, inner=True)
-def place_of(table: IntArray, key: int) -> int:
-    """Where a key is in the table, or the free entry where it would be."""
-    mask = len(table) - 1
+def home_of(key: int) -> int:
+    """Where a key would be in a table without an end, if it were alone."""
     value = ((key & 0x7FFFFFFF) * 0x9E3779B1) ^ ((key >> 31) * 0x45D9F3B)
-    place = (value ^ (value >> 29)) & mask
+    return value ^ (value >> 29)
+
+
+@kernel(borrows=True, inner=True)
+def place_of(table: IntArray, span: int, home: int, key: int) -> int:
+    """Where a key is among the first entries of the table, or the free entry where it would be."""
+    mask = span - 1
+    place = home & mask
     while table[place, 0] != EMPTY and table[place, 0] != key:
         place = (place + 1) & mask
     return place
@@ -174,13 +193,34 @@ def enlarge(old: Room, new: Room, query: FloatArray) -> None:
             new.states[node, k] = old.states[node, k]
         for k in range(3):
             new.links[node, k] = old.links[node, k]
-        states = old.states
-        key = key_of(states[node, 0], states[node, 1], states[node, 2], states[node, 3], int(old.links[node, 2]), query)
-        place = place_of(new.table, key)
-        new.table[place, 0], new.table[place, 1] = key, old.table[old.links[node, 3], 1]
-        new.links[node, 3] = place
+        new.links[node, 3] = old.table[old.links[node, 3], 1]
     for k in range(old.counts[QUEUED]):
         new.heap[k, 0], new.heap[k, 1] = old.heap[k, 0], old.heap[k, 1]
+    fill(new, query)
+
+
+@kernel(borrows=True, inner=True)
+def widen(room: Room, query: FloatArray) -> None:
+    """Use twice as many entries of the table."""
+    table, links, counts = room.table, room.links, room.counts
+    for node in range(counts[NODES]):
+        links[node, 3] = table[links[node, 3], 1]
+    for place in range(counts[SPAN]):
+        table[place, 0] = EMPTY
+    counts[SPAN] *= 2
+    fill(room, query)
+
+
+@kernel(borrows=True, inner=True)
+def fill(room: Room, query: FloatArray) -> None:
+    """Put all bins into an empty table; the best node in the bin of each is where its entry will be."""
+    states, links, table = room.states, room.links, room.table
+    for node in range(room.counts[NODES]):
+        x, y, heading, t = states[node, 0], states[node, 1], states[node, 2], states[node, 3]
+        key = key_of(x, y, heading, t, int(links[node, 2]), query)
+        place = place_of(table, room.counts[SPAN], home_of(key), key)
+        table[place, 0], table[place, 1] = key, links[node, 3]
+        links[node, 3] = place
 
 
 @kernel(borrows=True, inner=True)
@@ -190,9 +230,10 @@ def begin(
     """Forget what was and put the start in; `GOING`, or why there can be no plan."""
     sweep(room)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
-    h = estimate(x, y, heading, state, heuristic)
+    h = estimate_at(x, y, heading, state, heuristic)
     key = key_of(x, y, heading, t, state, query)
-    place = place_of(room.table, key)
+    room.counts[SPAN] = _SPAN
+    place = place_of(room.table, _SPAN, home_of(key), key)
     states, links = room.states, room.links
     states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
     links[0, 0], links[0, 1], links[0, 2], links[0, 3] = -1, -1, state, place
@@ -249,24 +290,20 @@ def passes(
 
 
 @kernel(borrows=True, inner=True)
-def expand(
-    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
-) -> None:  # fmt: skip
-    """Add what may come after a node: all behaviours that its state allows, one clip each (functions F, T and G)."""
-    states, links, table, counts, nearest = room.states, room.links, room.table, room.counts, room.nearest
-    actions, firsts, behaviors = library.actions, library.firsts, library.behaviors
-    grid, place, field_of = fields.squares, fields.place, fields.field_of
-    followers, own_states, static, heap = library.followers, library.states, library.static, room.heap
-    x, y, heading, t, g = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
-    c, s, state = math.cos(heading), math.sin(heading), links[node, 2]
-    bits = near_bits(fields, x, y)
-    leave = 0.0
-    if math.hypot(x - states[0, 0], y - states[0, 1]) <= _LEAVING:
-        leave = max(nearest[2], 0.0) + _LEEWAY
-    foremost = states[node, 5] <= nearest[0] + _FOREMOST
-    for k in range(own_states[state, 0], own_states[state + 1, 0]):
-        behavior = followers[k]
+def lay(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, room: Room, query: FloatArray, seed: int, node: int
+) -> int:
+    """Lay down what may come after a node: all behaviours that its state allows, one clip each (functions F and T).
+
+    Returns:
+        How many rows of `Room.laid` and `Room.chosen` are filled.
+    """
+    states, actions, behaviors, laid, chosen = room.states, library.actions, library.behaviors, room.laid, room.chosen
+    x, y, heading, t = states[node, 0], states[node, 1], states[node, 2], states[node, 3]
+    c, s, state, bits = math.cos(heading), math.sin(heading), room.links[node, 2], near_bits(fields, x, y)
+    count = 0
+    for k in range(library.states[state, 0], library.states[state + 1, 0]):
+        behavior = library.followers[k]
         a, takes = behaviors[behavior, 1], behaviors[behavior + 1, 1] - behaviors[behavior, 1]
         if takes > 1:
             a += (mixed(seed, node, behavior) * takes) >> 30
@@ -274,39 +311,88 @@ def expand(
         if kind != ORDINARY and (kind == NEVER or not (bits >> kind) & 1):
             continue
         x1, y1 = x + c * actions[a, 0] - s * actions[a, 1], y + s * actions[a, 0] + c * actions[a, 1]
-        turned = heading + actions[a, 2]
-        heading1 = turned - _TURN * math.floor((turned + math.pi) / _TURN)
-        g1, t1, state1 = g + actions[a, 3], t + actions[a, 4], behaviors[behavior, 0]
-        key = key_of(x1, y1, heading1, t1, state1, query)
-        entry = place_of(table, key)
+        heading1, state1 = wrapped(heading + actions[a, 2]), behaviors[behavior, 0]
+        key = key_of(x1, y1, heading1, t + actions[a, 4], state1, query)
+        laid[count, 0], laid[count, 1], laid[count, 2] = x1, y1, heading1
+        chosen[count, 0], chosen[count, 1], chosen[count, 2] = a, state1, key
+        chosen[count, 3] = home_of(key) & (room.counts[SPAN] - 1)
+        count += 1
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def add(room: Room, query: FloatArray, node: int, k: int, entry: int, cost: float, t: float, h: float) -> int:
+    """Put what was laid down in row k after a node into the queue; the new node."""
+    states, links, counts = room.states, room.links, room.counts
+    child = counts[NODES]
+    counts[NODES] += 1
+    states[child, 0], states[child, 1], states[child, 2] = room.laid[k, 0], room.laid[k, 1], room.laid[k, 2]
+    states[child, 3], states[child, 4], states[child, 5] = t, cost, h
+    links[child, 0], links[child, 1], links[child, 2], links[child, 3] = (
+        node,
+        room.chosen[k, 0],
+        room.chosen[k, 1],
+        entry,
+    )
+    room.table[entry, 0], room.table[entry, 1] = room.chosen[k, 2], child
+    push(room.heap, states, counts, cost + query[WEIGHT] * h, child)
+    return child
+
+
+@kernel(borrows=True, inner=True)
+def expand(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
+) -> None:  # fmt: skip
+    """Add all nodes that may come after one, if nothing is in the way and nothing cheaper leads there (function G)."""
+    states, table, counts, nearest, laid, chosen = (
+        room.states,
+        room.table,
+        room.counts,
+        room.nearest,
+        room.laid,
+        room.chosen,
+    )
+    actions, firsts, static = library.actions, library.firsts, library.static
+    grid, place = fields.squares, fields.place
+    x, y, t, g = states[node, 0], states[node, 1], states[node, 3], states[node, 4]
+    c, s = math.cos(states[node, 2]), math.sin(states[node, 2])
+    leave = leeway(room, x, y)
+    foremost = states[node, 5] <= nearest[0] + _FOREMOST
+    for k in range(lay(library, fields, passing, room, query, seed, node)):
+        a, state1, key = chosen[k, 0], chosen[k, 1], chosen[k, 2]
+        g1, t1 = g + actions[a, 3], t + actions[a, 4]
+        entry = place_of(table, counts[SPAN], chosen[k, 3], key)
         if table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
             continue
-        h = estimate(x1, y1, heading1, state1, heuristic)
+        h = estimate_at(laid[k, 0], laid[k, 1], laid[k, 2], state1, heuristic)
         if not g1 + h < query[BOUND]:
             continue
         counts[CHECKS] += 1
-        u, v, field = actions[a, 5], actions[a, 6], field_of[kind + 1]
-        if clearance_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7]:
+        kind, noted = passing[a], foremost and h < nearest[0]
+        u, v, field = actions[a, 5], actions[a, 6], fields.field_of[kind + 1]
+        if square_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7] * actions[a, 7]:
             disc = static_hit(static, firsts[a, 0], firsts[a + 1, 0], grid, place, field, leave, x, y, c, s)
             if disc >= 0:
-                if foremost and h < nearest[0]:
+                if noted:
                     u, v = static[disc, 0], static[disc, 1]
                     note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
-        noted = foremost and h < nearest[0]
         if (busy or kind >= 0) and not passes(library, fields, traffic, busy, room, node, a, kind, noted):
             continue
-        child = counts[NODES]
-        counts[NODES] += 1
-        states[child, 0], states[child, 1], states[child, 2], states[child, 3] = x1, y1, heading1, t1
-        states[child, 4], states[child, 5] = g1, h
-        links[child, 0], links[child, 1], links[child, 2], links[child, 3] = node, a, state1, entry
-        table[entry, 0], table[entry, 1] = key, child
-        push(heap, states, counts, g1 + query[WEIGHT] * h, child)
+        child = add(room, query, node, k, entry, g1, t1, h)
         if h < nearest[0]:
             nearest[0], counts[NEAREST] = h, child
-        if h < nearest[1] and own_states[state1, 1] >= 0:
+        if h < nearest[1] and library.states[state1, 1] >= 0:
             nearest[1], counts[RESTING] = h, child
+
+
+@kernel(borrows=True, inner=True)
+def leeway(room: Room, x: float, y: float) -> float:
+    """How much nearer to things than usual one may be at a place, which is more than nothing near the start [m]."""
+    along, aside = x - room.states[0, 0], y - room.states[0, 1]
+    near = along * along + aside * aside <= _LEAVING * _LEAVING
+    return max(room.nearest[2], 0.0) + _LEEWAY if near else 0.0
 
 
 @kernel(borrows=True)
@@ -338,8 +424,10 @@ def search_slice(
     while counts[QUEUED] > 0:
         if counts[EXPANDED] >= until:
             return GOING, -1
-        if counts[NODES] + branches > len(room.states) or 2 * (counts[NODES] + branches) > len(room.table):
+        if counts[NODES] + branches > len(room.states):
             return FULL, -1
+        if 2 * (counts[NODES] + branches) > counts[SPAN]:
+            widen(room, query)
         node = pop(room.heap, room.states, counts)
         if room.table[room.links[node, 3], 1] != node:
             continue  # a cheaper way into its bin was found after it was put in
@@ -348,3 +436,17 @@ def search_slice(
         counts[EXPANDED] += 1
         expand(library, fields, passing, traffic, busy, heuristic, room, query, seed, node)
     return NOTHING, -1
+
+
+@kernel
+def trace(states: FloatArray, links: Numbers, node: int) -> FloatArray:
+    """The way to a node: x, y, heading, time and cost of every node, and the action after it or -1; (N, 6)."""
+    count, at = 0, node
+    while at >= 0:
+        count, at = count + 1, links[at, 0]
+    out, action = np.empty((count, 6)), -1
+    for row in range(count - 1, -1, -1):
+        for k in range(5):
+            out[row, k] = states[node, k]
+        out[row, 5], action, node = action, links[node, 1], links[node, 0]
+    return out
