@@ -132,6 +132,8 @@ class Family:
         degrees = round(float(np.degrees(value)), 2)
         if self.parameter == "direction":
             return f"{self.stem}_toward_{degrees:g}"
+        if degrees == 0.0:
+            return f"{self.stem}_straight"
         side = "left" if degrees > 0.0 else "right"
         known = side in self.stem.split("_")
         return f"{self.stem}_{abs(degrees):g}" if known else f"{self.stem}_{side}_{abs(degrees):g}"
