@@ -324,7 +324,7 @@ def lay(
 def add(room: Room, query: FloatArray, node: int, k: int, entry: int, cost: float, t: float, h: float) -> int:
     """Put what was laid down in row k after a node into the queue; the new node."""
     states, links, counts = room.states, room.links, room.counts
-    child = counts[NODES]
+    child = int(counts[NODES])
     counts[NODES] += 1
     states[child, 0], states[child, 1], states[child, 2] = room.laid[k, 0], room.laid[k, 1], room.laid[k, 2]
     states[child, 3], states[child, 4], states[child, 5] = t, cost, h
