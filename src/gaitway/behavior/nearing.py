@@ -14,7 +14,7 @@ from gaitway.behavior.standing import standing_behaviors
 from gaitway.library.actions import path_length, stays
 from gaitway.library.behavior import Library
 
-TRIES = 4
+TRIES = 12
 """So many ways are worth a closer look."""
 _ARM = 0.6
 """A turn counts as much as a way of this many metres for each radian."""
