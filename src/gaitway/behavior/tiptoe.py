@@ -16,11 +16,11 @@ from gaitway.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.footplants import FootPlan
 
-_FARTHEST = np.radians(12.0)
+_FARTHEST = np.radians(8.0)
 """A foot is turned by no more than this beyond its own motion [rad]."""
-_RAISE_S = 0.22
+_RAISE_S = 0.30
 """Time in which a heel that has left the ground may rise by all of that [s]."""
-_SMOOTH_S = 0.06
+_SMOOTH_S = 0.08
 """Width of the filter over it [s]."""
 
 
