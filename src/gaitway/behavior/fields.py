@@ -267,14 +267,12 @@ def _near(
 
 
 def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, float, Obstacle]]) -> SpecialArrays:
-    points, counts, rings, solids, circles = [np.empty((0, 2))], [0], [0], [], []
+    outlines = Outlines.of([obstacle.shape.footprint() for _, _, obstacle in listed])
+    solids, circles = [], []
     for begin, end, obstacle in listed:
         footprint = obstacle.shape.footprint()
         low, high = _ground(world, obstacle)
         bottom, top = obstacle.shape.heights
-        points.append(footprint.points)
-        counts.extend(len(ring) for ring in footprint.rings)
-        rings.append(len(footprint.rings))
         solids.append((footprint.radius, bottom - high, top - low, begin, end))
         middle = 0.5 * (footprint.points.min(axis=0) + footprint.points.max(axis=0))
         reach = float(np.hypot(*(footprint.points - middle).T).max()) + footprint.radius
@@ -282,9 +280,9 @@ def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, 
     of_kind = [kinds.index(obstacle.kind) for _, _, obstacle in listed]
     return SpecialArrays(
         kind_starts=_whole(np.searchsorted(of_kind, np.arange(len(kinds) + 1))),
-        ring_starts=_whole(np.cumsum(rings)),
-        point_starts=_whole(np.cumsum(counts)),
-        points=_real(np.concatenate(points)),
+        ring_starts=outlines.group_starts,
+        point_starts=outlines.ring_starts,
+        points=outlines.points,
         solids=_real(np.array(solids).reshape(-1, 5)),
         circles=_real(np.array(circles).reshape(-1, 3)),
     )
