@@ -21,6 +21,8 @@ _WIDEST = {"turn": float(np.radians(100.0)), "length": np.inf, "direction": floa
 """Neighbours farther apart than this have nothing sensible between them [rad, m, rad]."""
 _SIMILAR, _NEAR_BY = 0.3, 0.1
 """Ways are similar if they differ by no more than this share of their length, or by this much [m]."""
+_THERE = 0.2
+"""What is so near to a member's value, as a share of what members differ by, is there already."""
 _REPEATS = (2, 3)
 """A straight behaviour that leads back to its own state may be played so often to match a longer one."""
 
@@ -159,7 +161,7 @@ def _new_values(family: Family, asked: Sequence[float] | None) -> list[float]:
     if asked is None:
         return [float(v) for v in 0.5 * (values[1:] + values[:-1])]
     inside = [float(v) for v in dict.fromkeys(asked) if values[0] < v < values[-1]]
-    return [v for v in inside if np.abs(values - v).min() >= SAME[family.parameter]]
+    return [v for v in inside if np.abs(values - v).min() >= _THERE * SAME[family.parameter]]
 
 
 def _blended(family: Family, value: float, taken: Collection[str]) -> tuple[Behavior, tuple[Clip, ...]]:
