@@ -86,6 +86,11 @@ class Heuristics:
             self._free[key] = FreeTable.of(self._table, self._states, self._costs, key)
         return self._free[key]
 
+    def forget(self) -> None:
+        """Forget all goals; what belongs to the library and the world stays."""
+        if self.routes is not None:
+            self.routes.forget()
+
     def arrays(
         self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None, weight: float = 1.0
     ) -> HeuristicArrays:

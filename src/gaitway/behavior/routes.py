@@ -1,8 +1,8 @@
 """How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
 
 It must not claim more than the shortest way of any body, but for what cells round off. A cell is open if the thinnest
-body can have its root in most of it; special obstacles that the library passes are open; steps may cut corners; and what steps to sixteen
-neighbours run longer than the straight line is taken off.
+body can have its root in most of it; special obstacles that the library passes are open; steps may cut corners; and
+what steps to sixteen neighbours run longer than the straight line is taken off.
 """
 
 from __future__ import annotations
@@ -181,12 +181,16 @@ class RouteFields:
             self._kept.popitem(last=False)
         return found
 
+    def forget(self) -> None:
+        """Forget all goals."""
+        self._kept.clear()
+
     def _refined(self, start: npt.ArrayLike, goal: tuple[float, float], tolerance: float) -> bool:
         """Take smaller cells if there is a way from a start to a goal and there are such cells."""
         finer = self.map.finer() if self.map.fields.parts.connected(start, goal, tolerance) else None
         if finer is not None:
             self.map = finer
-            self._kept.clear()
+            self.forget()
         return finer is not None
 
     def _value(self, field: Distances, start: npt.ArrayLike) -> float:
