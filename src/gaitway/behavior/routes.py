@@ -19,7 +19,7 @@ import scipy
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _route_kernels
-from gaitway.behavior._route_kernels import BORDER, CLOSED, OPEN, STEPS, WIDE_OPEN, Cells, Distances
+from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, STEPS, TOO_NEAR, WIDE_OPEN, Cells, Distances
 from gaitway.behavior.fields import WorldFields
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.world.grid import GridSpec
@@ -88,11 +88,13 @@ class RouteMap:
         padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
         padded[: free.shape[0], : free.shape[1]] = free
         coarse = 2 * padded.reshape(rows, size, columns, size).sum(axis=(1, 3)) > size * size
-        cells = np.pad(np.where(coarse, OPEN, CLOSED).astype(np.uint8), BORDER)
-        around = scipy.ndimage.minimum_filter(cells, 2 * BORDER + 1, mode="constant")
-        cells[around == OPEN] = WIDE_OPEN
+        spec = GridSpec(fields.spec.origin, size * side, (rows, columns))
+        inner = np.where(coarse, OPEN, CLOSED).astype(np.uint8)
+        _mark_passages(inner, fields, spec)
+        cells = np.pad(inner, BORDER)
+        cells[scipy.ndimage.minimum_filter(cells == OPEN, 2 * BORDER + 1, mode="constant")] = WIDE_OPEN
         cells.setflags(write=False)
-        return RouteMap(GridSpec(fields.spec.origin, size * side, (rows, columns)), cells, fields, radius)
+        return RouteMap(spec, cells, fields, radius)
 
     def finer(self) -> RouteMap | None:
         """The same in cells of half the side; None if there are none."""
@@ -196,6 +198,18 @@ class RouteFields:
     def _value(self, field: Distances, start: npt.ArrayLike) -> float:
         cell = self.map.spec.cells(start)
         return float(field[cell[0], cell[1]]) if self.map.spec.contains(cell) else 0.0
+
+
+def _mark_passages(cells: Cells, fields: WorldFields, spec: GridSpec) -> None:
+    """Mark open cells on special obstacles that can be passed, and those too near to them for that to begin."""
+    diagonal = math.sqrt(2.0) * spec.cell
+    marks = [(TOO_NEAR, index, away - diagonal) for index, away in fields.run_ups.items()]
+    marks += [(ACROSS, index, 0.5 * diagonal) for index in fields.run_ups]
+    for mark, index, radius in marks:
+        if radius > 0.0:
+            for row, first, end in rasterise(fields.world.obstacles[index].shape.footprint(), spec, radius):
+                part = cells[row, first:end]
+                part[part != CLOSED] = mark
 
 
 def _free(fields: WorldFields, radius: float) -> BoolArray:
