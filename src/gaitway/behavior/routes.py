@@ -1,8 +1,9 @@
 """How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
 
-It must not claim more than the shortest way of any body, but for what cells round off. A cell is open if the thinnest
-body can have its root in most of it; special obstacles that the library passes are open; steps may cut corners; and
-what steps to sixteen neighbours run longer than the straight line is taken off.
+A hopeful field never claims more than the shortest way of any body. A cell is open if the thinnest body can have its
+root in some point of it; special obstacles that the library passes are open; steps may cut corners; and what steps to
+sixteen neighbours run longer than the straight line is taken off. Hopeful ways leak through thin walls, so that other
+fields take a cell for open if there is room in most of it.
 """
 
 from __future__ import annotations
@@ -70,15 +71,18 @@ class RouteMap:
     fields: WorldFields
     radius: float
     """Of a disc around the root that every body covers [m]."""
+    hopeful: bool
+    """Whether cells are open where a root can be in any point of them, so that no way is too long."""
 
     @staticmethod
-    def of(fields: WorldFields, radius: float = 0.0, cell: float | None = None) -> RouteMap:
+    def of(fields: WorldFields, radius: float = 0.0, cell: float | None = None, *, hopeful: bool = False) -> RouteMap:
         """Of a world.
 
         Args:
             fields: the world.
             radius: of a disc around the root that every body covers [m] (`thinnest`).
             cell: side of a cell that would be right [m]; None chooses it by the size of the world.
+            hopeful: whether cells are open where a root can be in any point of them, and not only in most of it.
         """
         free, side = _free(fields, radius), fields.spec.cell
         if cell is None:
@@ -87,19 +91,20 @@ class RouteMap:
         rows, columns = (-(-n // size) for n in free.shape)
         padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
         padded[: free.shape[0], : free.shape[1]] = free
-        coarse = 2 * padded.reshape(rows, size, columns, size).sum(axis=(1, 3)) > size * size
+        shares = padded.reshape(rows, size, columns, size).mean(axis=(1, 3))
         spec = GridSpec(fields.spec.origin, size * side, (rows, columns))
-        inner = np.where(coarse, OPEN, CLOSED).astype(np.uint8)
+        inner = np.where(shares > (0.0 if hopeful else 0.5), OPEN, CLOSED).astype(np.uint8)
         _mark_passages(inner, fields, spec)
         cells = np.pad(inner, BORDER)
         cells[scipy.ndimage.minimum_filter(cells == OPEN, 2 * BORDER + 1, mode="constant")] = WIDE_OPEN
         cells.setflags(write=False)
-        return RouteMap(spec, cells, fields, radius)
+        return RouteMap(spec, cells, fields, radius, hopeful)
 
     def finer(self) -> RouteMap | None:
         """The same in cells of half the side; None if there are none."""
         half = 0.5 * self.spec.cell
-        return RouteMap.of(self.fields, self.radius, half) if half >= 0.99 * self.fields.spec.cell else None
+        fits = half >= 0.99 * self.fields.spec.cell
+        return RouteMap.of(self.fields, self.radius, half, hopeful=self.hopeful) if fits else None
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
         """The way to within a tolerance [m] of a goal (x, y) [m].
