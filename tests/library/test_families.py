@@ -53,6 +53,14 @@ def known(name: str, style: str = "neutral") -> tuple[Family, ...]:
 
 
 @cache
+def blended(name: str, style: str = "neutral") -> Library:
+    """A library with something between all neighbours of all its families."""
+    turns = (5.0, 7.5, 10.0, 12.5, 20.0, 22.5, 30.0, 37.5, 60.0, 75.0)
+    lengths = (1.0, 1.2, 1.4, 1.7, 2.0)
+    return with_families(cast(name, style), turns_deg=turns, lengths=lengths, directions_deg=(30.0, 60.0))
+
+
+@cache
 def all_families() -> tuple[tuple[str, Family], ...]:
     return tuple((name, family) for name in FOUND for family in known(name))
 
@@ -172,7 +180,7 @@ def test_nothing_pops_that_does_not_pop_in_the_library(name: str, style: str) ->
 def test_takes_of_blends_pass_the_audit(name: str, style: str) -> None:
     library = cast(name, style)
     old = {behavior.name for behavior in library.graph.behaviors}
-    full = with_families(library)
+    full = blended(name, style)
     tracks = []
     for number, new in enumerate(b for b in full.graph.behaviors if b.name not in old):
         walk = way_round(full, new.name)
@@ -195,7 +203,7 @@ def way_round(library: Library, name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", FOUND)
 def test_blends_follow_one_another_without_a_seam(name: str) -> None:
-    full = with_families(cast(name))
+    full = blended(name)
     new = {b.name for b in full.graph.behaviors} - {b.name for b in cast(name).graph.behaviors}
     joins = check_joins(full)
     blends = [join for join in joins if join.before in new or join.after in new]
@@ -228,6 +236,27 @@ def test_nothing_is_added_where_nothing_is_asked_for() -> None:
     assert same.graph == library.graph and list(same.clips) == list(library.clips)
 
 
+def test_by_default_few_are_added_where_gaps_are_wide() -> None:
+    def added(library: Library) -> set[str]:
+        return {b.name for b in with_families(library).graph.behaviors} - {b.name for b in library.graph.behaviors}
+
+    assert added(cast("person")) == {"walk_1.22m", "jog_1.86m"}
+    assert added(load_cast("person", behaviors=["walk_forward", "walk_left_45"])) == {"walk_left_22.5"}
+    assert added(cast("skateboarder")) == {
+        f"glide_{side}_{turn}" for side in ("left", "right") for turn in (12.5, 37.5)
+    }
+
+
+@pytest.mark.parametrize("gait", ["walk", "jog"])
+def test_a_blend_is_much_like_the_clip_that_was_made_for_it(gait: str) -> None:
+    few = load_cast("person", behaviors=[f"{gait}_forward", f"{gait}_left_45", f"{gait}_right_45"])
+    for degrees in (-30, -15, 15, 30):
+        clip = families(few)[0].clip(np.radians(degrees))
+        made = cast("person").clips[clip.name]
+        away = np.linalg.norm(clip.joint_positions() - made.joint_positions(), axis=-1)
+        assert away.mean() < 0.03 and away.max() < 0.15
+
+
 def test_names_that_are_taken_get_another() -> None:
     full = with_families(cast("horse"))
     assert {"gallop_left_20", "gallop_left_20_1.5s"} <= set(full.clips)
@@ -247,7 +276,7 @@ def test_blends_may_not_follow_what_their_sources_may_not_follow() -> None:
 
 def test_every_take_of_the_neighbours_gives_one() -> None:
     library = load_cast("person", takes=3, behaviors=["walk_forward", "walk_left_15", "walk_short"])
-    full = with_families(library)
+    full = with_families(library, turns_deg=(7.5,))
     assert full.graph["walk_left_7.5"].clips == ("walk_left_7.5", "walk_left_7.5.1", "walk_left_7.5.2")
     takes = [full.clips[name] for name in full.graph["walk_left_7.5"].clips]
     assert [Move.of(clip.planar_path()).turn for clip in takes] == pytest.approx([np.radians(7.5)] * 3, abs=1e-3)
