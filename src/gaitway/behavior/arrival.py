@@ -122,16 +122,15 @@ def _least_bend(
 def _arrival(library: Library, plan: Plan, first: int, bend: Bend, name: str) -> Arrival:
     """The plan with its steps from one on cut from a bent motion."""
     sources = [library.clips[step.clip] for step in plan.steps[first:]]
-    motion, path = bent(_motion(sources), bend), bend.path
+    motion = bent(_motion(sources), bend)
     steps, clips, start = list(plan.steps[:first]), {}, 0
-    for number, (step, source) in enumerate(zip(plan.steps[first:], sources, strict=True), first):
-        rows = slice(start, start + len(source))
-        back = planar.compose(source.planar_path()[0], planar.inverse(path[start]))
-        own = _cut(motion, source, rows, back, f"{step.clip}~{name}-{number}")
+    for k, (step, source) in enumerate(zip(plan.steps[first:], sources, strict=True)):
+        before = sources[k - 1] if k > 0 else None
+        own = _cut(motion, start, bend.path[start], source, before, f"{step.clip}~{name}-{first + k}")
         clips[own.name] = own
-        steps.append(replace(step, clip=own.name, pose=_pose(path[start])))
-        start = rows.stop - 1
-    end = replace(plan, steps=tuple(steps), end_pose=_pose(path[-1]))
+        steps.append(replace(step, clip=own.name, pose=_pose(bend.path[start])))
+        start += len(source) - 1
+    end = replace(plan, steps=tuple(steps), end_pose=_pose(bend.path[-1]))
     return Arrival(end, clips, bend.strain)
 
 
@@ -145,11 +144,28 @@ def _motion(sources: Sequence[Clip]) -> Clip:
     )
 
 
-def _cut(motion: Clip, source: Clip, rows: slice, back: FloatArray, name: str) -> Clip:
-    """Frames of a motion, moved in the plan, as a clip like its source."""
+def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip | None, name: str) -> Clip:
+    """What became of a source clip in a motion that is bent, where the source itself lies in the plan.
+
+    Args:
+        motion: the bent motion.
+        start: the frame in which the clip begins.
+        pose: where the root is then; (3,).
+        source: the clip.
+        before: the one before it, whose last frame stands for its first in the motion.
+        name: of the result.
+    """
+    rows = slice(start, start + len(source))
     roots, turns = np.array(motion.root_positions[rows]), np.array(motion.rotations[rows])
+    back = planar.compose(source.planar_path()[0], planar.inverse(pose))
     roots[:, :2] = planar.transform_points(back, roots[:, :2])
     turns[:, 0] = rotations.multiply(rotations.from_yaw(back[2]), turns[:, 0])
+    if before is not None:  # their poses need not be the same; what was bent of one is bent of the other
+        change = rotations.multiply(rotations.conjugate(before.rotations[-1, 1:]), turns[0, 1:])
+        turns[0, 1:] = rotations.multiply(source.rotations[0, 1:], change)
+        turns[0, 0] = source.rotations[0, 0]
+        roots[0] = source.root_positions[0]
+        roots[0, 2] += motion.root_positions[start, 2] - before.root_positions[-1, 2]
     return replace(source, root_positions=roots, rotations=turns, name=name)
 
 
