@@ -13,8 +13,11 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
-from gaitway.behavior._traffic_kernels import TrafficArrays, end_slot, first_slot, stay_hit, traffic_hit
+from gaitway.behavior._traffic_kernels import TrafficArrays, end_slot, first_slot, group_hit, may_meet, stay_hit
 from gaitway.behavior.fields import Distances, FieldArrays, Labels, SpecialArrays
+
+_LOOSER = 0.1
+"""How much farther than the discs of a whole sweep those of its windows may reach [m]."""
 
 
 class ActionArrays(NamedTuple):
@@ -86,19 +89,22 @@ def static_hit(
 def timed_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int
 ) -> int:
-    """Whom an action meets that begins at time t and passes a kind of obstacle: index of the owner, or -1."""
-    windows, discs, starts = library.windows, library.timed, library.timed_starts
+    """What an action meets that begins at time t and passes a kind of obstacle: index of the group, or -1."""
+    windows, discs, starts, around = library.windows, library.timed, library.timed_starts, library.actions
+    u, v, r, until = around[a, 5], around[a, 6], around[a, 7] + _LOOSER, t + around[a, 4]
+    if not may_meet(traffic, first_slot(t), end_slot(until), x + c * u - s * v, y + s * u + c * v, r):
+        return -1
     for w in range(library.firsts[a, 1], library.firsts[a + 1, 1]):
         u, v = windows[w, 2], windows[w, 3]
         px, py, reach = x + c * u - s * v, y + s * u + c * v, windows[w, 4]
         for slot in range(first_slot(t + windows[w, 0]), end_slot(t + windows[w, 1])):
-            if traffic_hit(traffic, slot, px, py, reach, kind) < 0:
+            if group_hit(traffic, slot, px, py, reach, kind) < 0:
                 continue
             for k in range(starts[w], starts[w + 1]):
                 u, v = discs[k, 0], discs[k, 1]
-                owner = traffic_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2], kind)
-                if owner >= 0:
-                    return owner
+                group = group_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2], kind)
+                if group >= 0:
+                    return group
     return -1
 
 

@@ -21,8 +21,9 @@ from gaitway.behavior._check_kernels import (
     stays_free,
     timed_hit,
 )
+from gaitway.behavior._episode_kernels import Episodes, episode
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate
-from gaitway.behavior._traffic_kernels import TrafficArrays
+from gaitway.behavior._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 
 Numbers = npt.NDArray[np.int32]
@@ -30,6 +31,8 @@ Numbers = npt.NDArray[np.int32]
 GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)
 """How a slice of a search ends: it may go on, the goal is reached, nothing is left, memory is full, the start or the
 goal is blocked, or they lie in different parts of free space."""
+FREE, LATER, CLOSED = range(3)
+"""Whether an action can be done: now, perhaps later, or not at all."""
 ORDINARY, NEVER = -1, -2
 """Instead of the kind that an action passes."""
 STATIC, TRAFFIC, SPECIAL = range(3)
@@ -39,12 +42,12 @@ EMPTY = -1
 # entries of `Room.counts`
 NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES = range(7)
 # entries of a query
-START, GOAL, WEIGHT, BOUND, CLOSE, LAST, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
+START, GOAL, WEIGHT, BOUND, CLOSE, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
-must be below; how much nearer than it may somebody may stand at the start [m]; time after which nothing changes [s];
-bins of the closed set in a metre and in a whole turn."""
-_TICKS = 2.0
-"""Bins of the closed set in a second."""
+must be below; how much nearer than it may somebody may stand at the start [m]; bins of the closed set in a metre and in
+a whole turn."""
+LONGEST_WAIT = 60
+"""How often one may play the clip that stands still before doing something."""
 _LEAVING = 0.4
 """How far from the start [m] one may be as near to things as one is there."""
 _FOREMOST = 0.25
@@ -60,7 +63,7 @@ class Room(NamedTuple):
     states: FloatArray
     """x, y, heading, time, cost so far and estimate of the rest of each node; (N, 6)."""
     links: Numbers
-    """Parent, action, state and entry of the table of each node; (N, 4)."""
+    """Parent, action, state, entry of the table of each node, and clips waited before the action; (N, 5)."""
     heap: FloatArray
     """Cost and number of the nodes in the queue; (N, 2)."""
     table: IntArray
@@ -84,14 +87,13 @@ def mixed(seed: int, node: int, behavior: int) -> int:
 
 
 @kernel(borrows=True, inner=True)
-def key_of(x: float, y: float, heading: float, t: float, state: int, query: FloatArray) -> int:
-    """Number of the bin that a state lies in; after the last change of traffic, times are all the same."""
-    bins, turns, last = query[BINS], query[TURNS], query[LAST]
+def key_of(x: float, y: float, heading: float, number: int, state: int, query: FloatArray) -> int:
+    """Number of the bin that a state lies in, in an episode of its place."""
+    bins, turns = query[BINS], query[TURNS]
     column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
     turn = math.floor((heading + math.pi) * (turns / _TURN) + 0.5)
     turn = 0 if turn >= turns else turn
-    tick = (math.floor(max(min(t, last), -0.5) * _TICKS) + 1) & 0xFFF
-    return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | tick)
+    return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | (number & 0xFFF))
 
 
 @kernel(borrows=True, inner=True)
@@ -167,15 +169,14 @@ def sweep(room: Room) -> None:
 
 
 @kernel(borrows=True)
-def enlarge(old: Room, new: Room, query: FloatArray) -> None:
+def enlarge(old: Room, new: Room) -> None:
     """Carry a search over into more room."""
     for node in range(old.counts[NODES]):
         for k in range(6):
             new.states[node, k] = old.states[node, k]
-        for k in range(3):
+        for k in range(5):
             new.links[node, k] = old.links[node, k]
-        states = old.states
-        key = key_of(states[node, 0], states[node, 1], states[node, 2], states[node, 3], int(old.links[node, 2]), query)
+        key = old.table[old.links[node, 3], 0]
         place = place_of(new.table, key)
         new.table[place, 0], new.table[place, 1] = key, old.table[old.links[node, 3], 1]
         new.links[node, 3] = place
@@ -191,11 +192,11 @@ def begin(
     sweep(room)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
     h = estimate(x, y, heading, state, heuristic)
-    key = key_of(x, y, heading, t, state, query)
+    key = key_of(x, y, heading, 0, state, query)
     place = place_of(room.table, key)
     states, links = room.states, room.links
     states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
-    links[0, 0], links[0, 1], links[0, 2], links[0, 3] = -1, -1, state, place
+    links[0, 0], links[0, 1], links[0, 2], links[0, 3], links[0, 4] = -1, -1, state, place, 0
     room.table[place, 0], room.table[place, 1] = key, 0
     room.counts[NODES] = 1
     push(room.heap, states, room.counts, query[WEIGHT] * h, 0)
@@ -226,45 +227,136 @@ def reached(
 
 
 @kernel(borrows=True, inner=True)
+def add_node(
+    room: Room, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int, state: int,
+    x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
+) -> None:  # fmt: skip
+    """Put a node into its bin and the queue."""
+    states, links, counts, nearest = room.states, room.links, room.counts, room.nearest
+    node = counts[NODES]
+    counts[NODES] += 1
+    states[node, 0], states[node, 1], states[node, 2], states[node, 3] = x, y, heading, t
+    states[node, 4], states[node, 5] = g, h
+    links[node, 0], links[node, 1], links[node, 2], links[node, 3], links[node, 4] = parent, a, state, entry, waits
+    room.table[entry, 0], room.table[entry, 1] = key, node
+    push(room.heap, states, counts, g + query[WEIGHT] * h, node)
+    if h < nearest[0]:
+        nearest[0], counts[NEAREST] = h, node
+    if h < nearest[1] and library.states[state, 1] >= 0:
+        nearest[1], counts[RESTING] = h, node
+
+
+@kernel(borrows=True, inner=True)
 def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, room: Room, node: int, a: int,
-    kind: int, noted: bool,
-) -> bool:  # fmt: skip
-    """Whether a special action passes all that it is for, and nobody is met; if not, it is noted who was in the way."""
+    kind: int, t: float, noted: bool,
+) -> int:  # fmt: skip
+    """Whether an action that begins at time t passes all that it is for, and meets nobody; if not, it is noted whom.
+
+    Returns:
+        `FREE`, `LATER` if waiting may help, or `CLOSED`.
+    """
     states = room.states
-    x, y, heading, t = states[node, 0], states[node, 1], states[node, 2], states[node, 3]
+    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
     if kind >= 0:
         special = special_hit(library, fields.specials, kind, x, y, heading, t, a)
         if special >= 0:
             if noted and special < len(fields.specials.circles):
                 note(room, SPECIAL, x, y, special)
-            return False
+            return LATER
     if busy:
-        owner = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind)
-        if owner >= 0:
+        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind)
+        if group >= 0:
             if noted:
-                note(room, TRAFFIC, x, y, owner)
-            return False
-    return True
+                note(room, TRAFFIC, x, y, traffic.groups[group, OWNER])
+            return CLOSED if traffic.groups[group, END_SLOT] == FOREVER else LATER
+    return FREE
+
+
+@kernel(borrows=True, inner=True)
+def longest_stand(library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int) -> int:
+    """How often in a row one can stand still at a node, by action `rest`."""
+    states, actions = room.states, library.actions
+    x, y, c, s = states[node, 0], states[node, 1], math.cos(states[node, 2]), math.sin(states[node, 2])
+    count, t = 0, states[node, 3]
+    while count < LONGEST_WAIT and timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY) < 0:
+        count += 1
+        t += actions[rest, 4]
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def depart(
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, episodes: Episodes, room: Room,
+    query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
+    noted: bool, waits: int,
+) -> int:  # fmt: skip
+    """Among traffic, do an action as soon as it is free, and then for each later episode of the place it leads to.
+
+    Args:
+        library: its actions.
+        fields: of the world.
+        traffic: who is where and when.
+        episodes: of places.
+        room: memory.
+        query: see the names above.
+        node: where it begins.
+        a: the action; what always stands there is no hindrance to it.
+        state: in which it ends.
+        kind: of obstacle that it passes, or `ORDINARY`.
+        x: where it ends [m].
+        y: [m].
+        heading: [rad].
+        h: estimate from there.
+        noted: whether to note who is in the way.
+        waits: how often one can stand still before, if that is known, or -1.
+
+    Returns:
+        How often one can stand still before, if that is known by now, or -1.
+    """
+    states, table, counts, actions = room.states, room.table, room.counts, library.actions
+    rest = library.states[room.links[node, 2], 1]
+    begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
+    while g + h < query[BOUND] and counts[NODES] + 1 < len(states):
+        number, final = episode(traffic, episodes, x, y, begin + actions[a, 4])
+        if number != latest:
+            key = key_of(x, y, heading, number, state, query)
+            entry = place_of(table, key)
+            new = table[entry, 0] != key or states[table[entry, 1], 4] > g
+            answer = passes(library, fields, traffic, True, room, node, a, kind, begin, noted) if new else FREE
+            if new and answer == FREE:
+                end = begin + actions[a, 4]
+                add_node(room, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
+            if answer == CLOSED or (answer == FREE and final):
+                break
+            latest = number if answer == FREE else latest
+        if rest < 0:
+            break
+        waits = longest_stand(library, traffic, room, node, rest) if waits < 0 else waits
+        wait, noted = wait + 1, False
+        if wait > waits:
+            break
+        begin, g = begin + actions[rest, 4], g + actions[rest, 3]
+    return waits
 
 
 @kernel(borrows=True, inner=True)
 def expand(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
+    episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
 ) -> None:  # fmt: skip
     """Add what may come after a node: all behaviours that its state allows, one clip each (functions F, T and G)."""
     states, links, table, counts, nearest = room.states, room.links, room.table, room.counts, room.nearest
     actions, firsts, behaviors = library.actions, library.firsts, library.behaviors
     grid, place, field_of = fields.clearances, fields.place, fields.field_of
-    followers, own_states, static, heap = library.followers, library.states, library.static, room.heap
+    followers, own_states, static = library.followers, library.states, library.static
     x, y, heading, t, g = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
     c, s, state = math.cos(heading), math.sin(heading), links[node, 2]
     bits = near_bits(fields, x, y)
     leave = 0.0
     if math.hypot(x - states[0, 0], y - states[0, 1]) <= _LEAVING:
         leave = max(nearest[2], 0.0) + _LEEWAY
-    foremost = states[node, 5] <= nearest[0] + _FOREMOST
+    foremost, waits = states[node, 5] <= nearest[0] + _FOREMOST, -1
     for k in range(own_states[state, 0], own_states[state + 1, 0]):
         behavior = followers[k]
         a, takes = behaviors[behavior, 1], behaviors[behavior + 1, 1] - behaviors[behavior, 1]
@@ -277,42 +369,37 @@ def expand(
         turned = heading + actions[a, 2]
         heading1 = turned - _TURN * math.floor((turned + math.pi) / _TURN)
         g1, t1, state1 = g + actions[a, 3], t + actions[a, 4], behaviors[behavior, 0]
-        key = key_of(x1, y1, heading1, t1, state1, query)
+        number, final = episode(traffic, episodes, x1, y1, t1) if busy else (0, True)
+        key = key_of(x1, y1, heading1, number, state1, query)
         entry = place_of(table, key)
-        if table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
+        if final and table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
             continue
         h = estimate(x1, y1, heading1, state1, heuristic)
         if not g1 + h < query[BOUND]:
             continue
         counts[CHECKS] += 1
-        u, v, field = actions[a, 5], actions[a, 6], field_of[kind + 1]
+        noted, u, v, field = foremost and h < nearest[0], actions[a, 5], actions[a, 6], field_of[kind + 1]
         if clearance_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7]:
             disc = static_hit(static, firsts[a, 0], firsts[a + 1, 0], grid, place, field, leave, x, y, c, s)
             if disc >= 0:
-                if foremost and h < nearest[0]:
+                if noted:
                     u, v = static[disc, 0], static[disc, 1]
                     note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
-        noted = foremost and h < nearest[0]
-        if (busy or kind >= 0) and not passes(library, fields, traffic, busy, room, node, a, kind, noted):
-            continue
-        child = counts[NODES]
-        counts[NODES] += 1
-        states[child, 0], states[child, 1], states[child, 2], states[child, 3] = x1, y1, heading1, t1
-        states[child, 4], states[child, 5] = g1, h
-        links[child, 0], links[child, 1], links[child, 2], links[child, 3] = node, a, state1, entry
-        table[entry, 0], table[entry, 1] = key, child
-        push(heap, states, counts, g1 + query[WEIGHT] * h, child)
-        if h < nearest[0]:
-            nearest[0], counts[NEAREST] = h, child
-        if h < nearest[1] and own_states[state1, 1] >= 0:
-            nearest[1], counts[RESTING] = h, child
+        if busy:
+            waits = depart(
+                library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted,
+                waits,
+            )  # fmt: skip
+        elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, noted) == FREE:
+            add_node(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
 
 
 @kernel(borrows=True)
 def search_slice(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    heuristic: HeuristicArrays, room: Room, query: FloatArray, state: int, seed: int, until: int, anew: bool,
+    episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, state: int, seed: int, until: int,
+    anew: bool,
 ) -> tuple[int, int]:  # fmt: skip
     """Search until so many nodes have been expanded: how it ends, and the node that is at the goal.
 
@@ -322,9 +409,10 @@ def search_slice(
         passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
         traffic: who is where and when.
         busy: whether there is any traffic.
+        episodes: of places.
         heuristic: of the goal.
         room: memory, with the state of the search.
-        query: see the names above; (15,).
+        query: see the names above; (14,).
         state: of the behaviour graph at the start.
         seed: of the choice among clips.
         until: expanded nodes at which to stop.
@@ -334,7 +422,7 @@ def search_slice(
         code = begin(library, fields, heuristic, room, query, state)
         if code != GOING:
             return code, -1
-    counts, branches = room.counts, len(library.behaviors)
+    counts, branches = room.counts, len(library.behaviors) * (4 if busy else 1)
     while counts[QUEUED] > 0:
         if counts[EXPANDED] >= until:
             return GOING, -1
@@ -346,5 +434,5 @@ def search_slice(
         if reached(library, traffic, busy, room, query, node):
             return FOUND, node
         counts[EXPANDED] += 1
-        expand(library, fields, passing, traffic, busy, heuristic, room, query, seed, node)
+        expand(library, fields, passing, traffic, busy, episodes, heuristic, room, query, seed, node)
     return NOTHING, -1

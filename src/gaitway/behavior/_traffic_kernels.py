@@ -29,12 +29,15 @@ _TOUCH = 1e-6
 """Slots that are overlapped by less than this share of one are only touched."""
 _SIDE = 2**16
 """Cells beyond this many from the origin are not told apart."""
+ERA, BLOCK = 4, 1
+"""Slots in an era and cells in a block, along one side, as powers of two."""
 _STAYS = 0
 """Instead of a slot, in the keys of what stays for long; slot k has k + 1."""
 _FREE = -1
 """In place of a key."""
 
 Table = npt.NDArray[np.int32]
+Bits = npt.NDArray[np.bool_]
 # columns of `groups`
 FIRST_DISC, END_DISC, OWNER, KIND, FIRST_SLOT, END_SLOT = range(6)
 
@@ -54,6 +57,8 @@ class TrafficArrays(NamedTuple):
     """First and end disc, owner, kind or -1, first and end slot; (G, 6)."""
     discs: FloatArray
     """x, y and radius [m]; (D, 3)."""
+    busy: Bits
+    """Whether something may be in a block of cells in an era, by hash; (B,), a power of two, or empty."""
     last: int
     """After this slot nothing changes any more."""
 
@@ -61,10 +66,10 @@ class TrafficArrays(NamedTuple):
 def no_traffic() -> TrafficArrays:
     """Nobody anywhere."""
     keys, table, discs = np.empty(0, np.int64), np.empty((0, 6), np.int32), np.empty((0, 3))
-    heads, links = np.empty(0, np.int32), np.empty((0, 2), np.int32)
-    for array in (keys, heads, links, discs, table):
+    heads, links, busy = np.empty(0, np.int32), np.empty((0, 2), np.int32), np.empty(0, np.bool_)
+    for array in (keys, heads, links, discs, table, busy):
         array.setflags(write=False)
-    return TrafficArrays(keys, heads, links, discs, table, discs, 0)
+    return TrafficArrays(keys, heads, links, discs, table, discs, busy, 0)
 
 
 @kernel(borrows=True)
@@ -81,7 +86,14 @@ def end_slot(time: float) -> int:
 
 @kernel(borrows=True)
 def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
-    """Who is within a disc at some time of a slot: index of the owner, or -1.
+    """Who is within a disc at some time of a slot: index of the owner, or -1; see `group_hit`."""
+    group = group_hit(arrays, slot, x, y, r, passing)
+    return int(arrays.groups[group, OWNER]) if group >= 0 else -1
+
+
+@kernel(borrows=True)
+def group_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
+    """What is within a disc at some time of a slot: index of the group, or -1.
 
     Something that is there from time a to b [s] is tested in the slots from `first_slot(a)` up to `end_slot(b)`.
 
@@ -96,7 +108,7 @@ def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, 
     """
     keys, heads, links = arrays.keys, arrays.heads, arrays.links
     around, groups, discs = arrays.around, arrays.groups, arrays.discs
-    owner, mask, slot = -1, len(keys) - 1, max(slot, 0)
+    found, mask, slot = -1, len(keys) - 1, max(slot, 0)
     column, last_column = _cell(x - r), _cell(x + r)
     first_row, last_row = _cell(y - r), _cell(y + r)
     while column <= last_column and mask >= 0:  # one loop and one way out, or references to arrays are counted
@@ -124,12 +136,12 @@ def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, 
                             dx, dy = discs[disc, 0] - x, discs[disc, 1] - y
                             disc += 1
                             if dx * dx + dy * dy < reach * reach:
-                                owner = groups[group, OWNER]
+                                found = group
                                 disc, link, time, row, column = end, -1, _STAYS, last_row, last_column
                 time = _STAYS if time > _STAYS else -1
             row += 1
         column += 1
-    return int(owner)
+    return int(found)
 
 
 @kernel(borrows=True)
@@ -143,6 +155,26 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
         if owner >= 0:
             return owner
     return -1
+
+
+@kernel(borrows=True)
+def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r: float) -> bool:
+    """Whether something may come within a disc in some of the slots; if not, nothing does.
+
+    It looks at whole blocks of cells and eras of slots, and so answers for a whole motion at once.
+    """
+    busy = arrays.busy
+    mask, found = len(busy) - 1, False
+    first_era, last_era = max(first, 0) >> ERA, max(end - 1, 0) >> ERA
+    column, last_column = _cell(x - r) >> BLOCK, _cell(x + r) >> BLOCK
+    first_row, last_row = _cell(y - r) >> BLOCK, _cell(y + r) >> BLOCK
+    while column <= last_column and mask >= 0:
+        for row in range(first_row, last_row + 1):
+            found = found or busy[_hash(_STAYS, column, row) & mask]
+            for era in range(first_era, last_era + 1):
+                found = found or busy[_hash(era + 1, column, row) & mask]
+        column += 1
+    return bool(found)
 
 
 @kernel(borrows=True)
@@ -197,6 +229,7 @@ def link_groups(
     end: int,
     short: int,
     state: IntArray,
+    busy: Bits,
 ) -> None:
     """Put groups into the chains of their slots and cells, where there is room enough.
 
@@ -210,7 +243,9 @@ def link_groups(
         end: group after the last.
         short: what is there for more slots than this is put in once for all of them.
         state: number of links and of keys so far; (2,).
+        busy: as in `TrafficArrays`.
     """
+    mask = len(busy) - 1
     for group in range(first, end):
         start, stop = groups[group, FIRST_SLOT], groups[group, END_SLOT]
         times = range(start + 1, stop + 1) if stop - start <= short else range(_STAYS, _STAYS + 1)
@@ -221,6 +256,8 @@ def link_groups(
                     for row in range(_cell(y - r), _cell(y + r) + 1):
                         key = _key(time, column, row)
                         place = _find(keys, key, _hash(time, column, row))
+                        era = _STAYS if time == _STAYS else ((time - 1) >> ERA) + 1
+                        busy[_hash(era, column >> BLOCK, row >> BLOCK) & mask] = True
                         if keys[place] == _FREE:
                             keys[place] = key
                             heads[place] = -1

@@ -17,9 +17,10 @@ from gaitway._jit import compile_seconds
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._check_kernels import ActionArrays
+from gaitway.behavior._episode_kernels import PLACES, TICK, Episodes, no_episodes
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
 from gaitway.behavior._search_kernels import Room
-from gaitway.behavior._traffic_kernels import SLOT, TrafficArrays, no_traffic
+from gaitway.behavior._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import Plan, PlanStep, Pose, SearchResult, Status
 from gaitway.behavior.states import States
@@ -38,7 +39,9 @@ _UNREACHABLE = 10_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
 _CLOSE = 0.2
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
-_NO_TRAFFIC = no_traffic()
+_PLACES_SEEN = 8192
+"""Places whose episodes are known at a time."""
+_NO_TRAFFIC, _NO_EPISODES = no_traffic(), no_episodes()
 _MOST_TURNS = 32
 """Headings that a key of the closed set can tell apart."""
 _ANYTIME = (3.0, 1.5, 1.0)
@@ -148,6 +151,7 @@ class Searcher:
         self.room = _room(1 << 13)
         self._straight = straight_line(0.0, 0.0, 0.0, 0.0)
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
+        self._episodes = _NO_EPISODES
         self._passing: tuple[WorldFields, IntArray] | None = None
 
     def passing(self, fields: WorldFields) -> IntArray:
@@ -166,6 +170,20 @@ class Searcher:
         """The distance to a goal as the only estimate."""
         goal = np.array([*query.goal, query.tolerance, self.per_metre])
         return self._straight._replace(goal=read_only(goal))
+
+    def episodes(self, fields: WorldFields, traffic: TrafficArrays) -> Episodes:
+        """Memory for the episodes of places in a world, as long as its traffic changes."""
+        rows, columns = fields.arrays.labels.shape
+        (x, y, rate), ticks = fields.arrays.place.tolist(), traffic.last // TICK + 2
+        shape = (math.ceil(PLACES * rows / rate), math.ceil(PLACES * columns / rate))
+        known = self._episodes
+        if known.rows.shape != shape or known.used[1] > 2**30:
+            known = known._replace(rows=np.full(shape, -1, np.int32), used=np.zeros(2, np.int64))
+        if known.numbers.shape[1] != ticks:
+            known = known._replace(numbers=np.empty((_PLACES_SEEN, ticks), np.uint8))
+        known.used[0] = known.used[1]
+        self._episodes = known._replace(corner=_real([x, y]))
+        return self._episodes
 
     def start_state(self, behavior: str | None) -> int:
         """The state after a behaviour; None is that in which the first of the behaviours that stand still is."""
@@ -211,7 +229,7 @@ class _Run:
         self.busy = len(self.traffic.keys) > 0
         self.heuristics = searcher.straight(query) if heuristics is None else heuristics
         self.state = searcher.start_state(query.start_behavior)
-        self.last = (self.traffic.last + 1) * SLOT if self.busy else -1.0
+        self.episodes = searcher.episodes(fields, self.traffic) if self.busy else _NO_EPISODES
         self.expanded = self.checks = 0
 
     def result(self) -> SearchResult:
@@ -250,8 +268,8 @@ class _Run:
         until, anew = min(SLICE, limit), True
         while True:
             code, node = kernels.search_slice(
-                searcher.arrays, self.fields.arrays, passing, self.traffic, self.busy, self.heuristics, searcher.room,
-                query, self.state, self.query.seed, until, anew,
+                searcher.arrays, self.fields.arrays, passing, self.traffic, self.busy, self.episodes, self.heuristics,
+                searcher.room, query, self.state, self.query.seed, until, anew,
             )  # fmt: skip
             counts = searcher.room.counts
             anew = False
@@ -259,7 +277,7 @@ class _Run:
                 continue
             if code == kernels.FULL:
                 bigger = _room(2 * len(searcher.room.states), searcher.room)
-                kernels.enlarge(searcher.room, bigger, query)
+                kernels.enlarge(searcher.room, bigger)
                 searcher.room = bigger
             elif code != kernels.GOING or until >= limit or self.seconds > self.query.max_seconds:
                 self.expanded += int(counts[kernels.EXPANDED])
@@ -276,7 +294,7 @@ class _Run:
         leeway = math.tau if turned is None else query.heading_tolerance
         return read_only(np.array([
             x, y, heading, query.start_time, *query.goal, query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9,
-            weight, bound, _CLOSE, self.last, 1.0 / self.searcher.bins[0], self.searcher.bins[1],
+            weight, bound, _CLOSE, 1.0 / self.searcher.bins[0], self.searcher.bins[1],
         ]))  # fmt: skip
 
     def plan(self, node: int) -> Plan:
@@ -288,12 +306,21 @@ class _Run:
             path.append(parent)
         path.reverse()
         states, actions = room.states[path].tolist(), links[path, 1].tolist()
-        steps = tuple(
-            PlanStep(table.behaviors[self.searcher.behavior_of[a]], table.clips[a], (x, y, heading), t)
-            for (x, y, heading, t, _, _), a in zip(states, actions[1:], strict=False)
-        )
+        steps: list[PlanStep] = []
+        for (x, y, heading, t, _, _), state, a, waits in zip(
+            states, links[path, 2].tolist(), actions[1:], links[path[1:], 4].tolist(), strict=False
+        ):
+            for _ in range(waits):
+                rest = int(self.searcher.arrays.states[state, 1])
+                steps.append(self._step(rest, (x, y, heading), t))
+                t += float(table.durations[rest])
+            steps.append(self._step(a, (x, y, heading), t))
         x, y, heading, t, cost, _ = states[-1]
-        return Plan(steps, (x, y, heading), t, cost)
+        return Plan(tuple(steps), (x, y, heading), t, cost)
+
+    def _step(self, action: int, pose: Pose, t: float) -> PlanStep:
+        table = self.searcher.table
+        return PlanStep(table.behaviors[self.searcher.behavior_of[action]], table.clips[action], pose, t)
 
     def pose(self, node: int) -> Pose:
         """Where a node is."""
@@ -383,7 +410,7 @@ def _room(nodes: int, before: Room | None = None) -> Room:
     table[:, 0] = kernels.EMPTY
     return Room(
         states=np.empty((nodes, 6)),
-        links=np.empty((nodes, 4), dtype=np.int32),
+        links=np.empty((nodes, 5), dtype=np.int32),
         heap=np.empty((nodes, 2)),
         table=table,
         counts=np.zeros(7, dtype=np.int64) if before is None else before.counts,
@@ -421,9 +448,9 @@ def _action_arrays(
 
 
 def _followers(states: States, state: int) -> list[int]:
-    """Behaviours to try in a state: of those that go nowhere only the shortest; the others are to be looked at."""
+    """Behaviours to try in a state: all but those that go nowhere, since waiting comes with what is done after it."""
     every = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]].tolist()
-    return [b for b in every if not states.idle[b] or b == states.rest[state]]
+    return [b for b in every if not states.idle[b]]
 
 
 def _whole(values: npt.ArrayLike) -> IntArray:

@@ -96,6 +96,7 @@ class Traffic:
             _view(self._around),
             _view(self._groups),
             _view(self._discs),
+            _view(self._busy),
             self._last,
         )
 
@@ -208,7 +209,8 @@ class Traffic:
         needed = int(count_links(self._discs, self._groups, first, end, SHORT))
         self._links = _roomy(self._links, int(self._state[0]) + needed)
         link_groups(
-            self._keys, self._heads, self._links, self._discs, self._groups, first, end, SHORT, self._state
+            self._keys, self._heads, self._links, self._discs, self._groups, first, end, SHORT, self._state,
+            self._busy,
         )  # fmt: skip
 
     def _take_out(self, owner: int) -> None:
@@ -241,6 +243,7 @@ class Traffic:
     def _clear_chains(self, size: int) -> None:
         self._keys: IntArray = np.full(size, -1, dtype=np.int64)
         self._heads = np.full(size, -1, dtype=np.int32)
+        self._busy = np.zeros(size, dtype=np.bool_)
         self._state: IntArray = np.zeros(2, dtype=np.int64)
 
 
