@@ -24,7 +24,7 @@ from gaitway.library.body_discs import BodyDiscs
 from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
-CELL = 0.15
+CELL = 0.2
 """Side of a cell of the field [m], or as near to it as the cells of the world's fields allow."""
 KEPT = 64
 """Fields that are kept."""
@@ -169,7 +169,7 @@ class RouteFields:
 def _free(fields: WorldFields, radius: float) -> BoolArray:
     """Cells of the world's fields in which a root can be, whatever it is doing."""
     # squares of cells are apart less than a point of the one and a point of the other by two diagonals at most
-    least = 0.10
+    least = max(radius - 2.0 * math.sqrt(2.0) * fields.spec.cell, 0.0)
     free: BoolArray = np.any(fields.arrays.clearances > least, axis=0)
     for index in fields.troubles:
         footprint = fields.world.obstacles[index].shape.footprint()
