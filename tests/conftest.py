@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from tempfile import TemporaryDirectory
+
+import pytest
 from hypothesis import settings
 
 # the first example of a law may have to compile its kernels, which takes longer than any deadline
 settings.register_profile("gaitway", deadline=None)
 settings.load_profile("gaitway")
+
+# What takes long to compute is shared by all tests of one run, and by no other run.
+_CACHE = TemporaryDirectory(prefix="gaitway-tests-")
+os.environ["GAITWAY_CACHE"] = _CACHE.name
+
+
+def pytest_unconfigure() -> None:
+    _CACHE.cleanup()
+
+
+@pytest.fixture
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that compare what is computed twice."""
+    monkeypatch.setenv("GAITWAY_CACHE", "off")

@@ -188,7 +188,7 @@ def twin_cost(
     def free(pose: np.ndarray, action: int) -> bool:
         own = discs.static[discs.static_starts[action] : discs.static_starts[action + 1]]
         near = math.hypot(pose[0] - start[0], pose[1] - start[1]) <= 0.4
-        return bool((shortage(pose, own) <= (max(short, 0.0) + 0.05 if near else 0.0)).all())
+        return bool((shortage(pose, own) <= (max(short, 0.0) + 0.01 if near else 0.0)).all())
 
     def guess(pose: np.ndarray) -> float:
         away = math.hypot(pose[0] - query.goal[0], pose[1] - query.goal[1])

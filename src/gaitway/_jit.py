@@ -97,8 +97,8 @@ def kernel(
         inline: copy the body into each caller.
         borrows: for a function that makes no arrays: it only borrows those of its caller and does not count references
             to them. That is many times faster, and faster to compile, where arrays come in tuples.
-        inner: for a function that only other kernels call: it gets no door to Python, which takes long to compile where
-            there are many arrays. Python can call its `py_func`.
+        inner: for a function that only other kernels call: its machine code is copied into theirs, and it gets no door
+            to Python, which takes long to compile where there are many arrays. Python can call its `py_func`.
 
     Returns:
         The compiled function; its `py_func` is the original.
@@ -114,7 +114,7 @@ def kernel(
         if borrows:
             options["_nrt"] = False
         if inner:
-            options["no_cpython_wrapper"] = True
+            options |= {"no_cpython_wrapper": True, "forceinline": True}
         if inline:
             options["inline"] = "always"
         try:
@@ -123,6 +123,16 @@ def kernel(
             return _widened(numba.njit(cache=False, **options)(plain))
 
     return decorate if function is None else decorate(function)
+
+
+def direct(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiled code of a kernel itself, which does not look at the types of its arguments.
+
+    For a kernel whose arguments always have the same types: to look at those of fifty arrays takes longer than a short
+    search. It must have been called once; while it has more than one version, it is returned as it is.
+    """
+    versions = list(getattr(dispatcher, "overloads", {}).values())
+    return versions[0].entry_point if len(versions) == 1 else dispatcher
 
 
 def _widened(dispatcher: Any) -> Any:

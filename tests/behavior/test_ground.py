@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.audit import audit_take
-from gaitway.behavior.carriage import legs_of
 from gaitway.behavior.ground import LAYER
 from gaitway.behavior.synthesis import Performer, plans_to_take
 from gaitway.library.behavior import Library
 from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.legs import legs_of
 from gaitway.scene import load_scene
 from gaitway.take.model import Take
 from gaitway.world.terrain import Terrain

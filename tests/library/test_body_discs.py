@@ -227,6 +227,7 @@ def test_a_skeleton_of_one_joint_is_a_disc():
     np.testing.assert_allclose(discs.static[0, :2], 0.0, atol=2 * CELL)
 
 
+@pytest.mark.usefixtures("no_cache")
 def test_covers_are_the_same_every_time():
     clip = walking(0.4, 30.0)
     one, two = (body_discs(of(clip), action_table(of(clip))) for _ in range(2))

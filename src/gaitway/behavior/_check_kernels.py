@@ -13,6 +13,7 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
+from gaitway.behavior._distance_kernels import Squares
 from gaitway.behavior._traffic_kernels import (
     BEGIN,
     END,
@@ -32,7 +33,7 @@ from gaitway.behavior._traffic_kernels import (
     meets,
     stay_hit,
 )
-from gaitway.behavior.fields import Distances, FieldArrays, Labels, SpecialArrays
+from gaitway.behavior.fields import FieldArrays, Labels, SpecialArrays
 
 _LOOSER = 0.1
 """How much farther than the discs of a whole sweep those of its windows may reach [m]."""
@@ -68,17 +69,28 @@ class ActionArrays(NamedTuple):
 
 
 @kernel(borrows=True, inner=True)
-def clearance_at(grid: Distances, place: FloatArray, field: int, x: float, y: float) -> float:
-    """Distance [m] that a point keeps at least; 0 beyond the grid."""
-    column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
-    if not (0.0 <= column < grid.shape[2] and 0.0 <= row < grid.shape[1]):
+def square_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
+    """Squared distance [m^2] that a point keeps at least, see `distances`; 0 beyond the outer middles of cells."""
+    column, row = (x - place[0]) * place[2] - 0.5, (y - place[1]) * place[2] - 0.5
+    if not (0.0 <= column < grid.shape[2] - 1 and 0.0 <= row < grid.shape[1] - 1):
         return 0.0
-    return float(grid[field, int(row), int(column)])
+    # indices that cannot be negative need no test
+    i, j, one, f = np.uintp(row), np.uintp(column), np.uintp(1), np.uintp(field)
+    u, v = column - j, row - i
+    below = (1.0 - u) * grid[f, i, j] + u * grid[f, i, j + one]
+    above = (1.0 - u) * grid[f, i + one, j] + u * grid[f, i + one, j + one]
+    return float(max((1.0 - v) * below + v * above - (u * (1.0 - u) + v * (1.0 - v)) * place[3], 0.0))
+
+
+@kernel(borrows=True, inner=True)
+def clearance_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
+    """Distance [m] that a point keeps at least."""
+    return math.sqrt(square_at(grid, place, field, x, y))
 
 
 @kernel(borrows=True, inner=True)
 def static_hit(
-    discs: FloatArray, first: int, end: int, grid: Distances, place: FloatArray, field: int, leave: float,
+    discs: FloatArray, first: int, end: int, grid: Squares, place: FloatArray, field: int, leave: float,
     x: float, y: float, c: float, s: float,
 ) -> int:  # fmt: skip
     """The first of some discs that comes nearer than it may to what stands there, or -1.
@@ -87,9 +99,9 @@ def static_hit(
         discs: seen from the pose at (x, y) that faces (c, s).
         first: of the discs.
         end: of the discs.
-        grid: clearances.
+        grid: squared distances.
         place: of the grid.
-        field: which of the clearances.
+        field: which of them.
         leave: how much nearer than its radius a disc may come [m].
         x: [m].
         y: [m].
@@ -97,8 +109,8 @@ def static_hit(
         s: sine of the heading.
     """
     for k in range(first, end):
-        u, v = discs[k, 0], discs[k, 1]
-        if clearance_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < discs[k, 2] - leave:
+        u, v, reach = discs[k, 0], discs[k, 1], max(discs[k, 2] - leave, 0.0)
+        if square_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < reach * reach:
             return k
     return -1
 
@@ -255,7 +267,7 @@ def shortage(library: ActionArrays, fields: FieldArrays, x: float, y: float, hea
     worst = -np.inf
     for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
         u, v = discs[k, 0], discs[k, 1]
-        room = clearance_at(fields.clearances, fields.place, 0, x + c * u - s * v, y + s * u + c * v)
+        room = clearance_at(fields.squares, fields.place, 0, x + c * u - s * v, y + s * u + c * v)
         worst = max(worst, discs[k, 2] - room)
     return worst
 

@@ -68,6 +68,12 @@ def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> Heu
 
 @kernel(borrows=True)
 def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
+    """As `estimate_at`, for Python."""
+    return estimate_at(x, y, heading, state, arrays)
+
+
+@kernel(borrows=True, inner=True)
+def estimate_at(x: float, y: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
     """Least cost from a pose to the goal; infinity where the goal cannot be reached from there.
 
     Args:
@@ -79,7 +85,7 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
     """
     goal = arrays.goal
     along, aside = goal[0] - x, goal[1] - y
-    away = math.hypot(along, aside)
+    away = math.sqrt(along * along + aside * aside)
     straight = max(away - goal[2], 0.0) * float(goal[3])
     cost = straight
     if arrays.near.size > 0:
@@ -99,7 +105,7 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
     return float(cost)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def _near(along: float, aside: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
     """Cost beyond that of the straight line to a goal near by, seen from the character in the world's directions."""
     cosine, sine = math.cos(heading), math.sin(heading)
@@ -109,7 +115,7 @@ def _near(along: float, aside: float, heading: float, state: int, arrays: Heuris
     return float(arrays.near[state, row, column])
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays) -> float:
     """Cost beyond that of the straight line to a goal far away in a direction seen from the character [rad]."""
     bin_, most = _bin(direction, arrays.far.shape[2]), 0.0
@@ -118,7 +124,7 @@ def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays)
     return most
 
 
-@kernel
+@kernel(borrows=True, inner=True)
 def _bin(direction: float, count: int) -> int:
     """In which of so many equal parts of a turn from -pi on a direction lies."""
     turns = direction / _TURN + 0.5

@@ -12,17 +12,17 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import (
     ActionArrays,
-    clearance_at,
     near_bits,
     parts_meet,
     shortage,
     special_hit,
+    square_at,
     static_hit,
     stays_free,
     timed_hit,
 )
 from gaitway.behavior._episode_kernels import Episodes, episode
-from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
 from gaitway.behavior._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 
@@ -40,21 +40,24 @@ STATIC, TRAFFIC, SPECIAL = range(3)
 EMPTY = -1
 """Key of an entry of the table that is not used."""
 # entries of `Room.counts`
-NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES = range(7)
+NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
 # entries of a query
 START, GOAL, WEIGHT, BOUND, CLOSE, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
 must be below; how much nearer than it may somebody may stand at the start [m]; bins of the closed set in a metre and in
 a whole turn."""
+_SPAN = 1024
+"""Entries of the table that a search begins with: what is small stays in the processor's cache."""
 LONGEST_WAIT = 60
 """How often one may play the clip that stands still before doing something."""
 _LEAVING = 0.4
 """How far from the start [m] one may be as near to things as one is there."""
 _FOREMOST = 0.25
 """Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
-_LEEWAY = 0.05
+_LEEWAY = 0.01
 """And how much nearer [m], since behaviours differ in the room that they take to begin with."""
 _TURN = 2.0 * math.pi
+_PER_RADIAN = 1.0 / _TURN
 
 
 class Room(NamedTuple):
@@ -64,14 +67,20 @@ class Room(NamedTuple):
     """x, y, heading, time, cost so far and estimate of the rest of each node; (N, 6)."""
     links: Numbers
     """Parent, action, state, entry of the table of each node, and clips waited before the action; (N, 5)."""
+    keys: IntArray
+    """Bin of each node; (N,)."""
     heap: FloatArray
     """Cost and number of the nodes in the queue; (N, 2)."""
     table: IntArray
-    """Keys of bins, and the best node in each; (H, 2)."""
+    """Keys of bins, and the best node in each; (H, 2). A search uses the first `SPAN` entries."""
     counts: IntArray
-    """See the names above; (7,)."""
+    """See the names above; (8,)."""
     nearest: FloatArray
     """Estimate at the node nearest to the goal, at the nearest where one can stay, what the start lacks [m]; (3,)."""
+    laid: FloatArray
+    """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
+    chosen: IntArray
+    """Which they are: action, state, key of the bin, and where that is or begins to be looked for; (B, 4)."""
     notes: FloatArray
     """What stood in the way: what it was, x, y, and kind or owner; the latest, round and round; (L, 4)."""
 
@@ -87,21 +96,33 @@ def mixed(seed: int, node: int, behavior: int) -> int:
 
 
 @kernel(borrows=True, inner=True)
+def wrapped(heading: float) -> float:
+    """A heading from -pi up to pi, of one that is less than a turn beyond."""
+    return heading - _TURN if heading >= math.pi else heading + _TURN if heading < -math.pi else heading
+
+
+@kernel(borrows=True, inner=True)
 def key_of(x: float, y: float, heading: float, number: int, state: int, query: FloatArray) -> int:
     """Number of the bin that a state lies in, in an episode of its place."""
     bins, turns = query[BINS], query[TURNS]
     column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
-    turn = math.floor((heading + math.pi) * (turns / _TURN) + 0.5)
+    turn = math.floor((heading + math.pi) * turns * _PER_RADIAN + 0.5)
     turn = 0 if turn >= turns else turn
     return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | (number & 0xFFF))
 
 
 @kernel(borrows=True, inner=True)
-def place_of(table: IntArray, key: int) -> int:
-    """Where a key is in the table, or the free entry where it would be."""
-    mask = len(table) - 1
+def home_of(key: int) -> int:
+    """Where a key would be in a table without an end, if it were alone."""
     value = ((key & 0x7FFFFFFF) * 0x9E3779B1) ^ ((key >> 31) * 0x45D9F3B)
-    place = (value ^ (value >> 29)) & mask
+    return value ^ (value >> 29)
+
+
+@kernel(borrows=True, inner=True)
+def place_of(table: IntArray, span: int, home: int, key: int) -> int:
+    """Where a key is among the first entries of the table, or the free entry where it would be."""
+    mask = span - 1
+    place = home & mask
     while table[place, 0] != EMPTY and table[place, 0] != key:
         place = (place + 1) & mask
     return place
@@ -176,12 +197,33 @@ def enlarge(old: Room, new: Room) -> None:
             new.states[node, k] = old.states[node, k]
         for k in range(5):
             new.links[node, k] = old.links[node, k]
-        key = old.table[old.links[node, 3], 0]
-        place = place_of(new.table, key)
-        new.table[place, 0], new.table[place, 1] = key, old.table[old.links[node, 3], 1]
-        new.links[node, 3] = place
+        new.keys[node], new.links[node, 3] = old.keys[node], old.table[old.links[node, 3], 1]
     for k in range(old.counts[QUEUED]):
         new.heap[k, 0], new.heap[k, 1] = old.heap[k, 0], old.heap[k, 1]
+    fill(new)
+
+
+@kernel(borrows=True, inner=True)
+def widen(room: Room) -> None:
+    """Use twice as many entries of the table."""
+    table, links, counts = room.table, room.links, room.counts
+    for node in range(counts[NODES]):
+        links[node, 3] = table[links[node, 3], 1]
+    for place in range(counts[SPAN]):
+        table[place, 0] = EMPTY
+    counts[SPAN] *= 2
+    fill(room)
+
+
+@kernel(borrows=True, inner=True)
+def fill(room: Room) -> None:
+    """Put all bins into an empty table; the best node in the bin of each is where its entry will be."""
+    links, table = room.links, room.table
+    for node in range(room.counts[NODES]):
+        key = room.keys[node]
+        place = place_of(table, room.counts[SPAN], home_of(key), key)
+        table[place, 0], table[place, 1] = key, links[node, 3]
+        links[node, 3] = place
 
 
 @kernel(borrows=True, inner=True)
@@ -191,12 +233,14 @@ def begin(
     """Forget what was and put the start in; `GOING`, or why there can be no plan."""
     sweep(room)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
-    h = estimate(x, y, heading, state, heuristic)
+    h = estimate_at(x, y, heading, state, heuristic)
     key = key_of(x, y, heading, 0, state, query)
-    place = place_of(room.table, key)
+    room.counts[SPAN] = _SPAN
+    place = place_of(room.table, _SPAN, home_of(key), key)
     states, links = room.states, room.links
     states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
     links[0, 0], links[0, 1], links[0, 2], links[0, 3], links[0, 4] = -1, -1, state, place, 0
+    room.keys[0] = key
     room.table[place, 0], room.table[place, 1] = key, 0
     room.counts[NODES] = 1
     push(room.heap, states, room.counts, query[WEIGHT] * h, 0)
@@ -224,26 +268,6 @@ def reached(
     if rest < 0 or abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL + 4]:
         return False
     return not busy or stays_free(library, traffic, x, y, heading, states[node, 3], rest)
-
-
-@kernel(borrows=True, inner=True)
-def add_node(
-    room: Room, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int, state: int,
-    x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
-) -> None:  # fmt: skip
-    """Put a node into its bin and the queue."""
-    states, links, counts, nearest = room.states, room.links, room.counts, room.nearest
-    node = counts[NODES]
-    counts[NODES] += 1
-    states[node, 0], states[node, 1], states[node, 2], states[node, 3] = x, y, heading, t
-    states[node, 4], states[node, 5] = g, h
-    links[node, 0], links[node, 1], links[node, 2], links[node, 3], links[node, 4] = parent, a, state, entry, waits
-    room.table[entry, 0], room.table[entry, 1] = key, node
-    push(room.heap, states, counts, g + query[WEIGHT] * h, node)
-    if h < nearest[0]:
-        nearest[0], counts[NEAREST] = h, node
-    if h < nearest[1] and library.states[state, 1] >= 0:
-        nearest[1], counts[RESTING] = h, node
 
 
 @kernel(borrows=True, inner=True)
@@ -286,6 +310,58 @@ def longest_stand(library: ActionArrays, traffic: TrafficArrays, room: Room, nod
 
 
 @kernel(borrows=True, inner=True)
+def lay(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, room: Room, query: FloatArray, seed: int, node: int
+) -> int:
+    """Lay down what may come after a node: all behaviours that its state allows, one clip each (functions F and T).
+
+    Returns:
+        How many rows of `Room.laid` and `Room.chosen` are filled.
+    """
+    states, actions, behaviors, laid, chosen = room.states, library.actions, library.behaviors, room.laid, room.chosen
+    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
+    c, s, state, bits = math.cos(heading), math.sin(heading), room.links[node, 2], near_bits(fields, x, y)
+    count = 0
+    for k in range(library.states[state, 0], library.states[state + 1, 0]):
+        behavior = library.followers[k]
+        a, takes = behaviors[behavior, 1], behaviors[behavior + 1, 1] - behaviors[behavior, 1]
+        if takes > 1:
+            a += (mixed(seed, node, behavior) * takes) >> 30
+        kind = passing[a]
+        if kind != ORDINARY and (kind == NEVER or not (bits >> kind) & 1):
+            continue
+        x1, y1 = x + c * actions[a, 0] - s * actions[a, 1], y + s * actions[a, 0] + c * actions[a, 1]
+        heading1, state1 = wrapped(heading + actions[a, 2]), behaviors[behavior, 0]
+        key = key_of(x1, y1, heading1, 0, state1, query)
+        laid[count, 0], laid[count, 1], laid[count, 2] = x1, y1, heading1
+        chosen[count, 0], chosen[count, 1], chosen[count, 2] = a, state1, key
+        chosen[count, 3] = home_of(key) & (room.counts[SPAN] - 1)
+        count += 1
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def add(
+    room: Room, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int, state: int,
+    x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
+) -> None:  # fmt: skip
+    """Put a node into its bin and the queue."""
+    states, links, counts, nearest = room.states, room.links, room.counts, room.nearest
+    node = int(counts[NODES])
+    counts[NODES] += 1
+    states[node, 0], states[node, 1], states[node, 2], states[node, 3] = x, y, heading, t
+    states[node, 4], states[node, 5] = g, h
+    links[node, 0], links[node, 1], links[node, 2], links[node, 3], links[node, 4] = parent, a, state, entry, waits
+    room.keys[node] = key
+    room.table[entry, 0], room.table[entry, 1] = key, node
+    push(room.heap, states, counts, g + query[WEIGHT] * h, node)
+    if h < nearest[0]:
+        nearest[0], counts[NEAREST] = h, node
+    if h < nearest[1] and library.states[state, 1] >= 0:
+        nearest[1], counts[RESTING] = h, node
+
+
+@kernel(borrows=True, inner=True)
 def depart(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, episodes: Episodes, room: Room,
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
@@ -317,16 +393,16 @@ def depart(
     states, table, counts, actions = room.states, room.table, room.counts, library.actions
     rest = library.states[room.links[node, 2], 1]
     begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
-    while g + h < query[BOUND] and counts[NODES] + 1 < len(states):
+    while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
         number, final = episode(traffic, episodes, x, y, begin + actions[a, 4])
         if number != latest:
             key = key_of(x, y, heading, number, state, query)
-            entry = place_of(table, key)
+            entry = place_of(table, counts[SPAN], home_of(key), key)
             new = table[entry, 0] != key or states[table[entry, 1], 4] > g
             answer = passes(library, fields, traffic, True, room, node, a, kind, begin, noted) if new else FREE
             if new and answer == FREE:
                 end = begin + actions[a, 4]
-                add_node(room, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
+                add(room, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
@@ -345,54 +421,56 @@ def expand(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
 ) -> None:  # fmt: skip
-    """Add what may come after a node: all behaviours that its state allows, one clip each (functions F, T and G)."""
-    states, links, table, counts, nearest = room.states, room.links, room.table, room.counts, room.nearest
-    actions, firsts, behaviors = library.actions, library.firsts, library.behaviors
-    grid, place, field_of = fields.clearances, fields.place, fields.field_of
-    followers, own_states, static = library.followers, library.states, library.static
-    x, y, heading, t, g = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
-    c, s, state = math.cos(heading), math.sin(heading), links[node, 2]
-    bits = near_bits(fields, x, y)
-    leave = 0.0
-    if math.hypot(x - states[0, 0], y - states[0, 1]) <= _LEAVING:
-        leave = max(nearest[2], 0.0) + _LEEWAY
+    """Add all nodes that may come after one, if nothing is in the way and nothing cheaper leads there (function G)."""
+    states, table, counts, nearest, laid, chosen = (
+        room.states,
+        room.table,
+        room.counts,
+        room.nearest,
+        room.laid,
+        room.chosen,
+    )
+    actions, firsts, static = library.actions, library.firsts, library.static
+    grid, place = fields.squares, fields.place
+    x, y, t, g = states[node, 0], states[node, 1], states[node, 3], states[node, 4]
+    c, s = math.cos(states[node, 2]), math.sin(states[node, 2])
+    leave = leeway(room, x, y)
     foremost, waits = states[node, 5] <= nearest[0] + _FOREMOST, -1
-    for k in range(own_states[state, 0], own_states[state + 1, 0]):
-        behavior = followers[k]
-        a, takes = behaviors[behavior, 1], behaviors[behavior + 1, 1] - behaviors[behavior, 1]
-        if takes > 1:
-            a += (mixed(seed, node, behavior) * takes) >> 30
-        kind = passing[a]
-        if kind != ORDINARY and (kind == NEVER or not (bits >> kind) & 1):
+    for k in range(lay(library, fields, passing, room, query, seed, node)):
+        a, state1, key = chosen[k, 0], chosen[k, 1], chosen[k, 2]
+        g1, t1 = g + actions[a, 3], t + actions[a, 4]
+        entry = place_of(table, counts[SPAN], chosen[k, 3], key)
+        if not busy and table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
             continue
-        x1, y1 = x + c * actions[a, 0] - s * actions[a, 1], y + s * actions[a, 0] + c * actions[a, 1]
-        turned = heading + actions[a, 2]
-        heading1 = turned - _TURN * math.floor((turned + math.pi) / _TURN)
-        g1, t1, state1 = g + actions[a, 3], t + actions[a, 4], behaviors[behavior, 0]
-        number, final = episode(traffic, episodes, x1, y1, t1) if busy else (0, True)
-        key = key_of(x1, y1, heading1, number, state1, query)
-        entry = place_of(table, key)
-        if final and table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
-            continue
-        h = estimate(x1, y1, heading1, state1, heuristic)
+        h = estimate_at(laid[k, 0], laid[k, 1], laid[k, 2], state1, heuristic)
         if not g1 + h < query[BOUND]:
             continue
         counts[CHECKS] += 1
-        noted, u, v, field = foremost and h < nearest[0], actions[a, 5], actions[a, 6], field_of[kind + 1]
-        if clearance_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7]:
+        kind, noted = passing[a], foremost and h < nearest[0]
+        u, v, field = actions[a, 5], actions[a, 6], fields.field_of[kind + 1]
+        if square_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7] * actions[a, 7]:
             disc = static_hit(static, firsts[a, 0], firsts[a + 1, 0], grid, place, field, leave, x, y, c, s)
             if disc >= 0:
                 if noted:
                     u, v = static[disc, 0], static[disc, 1]
                     note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
+        x1, y1, heading1 = laid[k, 0], laid[k, 1], laid[k, 2]
         if busy:
             waits = depart(
                 library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted,
                 waits,
             )  # fmt: skip
         elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, noted) == FREE:
-            add_node(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
+            add(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
+
+
+@kernel(borrows=True, inner=True)
+def leeway(room: Room, x: float, y: float) -> float:
+    """How much nearer to things than usual one may be at a place, which is more than nothing near the start [m]."""
+    along, aside = x - room.states[0, 0], y - room.states[0, 1]
+    near = along * along + aside * aside <= _LEAVING * _LEAVING
+    return max(room.nearest[2], 0.0) + _LEEWAY if near else 0.0
 
 
 @kernel(borrows=True)
@@ -426,8 +504,10 @@ def search_slice(
     while counts[QUEUED] > 0:
         if counts[EXPANDED] >= until:
             return GOING, -1
-        if counts[NODES] + branches > len(room.states) or 2 * (counts[NODES] + branches) > len(room.table):
+        if counts[NODES] + branches > len(room.states):
             return FULL, -1
+        if 2 * (counts[NODES] + branches) > counts[SPAN]:
+            widen(room)
         node = pop(room.heap, room.states, counts)
         if room.table[room.links[node, 3], 1] != node:
             continue  # a cheaper way into its bin was found after it was put in
@@ -436,3 +516,23 @@ def search_slice(
         counts[EXPANDED] += 1
         expand(library, fields, passing, traffic, busy, episodes, heuristic, room, query, seed, node)
     return NOTHING, -1
+
+
+@kernel
+def trace(library: ActionArrays, states: FloatArray, links: Numbers, node: int) -> FloatArray:
+    """The way to a node: x, y, heading, time and cost of every step, and its action; the end has -1; (N, 6)."""
+    count, at = 0, node
+    while at >= 0:
+        count, at = count + 1 + links[at, 4], links[at, 0]
+    out, row, action, waits = np.empty((count, 6)), count, -1, 0
+    while node >= 0:
+        rest = library.states[links[node, 2], 1]
+        for wait in range(waits, -1, -1):
+            row -= 1
+            for k in range(5):
+                out[row, k] = states[node, k]
+            if wait > 0:
+                out[row, 3] += wait * library.actions[rest, 4]
+            out[row, 5] = action if wait == waits else rest
+        action, waits, node = links[node, 1], links[node, 4], links[node, 0]
+    return out

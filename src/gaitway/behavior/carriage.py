@@ -6,7 +6,7 @@ hooves and feet that rest are led to where they rested, each leg as a limb of tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -17,7 +17,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import bridge
 from gaitway.motion.ik import set_limb, two_bone
-from gaitway.motion.skeleton import Skeleton
+from gaitway.motion.legs import Leg, legs_of
 from gaitway.world.world import World
 
 _WHEEL_S, _TRUNK_S = 0.02, 0.06
@@ -26,18 +26,6 @@ _ROUNDS = 4
 """Tilting moves what stands on the ground, and so the ground under it; this often is enough."""
 _FADE_S = 0.1
 """Time over which a leg goes back to the body's own motion where no other stance follows [s]."""
-_LIMB = 5
-"""A leg is led by no more than so many of its joints; a shoulder blade stays with the trunk."""
-
-
-@dataclass(frozen=True)
-class Leg:
-    """A leg that ends in contact points."""
-
-    joints: tuple[int, int, int]
-    """Where it swings, where it bends, and the joint that carries the points."""
-    columns: tuple[int, ...]
-    """Its contact points."""
 
 
 def carried(clip: Clip, world: World) -> Clip:
@@ -55,35 +43,6 @@ def carried(clip: Clip, world: World) -> Clip:
     for leg in legs:
         moved = _led(clip, moved, leg, points, world)
     return moved
-
-
-def legs_of(skeleton: Skeleton) -> tuple[Leg, ...]:
-    """The legs that carry contact points: from each point's joint up to where the leg leaves the trunk."""
-    roles = skeleton.roles
-    legs: dict[int, Leg] = {}
-    for column, point in enumerate(skeleton.contact_points):
-        side = point.name.partition("_")[0]
-        chain = tuple(roles.get(f"{side}_{part}", -1) for part in ("hip", "knee", "ankle"))
-        if min(chain) < 0 or point.rolls:
-            chain = _chain(skeleton, point.joint)
-        if len(set(chain)) == 3:
-            known = legs.get(chain[0], Leg(chain, ()))  # type: ignore[arg-type]
-            legs[chain[0]] = replace(known, columns=(*known.columns, column))
-    return tuple(legs.values())
-
-
-def _chain(skeleton: Skeleton, end: int) -> tuple[int, ...]:
-    """Top, middle and end of the limb that a joint is the end of; in the middle it is bent most at rest."""
-    joints = [end]
-    while len(joints) < _LIMB and skeleton.parents[joints[-1]] >= 0:
-        above = int(skeleton.parents[joints[-1]])
-        if len(skeleton.children(above)) > 1:
-            break
-        joints.append(above)
-    rest = skeleton.rest_positions
-    line = rest[joints[-1]] - rest[end]
-    off = [float(np.linalg.norm(np.cross(rest[j] - rest[end], line))) for j in joints]
-    return joints[-1], joints[int(np.argmax(off))], end
 
 
 def _stand(clip: Clip, feet: FloatArray) -> FloatArray:
@@ -127,7 +86,7 @@ def _plane(places: FloatArray, heights: FloatArray) -> FloatArray:
 
 def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) -> Clip:
     """The moved clip with the stances of one leg where they are in the plan of the level clip, on the ground."""
-    first, second, last = leg.joints
+    last = leg.joints[2]
     if clip.contacts is None:
         return moved
     known = np.asarray(clip.contacts[:, leg.columns].any(axis=1))
@@ -145,6 +104,20 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
         shift[rows] = goal - positions[rows, last]
         turn[rows] = rotations.to_rotation_vector(rotations.multiply(wanted, rotations.conjugate(turns[rows, last])))
     shift, turn = (bridge(v, known, clip.fps, _FADE_S) for v in (shift, turn))
+    return lead(moved, leg, shift, turn)
+
+
+def lead(clip: Clip, leg: Leg, shift: FloatArray, turn: FloatArray) -> Clip:
+    """The clip with the end of one leg moved and turned; the leg follows as a limb of two parts.
+
+    Args:
+        clip: the motion.
+        leg: one of `legs_of` its skeleton.
+        shift: how far its end is moved in each frame, in world axes [m]; (F, 3).
+        turn: how it is turned, as rotation vectors in world axes [rad]; (F, 3).
+    """
+    first, second, last = leg.joints
+    positions, turns = clip.joint_transforms()
     pole = positions[:, second] - 0.5 * (positions[:, first] + positions[:, last])
     pole /= np.maximum(np.linalg.norm(pole, axis=-1, keepdims=True), 1e-9)
     limb = positions[:, first], positions[:, second], positions[:, last]
@@ -152,9 +125,9 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
     idle = np.abs(shift).max(axis=1) < 1e-9
     upper[idle], lower[idle] = turns[idle, first], turns[idle, second]
     end = rotations.multiply(rotations.from_rotation_vector(turn), turns[:, last])
-    local = np.array(moved.rotations)
+    local = np.array(clip.rotations)
     set_limb(local, turns, clip.skeleton.parents.tolist(), leg.joints, (upper, lower, end))
-    return replace(moved, rotations=rotations.normalize(local))
+    return replace(clip, rotations=rotations.normalize(local))
 
 
 def _normal(world: World, place: FloatArray, reach: float = 0.05) -> FloatArray:

@@ -30,7 +30,7 @@ _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
 _SWAY = 0.03
 """How far the root of somebody who stands may be from where it stopped [m]."""
-_CLOSE = 0.2
+_CLOSE = 0.08
 """As in a search: how much nearer to things than a plan may come somebody may stand at the start [m]."""
 
 

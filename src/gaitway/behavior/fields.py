@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,14 +11,16 @@ import numpy.typing as npt
 import scipy
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
-from gaitway.world import _clearance_kernels
-from gaitway.world.body_band import BODY_BAND, Band
+from gaitway.behavior import _distance_kernels, distances
+from gaitway.behavior._distance_kernels import Squares
+from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint
 from gaitway.world.clearance import Components
-from gaitway.world.exact import footprint_distance
-from gaitway.world.grid import GridSpec
+from gaitway.world.footprint import Footprint, Outlines
+from gaitway.world.grid import Bounds, GridSpec
+from gaitway.world.height_grid import HeightGrid
 from gaitway.world.mover import Mover
-from gaitway.world.obstacle import PASSABLE, Obstacle
-from gaitway.world.occupancy import MaskArray, Occupancy, layer_kinds
+from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+from gaitway.world.occupancy import MaskArray, layer_kinds
 from gaitway.world.raster import rasterise
 from gaitway.world.regions import BEHAVIOR_KINDS, Reach, near, obstruction
 from gaitway.world.world import World
@@ -32,7 +34,6 @@ OVERHANG = 0.1
 _THINNEST = 0.1
 """No body is thinner around its root [m]."""
 
-Distances = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.int32]
 
 
@@ -57,12 +58,13 @@ class SpecialArrays(NamedTuple):
 class FieldArrays(NamedTuple):
     """What the search kernel sees of a world; all arrays are read-only."""
 
-    clearances: Distances
-    """Distance [m] that every point of a cell keeps at least; (fields, rows, columns)."""
+    squares: Squares
+    """Squared distance [m^2] of the middle of each cell from what is in the way, see `distances`; (fields, rows,
+    columns)."""
     field_of: IntArray
     """Which of them holds for a body that nothing lets pass, and then for one that passes each kind; (K + 1,)."""
     place: FloatArray
-    """x and y of the lower left corner [m], and cells in a metre; (3,)."""
+    """x and y of the lower left corner [m], cells in a metre, and the square of a cell's side [m^2]; (4,)."""
     near: MaskArray
     """Bit k where motions that pass kind k may begin; (rows, columns), or (1, 1) where nothing can be passed."""
     labels: Labels
@@ -108,50 +110,51 @@ class WorldFields:
             who: name of the library, for the reasons.
         """
         spec = cell if isinstance(cell, GridSpec) else _spec(world, cell)
-        x0, y0, x1, y1 = world.bounds
-        wider = replace(world, bounds=(x0 - OVERHANG, y0 - OVERHANG, x1 + OVERHANG, y1 + OVERHANG), movers=())
-        grid = Occupancy.of(wider, spec, 0.0, band=band, max_slope=max_slope)
+        outlines = [_in_the_way(world, o, band) for o in world.obstacles]
         resting = [(b, e, o) for mover in world.movers for b, e, o in resting_phases(mover) if o.special]
         kinds = tuple(kind for kind in layer_kinds(world)[1:])
         listed = [(-np.inf, np.inf, o) for o in world.obstacles if o.special] + resting
         listed.sort(key=lambda entry: kinds.index(entry[2].kind))
         troubles = {i: reason for i, o in enumerate(world.obstacles)
                     if (reason := obstruction(o, reaches, who, ground=_ground(world, o)[0])) is not None}  # fmt: skip
-        static_kinds = {o.kind for o in world.obstacles}
-        passing = [kind for kind in kinds if kind in static_kinds]
-        clearances = np.stack([_distances(grid, ()), *(_distances(grid, (kind,)) for kind in passing)])
-        clearances.setflags(write=False)
-        parts = _parts(grid, clearances[0], world, set(troubles), passing)
+        passing = [kind for kind in kinds if any(o.kind == kind for o in world.obstacles)]
+        layers = {kind: _layer(world, outlines, kind, spec) for kind in (WALL, *passing)}
+        if max_slope is not None and world.terrain is not None:
+            steep = HeightGrid.of(world.terrain, spec).slope > max_slope
+            layers[WALL] = np.minimum(layers[WALL], distances.near_squares_of_cells(steep, spec))
+        squares = np.stack([_squares(layers, kind, world.bounds, spec) for kind in (None, *passing)])
+        squares.setflags(write=False)
+        closed = distances.near_squares(Outlines.of([outlines[index] for index in troubles]), spec)
+        parts = _parts(np.minimum(layers[WALL], closed), world.bounds, spec)
         arrays = FieldArrays(
-            clearances=clearances,
+            squares=squares,
             field_of=_whole([0, *(1 + passing.index(kind) if kind in passing else 0 for kind in kinds)]),
-            place=_real([*spec.origin, 1.0 / spec.cell]),
+            place=distances.place(spec),
             near=_near(world, spec, kinds, [o for _, _, o in listed], reaches),
             labels=parts.labels,
             specials=_specials(world, kinds, listed),
         )
         return WorldFields(world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles)
 
-    def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> Distances:
+    def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> FloatArray:
         """Distance [m] (...) that points (..., 2) keep at least from all that is in the way; 0 beyond the grid."""
-        cells = self.spec.cells(points)
-        inside = self.spec.contains(cells)
-        row, column = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
         field = self.arrays.field_of[0 if passing is None else 1 + self.kinds.index(passing)]
-        return np.where(inside, self.arrays.clearances[field][row, column], np.float32(0.0))
+        return distances.looked_up(self.arrays.squares[field], self.spec, points)
+
+    def roomy(self, radius: float) -> BoolArray:
+        """Cells that may hold a point which keeps a radius [m] from all that is in the way; (fields, rows, columns)."""
+        return distances.roomy(self.arrays.squares, radius, self.spec)
 
     def blame(self, points: FloatArray, passing: Iterable[str] = ()) -> list[str]:
         """What is nearest to each of some points (N, 2): an obstacle's name, "bounds", or what cannot be passed."""
         points, allowed = np.asarray(points, dtype=np.float64).reshape(-1, 2), (PASSABLE, *passing)
-        x0, y0, x1, y1 = self.world.bounds
-        x, y = points.T
-        names, distances = ["bounds"], [np.maximum(np.minimum.reduce([x - x0, x1 - x, y - y0, y1 - y]), 0.0)]
-        for index, obstacle in enumerate(self.world.obstacles):
-            if obstacle.kind in allowed:
-                continue
-            names.append(self.label(index))
-            distances.append(footprint_distance([obstacle.shape.footprint()], points))
-        return [names[k] for k in np.argmin(np.stack(distances), axis=0)]
+        obstacles = [index for index, obstacle in enumerate(self.world.obstacles) if obstacle.kind not in allowed]
+        outlines = Outlines.of([self.world.obstacles[index].shape.footprint() for index in obstacles])
+        (x, y), (x0, y0, x1, y1) = points.T, self.world.bounds
+        away = np.maximum(np.minimum.reduce([x - x0, x1 - x, y - y0, y1 - y]), 0.0)
+        which = np.full(len(points), -1)
+        _distance_kernels.nearest(*outlines, read_only(points), which, away)
+        return ["bounds" if k < 0 else self.label(obstacles[k]) for k in which.tolist()]
 
     def label(self, index: int) -> str:
         """How a message calls an obstacle of the world."""
@@ -195,51 +198,40 @@ def _spec(world: World, cell: float | None) -> GridSpec:
     return GridSpec.covering((x0 - room, y0 - room, x1 + room, y1 + room), cell)
 
 
-def _distances(grid: Occupancy, passing: tuple[str, ...]) -> Distances:
-    """Distance [m] between the closed square of each cell and that of the nearest covered cell.
+def _in_the_way(world: World, obstacle: Obstacle, band: Band) -> Footprint:
+    return NOTHING if obstacle.kind == PASSABLE else body_footprint(obstacle.shape, world.terrain, band, 0.0)
 
-    That is what the middles of cells are apart from a covered set that is one cell wider all around.
+
+def _layer(world: World, outlines: Sequence[Footprint], kind: str, spec: GridSpec) -> Squares:
+    """Squared distances from the obstacles of one kind [m^2]."""
+    own = [outline for outline, obstacle in zip(outlines, world.obstacles, strict=True) if obstacle.kind == kind]
+    return distances.near_squares(Outlines.of(own), spec)
+
+
+def _squares(layers: Mapping[str, Squares], passing: str | None, bounds: Bounds, spec: GridSpec) -> Squares:
+    """Squared distances from all kinds but one [m^2]."""
+    x0, y0, x1, y1 = bounds
+    room = (x0 - OVERHANG, y0 - OVERHANG, x1 + OVERHANG, y1 + OVERHANG)
+    return distances.squares([layer for kind, layer in layers.items() if kind != passing], room, spec)
+
+
+def _parts(closed: Squares, bounds: Bounds, spec: GridSpec) -> Components:
+    """Parts of space for the thinnest body.
+
+    Args:
+        closed: squared distance from what nobody passes [m^2].
+        bounds: of the world.
+        spec: the cells.
     """
-    covered = (grid.mask & np.uint16(0xFFFF & ~grid.bits(*passing))) != 0
-    covered[[0, -1]] = True
-    covered[:, [0, -1]] = True
-    wider = _widened(_widened(covered).T).T
-    rows, columns = covered.shape
-    out = np.empty(covered.shape, dtype=np.float32)
-    halves = read_only(0.5 / np.maximum(np.arange(columns + 1), 1))
-    whole = (0, 0, rows, columns)
-    mask: MaskArray = np.ascontiguousarray(wider, dtype=np.uint16)
-    mask.setflags(write=False)
-    _clearance_kernels.clearance(mask, 1, whole, whole, rows + columns, halves, grid.spec.cell, np.inf, out)
-    return out
-
-
-def _widened(covered: BoolArray) -> BoolArray:
-    """Covered where a cell or its neighbour in the row before or after is."""
-    out = covered.copy()
-    out[1:] |= covered[:-1]
-    out[:-1] |= covered[1:]
-    return out
-
-
-def _parts(grid: Occupancy, clearance: Distances, world: World, closed: set[int], passing: Sequence[str]) -> Components:
-    """Parts of space for the thinnest body, to which obstacles that the library passes are no hindrance."""
-    bits = np.uint16(0xFFFF & ~grid.bits(*passing))
-    free = (grid.mask & bits) == 0
-    for index in closed:
-        for row, first, end in rasterise(world.obstacles[index].shape.footprint(), grid.spec):
-            free[row, first:end] = False
-    (x, y), (rows, columns), side = grid.spec.origin, grid.spec.shape, grid.spec.cell
+    free = distances.roomy(closed, _THINNEST, spec)
+    (x, y), (rows, columns), side = spec.origin, spec.shape, spec.cell
     across, along = y + side * (np.arange(rows) + 0.5), x + side * (np.arange(columns) + 0.5)
-    x0, y0, x1, y1 = world.bounds
+    x0, y0, x1, y1 = bounds
     free[(across < y0) | (across > y1)] = False
     free[:, (along < x0) | (along > x1)] = False
-    least = _THINNEST - 2.0 * np.sqrt(2.0) * side
-    if least > 0.0:
-        free &= (clearance >= least) | ((grid.mask & ~bits) != 0)
     labels, count = scipy.ndimage.label(free, structure=np.ones((3, 3)))
     labels.setflags(write=False)
-    return Components(grid.spec, labels, int(count))
+    return Components(spec, labels, int(count))
 
 
 def _ground(world: World, obstacle: Obstacle) -> tuple[float, float]:

@@ -112,7 +112,7 @@ def _plan(
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
     at, points, flags = positions[:, ankle], *_sole(clip, side)
-    planted = _widened(np.asarray(flags.any(axis=1)), fps)
+    planted = settled(np.asarray(flags.any(axis=1)), fps)
     ride = world.ground(at[:, :2])
     shift, turn, level, extra = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1))
     for start, stop in stances(planted):
@@ -135,7 +135,7 @@ def _plan(
     return FootPlan(target, foot, toes, planted), extra[:, 0]
 
 
-def _widened(planted: BoolArray, fps: float) -> BoolArray:
+def settled(planted: BoolArray, fps: float) -> BoolArray:
     """Stances that begin a little earlier and end later: what hardly moves yet must not be seen to slide; (F,)."""
     reach = round(_SETTLED_S * fps)
     out = np.array(planted)

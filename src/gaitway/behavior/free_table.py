@@ -17,8 +17,15 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _free_kernels
 from gaitway.behavior._heuristic_kernels import Values
 from gaitway.behavior.states import States
+from gaitway.cache import cached
 from gaitway.library.actions import ActionTable
 
+SOURCES = (
+    *("behavior/_free_kernels.py", "behavior/_heuristic_kernels.py", "behavior/_route_kernels.py"),
+    *("behavior/free_table.py", "behavior/states.py"),
+    *("library/actions.py", "library/behavior.py", "library/checks.py", "motion"),
+)
+"""What tables are computed by."""
 RATES = (0.1, 0.3, 1.0)
 """How crooked somebody may go all the way, as excess over the straight line."""
 DIRECTIONS = 360
@@ -67,7 +74,7 @@ class FreeTable:
 
     @staticmethod
     def of(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
-        """Of a library.
+        """Of a library. What took long is kept on disk (`gaitway.cache`).
 
         Args:
             table: the actions.
@@ -75,6 +82,18 @@ class FreeTable:
             costs: of each action; (A,).
             tolerance: how near the goal is near enough [m].
         """
+        free: FreeTable = cached(
+            "free_table",
+            SOURCES,
+            (table.moves, states, costs, float(tolerance)),
+            lambda: FreeTable._computed(table, states, costs, tolerance),
+            vars,
+            lambda packed: FreeTable(**packed),
+        )
+        return free
+
+    @staticmethod
+    def _computed(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
         per_metre = least_per_metre(table, costs)
         starts, origins, moves = _backwards(table, states, costs)
         rest: BoolArray = read_only(states.rest >= 0)

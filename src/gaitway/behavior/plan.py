@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from typing import overload
+
+from gaitway.arrays import FloatArray
 
 Pose = tuple[float, float, float]
 """x, y [m] and heading [rad]."""
@@ -33,11 +38,51 @@ class PlanStep:
     """When its first frame is shown [s]."""
 
 
+class LaidSteps(Sequence[PlanStep]):
+    """Steps as a search leaves them, equal to a tuple of the same: they are made when somebody looks at them."""
+
+    def __init__(self, rows: FloatArray, behaviors: Sequence[str], clips: Sequence[str]) -> None:
+        """Steps by what is in their rows.
+
+        Args:
+            rows: x, y, heading, time and action of each step, in the first four columns and the last; (N, K).
+            behaviors: name of each action's behaviour.
+            clips: name of each action's clip.
+        """
+        self._rows, self._behaviors, self._clips = rows, behaviors, clips
+
+    @cached_property
+    def _made(self) -> tuple[PlanStep, ...]:
+        return tuple(
+            PlanStep(self._behaviors[int(action)], self._clips[int(action)], (x, y, heading), time)
+            for x, y, heading, time, *_, action in self._rows.tolist()
+        )
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> PlanStep: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PlanStep, ...]: ...
+    def __getitem__(self, index: int | slice) -> PlanStep | tuple[PlanStep, ...]:
+        return self._made[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._made == (other._made if isinstance(other, LaidSteps) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._made)
+
+    def __repr__(self) -> str:
+        return repr(self._made)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What one character does, from its start to its end."""
 
-    steps: tuple[PlanStep, ...]
+    steps: Sequence[PlanStep]
     end_pose: Pose
     end_time: float
     """When the last step is over [s]."""

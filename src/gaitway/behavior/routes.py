@@ -78,7 +78,7 @@ class RouteMap:
         rows, columns = (-(-n // size) for n in free.shape)
         padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
         padded[: free.shape[0], : free.shape[1]] = free
-        coarse = padded.reshape(rows, size, columns, size).any(axis=(1, 3))
+        coarse = 2 * padded.reshape(rows, size, columns, size).sum(axis=(1, 3)) > size * size
         out = np.zeros((rows + 2 * BORDER, columns + 2 * BORDER), dtype=np.uint8)
         out[BORDER:-BORDER, BORDER:-BORDER] = coarse
         out.setflags(write=False)
@@ -168,11 +168,9 @@ class RouteFields:
 
 def _free(fields: WorldFields, radius: float) -> BoolArray:
     """Cells of the world's fields in which a root can be, whatever it is doing."""
-    # squares of cells are apart less than a point of the one and a point of the other by two diagonals at most
-    least = max(radius - 2.0 * math.sqrt(2.0) * fields.spec.cell, 0.0)
-    free: BoolArray = np.any(fields.arrays.clearances > least, axis=0)
+    free: BoolArray = np.any(fields.roomy(radius), axis=0)
     for index in fields.troubles:
         footprint = fields.world.obstacles[index].shape.footprint()
-        for row, first, end in rasterise(footprint, fields.spec, least):
+        for row, first, end in rasterise(footprint, fields.spec, max(radius - math.sqrt(2.0) * fields.spec.cell, 0.0)):
             free[row, first:end] = False
     return free

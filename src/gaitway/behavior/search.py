@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway import planar
-from gaitway._jit import compile_seconds
+from gaitway._jit import compile_seconds, direct
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._check_kernels import ActionArrays
@@ -22,7 +22,7 @@ from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
 from gaitway.behavior._search_kernels import Room
 from gaitway.behavior._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.plan import Plan, PlanStep, Pose, SearchResult, Status
+from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status
 from gaitway.behavior.states import States
 from gaitway.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable
@@ -37,7 +37,7 @@ _NOTES = 256
 """Latest blockers that are remembered; a power of two."""
 _UNREACHABLE = 10_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
-_CLOSE = 0.2
+_CLOSE = 0.08
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
 _PLACES_SEEN = 8192
 """Places whose episodes are known at a time."""
@@ -147,9 +147,12 @@ class Searcher:
         travel = np.hypot(table.moves[:, 0], table.moves[:, 1])
         moving = travel > 1e-9
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
-        self.behavior_of: list[int] = table.behavior.tolist()
-        self.room = _room(1 << 13)
-        self._straight = straight_line(0.0, 0.0, 0.0, 0.0)
+        self.names = [table.behaviors[b] for b in table.behavior.tolist()]
+        self.room = _room(1 << 13, len(table.behaviors))
+        self.kernel: Callable[..., tuple[int, int]] = kernels.search_slice
+        self._goal, self._numbers = np.zeros(4), np.zeros(kernels.TURNS + 1)
+        self._shown = read_only(self._numbers)
+        self._straight = straight_line(0.0, 0.0, 0.0, 0.0)._replace(goal=read_only(self._goal))
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
         self._episodes = _NO_EPISODES
         self._passing: tuple[WorldFields, IntArray] | None = None
@@ -168,13 +171,18 @@ class Searcher:
 
     def straight(self, query: Query) -> HeuristicArrays:
         """The distance to a goal as the only estimate."""
-        goal = np.array([*query.goal, query.tolerance, self.per_metre])
-        return self._straight._replace(goal=read_only(goal))
+        self._goal[:] = (*query.goal, query.tolerance, self.per_metre)
+        return self._straight
+
+    def numbers(self, *values: float) -> FloatArray:
+        """Numbers of a query, in memory that the next query uses again; read-only for the kernel."""
+        self._numbers[:] = values
+        return self._shown
 
     def episodes(self, fields: WorldFields, traffic: TrafficArrays) -> Episodes:
         """Memory for the episodes of places in a world, as long as its traffic changes."""
         rows, columns = fields.arrays.labels.shape
-        (x, y, rate), ticks = fields.arrays.place.tolist(), traffic.last // TICK + 2
+        (x, y, rate), ticks = fields.arrays.place.tolist()[:3], traffic.last // TICK + 2
         shape = (math.ceil(PLACES * rows / rate), math.ceil(PLACES * columns / rate))
         known = self._episodes
         if known.rows.shape != shape or known.used[1] > 2**30:
@@ -267,16 +275,18 @@ class _Run:
             limit = min(limit, _UNREACHABLE)
         until, anew = min(SLICE, limit), True
         while True:
-            code, node = kernels.search_slice(
+            code, node = searcher.kernel(
                 searcher.arrays, self.fields.arrays, passing, self.traffic, self.busy, self.episodes, self.heuristics,
                 searcher.room, query, self.state, self.query.seed, until, anew,
             )  # fmt: skip
             counts = searcher.room.counts
             anew = False
+            if searcher.kernel is kernels.search_slice:
+                searcher.kernel = direct(kernels.search_slice)
             if code == kernels.APART and not whole:
                 continue
             if code == kernels.FULL:
-                bigger = _room(2 * len(searcher.room.states), searcher.room)
+                bigger = _room(2 * len(searcher.room.states), len(searcher.room.laid), searcher.room)
                 kernels.enlarge(searcher.room, bigger)
                 searcher.room = bigger
             elif code != kernels.GOING or until >= limit or self.seconds > self.query.max_seconds:
@@ -287,40 +297,21 @@ class _Run:
 
     def _numbers(self, weight: float, bound: float) -> FloatArray:
         """The query as the kernel takes it."""
-        query = self.query
-        x, y, heading = query.start
-        heading -= math.tau * math.floor((heading + math.pi) / math.tau)
-        turned = query.goal_heading
+        query, searcher = self.query, self.searcher
+        (x, y, heading), (goal_x, goal_y), turned = query.start, query.goal, query.goal_heading
         leeway = math.tau if turned is None else query.heading_tolerance
-        return read_only(np.array([
-            x, y, heading, query.start_time, *query.goal, query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9,
-            weight, bound, _CLOSE, 1.0 / self.searcher.bins[0], self.searcher.bins[1],
-        ]))  # fmt: skip
+        return searcher.numbers(
+            x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
+            query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE,
+            1.0 / searcher.bins[0], searcher.bins[1],
+        )  # fmt: skip
 
     def plan(self, node: int) -> Plan:
         """The way to a node."""
         room, table = self.searcher.room, self.searcher.table
-        path = [node]
-        links, item = room.links, room.links.item
-        while (parent := item(path[-1], 0)) >= 0:
-            path.append(parent)
-        path.reverse()
-        states, actions = room.states[path].tolist(), links[path, 1].tolist()
-        steps: list[PlanStep] = []
-        for (x, y, heading, t, _, _), state, a, waits in zip(
-            states, links[path, 2].tolist(), actions[1:], links[path[1:], 4].tolist(), strict=False
-        ):
-            for _ in range(waits):
-                rest = int(self.searcher.arrays.states[state, 1])
-                steps.append(self._step(rest, (x, y, heading), t))
-                t += float(table.durations[rest])
-            steps.append(self._step(a, (x, y, heading), t))
-        x, y, heading, t, cost, _ = states[-1]
-        return Plan(tuple(steps), (x, y, heading), t, cost)
-
-    def _step(self, action: int, pose: Pose, t: float) -> PlanStep:
-        table = self.searcher.table
-        return PlanStep(table.behaviors[self.searcher.behavior_of[action]], table.clips[action], pose, t)
+        rows = kernels.trace(self.searcher.arrays, room.states, room.links, node)
+        x, y, heading, t, cost, _ = rows[-1].tolist()
+        return Plan(LaidSteps(rows[:-1], self.searcher.names, table.clips), (x, y, heading), t, cost)
 
     def pose(self, node: int) -> Pose:
         """Where a node is."""
@@ -404,17 +395,20 @@ def _weights(query: Query) -> tuple[float, ...]:
     return (first, *(w for w in _ANYTIME[1:] if w < first))
 
 
-def _room(nodes: int, before: Room | None = None) -> Room:
-    """Memory for so many nodes; counters and notes are those of the room before, if there is one."""
+def _room(nodes: int, branches: int, before: Room | None = None) -> Room:
+    """Memory for so many nodes and behaviours; counters and notes are those of the room before, if there is one."""
     table = np.empty((2 * nodes, 2), dtype=np.int64)
     table[:, 0] = kernels.EMPTY
     return Room(
         states=np.empty((nodes, 6)),
         links=np.empty((nodes, 5), dtype=np.int32),
+        keys=np.empty(nodes, dtype=np.int64),
         heap=np.empty((nodes, 2)),
         table=table,
-        counts=np.zeros(7, dtype=np.int64) if before is None else before.counts,
+        counts=np.zeros(8, dtype=np.int64) if before is None else before.counts,
         nearest=np.zeros(3) if before is None else before.nearest,
+        laid=np.empty((branches, 3)),
+        chosen=np.empty((branches, 4), dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )
 

@@ -50,6 +50,8 @@ class Performer:
     """Of the disc that was kept clear about its root [m]."""
     seed: int = 0
     """Of how it stands."""
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+    """Clips of its own that its plan plays besides those of the library, by name, such as bent ones."""
 
 
 def plans_to_take(
@@ -182,6 +184,8 @@ def _check_steps(performer: Performer, ends: ClipEnds) -> None:
 
 
 def _clip(performer: Performer, name: str) -> Clip:
+    if name in performer.clips:
+        return performer.clips[name]
     if name not in performer.library.clips:
         raise TakeError(
             f"plan of '{performer.name}' plays clip '{name}', which library '{performer.library.name}' lacks"

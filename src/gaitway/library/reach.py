@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gaitway import planar
 from gaitway.arrays import FloatArray
+from gaitway.cache import cached
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.body import capsule_body, capsules
@@ -15,6 +18,8 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.world.regions import Reach
 
+SOURCES = ("library/behavior.py", "library/reach.py", "motion", "world")
+"""What reaches are measured by."""
 CELL = 0.02
 """Length of a station [m]."""
 _RATE = 240.0
@@ -29,13 +34,37 @@ _LEAN = 0.1
 
 
 def reaches(library: Library) -> tuple[Reach, ...]:
-    """One `Reach` for each clip of each behaviour that passes an obstacle, in the order of the graph."""
+    """One `Reach` for each clip of each behaviour that passes an obstacle, in the order of the graph.
+
+    What took long is kept on disk (`gaitway.cache`).
+    """
+    return cached("reaches", SOURCES, (library,), lambda: _measure(library), _pack, _unpack)
+
+
+def _measure(library: Library) -> tuple[Reach, ...]:
     special = [behavior for behavior in library.graph.behaviors if behavior.obstacle is not None]
     return tuple(
         replace(clip_reach(library.clips[name], behavior), enters=_enters(library, behavior))
         for behavior in special
         for name in behavior.clips
     )
+
+
+def _pack(made: Sequence[Reach]) -> dict[str, Any]:
+    """Stations of all reaches in a row, and the rest of each as words and numbers."""
+    stations = np.concatenate([np.empty((0, 2)), *(np.column_stack([r.lowest, r.highest]) for r in made)])
+    rest = [{name: value for name, value in vars(r).items() if name not in ("lowest", "highest")} for r in made]
+    return {"stations": stations, "counts": [len(r.lowest) for r in made], "rest": rest}
+
+
+def _unpack(packed: dict[str, Any]) -> tuple[Reach, ...]:
+    out, last = [], 0
+    for count, rest in zip(packed["counts"], packed["rest"], strict=True):
+        first, last = last, last + count
+        lowest, highest = packed["stations"][first:last].T
+        words: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in rest.items()}
+        out.append(Reach(lowest=lowest, highest=highest, **words))
+    return tuple(out)
 
 
 def clip_reach(clip: Clip, behavior: Behavior) -> Reach:

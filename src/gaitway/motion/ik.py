@@ -8,6 +8,7 @@ softened: a harder stop snaps the knee, and a softer one makes people walk crouc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,8 @@ SOFTNESS = 0.004
 """Share of a limb's length over which the approach to the straight limb is softened. More looks crouched."""
 STRAIGHT = 0.012
 """Share of a limb's length: a middle joint nearer than this to the line from start to end counts as straight."""
+_STIFFNESS = 1e-3
+"""Resistance of a chain of many joints to being stretched straight, as a share of its own."""
 LEFT_LEG = ("left_hip", "left_knee", "left_ankle")
 RIGHT_LEG = ("right_hip", "right_knee", "right_ankle")
 LEFT_ARM = ("left_shoulder", "left_elbow", "left_wrist")
@@ -66,6 +69,36 @@ def two_bone(
     points = np.stack(flat[:3], axis=1)
     _kernels.two_bone(points, turns[0], turns[1], flat[3], flat[4], softness, STRAIGHT, new_upper, new_lower)
     return new_upper.reshape(*batch, 4), new_lower.reshape(*batch, 4)
+
+
+def bend_chain(points: FloatArray, turns: FloatArray, targets: FloatArray, rounds: int = 4) -> FloatArray:
+    """World rotations that bring the end of a chain of joints to targets, each joint turned as little as possible.
+
+    Smooth where the targets are, for small ways; a chain that would have to be longer than it is comes near them.
+
+    Args:
+        points: joints from the top of the chain, and its end last [m]; (F, K + 1, 3).
+        turns: world rotations of the joints; (F, K, 4).
+        targets: where the end shall be [m]; (F, 3).
+        rounds: steps toward the targets; each leaves about the square of the error before.
+
+    Returns:
+        New world rotations of the joints; (F, K, 4).
+    """
+    points, turns = np.array(points), np.array(turns)
+    for _ in range(rounds):
+        arms = points[:, -1:] - points[:, :-1]
+        # the least turns with sum(turn x arm) = gap are arm x pull, and the pull solves three equations
+        weight = np.sum(arms**2, axis=(1, 2)) * (1.0 + _STIFFNESS)
+        square = weight[:, None, None] * np.eye(3) - np.einsum("fki,fkj->fij", arms, arms)
+        pull = np.linalg.solve(square, (targets - points[:, -1])[..., None])[..., 0]
+        spins = rotations.from_rotation_vector(rotations.cross(arms, pull[:, None]))
+        bones, carried = np.diff(points, axis=1), rotations.identity(len(points))
+        for k in range(turns.shape[1]):
+            carried = rotations.multiply(spins[:, k], carried)
+            turns[:, k] = rotations.multiply(carried, turns[:, k])
+            points[:, k + 1] = points[:, k] + rotations.rotate(carried, bones[:, k])
+    return turns
 
 
 def reach(
@@ -119,16 +152,16 @@ def set_limb(
     local: FloatArray,
     world: FloatArray,
     parents: list[int],
-    joints: tuple[int, int, int],
-    wanted: tuple[FloatArray, FloatArray, FloatArray],
+    joints: Sequence[int],
+    wanted: Sequence[FloatArray],
 ) -> None:
-    """Write the local rotations that give three joints of a limb new world rotations, into `local` (..., J, 4).
+    """Write the local rotations that give the joints of a limb new world rotations, into `local` (..., J, 4).
 
     Args:
         local: local rotations; changed in place.
         world: world rotations before the change; (..., J, 4).
         parents: parent of each joint.
-        joints: start, middle and end joint, each a descendant of the one before.
+        joints: start, middle and end joint, or any others, each a descendant of the one before.
         wanted: their new world rotations; (..., 4) each.
     """
     carried = rotations.identity()

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gaitway import planar
-from gaitway.arrays import FloatArray, IntArray, owned
+from gaitway.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.errors import WorldError
 
 
@@ -91,3 +92,30 @@ class Footprint:
     def placed(self, pose: npt.ArrayLike) -> Footprint:
         """Carried by a planar move (x, y, heading)."""
         return replace(self, points=planar.transform_points(pose, self.points))
+
+
+class Outlines(NamedTuple):
+    """Many footprints as plain arrays; G footprints, R rings, P points. All are read-only."""
+
+    points: FloatArray
+    """Corners of all rings [m]; (P, 2)."""
+    ring_starts: IntArray
+    """First point of each ring, and P at the end; (R + 1,)."""
+    group_starts: IntArray
+    """First ring of each footprint, and R at the end; (G + 1,)."""
+    radii: FloatArray
+    """Rounding of each footprint [m]; (G,)."""
+
+    @staticmethod
+    def of(footprints: Sequence[Footprint]) -> Outlines:
+        """The arrays of footprints, one after another."""
+        rings_of = [len(f.ring_starts) - 1 for f in footprints]
+        first_points = np.cumsum([0, *(len(f.points) for f in footprints)])
+        starts = np.concatenate([*(f.ring_starts[:-1] for f in footprints), first_points[-1:]])
+        starts[:-1] += np.repeat(first_points[:-1], rings_of)
+        return Outlines(
+            points=read_only(np.concatenate([np.empty((0, 2)), *(f.points for f in footprints)])),
+            ring_starts=read_only(starts),
+            group_starts=read_only(np.cumsum([0, *rings_of])),
+            radii=read_only(np.array([f.radius for f in footprints], dtype=np.float64)),
+        )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.world import _kernels
-from gaitway.world.footprint import Footprint
+from gaitway.world.footprint import Footprint, Outlines
 from gaitway.world.grid import EMPTY_WINDOW, SLACK, GridSpec, Window
 
 SpanArray = npt.NDArray[np.int32]
@@ -36,13 +36,8 @@ def rasterise_all(footprints: Sequence[Footprint], spec: GridSpec, radius: float
         points, starts, group_starts = only.points, only.ring_starts, np.array([0, rings])
         radii = np.full(rings, only.radius + radius)
     else:
-        rings_of = [len(f.ring_starts) - 1 for f in footprints]
-        points = np.concatenate([np.empty((0, 2)), *(f.points for f in footprints)])
-        first_points = np.cumsum([0, *(len(f.points) for f in footprints)])
-        starts = np.concatenate([*(f.ring_starts[:-1] for f in footprints), first_points[-1:]])
-        starts[:-1] += np.repeat(first_points[:-1], rings_of)
-        group_starts = np.cumsum([0, *rings_of])
-        radii = np.repeat([f.radius + radius for f in footprints], rings_of)
+        points, starts, group_starts, rounding = Outlines.of(footprints)
+        radii = np.repeat(rounding + radius, np.diff(group_starts))
     return rasterise_rings(points, starts, np.zeros(len(radii), dtype=np.int64), radii, group_starts, spec)
 
 

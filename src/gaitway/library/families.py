@@ -1,0 +1,181 @@
+"""Families of behaviours: turn by any angle, step any length, by blending two neighbours (Lau 2009, chapter 3.7).
+
+Behaviours are of one family if they begin and end in the same states, take the same steps and differ in one thing only:
+how far they turn, how far they go, or in which direction. Families are found from the clips, not from names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.library.behavior import Behavior, BehaviorGraph, Library
+from gaitway.library.family import SAME, Family, Member, Move
+from gaitway.motion.blending import concatenate
+from gaitway.motion.clip import Clip
+from gaitway.motion.morphing import Morph, step_sequence
+
+_WIDEST = {"turn": float(np.radians(100.0)), "length": np.inf, "direction": float(np.radians(100.0))}
+"""Neighbours farther apart than this have nothing sensible between them [rad, m, rad]."""
+_SIMILAR, _NEAR_BY = 0.3, 0.1
+"""Ways are similar if they differ by no more than this share of their length, or by this much [m]."""
+_REPEATS = (2, 3)
+"""A straight behaviour that leads back to its own state may be played so often to match a longer one."""
+
+_Steps = tuple[str, str, object]
+"""States that a behaviour begins and ends in, and how its feet step."""
+
+
+def families(library: Library) -> tuple[Family, ...]:
+    """All families of a library, in the order of their first behaviours."""
+    found: list[Family] = []
+    for natives, repeated in _groups(library):
+        for parameter in SAME:
+            pool = natives + repeated if parameter == "turn" else natives
+            for cluster in _clusters(pool, parameter):
+                found += _chains(cluster, parameter)
+    order = [behavior.name for behavior in library.graph.behaviors]
+    return tuple(sorted(found, key=lambda family: min(order.index(name) for name in family.names)))
+
+
+def with_families(
+    library: Library,
+    *,
+    turns_deg: Sequence[float] | None = None,
+    lengths: Sequence[float] | None = None,
+    directions_deg: Sequence[float] | None = None,
+) -> Library:
+    """A library with more behaviours, blended from neighbours of its families.
+
+    What is not in a family's range, or is what one of its behaviours does already, is left out. Each list may be None,
+    which takes what is half way between neighbours, or empty, which takes nothing.
+
+    Args:
+        library: what a character can do.
+        turns_deg: turns to add, to both sides [degrees].
+        lengths: lengths of way to add [m].
+        directions_deg: directions of steps to add, to both sides [degrees].
+    """
+    asked = {"turn": _both_sides(turns_deg), "length": lengths, "direction": _both_sides(directions_deg)}
+    clips, sources = dict(library.clips), {b.name: frozenset([b.name]) for b in library.graph.behaviors}
+    behaviors = list(library.graph.behaviors)
+    for family in families(library):
+        for value in _new_values(family, asked[family.parameter]):
+            behavior, made = _blended(family, value, sources.keys() | clips.keys())
+            behaviors.append(behavior)
+            clips |= {clip.name: clip for clip in made}
+            sources[behavior.name] = frozenset(family.names[i] for i in family.neighbors(value))
+    graph = BehaviorGraph(tuple(behaviors), _forbidden(library.graph, sources))
+    return Library(library.name, library.skeleton, clips, graph)
+
+
+def _groups(library: Library) -> list[tuple[list[Member], list[Member]]]:
+    """Behaviours of the same states and steps; and straight ones that were repeated to take as many steps."""
+    natives: dict[_Steps, list[Member]] = {}
+    repeated: dict[_Steps, list[Member]] = {}
+    for behavior in library.graph.behaviors:
+        clips = [library.clips[name] for name in behavior.clips]
+        steps = step_sequence(clips[0]) if clips else None
+        if behavior.obstacle is None and steps is not None:
+            alike = tuple(clip for clip in clips if step_sequence(clip) == steps)
+            member = Member(behavior, alike, Move.of(alike[0].planar_path()))
+            natives.setdefault((behavior.start, behavior.end, steps), []).append(member)
+            for longer in _repeated(member):
+                stepped = step_sequence(longer.clips[0])
+                if stepped != steps:
+                    repeated.setdefault((behavior.start, behavior.end, stepped), []).append(longer)
+    return [(group, repeated.get(key, [])) for key, group in natives.items()]
+
+
+def _repeated(member: Member) -> Iterator[Member]:
+    """A straight behaviour that leads back to its own state, played several times."""
+    behavior, move = member.behavior, member.move
+    if behavior.start == behavior.end and abs(move.turn) < SAME["turn"] and move.length > SAME["length"]:
+        for times in _REPEATS:
+            clips = tuple(concatenate([clip] * times, overlap=False, name=clip.name) for clip in member.clips)
+            yield Member(behavior, clips, Move.of(clips[0].planar_path()))
+
+
+def _clusters(group: Sequence[Member], parameter: str) -> Iterator[list[Member]]:
+    """Members of a group that are alike but for a parameter, most of them first."""
+    left = list(group)
+    while len(left) > 1:
+        near = [[other for other in left if _alike(one.move, other.move, parameter)] for one in left]
+        largest = max(near, key=len)
+        if len(largest) < 2:
+            return
+        yield largest
+        left = [member for member in left if member not in largest]
+
+
+def _alike(one: Move, other: Move, parameter: str) -> bool:
+    """Whether two moves are alike but for a parameter."""
+    margin = max(_SIMILAR * one.length, _NEAR_BY)
+    if parameter == "turn":
+        return bool(np.linalg.norm(one.way - other.way) <= margin)
+    if one.differs_in("turn", other) or min(one.length, other.length) < SAME["length"]:
+        return False
+    return not one.differs_in("direction", other) if parameter == "length" else abs(one.length - other.length) <= margin
+
+
+def _chains(cluster: Sequence[Member], parameter: str) -> Iterator[Family]:
+    """Families of a cluster: runs of members in order, neighbours neither too near nor too far nor out of step."""
+    ordered = _distinct(cluster, parameter)
+    chain: list[Member] = []
+    morphs: list[Morph] = []
+    for member in ordered:
+        wide = bool(chain) and member.move.along(parameter) - chain[-1].move.along(parameter) > _WIDEST[parameter]
+        morph = Morph.between(chain[-1].clips[0], member.clips[0]) if chain and not wide else None
+        if chain and morph is None:
+            if morphs:
+                yield Family(parameter, tuple(chain), tuple(morphs))
+            chain, morphs = [], []
+        if morph is not None:
+            morphs.append(morph)
+        chain.append(member)
+    if morphs:
+        yield Family(parameter, tuple(chain), tuple(morphs))
+
+
+def _distinct(cluster: Sequence[Member], parameter: str) -> list[Member]:
+    """In order of a parameter; of those that are the same in it, the one whose length is most usual."""
+    usual = float(np.median([member.move.length for member in cluster]))
+    chosen: list[Member] = []
+    for member in sorted(cluster, key=lambda m: abs(m.move.length - usual)):
+        if all(member.move.differs_in(parameter, other.move) for other in chosen):
+            chosen.append(member)
+    return sorted(chosen, key=lambda m: m.move.along(parameter))
+
+
+def _both_sides(degrees: Sequence[float] | None) -> list[float] | None:
+    return None if degrees is None else [float(sign * np.radians(d)) for d in degrees for sign in (1, -1)]
+
+
+def _new_values(family: Family, asked: Sequence[float] | None) -> list[float]:
+    """Those of the asked values that are in a family's range and not there yet; None asks for all half way."""
+    values = family.values
+    if asked is None:
+        return [float(v) for v in 0.5 * (values[1:] + values[:-1])]
+    inside = [float(v) for v in dict.fromkeys(asked) if values[0] < v < values[-1]]
+    return [v for v in inside if np.abs(values - v).min() >= SAME[family.parameter]]
+
+
+def _blended(family: Family, value: float, taken: Collection[str]) -> tuple[Behavior, tuple[Clip, ...]]:
+    """A behaviour that has a value, by as many takes as its neighbours have; with names that are not taken."""
+    one, other = (family.members[i] for i in family.neighbors(value))
+    first = family.clip(value)
+    name = first.name if first.name not in taken else f"{first.name}_{first.duration:.1f}s"
+    others = [family.clip(value, f"{name}.{take}", take) for take in range(1, min(len(one.clips), len(other.clips)))]
+    clips = (replace(first, name=name), *others)
+    weight = max(one.behavior.weight, other.behavior.weight)
+    made = replace(one.behavior, name=name, clips=tuple(clip.name for clip in clips), weight=weight)
+    return made, clips
+
+
+def _forbidden(graph: BehaviorGraph, sources: Mapping[str, frozenset[str]]) -> frozenset[tuple[str, str]]:
+    """What must not follow what, of blends wherever it holds for one of their sources."""
+    pairs = graph.forbidden
+    heirs = {name: [new for new, old in sources.items() if name in old] for pair in pairs for name in pair}
+    return frozenset((a, b) for before, after in pairs for a in heirs[before] for b in heirs[after])

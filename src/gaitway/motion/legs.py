@@ -1,0 +1,78 @@
+"""The legs of a figure, of people and of animals: where each swings, bends and ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG
+from gaitway.motion.skeleton import Skeleton
+
+_LIMB = 5
+"""A leg is led by no more than so many of its joints; a shoulder blade stays with the trunk."""
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A leg that ends in contact points."""
+
+    joints: tuple[int, int, int]
+    """Where it swings, where it bends, and the joint that carries the points."""
+    columns: tuple[int, ...]
+    """Its contact points."""
+    human: bool = False
+    """Known by its roles: a thigh, a shank and a foot."""
+
+
+def legs_of(skeleton: Skeleton) -> tuple[Leg, ...]:
+    """The legs, and arms, that carry contact points: from each point's joint up to where the limb leaves the trunk."""
+    legs: dict[int, Leg] = {}
+    for column, point in enumerate(skeleton.contact_points):
+        own = [leg for leg in _human_legs(skeleton) if _hangs_on(skeleton, point.joint, leg.joints[2])]
+        leg = own[0] if own and not point.rolls else Leg(_chain(skeleton, point.joint), ())
+        if len(set(leg.joints)) == 3:
+            known = legs.get(leg.joints[0], leg)
+            legs[leg.joints[0]] = replace(known, columns=(*known.columns, column))
+    return tuple(legs.values())
+
+
+def all_legs(skeleton: Skeleton) -> tuple[Leg, ...]:
+    """As `legs_of`, and legs known by role that carry no contact points, such as one that stands on a board."""
+    legs = legs_of(skeleton)
+    tops = {leg.joints[0] for leg in legs}
+    return (*legs, *(leg for leg in _human_legs(skeleton) if leg.joints[0] not in tops))
+
+
+def chain_of(skeleton: Skeleton, leg: Leg) -> list[int]:
+    """All joints of a leg, from its top to its end."""
+    chain = [leg.joints[2]]
+    while chain[-1] != leg.joints[0]:
+        chain.append(int(skeleton.parents[chain[-1]]))
+    return chain[::-1]
+
+
+def _human_legs(skeleton: Skeleton) -> list[Leg]:
+    legs = [[skeleton.roles.get(role, -1) for role in chain] for chain in (LEFT_LEG, RIGHT_LEG)]
+    return [Leg((hip, knee, ankle), (), human=True) for hip, knee, ankle in legs if min(hip, knee, ankle) >= 0]
+
+
+def _hangs_on(skeleton: Skeleton, joint: int, above: int) -> bool:
+    """Whether a joint is another or one below it."""
+    while joint > above:  # parents come before their children
+        joint = int(skeleton.parents[joint])
+    return joint == above
+
+
+def _chain(skeleton: Skeleton, end: int) -> tuple[int, int, int]:
+    """Top, middle and end of the limb that a joint is the end of; in the middle it is bent most at rest."""
+    joints = [end]
+    while len(joints) < _LIMB and skeleton.parents[joints[-1]] >= 0:
+        above = int(skeleton.parents[joints[-1]])
+        if len(skeleton.children(above)) > 1:
+            break
+        joints.append(above)
+    rest = skeleton.rest_positions
+    line = rest[joints[-1]] - rest[end]
+    off = [float(np.linalg.norm(np.cross(rest[j] - rest[end], line))) for j in joints]
+    return joints[-1], joints[int(np.argmax(off))], end
