@@ -1,8 +1,8 @@
-"""Who is where and when, for the search kernel: discs in groups, groups in chunks, and chains of chunks by era and block.
+"""Who is where and when, for the search kernel: discs in groups, groups in chunks, chunks in chains by era and block.
 
 A group is what one body or thing covers for a slot or so: its discs, and one disc around them all. A chunk is what it
-covers in an era of slots: some groups one after another, and one disc around them. What stays for long is a chunk of its
-own, in chains without an era. A motion thus looks up a few chains, and only then at moments.
+covers in an era of slots: some groups one after another, and one disc around them. What stays for long is a chunk of
+its own, in chains without an era. A motion thus looks up a few chains, and only then at moments.
 No kernel here divides: where something can raise, Numba counts references to every array in each call.
 """
 
@@ -221,6 +221,8 @@ def count_links(around: FloatArray, chunks: Table, first: int, end: int, short: 
     total = 0
     for chunk in range(first, end):
         x, y, r = around[chunk, 0], around[chunk, 1], around[chunk, 2]
+        if r < 0.0:
+            continue  # it is gone
         blocks = (block_of(x + r) - block_of(x - r) + 1) * (block_of(y + r) - block_of(y - r) + 1)
         eras = ((chunks[chunk, END] - 1) >> ERA) - (chunks[chunk, BEGIN] >> ERA) + 1
         total += blocks * (eras if eras <= short else 1)
@@ -247,6 +249,8 @@ def link_chunks(
     """
     for chunk in range(first, end):
         x, y, r = around[chunk, 0], around[chunk, 1], around[chunk, 2]
+        if r < 0.0:
+            continue
         begin, stop = (chunks[chunk, BEGIN] >> ERA) + 1, ((chunks[chunk, END] - 1) >> ERA) + 2
         if stop - begin > short:
             begin, stop = _STAYS, _STAYS + 1
