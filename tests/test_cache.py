@@ -328,7 +328,7 @@ for k in range(60):
 
 def test_processes_do_not_disturb_one_another(folder: Path) -> None:
     folder.mkdir(parents=True)
-    running = [subprocess.Popen([sys.executable, "-c", WRITER], stderr=subprocess.PIPE) for _ in range(3)]
+    running = [subprocess.Popen([sys.executable, "-c", WRITER], stderr=subprocess.PIPE) for _ in range(2)]
     for process in running:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors.decode()

@@ -220,11 +220,9 @@ def _keep(path: Path, packed: Packed) -> None:
 
 def _make_room(folder: Path) -> None:
     """Remove the entries that were not used for longest until the rest is within the limits."""
-    entries = []
-    for file in os.scandir(folder):
-        if _ENTRY.fullmatch(file.name):
-            known = file.stat()
-            entries.append((known.st_mtime, known.st_size, file.path))
+    with os.scandir(folder) as files:
+        known = [(file.stat(), file.path) for file in files if _ENTRY.fullmatch(file.name)]
+    entries = [(about.st_mtime, about.st_size, path) for about, path in known]
     room = MOST_BYTES
     for number, (_, size, path) in enumerate(sorted(entries, reverse=True)):
         room -= size

@@ -123,8 +123,7 @@ def plain_estimate(x: float, y: float, heading: float, state: int, arrays: Heuri
         if 0 <= row < arrays.route.shape[0] and 0 <= column < arrays.route.shape[1]:
             around = arrays.route[row, column]
             if around > straight and arrays.turns.size:
-                step = int(arrays.ways[row, column])
-                way = np.pi + np.radians(45.0 * step if step < 8 else 45.0 * (step - 8) + 22.5) - heading
+                way = np.pi + np.radians(22.5 * arrays.ways[row, column]) - heading
                 direction = (way + np.pi) % (2.0 * np.pi)
                 around += arrays.turns[
                     state, int(direction / (2.0 * np.pi) * arrays.turns.shape[1]) % arrays.turns.shape[1]
@@ -267,15 +266,15 @@ def test_a_field_ends_beyond_its_start_and_grows_when_it_must() -> None:
 
 def plain_field(routes: RouteMap, goal: tuple[float, float], tolerance: float) -> np.ndarray:
     """`RouteMap.field` by SciPy over the graph of all steps."""
-    cells = np.asarray(routes.open_cells)
+    cells = np.asarray(routes.cells > 0).astype(int)
     width, (steps, lengths) = cells.shape[1], routes._steps
     flat = cells.ravel()
     inside = np.flatnonzero(flat)
     rows, columns, weights = [], [], []
     for k, ((step, left, right), length) in enumerate(zip(steps, lengths, strict=True)):
-        allowed = (k < 8) | (flat[inside + left] == 1) | (flat[inside + right] == 1)
+        allowed = (k % 2 == 0) | (flat[inside + left] == 1) | (flat[inside + right] == 1)
         target = inside + step
-        allowed &= (flat[target] == 1) | (k < 8)
+        allowed &= (flat[target] == 1) | (k % 2 == 0)
         rows.append(inside[allowed]), columns.append(target[allowed]), weights.append(np.full(allowed.sum(), length))
     graph = scipy.sparse.csr_array(
         (np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))), (flat.size, flat.size)
@@ -285,8 +284,10 @@ def plain_field(routes: RouteMap, goal: tuple[float, float], tolerance: float) -
     return np.maximum((0.9731 * inner - math.sqrt(2.0)) * routes.spec.cell, 0.0)
 
 
-def test_fields_and_their_twin() -> None:
-    routes = RouteMap.of(WorldFields.of(TRAP))
+@pytest.mark.parametrize("cell", [0.1, 0.2, 0.4])
+@pytest.mark.parametrize("world", [TRAP, MAZE], ids=["trap", "maze"])
+def test_fields_and_their_twin(world: World, cell: float) -> None:
+    routes = RouteMap.of(WorldFields.of(world), cell=cell)
     field = routes.field((3.0, 1.0), 0.3).lengths
     np.testing.assert_allclose(field, plain_field(routes, (3.0, 1.0), 0.3), rtol=1e-5, atol=1e-4)
 

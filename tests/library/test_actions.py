@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from gaitway import rotations
 from gaitway.library.cast.entry import CastClip
 from gaitway.library.cast.masses import centre_of_mass
+from gaitway.library.cast.person.actions import jumps
 from gaitway.library.cast.person.actions.clips import (
     CRAWL_CLEARANCE,
     DUCK_CLEARANCE,
@@ -83,6 +85,22 @@ def test_legs_pass_over_the_bar(behavior: str, take: int) -> None:
     over = np.abs(points[:, 0] - middle) <= 0.5 * JUMP_DEPTH
     assert over.any()
     assert points[over, 2].min() >= JUMP_HEIGHT
+
+
+@pytest.mark.parametrize("behavior", ["jump_short", "long_jump"])
+def test_attempts_that_are_given_up_would_have_failed(behavior: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jumps, "_DOUBT", np.inf)
+    patient = action_clips(behaviors=[behavior])[0].clip
+    assert patient.rotations.tobytes() == entry(behavior).clip.rotations.tobytes()
+
+
+def test_the_last_attempt_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    high = replace(JUMPS["jump"], clears=9.0)
+    monkeypatch.setattr(jumps, "_TRIES", 1)
+    rough, _ = jumps.leap_clip("jump", high, Style())
+    monkeypatch.setattr(jumps, "_DOUBT", np.inf)
+    finished, _ = jumps.leap_clip("jump", high, Style())
+    assert rough.rotations.tobytes() == finished.rotations.tobytes()
 
 
 @pytest.mark.parametrize("behavior", JUMPS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior
 from gaitway.library.cast.catalog import load_cast
-from gaitway.library.reach import CELL, clip_reach, envelope, reaches
+from gaitway.library.reach import CELL, _candidates, clip_reach, envelope, reaches
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.editing import resample
 from gaitway.world import Box, Cylinder, Obstacle, Stairs
@@ -184,6 +184,24 @@ def test_envelope_against_points(rows):
     whole = np.isfinite(sampled).all(axis=1) & (len(rows) == 1)
     whole[1:-1] &= whole[:-2] & whole[2:]  # rims end steeply, where samples say little
     assert (found >= sampled.min(axis=1) - 0.1)[whole].all()
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_what_is_left_out_of_an_envelope_would_not_change_it(seed, count):
+    rng = np.random.default_rng(seed)
+    segments = rng.uniform(-2.0, 2.0, (count, 1, 2)) + rng.uniform(0.0, 0.6) * rng.normal(size=(count, 2, 2))
+    radii = rng.uniform(0.01, 0.2, count)
+    found = envelope(segments, radii, -1.5, 150)
+    each = [envelope(segments[k : k + 1], radii[k : k + 1], -1.5, 150) for k in range(count)]
+    np.testing.assert_array_equal(found, np.min(each, axis=0))
+
+
+def test_an_envelope_looks_at_few_of_a_bodys_parts(person):
+    clip = resample(person.clips["jump"], 240.0)
+    ends = np.sort(capsules(clip)[..., [0, 2]], axis=2).reshape(-1, 2, 2)
+    radii = np.tile(capsule_body(clip.skeleton).radii, len(clip))
+    assert _candidates(ends, radii, -1.5, 500).mean() < 0.3
 
 
 def test_what_passes_nothing_has_no_reach(person):

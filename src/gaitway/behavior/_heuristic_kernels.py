@@ -40,7 +40,7 @@ class HeuristicArrays(NamedTuple):
     route_frame: FloatArray
     """x and y of the grid's corner, side of a cell [m]; (3,)."""
     route: Values
-    """Cost around the obstacles from anywhere in each cell, infinity where there is no way; (rows, columns)."""
+    """Cost around the obstacles from anywhere in each cell, 0 where no way is known; (rows, columns)."""
     ways: Ways
     """Which step (`_route_kernels.direction_of`) leads into each cell on the way from the goal; (rows, columns)."""
     turns: Values
@@ -74,7 +74,7 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
 
 @kernel(borrows=True, inner=True)
 def estimate_at(x: float, y: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
-    """Least cost from a pose to the goal; infinity where the goal cannot be reached from there.
+    """Least cost from a pose to the goal.
 
     Args:
         x: [m].

@@ -15,35 +15,40 @@ Cells = npt.NDArray[np.uint8]
 
 BORDER = 2
 """Cells around the grid that nobody enters, so that no step has to be tested for leaving it."""
+STEPS = 16
+"""Steps from a cell, anticlockwise from +x: the even ones to its neighbours, the odd ones a knight's move between."""
+CLOSED, OPEN, WIDE_OPEN = range(3)
+"""What a cell is: nobody can be there; one can; and in all cells that a step leads to or passes, too."""
 _BUCKETS = 4
 """Steps are 1 to 2.24 cells long, so that what is waiting lies in four buckets of one cell."""
 
 
 @kernel
 def spread(
-    open_cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: FloatArray
+    cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: FloatArray
 ) -> tuple[Distances, Cells, float]:
     """Distance in cells from the nearest seed over open cells, in steps to 16 neighbours; Dijkstra in buckets.
 
-    No step is shorter than a bucket is wide, so that all of a bucket is final when its turn comes. Closed cells beside
-    open ones have a distance too, for somebody who begins there, but no way leads through them.
+    No step is shorter than a bucket is wide, so that all of a bucket is final when its turn comes. Where all is wide
+    open a shortest way consists of two steps side by side in the order of directions, so that only three lead on from a
+    cell: the one that led there and those beside it. Closed cells beside open ones have a distance too, for somebody
+    who begins there, but no way leads through them.
 
     Args:
-        open_cells: 1 where one may be, 0 in a border of `BORDER` cells all around; (N,), row after row.
+        cells: what each is; `CLOSED` in a border of `BORDER` cells all around; (N,), row after row.
         seeds: cells to begin with; (K,).
         target: cell whose distance is wanted, or -1 for all.
         slack: beyond the target go on to its distance times this, and 20 cells.
-        steps: where each step leads, and the two cells of which it passes one, as offsets; (16, 3).
+        steps: where each step leads, and the two cells of which a knight's move passes one, as offsets; (16, 3).
         lengths: of the steps [cells]; (16,).
 
     Returns:
-        Distances [cells], infinity where there is no way (N,); by which step one gets there from the seeds (N,);
-        and the distance up to which they are known, infinity
-        if they all are.
+        Distances [cells], infinity where there is no way (N,); by which step one gets there from the seeds (N,); and
+        the distance up to which they are known, infinity if they all are.
     """
     far = np.float32(np.inf)
-    distances, ways = np.full(len(open_cells), far, np.float32), np.zeros(len(open_cells), np.uint8)
-    waiting = np.empty((_BUCKETS, len(open_cells)), np.int32)
+    distances, ways = np.full(len(cells), far, np.float32), np.zeros(len(cells), np.uint8)
+    waiting = np.empty((_BUCKETS, len(cells)), np.int32)
     counts = np.zeros(_BUCKETS, np.int64)
     for k in range(len(seeds)):
         distances[seeds[k]] = np.float32(0.0)
@@ -59,14 +64,18 @@ def spread(
                 continue  # it was reached sooner from elsewhere
             if cell == target:
                 limit = here * slack + 20.0
-            for step in range(16):
+            ahead = cells[cell] == WIDE_OPEN and here > 0.0
+            first = ways[cell] + STEPS - 1 if ahead else 0
+            for k in range(first, first + (3 if ahead else STEPS)):
+                step = k % STEPS
                 other = cell + steps[step, 0]
-                if step >= 8 and open_cells[cell + steps[step, 1]] == 0 and open_cells[cell + steps[step, 2]] == 0:
+                knight = step % 2 == 1
+                if knight and cells[cell + steps[step, 1]] == CLOSED and cells[cell + steps[step, 2]] == CLOSED:
                     continue
                 there, before = np.float32(here + lengths[step]), distances[other]
-                if there < before and (step < 8 or open_cells[other] == 1):
+                if there < before and not (knight and cells[other] == CLOSED):
                     distances[other], ways[other] = there, step
-                    if open_cells[other] == 0:
+                    if cells[other] == CLOSED:
                         continue
                     if before == far or int(before) != int(there):  # else it is waiting in that bucket already
                         place = int(there) % _BUCKETS
@@ -79,7 +88,7 @@ def spread(
     return distances, ways, float(level) if left > 0 else math.inf
 
 
-@kernel
+@kernel(borrows=True, inner=True)
 def direction_of(step: int) -> float:
-    """Direction of a step [rad]: eight neighbours from +x on, anticlockwise, then the knight's moves between them."""
-    return 0.25 * math.pi * (step if step < 8 else step - 7.5)
+    """About the direction of a step [rad]."""
+    return step * (2.0 * math.pi / STEPS)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gaitway import planar, rotations
 from gaitway.arrays import FloatArray
 from gaitway.behavior.bending import Bend, bent, plan_bend
-from gaitway.behavior.footwork import Footwork, footwork, laid
-from gaitway.behavior.plan import Plan, PlanStep, Pose
+from gaitway.behavior.footwork import Footwork, Footworks, laid
+from gaitway.behavior.nearing import nearer
+from gaitway.behavior.plan import Plan, Pose
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 
@@ -19,6 +20,8 @@ HARDEST = 1.3
 """The greatest strain (`Bend.strain`) that a plan may have which has too few steps for a lesser one."""
 MOST = 10
 """The last so many steps may be bent."""
+THERE = (0.002, float(np.radians(0.2)))
+"""Who is this near to its goal [m], and to the heading asked for [rad], is there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,26 +29,16 @@ class Arrival:
     """A plan that ends at its goal exactly."""
 
     plan: Plan
-    """The same steps at the same times; the last ones play bent clips."""
+    """The same steps at the same times, and perhaps a step or two more at the end; the last ones play bent clips."""
     clips: Mapping[str, Clip]
     """The bent clips by name, in the order in which they are played."""
     strain: float
     """How much steps differ from what they were; up to 1 nobody notices."""
 
-
-@dataclass(eq=False)
-class Footworks:
-    """Footwork of a library's clips, each found once; share one between calls with the same library. **Mutable**."""
-
-    library: Library
-    known: dict[str, Footwork | None] = field(default_factory=dict)
-
-    def of(self, step: PlanStep) -> Footwork | None:
-        """Of a step; None if it must not be bent: it passes something special, or rests on hands or knees."""
-        if step.clip not in self.known:
-            special = self.library.graph[step.behavior].obstacle is not None
-            self.known[step.clip] = None if special else footwork(self.library.clips[step.clip])
-        return self.known[step.clip]
+    @property
+    def first(self) -> int:
+        """Number of the first step that is bent."""
+        return len(self.plan.steps) - len(self.clips)
 
 
 def meet_goal(
@@ -60,7 +53,7 @@ def meet_goal(
     """Bend the last steps of a plan so that it ends at a goal.
 
     As few of them are bent as it takes to do so unnoticed, and no others change. Special behaviours, and what hands or
-    knees rest in, are never bent.
+    knees rest in, are never bent. Where there is too little to bend, a step or turn on the spot may be added.
 
     Args:
         library: whose clips the plan plays.
@@ -71,24 +64,59 @@ def meet_goal(
         footworks: what is known of the library's clips from earlier calls.
 
     Returns:
-        None if the plan has too few steps to bend for what it lacks.
+        None if the library has no steps that could be bent to make up for what the plan lacks.
     """
+    return next(arrivals(library, plan, goal, goal_heading, name=name, footworks=footworks), None)
+
+
+def arrivals(
+    library: Library,
+    plan: Plan,
+    goal: tuple[float, float],
+    goal_heading: float | None = None,
+    *,
+    name: str = "exact",
+    footworks: Footworks | None = None,
+) -> Iterator[Arrival]:
+    """All ways that `meet_goal` knows, the best first: the plan's own steps bent, and then some more steps."""
+    if _there(plan.end_pose, goal, goal_heading):
+        yield Arrival(plan, {}, 0.0)
+        return
     known = footworks if footworks is not None else Footworks(library)
-    best, begin = None, 0
+    found = _least_bend(plan, goal, goal_heading, known)
+    if found is not None:
+        yield _arrival(library, plan, *found, name)
+    for longer in nearer(library, plan, goal, goal_heading, known):
+        found = _least_bend(longer, goal, goal_heading, known)
+        if found is not None:
+            yield _arrival(library, longer, *found, name)
+
+
+def _there(pose: Pose, goal: tuple[float, float], heading: float | None) -> bool:
+    turn = 0.0 if heading is None else abs(float(planar.wrap_angle(pose[2] - heading)))
+    return float(np.hypot(goal[0] - pose[0], goal[1] - pose[1])) <= THERE[0] and turn <= THERE[1]
+
+
+def _least_bend(
+    plan: Plan, goal: tuple[float, float], heading: float | None, known: Footworks
+) -> tuple[int, Bend] | None:
+    """The first step of those that are bent, and how: as few as nobody notices, or those that are strained least.
+
+    None if that is too much.
+    """
+    best: tuple[int, Bend] | None = None
     works: list[Footwork] = []
     for first in range(len(plan.steps) - 1, max(len(plan.steps) - MOST, 0) - 1, -1):
-        work = known.of(plan.steps[first])
+        work = known.of(plan.steps[first].behavior, plan.steps[first].clip)
         if work is None:
             break
         works.insert(0, work)
-        bend = plan_bend(laid(works, [step.pose for step in plan.steps[first:]]), goal, goal_heading)
-        if bend is not None and (best is None or bend.strain < best.strain):
-            best, begin = bend, first
-        if best is not None and best.strain <= 1.0:
+        bend = plan_bend(laid(works, [step.pose for step in plan.steps[first:]]), goal, heading)
+        if bend is not None and (best is None or bend.strain < best[1].strain):
+            best = first, bend
+        if best is not None and best[1].strain <= 1.0:
             break
-    if best is None or best.strain > HARDEST:
-        return None
-    return _arrival(library, plan, begin, best, name)
+    return best if best is not None and best[1].strain <= HARDEST else None
 
 
 def _arrival(library: Library, plan: Plan, first: int, bend: Bend, name: str) -> Arrival:

@@ -37,7 +37,7 @@ _SWING_S = 0.6
 """A foot that is in the air for longer goes with the body in between [s]."""
 _LEAST = 0.1
 """Wheels that roll no farther than this cannot be steered [m]."""
-_NEAR, _LONGER, _TURNED = 0.08, 0.06, float(np.radians(8.0))
+_NEAR, _LONGER, _TURNED = 0.08, 0.06, float(np.radians(10.0))
 """A step goes unnoticed that ends up to this far from where it would [m], the more so the longer it is [m for each
 metre], and is turned by no more than this [rad]."""
 _STEP_S = 0.4

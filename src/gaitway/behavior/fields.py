@@ -13,11 +13,11 @@ import scipy
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _distance_kernels, distances
 from gaitway.behavior._distance_kernels import Squares
+from gaitway.behavior.slopes import steepest_passed, steepness
 from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint
 from gaitway.world.clearance import Components
 from gaitway.world.footprint import Footprint, Outlines
 from gaitway.world.grid import Bounds, GridSpec
-from gaitway.world.height_grid import HeightGrid
 from gaitway.world.mover import Mover
 from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
 from gaitway.world.occupancy import MaskArray, layer_kinds
@@ -106,7 +106,7 @@ class WorldFields:
             reaches: what the library gets past (`library.reach.reaches`).
             cell: side of a cell [m], or the whole grid; None takes 5 cm, or more where the world is large.
             band: heights over the ground [m] between which something is in the way.
-            max_slope: ground that is steeper [rad] is a wall.
+            max_slope: ground that is steeper [rad] is a wall (`slopes.steepness`); None for any that there is.
             who: name of the library, for the reasons.
         """
         spec = cell if isinstance(cell, GridSpec) else _spec(world, cell)
@@ -119,10 +119,9 @@ class WorldFields:
                     if (reason := obstruction(o, reaches, who, ground=_ground(world, o)[0])) is not None}  # fmt: skip
         passing = [kind for kind in kinds if any(o.kind == kind for o in world.obstacles)]
         layers = {kind: _layer(world, outlines, kind, spec) for kind in (WALL, *passing)}
-        if max_slope is not None and world.terrain is not None:
-            steep = HeightGrid.of(world.terrain, spec).slope > max_slope
-            layers[WALL] = np.minimum(layers[WALL], distances.near_squares_of_cells(steep, spec))
-        squares = np.stack([_squares(layers, kind, world.bounds, spec) for kind in (None, *passing)])
+        steep = _steep(world, passing, max_slope, spec)
+        layers[WALL] = np.minimum(layers[WALL], steep.pop(WALL, layers[WALL]))
+        squares = np.stack([_squares(layers, kind, steep.get(kind), world.bounds, spec) for kind in (None, *passing)])
         squares.setflags(write=False)
         closed = distances.near_squares(Outlines.of([outlines[index] for index in troubles]), spec)
         parts = _parts(np.minimum(layers[WALL], closed), world.bounds, spec)
@@ -208,11 +207,23 @@ def _layer(world: World, outlines: Sequence[Footprint], kind: str, spec: GridSpe
     return distances.near_squares(Outlines.of(own), spec)
 
 
-def _squares(layers: Mapping[str, Squares], passing: str | None, bounds: Bounds, spec: GridSpec) -> Squares:
-    """Squared distances from all kinds but one [m^2]."""
+def _squares(
+    layers: Mapping[str, Squares], passing: str | None, steep: Squares | None, bounds: Bounds, spec: GridSpec
+) -> Squares:
+    """Squared distances from all kinds but one, and from ground on which that one cannot be passed [m^2]."""
     x0, y0, x1, y1 = bounds
     room = (x0 - OVERHANG, y0 - OVERHANG, x1 + OVERHANG, y1 + OVERHANG)
-    return distances.squares([layer for kind, layer in layers.items() if kind != passing], room, spec)
+    near = [layer for kind, layer in layers.items() if kind != passing]
+    return distances.squares(near if steep is None else [*near, steep], room, spec)
+
+
+def _steep(world: World, passing: Sequence[str], max_slope: float | None, spec: GridSpec) -> dict[str | None, Squares]:
+    """Squared distances from ground that is too steep to walk on (WALL) and to pass obstacles of each kind on [m^2]."""
+    if world.terrain is None or max_slope is None:
+        return {}
+    slope = steepness(world.terrain, spec)
+    limits: dict[str | None, float] = {WALL: max_slope, **{kind: steepest_passed(kind) for kind in passing}}
+    return {kind: distances.near_squares_of_cells(slope > most, spec) for kind, most in limits.items()}
 
 
 def _parts(closed: Squares, bounds: Bounds, spec: GridSpec) -> Components:
@@ -256,14 +267,12 @@ def _near(
 
 
 def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, float, Obstacle]]) -> SpecialArrays:
-    points, counts, rings, solids, circles = [np.empty((0, 2))], [0], [0], [], []
+    outlines = Outlines.of([obstacle.shape.footprint() for _, _, obstacle in listed])
+    solids, circles = [], []
     for begin, end, obstacle in listed:
         footprint = obstacle.shape.footprint()
         low, high = _ground(world, obstacle)
         bottom, top = obstacle.shape.heights
-        points.append(footprint.points)
-        counts.extend(len(ring) for ring in footprint.rings)
-        rings.append(len(footprint.rings))
         solids.append((footprint.radius, bottom - high, top - low, begin, end))
         middle = 0.5 * (footprint.points.min(axis=0) + footprint.points.max(axis=0))
         reach = float(np.hypot(*(footprint.points - middle).T).max()) + footprint.radius
@@ -271,9 +280,9 @@ def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, 
     of_kind = [kinds.index(obstacle.kind) for _, _, obstacle in listed]
     return SpecialArrays(
         kind_starts=_whole(np.searchsorted(of_kind, np.arange(len(kinds) + 1))),
-        ring_starts=_whole(np.cumsum(rings)),
-        point_starts=_whole(np.cumsum(counts)),
-        points=_real(np.concatenate(points)),
+        ring_starts=outlines.group_starts,
+        point_starts=outlines.ring_starts,
+        points=outlines.points,
         solids=_real(np.array(solids).reshape(-1, 5)),
         circles=_real(np.array(circles).reshape(-1, 3)),
     )

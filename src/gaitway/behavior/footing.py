@@ -14,10 +14,12 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
+from gaitway.behavior.tiptoe import raise_heel
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import FootPlan, bridge
-from gaitway.motion.footskate import reach_feet
+from gaitway.motion.footskate import lowered, root_drop, with_legs
+from gaitway.motion.limits import HUMAN_LIMITS, clamp, joint_limits
 from gaitway.world.world import World
 
 SIDES = ("left", "right")
@@ -26,13 +28,13 @@ _HALF_FOOT = 0.08
 """Where the ground is felt ahead of and behind the middle of a foot that rests on one point [m]."""
 _HALF_SOLE = 0.04
 """And left and right of it [m]."""
-_ROOT_S = 0.10
+_ROOT_S = 0.15
 """How slowly the root follows the ground under it [s]."""
 _DEEPEST = 0.30
 """On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
 _DROP_S = 0.4
 """Time that this takes to come and to go [s]; the root moves gently."""
-_STRAIGHTEST = 0.975
+_STRAIGHTEST = 0.96
 """Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
 _SETTLED_S, _SWING_S = 0.07, 0.15
 """A foot is moved as when planted for this long before and after, unless its swing is as short as that [s]."""
@@ -44,6 +46,11 @@ _CLEARANCE = 0.015
 """A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
 _LIFT_S = 0.10
 """Time that lifting a foot over the ground takes to come and to go [s]."""
+_HEEL_UP = 0.035
+"""A heel that is higher than this over the floor is seen to have left it [m]."""
+_WITH_BODY = 0.10, 0.35
+"""Heights over the floor between which a foot in the air goes over from riding on the ground to going with the body
+[m]."""
 _FOREVER = 1e4
 """[s]."""
 
@@ -64,6 +71,23 @@ class Stance:
     """How far that place is raised [m]."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Foot:
+    """One foot on the way to its place on the ground."""
+
+    plan: FootPlan
+    tilt: FloatArray
+    """How it is turned to lie on the ground; (F, 4)."""
+    arms: FloatArray
+    """From its ankle to heel, ball and toe in the motion [m]; (F, P, 3)."""
+    over: FloatArray
+    """How high those are over the floor in the motion [m]; (F, P)."""
+    rise: FloatArray
+    """How far its ankle is raised [m]; (F,)."""
+    extra: FloatArray
+    """How far its floor is raised beyond the terrain [m]; (F,)."""
+
+
 def on_ground(clip: Clip, world: World) -> Clip:
     """A motion made for a level floor, on the ground of a world.
 
@@ -72,17 +96,48 @@ def on_ground(clip: Clip, world: World) -> Clip:
         world: whose terrain and things to stand on there are.
     """
     positions, turned = clip.joint_transforms()
-    plans, extras = {}, []
+    feet = {side: _foot(clip, side, positions, turned, world) for side in SIDES}
+    under = world.ground(clip.root_positions[:, :2]) + np.mean([foot.extra for foot in feet.values()], axis=0)
+    rise = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
+    raised = lowered(clip, -rise)
+    plans = {
+        side: raise_heel(raised, side, foot.plan, np.asarray(foot.over[:, 0] < _HEEL_UP), _STRAIGHTEST)
+        for side, foot in feet.items()
+    }
+    drop = root_drop(raised, plans, deepest=_DEEPEST, straightest=_STRAIGHTEST, drop_s=_DROP_S)
+    plans = {side: _in_the_air(foot, plans[side], rise - drop, world, clip.fps) for side, foot in feet.items()}
+    return _leaning(_loose(with_legs(lowered(raised, drop), plans)), world)
+
+
+def _in_the_air(foot: _Foot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
+    """The plan of a foot that goes with the body where it is high, and clears the ground where it is low.
+
+    Args:
+        foot: in the motion.
+        plan: what it shall do.
+        rise: how far the root is raised [m]; (F,).
+        world: whose ground.
+        fps: frames in a second [Hz].
+    """
+    low, high = _WITH_BODY
+    share = np.clip((foot.over.min(axis=1) - low) / (high - low), 0.0, 1.0) * ~plan.planted
+    ankle = np.array(plan.ankle)
+    ankle[:, 2] += share * share * (3.0 - 2.0 * share) * (rise - foot.rise)
+    sole = ankle[:, None] + rotations.rotate(foot.tilt[:, None], foot.arms)
+    ankle[:, 2] += _lift(sole, foot.over, plan.planted, world, fps)
+    return replace(plan, ankle=ankle)
+
+
+def _loose(clip: Clip) -> Clip:
+    """The clip with feet that are in the air bent no farther than ankles go."""
+    roles, names = clip.skeleton.roles, [p.name for p in clip.skeleton.contact_points]
+    local = np.array(clip.rotations)
+    within = clamp(clip, joint_limits(clip.skeleton, {"ankle": HUMAN_LIMITS["ankle"]})).rotations
     for side in SIDES:
-        plans[side], extra = _plan(clip, side, positions, turned, world)
-        extras.append(extra)
-    under = world.ground(clip.root_positions[:, :2]) + np.mean(extras, axis=0)
-    smooth = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
-    raised = clip.root_positions + np.array([0.0, 0.0, 1.0]) * smooth[:, None]
-    walking = reach_feet(
-        replace(clip, root_positions=raised), plans, deepest=_DEEPEST, straightest=_STRAIGHTEST, drop_s=_DROP_S
-    )
-    return _leaning(walking, world)
+        columns = [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
+        free = np.ones(len(clip), dtype=bool) if clip.contacts is None else ~clip.contacts[:, columns].any(axis=1)
+        local[free, roles[f"{side}_ankle"]] = within[free, roles[f"{side}_ankle"]]
+    return replace(clip, rotations=local)
 
 
 def _leaning(clip: Clip, world: World) -> Clip:
@@ -105,10 +160,8 @@ def _leaning(clip: Clip, world: World) -> Clip:
     return replace(clip, rotations=rotations.normalize(local))
 
 
-def _plan(
-    clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World
-) -> tuple[FootPlan, FloatArray]:
-    """What one foot shall do, and how far its floor is raised beyond the terrain [m] (F,)."""
+def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World) -> _Foot:
+    """What one foot shall do; in the air it goes over from one stance to the next."""
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
     at, points, flags = positions[:, ankle], *_sole(clip, side)
@@ -126,13 +179,11 @@ def _plan(
         turn[rows], level[rows] = stance.turn, stance.level
         extra[rows, 0] = stance.rise - float(world.ground(stance.place[:2]))
     shift, turn, level, extra = (bridge(v, planted, fps, _FOREVER) for v in (shift, turn, level, extra))
+    shift[:, 2] += ride
     tilt = rotations.from_rotation_vector(turn)
-    target = at + shift + np.array([0.0, 0.0, 1.0]) * ride[:, None]
-    sole = target[:, None] + rotations.rotate(tilt[:, None], points - at[:, None])
-    target[:, 2] += _lift(sole, points[..., 2] - level, planted, world, fps)
     toes = None if toe is None else rotations.multiply(tilt, world_turns[:, toe])
-    foot = rotations.multiply(tilt, world_turns[:, ankle])
-    return FootPlan(target, foot, toes, planted), extra[:, 0]
+    plan = FootPlan(at + shift, rotations.multiply(tilt, world_turns[:, ankle]), toes, planted)
+    return _Foot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0])
 
 
 def settled(planted: BoolArray, fps: float) -> BoolArray:

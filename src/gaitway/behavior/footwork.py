@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from gaitway import planar
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.behavior.plan import Pose
+from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.legs import Leg, legs_of
@@ -34,6 +35,21 @@ class Footwork:
 
     def __len__(self) -> int:
         return len(self.path)
+
+
+@dataclass(eq=False)
+class Footworks:
+    """Footwork of a library's clips, each found once; share one between calls with the same library. **Mutable**."""
+
+    library: Library
+    known: dict[str, Footwork | None] = field(default_factory=dict)
+
+    def of(self, behavior: str, clip: str) -> Footwork | None:
+        """Of a clip of a behaviour; None if it must not be bent: it passes something special, or is on all fours."""
+        if clip not in self.known:
+            special = self.library.graph[behavior].obstacle is not None
+            self.known[clip] = None if special else footwork(self.library.clips[clip])
+        return self.known[clip]
 
 
 def footwork(clip: Clip) -> Footwork | None:

@@ -103,10 +103,12 @@ class Heuristics:
             frame = _frozen(np.array([free.cell, free.reach]))
             out = out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
         if self.routes is not None:
-            spec = self.routes.map.spec
             field = self.routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
-            route: Values = field.lengths * np.float32(self.per_metre * (1.0 - 1e-6))
+            # where large cells know of no way, nothing is claimed
+            route: Values = np.where(np.isinf(field.lengths), np.float32(0.0), field.lengths)
+            route *= np.float32(self.per_metre * (1.0 - 1e-6))
             route.setflags(write=False)
+            spec = self.routes.map.spec  # after the field, for which cells may have been made smaller
             frame = _frozen(np.array([*spec.origin, spec.cell]))
             out = out._replace(route_frame=frame, route=route, ways=field.ways)
             if weight > 1.0 and "heading" in self.names:

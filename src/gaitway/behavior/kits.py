@@ -12,6 +12,7 @@ from gaitway.arrays import FloatArray
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
 from gaitway.behavior.search import TIME_WEIGHT, Searcher
+from gaitway.behavior.slopes import fit_for, steepest_for
 from gaitway.behavior.standing import standing_behaviors
 from gaitway.library.actions import ActionTable, action_table, path_length
 from gaitway.library.behavior import Behavior, Library
@@ -66,11 +67,12 @@ class Kits:
         if key not in self.made:
             if ref not in self.libraries:
                 self.libraries[ref] = ref.load()
+            self.libraries[ref] = fit_for(self.libraries[ref], self.world)
             library = self.libraries[ref]
             table = action_table(library, weights=speed_weights(library, character.speed))
             if ref not in self.bodies:
                 reach = reaches(library)
-                fields = WorldFields.of(self.world, reach, who=library.name)
+                fields = WorldFields.of(self.world, reach, max_slope=steepest_for(library), who=library.name)
                 self.bodies[ref] = body_discs(library, table), reach, fields
             discs, reach, fields = self.bodies[ref]
             searcher = Searcher(table, discs, reach, second)

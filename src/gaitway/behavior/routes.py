@@ -1,7 +1,7 @@
 """How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
 
-It must not claim more than the shortest way of any body. A cell is open if the thinnest body can have its root in some
-point of it; special obstacles that the library passes are open; steps may cut corners; and what steps to sixteen
+It must not claim more than the shortest way of any body, but for what cells round off. A cell is open if the thinnest
+body can have its root in most of it; special obstacles that the library passes are open; steps may cut corners; and what steps to sixteen
 neighbours run longer than the straight line is taken off.
 """
 
@@ -15,17 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _route_kernels
-from gaitway.behavior._route_kernels import BORDER, Cells, Distances
+from gaitway.behavior._route_kernels import BORDER, CLOSED, OPEN, STEPS, WIDE_OPEN, Cells, Distances
 from gaitway.behavior.fields import WorldFields
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
-CELL = 0.2
-"""Side of a cell of the field [m], or as near to it as the cells of the world's fields allow."""
+CELL, COARSEST = 0.2, 0.4
+"""Side of a cell of the field [m] in small worlds and in large ones, or as near to it as the cells of the world's
+fields allow."""
+CELLS = 20_000
+"""How many are enough."""
 KEPT = 64
 """Fields that are kept."""
 SLACK = 1.5
@@ -61,28 +65,39 @@ class RouteMap:
 
     spec: GridSpec
     """Where the cells lie, without the border."""
-    open_cells: Cells
-    """1 where a root can be, with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
+    cells: Cells
+    """What each is (`_route_kernels`), with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
+    fields: WorldFields
+    radius: float
+    """Of a disc around the root that every body covers [m]."""
 
     @staticmethod
-    def of(fields: WorldFields, radius: float = 0.0, cell: float = CELL) -> RouteMap:
+    def of(fields: WorldFields, radius: float = 0.0, cell: float | None = None) -> RouteMap:
         """Of a world.
 
         Args:
             fields: the world.
             radius: of a disc around the root that every body covers [m] (`thinnest`).
-            cell: side of a cell that would be right [m].
+            cell: side of a cell that would be right [m]; None chooses it by the size of the world.
         """
-        free = _free(fields, radius)
-        size = max(round(cell / fields.spec.cell), 1)
+        free, side = _free(fields, radius), fields.spec.cell
+        if cell is None:
+            cell = min(max(side * math.sqrt(free.size / CELLS), CELL), COARSEST)
+        size = max(round(cell / side), 1)
         rows, columns = (-(-n // size) for n in free.shape)
         padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
         padded[: free.shape[0], : free.shape[1]] = free
         coarse = 2 * padded.reshape(rows, size, columns, size).sum(axis=(1, 3)) > size * size
-        out = np.zeros((rows + 2 * BORDER, columns + 2 * BORDER), dtype=np.uint8)
-        out[BORDER:-BORDER, BORDER:-BORDER] = coarse
-        out.setflags(write=False)
-        return RouteMap(GridSpec(fields.spec.origin, size * fields.spec.cell, (rows, columns)), out)
+        cells = np.pad(np.where(coarse, OPEN, CLOSED).astype(np.uint8), BORDER)
+        around = scipy.ndimage.minimum_filter(cells, 2 * BORDER + 1, mode="constant")
+        cells[around == OPEN] = WIDE_OPEN
+        cells.setflags(write=False)
+        return RouteMap(GridSpec(fields.spec.origin, size * side, (rows, columns)), cells, fields, radius)
+
+    def finer(self) -> RouteMap | None:
+        """The same in cells of half the side; None if there are none."""
+        half = 0.5 * self.spec.cell
+        return RouteMap.of(self.fields, self.radius, half) if half >= 0.99 * self.fields.spec.cell else None
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
         """The way to within a tolerance [m] of a goal (x, y) [m].
@@ -92,7 +107,7 @@ class RouteMap:
             tolerance: [m].
             start: x and y [m] of somebody who goes there; the field then ends somewhat beyond. None computes all.
         """
-        spec, width = self.spec, self.open_cells.shape[1]
+        spec, width = self.spec, self.cells.shape[1]
         seeds = self._seeds(goal, tolerance)
         target = -1
         if start is not None and spec.contains(spec.cells(start)):
@@ -100,12 +115,12 @@ class RouteMap:
             target = int((row + BORDER) * width + column + BORDER)
         steps, step_lengths = self._steps
         distances, ways, limit = _route_kernels.spread(
-            self.open_cells.reshape(-1), seeds, target, SLACK, steps, step_lengths
+            self.cells.reshape(-1), seeds, target, SLACK, steps, step_lengths
         )
-        inner = distances.reshape(self.open_cells.shape)[BORDER:-BORDER, BORDER:-BORDER]
+        inner = distances.reshape(self.cells.shape)[BORDER:-BORDER, BORDER:-BORDER]
         metres = np.minimum(inner, np.float32(limit)) * np.float32(_CROOKED * spec.cell)
         lengths: Distances = np.maximum(metres - np.float32(math.sqrt(2.0) * spec.cell), np.float32(0.0))
-        inner_ways = np.ascontiguousarray(ways.reshape(self.open_cells.shape)[BORDER:-BORDER, BORDER:-BORDER])
+        inner_ways = np.ascontiguousarray(ways.reshape(self.cells.shape)[BORDER:-BORDER, BORDER:-BORDER])
         lengths.setflags(write=False)
         inner_ways.setflags(write=False)
         known = math.inf if math.isinf(limit) else (_CROOKED * limit - math.sqrt(2.0)) * spec.cell
@@ -121,23 +136,19 @@ class RouteMap:
         )
         off = np.maximum(np.abs(spec.centers(window) - goal) - 0.5 * spec.cell, 0.0)
         near = window[np.hypot(off[:, 0], off[:, 1]) <= tolerance] + BORDER
-        near = near[self.open_cells[near[:, 0], near[:, 1]] == 1]
-        return read_only((near[:, 0] * self.open_cells.shape[1] + near[:, 1]).astype(np.int64))
+        near = near[self.cells[near[:, 0], near[:, 1]] != CLOSED]
+        return read_only((near[:, 0] * self.cells.shape[1] + near[:, 1]).astype(np.int64))
 
     @cached_property
     def _steps(self) -> tuple[IntArray, FloatArray]:
-        """As `_route_kernels.spread` takes them; a knight's move passes one of two cells."""
-        width = self.open_cells.shape[1]
-        around = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
-        rows = [(row * width + column, 0, 0) for row, column in around]
-        for k, (row, column) in enumerate(around):
-            after = around[(k + 1) % 8]
-            rows.append(
-                ((row + after[0]) * width + column + after[1], row * width + column, after[0] * width + after[1])
-            )
-        straight = np.array([np.hypot(*step) for step in around])
-        lengths = np.concatenate([straight, np.full(8, math.sqrt(5.0))])
-        return read_only(np.array(rows, dtype=np.int64)), read_only(lengths)
+        """As `_route_kernels.spread` takes them."""
+        width = self.cells.shape[1]
+        around = np.array([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)])
+        after = np.roll(around, -1, axis=0)
+        steps, offsets = np.zeros((STEPS, 3, 2), dtype=np.int64), np.array([width, 1])
+        steps[0::2, 0] = around
+        steps[1::2] = np.stack([around + after, around, after], axis=1)
+        return read_only(steps @ offsets), read_only(np.hypot(*np.moveaxis(steps[:, 0], -1, 0)))
 
 
 class RouteFields:
@@ -148,18 +159,35 @@ class RouteFields:
         self._kept: OrderedDict[tuple[float, float, float], RouteField] = OrderedDict()
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
-        """As `RouteMap.field`; computed anew only where a start lies beyond what is known."""
+        """As `RouteMap.field`; computed anew only where a start lies beyond what is known.
+
+        Where no way leads from a start although one can get there, the cells are too large, and are halved for good.
+        """
         key = (float(goal[0]), float(goal[1]), float(tolerance))
         found = self._kept.get(key)
         if found is None:
             found = self.map.field(goal, tolerance, start)
         elif not math.isinf(found.known) and (start is None or self._value(found.lengths, start) * SLACK > found.known):
             found = self.map.field(goal, tolerance)
+        if (
+            start is not None
+            and math.isinf(self._value(found.lengths, start))
+            and self._refined(start, goal, tolerance)
+        ):
+            return self.field(goal, tolerance, start)
         self._kept[key] = found
         self._kept.move_to_end(key)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return found
+
+    def _refined(self, start: npt.ArrayLike, goal: tuple[float, float], tolerance: float) -> bool:
+        """Take smaller cells if there is a way from a start to a goal and there are such cells."""
+        finer = self.map.finer() if self.map.fields.parts.connected(start, goal, tolerance) else None
+        if finer is not None:
+            self.map = finer
+            self._kept.clear()
+        return finer is not None
 
     def _value(self, field: Distances, start: npt.ArrayLike) -> float:
         cell = self.map.spec.cells(start)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gaitway import planar
-from gaitway.arrays import FloatArray
+from gaitway.arrays import BoolArray, FloatArray, IntArray
 from gaitway.cache import cached
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
@@ -134,12 +134,13 @@ def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) 
     """
     order = np.argsort(segments[:, :, 0], axis=1)
     ends = np.take_along_axis(segments, order[..., None], axis=1)
+    chosen = _candidates(ends, radii, first, count)
+    ends, radii = ends[chosen], radii[chosen]
     (x0, z0), (x1, z1) = ends[:, 0].T, ends[:, 1].T
     deepest = np.where(z0 <= z1, x0, x1)
-    begin = np.floor((x0 - radii - first) / CELL).astype(np.int64)
-    width = int((np.floor((x1 + radii - first) / CELL).astype(np.int64) - begin).max()) + 1
+    begin, end = _stations(x0 - radii, first), _stations(x1 + radii, first)
     out = np.full(count, np.inf)
-    for offset in range(width):
+    for offset in range(int((end - begin).max(initial=-1)) + 1):
         station = begin + offset
         low = first + CELL * station
         # The lower rim is convex, so that over a station it is lowest at the place nearest to the deepest point.
@@ -147,6 +148,41 @@ def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) 
         inside = (station >= 0) & (station < count) & (at >= x0 - radii) & (at <= x1 + radii)
         height = _lower_rim(at[inside], x0[inside], z0[inside], x1[inside], z1[inside], radii[inside])
         np.minimum.at(out, station[inside], height)
+    return out
+
+
+def _stations(along: FloatArray, first: float) -> IntArray:
+    """Which station a place is over."""
+    return np.floor((along - first) / CELL).astype(np.int64)
+
+
+def _candidates(ends: FloatArray, radii: FloatArray, first: float, count: int) -> BoolArray:
+    """Which stadiums (S, 2, 2) may be lowest somewhere: most of a body is over its own feet all the time; (S,).
+
+    A stadium can be left out if others reach deeper than it ever does over each of its stations, which is known of the
+    stations under the ends of a segment.
+    """
+    bottoms = ends[..., 1] - radii[:, None]
+    known = np.full(count, np.inf)
+    stations = _stations(ends[..., 0], first)
+    within = (stations >= 0) & (stations < count)
+    np.minimum.at(known, stations[within], bottoms[within])
+    begin, end = _stations(ends[:, 0, 0] - radii, first), _stations(ends[:, 1, 0] + radii, first)
+    inside = (begin >= 0) & (end < count)
+    bound = np.full(len(ends), np.inf)
+    bound[inside] = _greatest(known, begin[inside], end[inside])
+    chosen: BoolArray = bottoms.min(axis=1) <= bound + 1e-9
+    return chosen
+
+
+def _greatest(values: FloatArray, begin: IntArray, end: IntArray) -> FloatArray:
+    """The greatest of some values (N,) from each `begin` to each `end`, both included; (R,)."""
+    power = np.log2(end - begin + 1).astype(np.int64)
+    runs = [values]  # the greatest of one, two, four, eight ... from each place on
+    for k in range(int(power.max(initial=0))):
+        runs.append(np.maximum(runs[k], np.append(runs[k][2**k :], np.full(2**k, np.inf))))
+    table = np.array(runs)
+    out: FloatArray = np.maximum(table[power, begin], table[power, end - 2**power + 1])
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -68,6 +69,7 @@ def capsules(clip: Clip, body: CapsuleBody | None = None) -> FloatArray:
     return body.segments(*clip.joint_transforms())
 
 
+@lru_cache(maxsize=32)
 def capsule_body(skeleton: Skeleton) -> CapsuleBody:
     """A body sized from the bones: that of a person for a humanoid, else one capsule a bone.
 

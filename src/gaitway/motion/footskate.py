@@ -50,25 +50,21 @@ def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
     return reach_feet(replace(clip, root_positions=clip.root_positions + _root_shift(clip, plans, positions)), plans)
 
 
-def reach_feet(
-    clip: Clip,
-    plans: Mapping[str, FootPlan],
-    *,
-    deepest: float = _DEEPEST,
-    straightest: float = 1.0,
-    drop_s: float = _DROP_S,
-) -> Clip:
+def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, straightest: float = 1.0, drop_s: float = _DROP_S) -> Clip:
     """The clip with both legs led to where its feet shall be, and the root no higher than planted feet allow.
 
     Args:
         clip: motion of a humanoid.
         plans: what the feet shall do, by side: "left" and "right".
-        deepest: the root is lowered by no more than this [m].
-        straightest: share of its length up to which a planted leg is stretched, unless it is in the clip itself.
-        drop_s: time that lowering the root takes to come and to go [s].
+        straightest: as of `root_drop`.
+        drop_s: as of `root_drop` [s].
     """
-    drop = _root_drop(clip, plans, deepest, straightest, drop_s)
-    return _with_legs(replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, 1.0]) * drop), plans)
+    return with_legs(lowered(clip, root_drop(clip, plans, straightest=straightest, drop_s=drop_s)), plans)
+
+
+def lowered(clip: Clip, drop: FloatArray) -> Clip:
+    """The clip with its root lower by some height [m] in each frame (F,)."""
+    return replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, 1.0]) * drop[:, None])
 
 
 def foot_slide(clip: Clip, parts: tuple[str, ...] = ("heel", "ball")) -> FloatArray:
@@ -117,10 +113,23 @@ def _root_shift(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray
     return smooth
 
 
-def _root_drop(
-    clip: Clip, plans: Mapping[str, FootPlan], deepest: float, straightest: float, drop_s: float
+def root_drop(
+    clip: Clip,
+    plans: Mapping[str, FootPlan],
+    *,
+    deepest: float = _DEEPEST,
+    straightest: float = 1.0,
+    drop_s: float = _DROP_S,
 ) -> FloatArray:
-    """How far the root must sink for legs to reach planted feet [m]; (F, 1), smooth and never too little."""
+    """How far the root must sink for legs to reach planted feet [m]; (F,), smooth and never too little.
+
+    Args:
+        clip: motion of a humanoid.
+        plans: what the feet shall do, by side.
+        deepest: the root sinks by no more than this [m].
+        straightest: share of its length up to which a planted leg is stretched, unless it is in the clip itself.
+        drop_s: time that it takes to come and to go [s].
+    """
     need, positions = np.zeros(len(clip)), clip.joint_positions()
     for side, plan in plans.items():
         hip, knee, ankle = (clip.skeleton.roles[role] for role in _LEGS[side])
@@ -136,7 +145,7 @@ def _root_drop(
     # the filter looks no farther than the maximum was spread, so it never falls below the need
     spread = scipy.ndimage.maximum_filter1d(np.minimum(need, deepest), 2 * half + 1, mode="nearest")
     drop: FloatArray = scipy.ndimage.gaussian_filter1d(spread, 0.4 * half, radius=half, mode="nearest")
-    return drop[:, None]
+    return drop
 
 
 def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: FootPlan, fps: float) -> FloatArray:
@@ -165,8 +174,8 @@ def _bend(reach: FloatArray, a: float, b: float) -> FloatArray:
     return np.asarray(np.arccos(np.clip((reach**2 - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)))
 
 
-def _with_legs(clip: Clip, plans: Mapping[str, FootPlan]) -> Clip:
-    """The clip with both legs solved for their plans."""
+def with_legs(clip: Clip, plans: Mapping[str, FootPlan]) -> Clip:
+    """The clip with both legs led to where its feet shall be, the root as it is."""
     positions, world = forward_kinematics(clip.skeleton, clip.root_positions, clip.rotations)
     local, parents = np.array(clip.rotations), clip.skeleton.parents.tolist()
     for side, plan in plans.items():

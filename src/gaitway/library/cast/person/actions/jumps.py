@@ -30,6 +30,8 @@ _TRIES = 10
 _STEP_ROUNDS, _FLIGHT_ROUNDS = 4, 3
 """The flight depends on the pose and the pose on the planted feet: they are found in turn, first with the footprints.
 Each further round leaves a fiftieth of the error."""
+_JUDGED, _DOUBT = 1, 0.03
+"""An attempt that falls short by more than this after that round is given up [m]; later ones add 0.02 at most."""
 _ROLL_OFF_S = 0.04
 """The fitted take-off is the moment at which the ball of the foot begins to move; the toes follow so much later [s]."""
 _LONGEST_FITTED = 0.52
@@ -99,8 +101,8 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
     variation = np.zeros(2) if seed is None else np.clip(0.3 * rng.normal(size=2), -0.5, 0.5)
     if seed is not None:
         leap = replace(leap, flight_s=leap.flight_s * (1.0 + 0.02 * np.clip(rng.normal(), -1.5, 1.5)))
-    for _ in range(_TRIES):
-        clip, plan = _perform(name, leap, style, seed, variation)
+    for left in range(_TRIES, 0, -1):
+        clip, plan = _perform(name, leap, style, seed, variation, may_give_up=left > 1)
         when = best_pass_time(clip, plan.takeoff, plan.landing)
         if clearance_over(clip, when, leap.depth) >= leap.clears:
             break
@@ -108,8 +110,10 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
     return clip, when
 
 
-def _perform(name: str, leap: Leap, style: Style, seed: int | None, variation: FloatArray) -> tuple[Clip, _Schedule]:
-    """One attempt at a leap."""
+def _perform(
+    name: str, leap: Leap, style: Style, seed: int | None, variation: FloatArray, *, may_give_up: bool
+) -> tuple[Clip, _Schedule]:
+    """One attempt at a leap. If it may give up, it is not finished where it cannot get over what it must clear."""
     plan = _schedule(leap, style)
     set_up = stage(
         "jog", "jog", plan.phase, _speeds(plan, leap), style, jog=np.ones(plan.frames + 1), seed=seed, wobble=0.6
@@ -122,6 +126,11 @@ def _perform(name: str, leap: Leap, style: Style, seed: int | None, variation: F
         if round_ < _STEP_ROUNDS:  # then the footprints stay, so that the flight can settle
             motion = shorten_steps(motion, planted, 0.965, leap.leg_at_takeoff, int(np.flatnonzero(airborne)[0]))
         planted = set_up.plant(motion, name)
+        if may_give_up and round_ == _JUDGED:
+            clip = set_up.crop(planted.clip, name)
+            when = best_pass_time(clip, plan.takeoff, plan.landing)
+            if clearance_over(clip, when, leap.depth) < leap.clears - _DOUBT:
+                break
     return set_up.crop(planted.clip, name), plan
 
 
