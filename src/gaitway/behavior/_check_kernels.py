@@ -30,6 +30,7 @@ from gaitway.behavior._traffic_kernels import (
     end_slot,
     first_link,
     first_slot,
+    is_first,
     meets,
     stay_hit,
 )
@@ -125,17 +126,19 @@ def timed_hit(
     px, py = x + c * u - s * v, y + s * u + c * v
     first, end = first_slot(t), end_slot(t + actions[a, 4])
     era, last_era, found = 0, ((end - 1) >> ERA) + 1, -1
+    first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
     while era <= last_era and len(keys) > 0:
-        for column in range(block_of(px - r), block_of(px + r) + 1):
-            for row in range(block_of(py - r), block_of(py + r) + 1):
+        for column in range(first_column, block_of(px + r) + 1):
+            for row in range(first_row, block_of(py + r) + 1):
                 link = first_link(keys, heads, era, column, row)
                 while link >= 0:
                     chunk = links[link, 0]
                     link = links[link, 1]
                     there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first
-                    if there and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
+                    new = there and is_first(traffic, chunk, era, column, row, first_era, first_column, first_row)
+                    if new and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
                         found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, chunk)
-        era = last_era + 1 if found >= 0 else max(era, first >> ERA) + 1
+        era = last_era + 1 if found >= 0 else max(era + 1, first_era)
     return found
 
 

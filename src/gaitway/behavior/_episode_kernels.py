@@ -14,16 +14,29 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray
-from gaitway.behavior._traffic_kernels import ERA, SLOT, TrafficArrays, group_hit, may_meet
+from gaitway.behavior._traffic_kernels import (
+    END_DISC,
+    END_GROUP,
+    END_SLOT,
+    ERA,
+    FIRST_DISC,
+    FIRST_GROUP,
+    FIRST_SLOT,
+    SLOT,
+    TrafficArrays,
+    block_of,
+    first_link,
+    is_first,
+    meets,
+)
 
 TICK = 4
-"""Slots from one look at a place to the next; some of them make an era of the traffic."""
+"""Slots that are not told apart."""
 PLACES = 4.0
 """Places in a metre."""
 _BODY = 0.3
 """Radius of what is to find room at a place [m]; this decides about effort, not about collisions."""
 _MOST = 255
-_IN_ERA = (1 << ERA) - 1
 _RATE = 1.0 / (SLOT * TICK)
 
 
@@ -50,16 +63,40 @@ def no_episodes() -> Episodes:
 @kernel(borrows=True, inner=True)
 def look(traffic: TrafficArrays, x: float, y: float, numbers: npt.NDArray[np.uint8], row: int) -> None:
     """Number the episodes of a place: a new one whenever somebody comes or has gone."""
-    ticks = numbers.shape[1]
-    number, before, some = 0, False, False
+    ticks, links, chunks, groups = numbers.shape[1], traffic.links, traffic.chunks, traffic.groups
     for tick in range(ticks):
-        slot = tick * TICK
-        if slot & _IN_ERA == 0:
-            some = may_meet(traffic, slot, slot + 1, x, y, _BODY)
-        taken = some and group_hit(traffic, slot, x, y, _BODY, -1) >= 0
+        numbers[row, tick] = 0
+    first_column, first_line = block_of(x - _BODY), block_of(y - _BODY)
+    for era in range(((ticks * TICK) >> ERA) + 2):
+        for column in range(first_column, block_of(x + _BODY) + 1):
+            for line in range(first_line, block_of(y + _BODY) + 1):
+                link = first_link(traffic.keys, traffic.heads, era, column, line)
+                while link >= 0:
+                    chunk = links[link, 0]
+                    link = links[link, 1]
+                    new = is_first(traffic, chunk, era, column, line, 1, first_column, first_line)
+                    if new and meets(traffic.chunk_around, chunk, x, y, _BODY):
+                        for group in range(chunks[chunk, FIRST_GROUP], chunks[chunk, END_GROUP]):
+                            if is_in(traffic, group, x, y):
+                                first, end = groups[group, FIRST_SLOT] // TICK, (groups[group, END_SLOT] - 1) // TICK
+                                for tick in range(first, min(end + 1, ticks)):
+                                    numbers[row, tick] = 1
+    number, before = 0, 0
+    for tick in range(ticks):
+        taken = numbers[row, tick]
         if taken != before and number < _MOST:
             number += 1
         numbers[row, tick], before = number, taken
+
+
+@kernel(borrows=True, inner=True)
+def is_in(traffic: TrafficArrays, group: int, x: float, y: float) -> bool:
+    """Whether a group takes a place."""
+    groups, taken = traffic.groups, False
+    if meets(traffic.around, group, x, y, _BODY):
+        for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+            taken = taken or meets(traffic.discs, disc, x, y, _BODY)
+    return taken
 
 
 @kernel(borrows=True, inner=True)

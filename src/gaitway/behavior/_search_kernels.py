@@ -81,6 +81,8 @@ class Room(NamedTuple):
     """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
     chosen: IntArray
     """Which they are: action, state, key of the bin, and where that is or begins to be looked for; (B, 4)."""
+    stood: IntArray
+    """How often one can stand still at the node that is expanded, as far as is known, and whether no more; (2,)."""
     notes: FloatArray
     """What stood in the way: what it was, x, y, and kind or owner; the latest, round and round; (L, 4)."""
 
@@ -298,15 +300,15 @@ def passes(
 
 
 @kernel(borrows=True, inner=True)
-def longest_stand(library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int) -> int:
-    """How often in a row one can stand still at a node, by action `rest`."""
-    states, actions = room.states, library.actions
+def stands(library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int, waits: int) -> bool:
+    """Whether one can stand still so often in a row at the node that is being expanded, by action `rest`."""
+    states, stood = room.states, room.stood
     x, y, c, s = states[node, 0], states[node, 1], math.cos(states[node, 2]), math.sin(states[node, 2])
-    count, t = 0, states[node, 3]
-    while count < LONGEST_WAIT and timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY) < 0:
-        count += 1
-        t += actions[rest, 4]
-    return count
+    while stood[0] < waits and stood[1] == 0:
+        t = states[node, 3] + stood[0] * library.actions[rest, 4]
+        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY) < 0
+        stood[0 if free else 1] += 1
+    return bool(stood[0] >= waits)
 
 
 @kernel(borrows=True, inner=True)
@@ -365,8 +367,8 @@ def add(
 def depart(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, episodes: Episodes, room: Room,
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
-    noted: bool, waits: int,
-) -> int:  # fmt: skip
+    noted: bool,
+) -> None:  # fmt: skip
     """Among traffic, do an action as soon as it is free, and then for each later episode of the place it leads to.
 
     Args:
@@ -385,10 +387,6 @@ def depart(
         heading: [rad].
         h: estimate from there.
         noted: whether to note who is in the way.
-        waits: how often one can stand still before, if that is known, or -1.
-
-    Returns:
-        How often one can stand still before, if that is known by now, or -1.
     """
     states, table, counts, actions = room.states, room.table, room.counts, library.actions
     rest = library.states[room.links[node, 2], 1]
@@ -406,14 +404,11 @@ def depart(
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
-        if rest < 0:
+        more = 1 + wait // 4  # the longer one has waited the less a little more matters
+        wait, noted = wait + more, False
+        if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, room, node, rest, wait):
             break
-        waits = longest_stand(library, traffic, room, node, rest) if waits < 0 else waits
-        wait, noted = wait + 1, False
-        if wait > waits:
-            break
-        begin, g = begin + actions[rest, 4], g + actions[rest, 3]
-    return waits
+        begin, g = begin + more * actions[rest, 4], g + more * actions[rest, 3]
 
 
 @kernel(borrows=True, inner=True)
@@ -435,7 +430,8 @@ def expand(
     x, y, t, g = states[node, 0], states[node, 1], states[node, 3], states[node, 4]
     c, s = math.cos(states[node, 2]), math.sin(states[node, 2])
     leave = leeway(room, x, y)
-    foremost, waits = states[node, 5] <= nearest[0] + _FOREMOST, -1
+    foremost = states[node, 5] <= nearest[0] + _FOREMOST
+    room.stood[0], room.stood[1] = 0, 0
     for k in range(lay(library, fields, passing, room, query, seed, node)):
         a, state1, key = chosen[k, 0], chosen[k, 1], chosen[k, 2]
         g1, t1 = g + actions[a, 3], t + actions[a, 4]
@@ -457,10 +453,7 @@ def expand(
                 continue
         x1, y1, heading1 = laid[k, 0], laid[k, 1], laid[k, 2]
         if busy:
-            waits = depart(
-                library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted,
-                waits,
-            )  # fmt: skip
+            depart(library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted)
         elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, noted) == FREE:
             add(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
 

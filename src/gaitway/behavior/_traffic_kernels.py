@@ -190,6 +190,17 @@ def meets(discs: FloatArray, k: int, x: float, y: float, r: float) -> bool:
     return bool(reach > 0.0 and dx * dx + dy * dy < reach * reach)
 
 
+@kernel(borrows=True, inner=True)
+def is_first(
+    arrays: TrafficArrays, chunk: int, era: int, column: int, row: int, from_era: int, from_column: int, from_row: int
+) -> bool:
+    """Whether a chain is the first one with a chunk, for somebody who goes through them from an era and block on."""
+    around, begin = arrays.chunk_around, (arrays.chunks[chunk, BEGIN] >> ERA) + 1
+    x, y, r = around[chunk, 0], around[chunk, 1], around[chunk, 2]
+    first = column == max(from_column, block_of(x - r)) and row == max(from_row, block_of(y - r))
+    return bool(first and (era == _STAYS or era == max(from_era, begin)))
+
+
 @kernel(borrows=True)
 def block_of(along: float) -> int:
     """Number of a block along one axis."""

@@ -25,7 +25,7 @@ from gaitway.library.body_discs import BodyDiscs
 from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
-CELL, COARSEST = 0.2, 0.4
+CELL, COARSEST = 0.2, 0.3
 """Side of a cell of the field [m] in small worlds and in large ones, or as near to it as the cells of the world's
 fields allow."""
 CELLS = 20_000
@@ -81,13 +81,15 @@ class RouteMap:
             cell: side of a cell that would be right [m]; None chooses it by the size of the world.
         """
         free, side = _free(fields, radius), fields.spec.cell
+        solid = ~_free(fields, 0.0)
         if cell is None:
             cell = min(max(side * math.sqrt(free.size / CELLS), CELL), COARSEST)
         size = max(round(cell / side), 1)
         rows, columns = (-(-n // size) for n in free.shape)
-        padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
-        padded[: free.shape[0], : free.shape[1]] = free
-        coarse = 2 * padded.reshape(rows, size, columns, size).sum(axis=(1, 3)) > size * size
+        room = ((0, rows * size - free.shape[0]), (0, columns * size - free.shape[1]))
+        free, solid = (np.pad(part, room).reshape(rows, size, columns, size) for part in (free, solid))
+        # a thin wall must not be lost in large cells, or it would seem that one can walk through it
+        coarse = (2 * free.sum(axis=(1, 3)) > size * size) & ~solid.any(axis=(1, 3))
         cells = np.pad(np.where(coarse, OPEN, CLOSED).astype(np.uint8), BORDER)
         around = scipy.ndimage.minimum_filter(cells, 2 * BORDER + 1, mode="constant")
         cells[around == OPEN] = WIDE_OPEN

@@ -409,6 +409,7 @@ def _room(nodes: int, branches: int, before: Room | None = None) -> Room:
         nearest=np.zeros(3) if before is None else before.nearest,
         laid=np.empty((branches, 3)),
         chosen=np.empty((branches, 4), dtype=np.int64),
+        stood=np.zeros(2, dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )
 
