@@ -15,8 +15,11 @@ from gaitway.behavior.footwork import Footwork, footwork, laid
 from gaitway.library.behavior import Library
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import stances
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.contacts import detect_contacts, stances
+from gaitway.motion.editing import resample
+from gaitway.motion.footskate import clean_footskate, foot_slide, knee_speeds
+from gaitway.motion.formats import load_clip
+from shared_data import MOCAP, needs_mocap
 
 LACKS = st.tuples(st.floats(-0.15, 0.15), st.floats(-0.15, 0.15), st.none() | st.floats(-0.15, 0.15))
 
@@ -144,6 +147,21 @@ def test_wheels_are_steered_and_hooves_are_put() -> None:
         new = bent(clip, bend)
         np.testing.assert_allclose(new.planar_path()[-1], [x + 0.2, y + 0.1, heading + 0.05], atol=1e-6)
         assert slides(new) < slides(clip) + slack
+
+
+@needs_mocap
+@pytest.mark.parametrize("name", ["Female1_B02_WalkToStand", "Female1_C02_RunToStand"])
+def test_captured_motion_is_bent_without_slides_and_pops(name: str) -> None:
+    clip = clean_footskate(detect_contacts(resample(load_clip(MOCAP / "bvh_accad" / f"{name}.bvh"), 30.0)))
+    work = placed(clip)
+    x, y, heading = work.path[-1].tolist()
+    for dx, dy, turn in ((0.2, 0.0, 0.0), (-0.2, 0.1, 0.2), (0.1, -0.25, -0.2)):
+        bend = plan_bend(work, (x + dx, y + dy), heading + turn)
+        assert bend is not None
+        new = bent(clip, bend)
+        np.testing.assert_allclose(new.planar_path()[-1], [x + dx, y + dy, heading + turn], atol=1e-6)
+        assert foot_slide(new).max() < 0.002
+        assert knee_speeds(new).max() < 1.1 * knee_speeds(clip).max()
 
 
 def placed(clip: Clip) -> Footwork:

@@ -190,3 +190,16 @@ def test_a_person_walks_through_a_narrow_corridor(yaw: float) -> None:
             fields = WorldFields.of(World((-5.0, -5.0, 5.0, 5.0), walls))
             pose = np.array([[place[0] - math.cos(yaw), place[1] - math.sin(yaw), yaw]])
             assert (found_hits(fields, discs, pose)[0, 0] < 0) == free
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10_000), radius=st.sampled_from([0.08, 0.3, 0.9]))
+def test_whoever_has_room_is_in_a_roomy_cell(seed: int, radius: float) -> None:
+    rng = np.random.default_rng(seed)
+    world = random_world(rng, 8)
+    fields = WorldFields.of(world)
+    points = rng.uniform((0.0, 0.0), (10.0, 8.0), (2000, 2))
+    row, column = fields.spec.cells(points[true_distance(world, points) >= radius]).T
+    assert fields.roomy(radius)[0, row, column].all()
+    row, column = fields.spec.cells(points[true_distance(world, points) == 0.0]).T
+    assert not fields.roomy(radius)[0, row, column].any()

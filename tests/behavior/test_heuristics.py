@@ -24,6 +24,7 @@ from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.body_discs import body_discs
 from gaitway.library.cast.catalog import load_cast
 from gaitway.world import Box, Obstacle, World
+from search_twin import JUMPER, WALKER, small_searcher
 
 TOLERANCE = 0.5
 
@@ -218,13 +219,13 @@ def shortest(world: World, starts: np.ndarray, goal: tuple[float, float]) -> np.
     return lengths
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(12))
 def test_routes_are_not_longer_than_the_shortest_way(seed: int) -> None:
     rng = np.random.default_rng(seed)
     drawn = rng.uniform([-8, -8, 0.3, 0.3, 0], [8, 8, 7, 3, 3], (9, 5))
     boxes = tuple(Obstacle(Box((x, y), (w, h), 2.0, yaw=a)) for x, y, w, h, a in drawn)
     world = World((-10, -10, 10, 10), boxes)
-    routes = RouteMap.of(WorldFields.of(world))
+    routes = RouteMap.of(WorldFields.of(world), hopeful=True)
     solid = shapely.union_all([shapely.Polygon(o.shape.footprint().points) for o in boxes])
     free = np.array([p for p in rng.uniform(-9, 9, (60, 2)) if shapely.Point(p).distance(solid) > 0.2])
     goal, places = (float(free[0, 0]), float(free[0, 1])), free[1:]
@@ -248,6 +249,55 @@ def test_routes_lead_around_the_trap_and_nowhere_through_walls() -> None:
     sealed = RouteMap.of(WorldFields.of(closed)).field((9.0, 0.0), TOLERANCE).lengths
     assert math.isinf(sealed[tuple(routes.spec.cells((0.0, 0.0)))])
     assert not WorldFields.of(closed).parts.connected((0.0, 0.0), (9.0, 0.0), TOLERANCE)
+
+
+def test_who_is_too_near_to_a_fence_has_to_get_away_first() -> None:
+    """The jumper takes off at least a metre before a fence, and its body is as long."""
+    jumper = small_searcher(JUMPER)
+    fence = Obstacle(Box((8.0, 6.0), (0.2, 12.4), 0.4), "jump")
+    fields = WorldFields.of(World((0.0, 0.0, 16.0, 12.0), (fence,)), jumper.reaches, cell=0.05)
+    (away,) = fields.run_ups.values()
+    assert 0.9 < away < 1.2
+    routes = RouteMap.of(fields)
+    field = routes.field((13.0, 6.0), TOLERANCE).lengths
+    before = field[tuple(routes.spec.cells([(x, 6.0) for x in (5.0, 6.5, 7.5)]).T)]
+    assert before[0] - before[1] == pytest.approx(1.5, abs=0.1)
+    assert before[2] > before[1] - 0.3  # nearer, and yet no nearer
+    beyond = field[tuple(routes.spec.cells([(x, 6.0) for x in (8.5, 9.5)]).T)]
+    assert beyond[0] - beyond[1] == pytest.approx(1.0, abs=0.1)
+    unable = WorldFields.of(fields.world, small_searcher(WALKER).reaches, cell=0.05)
+    assert unable.run_ups == {}
+
+
+def test_estimates_stay_below_what_a_plan_over_a_fence_costs() -> None:
+    jumper = small_searcher(JUMPER)
+    fence = Obstacle(Box((8.0, 6.0), (0.2, 12.4), 0.4), "jump")
+    fields = WorldFields.of(World((0.0, 0.0, 16.0, 12.0), (fence,)), jumper.reaches, cell=0.05)
+    heuristics = Heuristics.of(jumper.table, jumper.costs, fields)
+    for y in (3.0, 6.1, 8.3):
+        query = Query((2.13, y, 0.4), (13.13, 6.17), tolerance=0.5)
+        arrays = heuristics.arrays(query.goal, query.tolerance)
+        plan = search(jumper, fields, query, None, arrays).plan
+        assert plan is not None and "jump" in plan.behaviors
+        spent, state = 0.0, jumper.start_state(None)
+        for step in plan.steps:
+            assert estimate(*step.pose, state, arrays) <= plan.cost - spent + 1e-6
+            state = int(jumper.states.after[jumper.table.index(step.behavior)])
+            spent += float(jumper.costs[jumper.table.clips.index(step.clip)])
+        assert spent == pytest.approx(plan.cost)
+
+
+def test_narrow_gaps_make_the_cells_smaller() -> None:
+    """In a large world, a gap that large cells do not see."""
+    gap = (wall(0.0, 15.225, 0.8, 29.55), wall(0.0, -15.025, 0.8, 29.95))
+    fields = WorldFields.of(World((-30, -30, 30, 30), gap), cell=0.1)
+    routes = RouteFields(RouteMap.of(fields, 0.15))
+    coarse = routes.map.spec.cell
+    assert coarse == pytest.approx(0.4)
+    start, goal = (-10.0, 3.0), (10.0, -2.0)
+    length = routes.field(goal, TOLERANCE, start).lengths[tuple(routes.map.spec.cells(start))]
+    assert 19.0 < length < 21.0
+    assert routes.map.spec.cell < coarse
 
 
 def test_a_field_ends_beyond_its_start_and_grows_when_it_must() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gaitway import planar
 from gaitway.audit import audit_take
 from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.plan import SearchResult, Status
 from gaitway.behavior.search import Query, Searcher, search
 from gaitway.errors import GaitwayError, LibraryError
@@ -25,7 +26,7 @@ from gaitway.take.tracks import assemble, lay_track
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
-from search_twin import JUMPER, LATTICE, WALKER, small_searcher, twin_cost
+from search_twin import JUMPER, LATTICE, WALKER, small_discs, small_searcher, twin_cost
 
 BOUNDS = (0.0, 0.0, 16.0, 12.0)
 START, GOAL = (2.13, 6.17, 0.0), (13.13, 6.17)
@@ -113,6 +114,24 @@ def test_weight_one_is_optimal_and_weights_bound_the_cost(lattice: Searcher, see
         assert quick.plan is not None
         assert exact.plan.cost == pytest.approx(best[0])
         assert best[0] - 1e-9 <= quick.plan.cost <= weight * best[0] + 1e-9
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10_000))
+def test_all_estimates_together_leave_the_best_plan(lattice: Searcher, seed: int) -> None:
+    fields = WorldFields.of(boxes(seed, 10), cell=0.05)
+    query = Query(START, GOAL, tolerance=0.3)
+    heuristics = Heuristics.of(lattice.table, lattice.costs, fields, small_discs(LATTICE))
+    arrays = heuristics.arrays(query.goal, query.tolerance, query.start[:2], query.weight)
+    best, guided = twin_cost(LATTICE, fields, query, blind=True), search(lattice, fields, query, None, arrays)
+    anytime = search(lattice, fields, replace(query, anytime=True), None, arrays)
+    assert guided.found == anytime.found == (best is not None)
+    if best is not None:
+        assert guided.plan is not None
+        assert anytime.plan is not None
+        assert guided.plan.cost == pytest.approx(best[0])
+        assert anytime.plan.cost == pytest.approx(best[0])
+        assert guided.expanded <= best[1]
 
 
 def test_anytime_ends_with_the_best_plan(lattice: Searcher) -> None:

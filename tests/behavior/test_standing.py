@@ -71,3 +71,19 @@ def test_a_span_is_filled_exactly(person: Library) -> None:
 
 def test_no_time_needs_no_clips(person: Library) -> None:
     assert Standing.of(person).until(3.0, 3.0, np.random.default_rng(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("cast", "names"), [("person", ["stand", "wait"]), ("horse", ["stand"]), ("skateboarder", None)]
+)
+def test_who_is_calmed_hardly_sways_and_keeps_its_feet(cast: str, names: list[str] | None) -> None:
+    standing = Standing.of(load_cast(cast, takes=2, behaviors=names))
+    for loud, calm in zip(standing.clips, standing.calmed(0.015).clips, strict=True):
+        away = [np.linalg.norm((c.root_positions - c.root_positions[0])[:, :2], axis=1).max() for c in (loud, calm)]
+        assert away[1] == pytest.approx(min(away[0], 0.015))
+        assert loud.contacts is not None and calm.contacts is not None
+        points = calm.contact_positions()
+        off = np.linalg.norm(points - points[0], axis=-1)[calm.contacts]
+        own = np.linalg.norm(loud.contact_positions() - loud.contact_positions()[0], axis=-1)[loud.contacts]
+        assert off.max() < max(0.003, own.max())
+        np.testing.assert_allclose(calm.rotations[0], loud.rotations[0], atol=1e-12)

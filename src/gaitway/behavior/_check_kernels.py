@@ -84,6 +84,16 @@ def square_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) 
 
 
 @kernel(borrows=True, inner=True)
+def surely_free(grid: Squares, place: FloatArray, field: int, x: float, y: float, radius: float) -> bool:
+    """Whether the one value of a point's cell tells that `square_at` is no less than the square of a radius [m]."""
+    column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
+    if not (0.0 <= column < grid.shape[2] and 0.0 <= row < grid.shape[1]):
+        return False
+    wide = radius + place[4]
+    return bool(grid[np.uintp(field), np.uintp(row), np.uintp(column)] >= wide * wide)
+
+
+@kernel(borrows=True, inner=True)
 def clearance_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
     """Distance [m] that a point keeps at least."""
     return math.sqrt(square_at(grid, place, field, x, y))
@@ -111,7 +121,8 @@ def static_hit(
     """
     for k in range(first, end):
         u, v, reach = discs[k, 0], discs[k, 1], max(discs[k, 2] - leave, 0.0)
-        if square_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < reach * reach:
+        px, py = x + c * u - s * v, y + s * u + c * v
+        if not surely_free(grid, place, field, px, py, reach) and square_at(grid, place, field, px, py) < reach * reach:
             return k
     return -1
 

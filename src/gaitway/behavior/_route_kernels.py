@@ -17,8 +17,9 @@ BORDER = 2
 """Cells around the grid that nobody enters, so that no step has to be tested for leaving it."""
 STEPS = 16
 """Steps from a cell, anticlockwise from +x: the even ones to its neighbours, the odd ones a knight's move between."""
-CLOSED, OPEN, WIDE_OPEN = range(3)
-"""What a cell is: nobody can be there; one can; and in all cells that a step leads to or passes, too."""
+CLOSED, OPEN, WIDE_OPEN, TOO_NEAR, ACROSS = range(5)
+"""What a cell is: nobody can be there; one can; and in all cells that a step leads to or passes, too; one can, but it
+is too near to a special obstacle for a motion to begin that passes it; on such an obstacle, where one only passes."""
 _BUCKETS = 4
 """Steps are 1 to 2.24 cells long, so that what is waiting lies in four buckets of one cell."""
 
@@ -34,6 +35,9 @@ def spread(
     cell: the one that led there and those beside it. Closed cells beside open ones have a distance too, for somebody
     who begins there, but no way leads through them.
 
+    What passes a special obstacle passes the cells that are too near to it in the same go. So these have two places in
+    the queue: on a passage, and as cells where somebody is, who has to get away first to pass.
+
     Args:
         cells: what each is; `CLOSED` in a border of `BORDER` cells all around; (N,), row after row.
         seeds: cells to begin with; (K,).
@@ -46,9 +50,14 @@ def spread(
         Distances [cells], infinity where there is no way (N,); by which step one gets there from the seeds (N,); and
         the distance up to which they are known, infinity if they all are.
     """
-    far = np.float32(np.inf)
-    distances, ways = np.full(len(cells), far, np.float32), np.zeros(len(cells), np.uint8)
-    waiting = np.empty((_BUCKETS, len(cells)), np.int32)
+    far, count = np.float32(np.inf), len(cells)
+    places = count
+    for cell in range(count):
+        if cells[cell] == ACROSS:
+            places = 2 * count  # from here on: on a passage
+            break
+    distances, ways = np.full(places, far, np.float32), np.zeros(places, np.uint8)
+    waiting = np.empty((_BUCKETS, places), np.int32)
     counts = np.zeros(_BUCKETS, np.int64)
     for k in range(len(seeds)):
         distances[seeds[k]] = np.float32(0.0)
@@ -58,34 +67,49 @@ def spread(
     while left > 0 and level < limit:
         bucket = level % _BUCKETS
         for entry in range(counts[bucket]):
-            cell = waiting[bucket, entry]
-            here = distances[cell]
+            place = waiting[bucket, entry]
+            here = distances[place]
             if int(here) != level:
                 continue  # it was reached sooner from elsewhere
-            if cell == target:
+            if place == target:
                 limit = here * slack + 20.0
+            passage = place >= count
+            cell = place - count if passage else place
             ahead = cells[cell] == WIDE_OPEN and here > 0.0
-            first = ways[cell] + STEPS - 1 if ahead else 0
+            first = ways[place] + STEPS - 1 if ahead else 0
             for k in range(first, first + (3 if ahead else STEPS)):
                 step = k % STEPS
-                other = cell + steps[step, 0]
-                knight = step % 2 == 1
-                if knight and cells[cell + steps[step, 1]] == CLOSED and cells[cell + steps[step, 2]] == CLOSED:
+                there, kind = np.float32(here + lengths[step]), cells[cell + steps[step, 0]]
+                if step % 2 == 1 and (
+                    kind == CLOSED
+                    or (shut(cells[cell + steps[step, 1]], passage) and shut(cells[cell + steps[step, 2]], passage))
+                ):
                     continue
-                there, before = np.float32(here + lengths[step]), distances[other]
-                if there < before and not (knight and cells[other] == CLOSED):
+                onto = kind == ACROSS or (passage and kind == TOO_NEAR)
+                other = cell + steps[step, 0] + (count if onto else 0)
+                before = distances[other]
+                if there < before:
                     distances[other], ways[other] = there, step
-                    if cells[other] == CLOSED:
+                    if kind == CLOSED:
                         continue
                     if before == far or int(before) != int(there):  # else it is waiting in that bucket already
-                        place = int(there) % _BUCKETS
-                        waiting[place, counts[place]] = other
-                        counts[place] += 1
+                        next_bucket = int(there) % _BUCKETS
+                        waiting[next_bucket, counts[next_bucket]] = other
+                        counts[next_bucket] += 1
                         left += 1
         left -= counts[bucket]
         counts[bucket] = 0
         level += 1
-    return distances, ways, float(level) if left > 0 else math.inf
+    for cell in range(places - count):
+        if cells[cell] == ACROSS:
+            distances[cell], ways[cell] = distances[count + cell], ways[count + cell]
+    return distances[:count], ways[:count], float(level) if left > 0 else math.inf
+
+
+@kernel(borrows=True, inner=True)
+def shut(kind: int, passage: bool) -> bool:
+    """Whether a step does not lead past a cell, on a passage of an obstacle or not."""
+    return kind == CLOSED or (kind == ACROSS and not passage)
 
 
 @kernel(borrows=True, inner=True)

@@ -16,9 +16,9 @@ from gaitway.behavior._check_kernels import (
     parts_meet,
     shortage,
     special_hit,
-    square_at,
     static_hit,
     stays_free,
+    surely_free,
     timed_hit,
 )
 from gaitway.behavior._episode_kernels import Episodes, episode
@@ -444,7 +444,7 @@ def expand(
         counts[CHECKS] += 1
         kind, noted = passing[a], foremost and h < nearest[0]
         u, v, field = actions[a, 5], actions[a, 6], fields.field_of[kind + 1]
-        if square_at(grid, place, field, x + c * u - s * v, y + s * u + c * v) < actions[a, 7] * actions[a, 7]:
+        if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, 7]):
             disc = static_hit(static, firsts[a, 0], firsts[a + 1, 0], grid, place, field, leave, x, y, c, s)
             if disc >= 0:
                 if noted:

@@ -108,7 +108,7 @@ def _least_bend(
     works: list[Footwork] = []
     for first in range(len(plan.steps) - 1, max(len(plan.steps) - MOST, 0) - 1, -1):
         work = known.of(plan.steps[first].behavior, plan.steps[first].clip)
-        if work is None:
+        if work is None or (works and work.fps != works[0].fps):
             break
         works.insert(0, work)
         bend = plan_bend(laid(works, [step.pose for step in plan.steps[first:]]), goal, heading)

@@ -161,7 +161,8 @@ def _followed(found: Sequence[Stance], frames: int, fps: float) -> FloatArray:
         times = [frame for stance in own for frame in (stance.start, stance.stop - 1)]
         values = [stance.share for stance in own for _ in range(2)]
         tracks.append(np.interp(np.arange(frames), [-1, *times], [0.0, *values]))
-    smooth = scipy.ndimage.gaussian_filter1d(np.mean(tracks, axis=0), _FOLLOW_S * fps, mode="nearest")
+    # mirrored at its ends, so that it leaves them level
+    smooth = scipy.ndimage.gaussian_filter1d(np.mean(tracks, axis=0), _FOLLOW_S * fps, mode="reflect")
     return np.asarray((smooth - smooth[0]) / (smooth[-1] - smooth[0]))
 
 
@@ -256,7 +257,9 @@ def _walk(moved: Clip, bend: Bend) -> Clip:
         foot = rotations.multiply(turned, turns[:, ankle])
         plans[side] = FootPlan(positions[:, ankle] + shift, foot, toes, planted)
     drop = root_drop(moved, plans, straightest=_STRAIGHTEST, drop_s=_DROP_S)
-    return with_legs(lowered(moved, drop), plans)
+    frames = np.arange(len(moved))
+    ends = ease(np.minimum(frames, frames[::-1]) / (_DROP_S * moved.fps))
+    return with_legs(lowered(moved, ends * drop), plans)
 
 
 def _ride(moved: Clip, bend: Bend) -> Clip:

@@ -24,6 +24,10 @@ Progress = Callable[[str, int, int], None]
 TRIES = ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000))
 """Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
 found, and in a throng any that there is."""
+HASTE = 2.0
+"""Weight for which estimates are made, above 1: among others a good plan soon is better than the best one late."""
+SURE = 1.5
+"""Weight for which estimates are made: those that never claim too much lead people up to walls."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Times the tolerance that somebody tries to come near who cannot arrive."""
 _SPREAD = 0.2
@@ -291,7 +295,7 @@ class _Crowd:
     ) -> SearchResult:
         """Search with more and more weight and nodes; movers are known for long enough."""
         kit = member.kit
-        estimates = kit.heuristics.arrays(query.goal, query.tolerance, query.start[:2])
+        estimates = kit.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=HASTE)
         for weight, nodes in tries:
             tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
             result = search(kit.searcher, kit.fields, tried, traffic, estimates)

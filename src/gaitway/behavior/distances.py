@@ -28,8 +28,12 @@ NEAR = 1.0
 
 
 def place(spec: GridSpec) -> FloatArray:
-    """Where a grid lies, for kernels: x and y of its corner [m], cells in a metre, square of a side [m^2]; (4,)."""
-    return read_only(np.array([*spec.origin, 1.0 / spec.cell, spec.cell**2]))
+    """Where a grid lies, for kernels; (5,).
+
+    x and y of its corner [m], cells in a metre, square of a side [m^2], and how much less than at the middle of a cell
+    the distance may come out at any point of it [m].
+    """
+    return read_only(np.array([*spec.origin, 1.0 / spec.cell, spec.cell**2, 3.0 * half_diagonal(spec)]))
 
 
 def half_diagonal(spec: GridSpec) -> float:

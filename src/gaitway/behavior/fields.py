@@ -22,7 +22,7 @@ from gaitway.world.mover import Mover
 from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
 from gaitway.world.occupancy import MaskArray, layer_kinds
 from gaitway.world.raster import rasterise
-from gaitway.world.regions import BEHAVIOR_KINDS, Reach, near, obstruction
+from gaitway.world.regions import BEHAVIOR_KINDS, Reach, near, obstruction, reaches_for
 from gaitway.world.world import World
 
 CELL = 0.05
@@ -88,6 +88,8 @@ class WorldFields:
     """Free space for the root by what hangs together; it errs on the hopeful side."""
     troubles: dict[int, str]
     """Special obstacles that the library cannot pass, by their index in `world.obstacles`, with the reason."""
+    run_ups: dict[int, float]
+    """Special obstacles that one motion passes as a whole, likewise, with how near to them it may begin at most [m]."""
 
     @staticmethod
     def of(
@@ -133,7 +135,9 @@ class WorldFields:
             labels=parts.labels,
             specials=_specials(world, kinds, listed),
         )
-        return WorldFields(world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles)
+        return WorldFields(
+            world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles, _run_ups(world, reaches)
+        )
 
     def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> FloatArray:
         """Distance [m] (...) that points (..., 2) keep at least from all that is in the way; 0 beyond the grid."""
@@ -264,6 +268,13 @@ def _near(
                 out[row, first:end] |= np.uint16(1 << kinds.index(obstacle.kind))
     out.setflags(write=False)
     return out
+
+
+def _run_ups(world: World, reaches: Sequence[Reach]) -> dict[int, float]:
+    """How near to the special obstacles that one motion passes it may begin at most [m], by index."""
+    passed = {i: near(o, reaches, ground=_ground(world, o)[0]) for i, o in enumerate(world.obstacles)
+              if o.special and all(reach.edge is None for reach in reaches_for(o, reaches))}  # fmt: skip
+    return {index: region.nearest for index, region in passed.items() if region is not None}
 
 
 def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, float, Obstacle]]) -> SpecialArrays:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import BoolArray, FloatArray, IntArray
 from gaitway.behavior.tiptoe import raise_heel
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
@@ -51,6 +51,9 @@ _HEEL_UP = 0.035
 _WITH_BODY = 0.10, 0.35
 """Heights over the floor between which a foot in the air goes over from riding on the ground to going with the body
 [m]."""
+_OWN_SLOPE, _TOE_LACK = 0.25, 0.03
+"""A foot that rests in the motion may slope by this much, and its toes be this far [m] off the ground; more is no fault
+of a capture."""
 _FOREVER = 1e4
 """[s]."""
 
@@ -69,6 +72,8 @@ class Stance:
     """How it is turned to lie on the ground, as a rotation vector [rad]; (3,)."""
     rise: float
     """How far that place is raised [m]."""
+    toes: FloatArray
+    """How the toes are turned beyond that to lie on the ground, as a rotation vector [rad]; (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +172,7 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
     at, points, flags = positions[:, ankle], *_sole(clip, side)
     planted = settled(np.asarray(flags.any(axis=1)), fps)
     ride = world.ground(at[:, :2])
-    shift, turn, level, extra = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1))
+    shift, turn, level, extra, bend = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1, 3))
     for start, stop in stances(planted):
         stance = _stance(points, flags, world_turns[:, ankle], start, stop, world)
         rows = slice(start, stop)
@@ -176,12 +181,13 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
         turned = rotations.rotate(rotations.from_rotation_vector(stance.turn), at[rows] - free - stance.place)
         shift[rows] = turned + free + stance.place - at[rows]
         shift[rows, 2] += stance.rise - ride[rows]
-        turn[rows], level[rows] = stance.turn, stance.level
+        turn[rows], level[rows], bend[rows] = stance.turn, stance.level, stance.toes
         extra[rows, 0] = stance.rise - float(world.ground(stance.place[:2]))
-    shift, turn, level, extra = (bridge(v, planted, fps, _FOREVER) for v in (shift, turn, level, extra))
+    shift, turn, level, extra, bend = (bridge(v, planted, fps, _FOREVER) for v in (shift, turn, level, extra, bend))
     shift[:, 2] += ride
     tilt = rotations.from_rotation_vector(turn)
-    toes = None if toe is None else rotations.multiply(tilt, world_turns[:, toe])
+    toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
+    toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
     plan = FootPlan(at + shift, rotations.multiply(tilt, world_turns[:, ankle]), toes, planted)
     return _Foot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0])
 
@@ -214,21 +220,38 @@ def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, 
     terrain = float(world.ground(place[:2]))
     over = float(world.standing_height(place[:2])) - terrain
     if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
-        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level)
+        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3))
     middle = foot[(start + stop) // 2]
     ahead = rotations.rotate(middle, np.array([1.0, 0.0, 0.0]))[:2]
     ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
     across = np.array([-ahead[1], ahead[0]])
     along = (rest[:, :2] - place[:2]) @ ahead
+    own = 0.0
     if np.ptp(along) < _HALF_FOOT:
         along = np.array([-_HALF_FOOT, _HALF_FOOT])
+    else:  # a captured foot does not rest exactly level
+        own = float(np.clip(np.polyfit(along, rest[:, 2], 1)[0], -_OWN_SLOPE, _OWN_SLOPE))
     heights = world.ground(place[:2] + along[:, None] * ahead)
     pitch, height = np.polyfit(along, heights, 1)
     sides = world.ground(place[:2] + np.array([[-_HALF_SOLE], [_HALF_SOLE]]) * across)
     roll = (sides[1] - sides[0]) / (2.0 * _HALF_SOLE)
-    normal = np.append(-pitch * ahead - roll * across, 1.0)
-    turn = rotations.to_rotation_vector(rotations.between(np.array([0.0, 0.0, 1.0]), normal))
-    return Stance(start, stop, level, place, turn, float(height) - level)
+    up, normal = np.append(-own * ahead, 1.0), np.append(-pitch * ahead - roll * across, 1.0)
+    turn = rotations.to_rotation_vector(rotations.between(up, normal))
+    rise = float(height) - level
+    return Stance(start, stop, level, place, turn, rise, _toe_turn(rest, used, place, turn, rise, across, world))
+
+
+def _toe_turn(
+    rest: FloatArray, used: IntArray, place: FloatArray, turn: FloatArray, rise: float, across: FloatArray, world: World
+) -> FloatArray:
+    """How toes that rest beside the ball of a turned foot must be turned to lie on the ground, as a rotation vector."""
+    if not {1, 2} <= set(used.tolist()):
+        return np.zeros(3)
+    rotation = rotations.from_rotation_vector(turn)
+    ball, toe = (place + rotations.rotate(rotation, rest[used == part][0] - place) for part in (1, 2))
+    lack = float(world.ground(toe[:2])) - toe[2] - rise
+    angle = np.arctan2(np.clip(lack, -_TOE_LACK, _TOE_LACK), np.linalg.norm(toe - ball))
+    return np.asarray(-angle * np.append(across, 0.0))
 
 
 def _lift(sole: FloatArray, clear: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:

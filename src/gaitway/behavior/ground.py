@@ -25,9 +25,11 @@ def follow_ground(take: Take, world: World) -> Take:
     """The take with layers that put everybody onto the ground.
 
     Characters are placed in the world's plan and their heights count from the terrain under them, as if it were level.
-    Who rests on the ground already (on a level floor, on stairs that fit the clips) gets no layer.
+    Who rests on the ground already (on a level floor, on stairs that fit the clips) gets no layer. Captured feet, and
+    feet that other layers have moved, do not rest exactly where they should even on a level floor.
     """
-    if world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles):
+    level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles)
+    if level and not take.layers:
         return take
     layers = [layer for c in range(len(take)) if (layer := _layer(take, c, world)) is not None]
     return replace(take, layers=(*take.layers, *layers)) if layers else take

@@ -1,8 +1,8 @@
 """Estimates of the cost to the goal, of which the largest counts, as one bundle of arrays a goal.
 
 `distance`: the straight line at the least cost of a metre. `heading`: what turning, starting, stopping and whole steps
-cost beyond that (`free_table`). `route`: the way around the obstacles (`routes`). None claims more than the least cost,
-but for what the cells of the tables round off, so that with weight 1 a search finds the best plan.
+cost beyond that (`free_table`). `route`: the way around the obstacles (`routes`). For weight 1 none claims more than
+the least cost, but for what the cells of the table round off, so that a search finds the best plan.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gaitway.arrays import FloatArray
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, Values, straight_line
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.free_table import FreeTable, least_per_metre
-from gaitway.behavior.routes import RouteFields, RouteMap, thinnest
+from gaitway.behavior.routes import CELL, RouteFields, RouteMap, thinnest
 from gaitway.behavior.states import States
 from gaitway.errors import GaitwayError
 from gaitway.library.actions import ActionTable
@@ -32,7 +32,7 @@ class Heuristics:
     Attributes:
         names: which estimates are used; the distance always is.
         per_metre: least cost of a metre as the crow flies [1/m].
-        routes: fields of the world, or None.
+        routes: fields of the world for searches that need not find the best plan, or None.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Heuristics:
         self.names = tuple(name for name in HEURISTICS if name in names)
         self.per_metre = least_per_metre(table, costs)
         self.routes = routes
+        self._sure_routes: RouteFields | None = None
         self._table, self._costs, self._states = table, costs, States.of(table)
         self._free: dict[float, FreeTable] = {}
 
@@ -86,6 +87,12 @@ class Heuristics:
             self._free[key] = FreeTable.of(self._table, self._states, self._costs, key)
         return self._free[key]
 
+    def forget(self) -> None:
+        """Forget all goals; what belongs to the library and the world stays."""
+        for routes in (self.routes, self._sure_routes):
+            if routes is not None:
+                routes.forget()
+
     def arrays(
         self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None, weight: float = 1.0
     ) -> HeuristicArrays:
@@ -95,25 +102,36 @@ class Heuristics:
             goal: x and y [m].
             tolerance: how near is near enough [m].
             start: x and y [m] of who goes there, so that routes need not be known everywhere; None wants them all.
-            weight: of the search. Above 1, where no best plan is asked for, routes count the turn towards them too.
+            weight: of the search. Above 1, where no best plan is asked for, routes do not leak through thin walls, and
+                count the turn towards them too.
         """
         out = straight_line(float(goal[0]), float(goal[1]), float(tolerance), self.per_metre)
         if "heading" in self.names:
             free = self.free_table(tolerance)
             frame = _frozen(np.array([free.cell, free.reach]))
             out = out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
-        if self.routes is not None:
-            field = self.routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
+        routes = self._routes(weight)
+        if routes is not None:
+            field = routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
             # where large cells know of no way, nothing is claimed
             route: Values = np.where(np.isinf(field.lengths), np.float32(0.0), field.lengths)
             route *= np.float32(self.per_metre * (1.0 - 1e-6))
             route.setflags(write=False)
-            spec = self.routes.map.spec  # after the field, for which cells may have been made smaller
+            spec = routes.map.spec  # after the field, for which cells may have been made smaller
             frame = _frozen(np.array([*spec.origin, spec.cell]))
             out = out._replace(route_frame=frame, route=route, ways=field.ways)
             if weight > 1.0 and "heading" in self.names:
                 out = out._replace(turns=self.free_table(tolerance).turns)
         return out
+
+    def _routes(self, weight: float) -> RouteFields | None:
+        """Fields for a weight."""
+        if weight > 1.0 or self.routes is None:
+            return self.routes
+        if self._sure_routes is None:
+            known = self.routes.map
+            self._sure_routes = RouteFields(RouteMap.of(known.fields, known.radius, CELL, hopeful=True))
+        return self._sure_routes
 
 
 def _frozen(values: FloatArray) -> FloatArray:

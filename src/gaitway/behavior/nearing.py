@@ -31,7 +31,7 @@ def nearer(
         library: whose clips the plan plays.
         plan: ends at rest.
         goal: where to be in the end [m].
-        heading: where to face then [rad], or None.
+        heading: where to face then [rad]; None for about where the plan does.
         footworks: what is known of the library's clips; only those that can be bent are added.
     """
     state = library.graph[plan.steps[-1].behavior].end if plan.steps else _first_state(library)
@@ -40,7 +40,7 @@ def nearer(
         return []
     ends = np.array([planar.compose(plan.end_pose, move) for _, move, _ in ways])
     away = np.hypot(ends[:, 0] - goal[0], ends[:, 1] - goal[1])
-    turn = np.zeros(len(ends)) if heading is None else np.abs(planar.wrap_angle(ends[:, 2] - heading))
+    turn = np.abs(planar.wrap_angle(ends[:, 2] - (plan.end_pose[2] if heading is None else heading)))
     price = away + _ARM * turn + _DEARER * np.array([seconds for _, _, seconds in ways])
     return [_longer(library, plan, ways[k][0]) for k in np.argsort(price, kind="stable")[:TRIES]]
 

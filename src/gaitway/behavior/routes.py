@@ -1,8 +1,9 @@
 """How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
 
-It must not claim more than the shortest way of any body, but for what cells round off. A cell is open if the thinnest
-body can have its root in most of it; special obstacles that the library passes are open; steps may cut corners; and what steps to sixteen
-neighbours run longer than the straight line is taken off.
+A hopeful field never claims more than the shortest way of any body. A cell is open if the thinnest body can have its
+root in some point of it; special obstacles that the library passes are open; steps may cut corners; and what steps to
+sixteen neighbours run longer than the straight line is taken off. Hopeful ways leak through thin walls, so that other
+fields take a cell for open if there is room in most of it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import scipy
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _route_kernels
-from gaitway.behavior._route_kernels import BORDER, CLOSED, OPEN, STEPS, WIDE_OPEN, Cells, Distances
+from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, STEPS, TOO_NEAR, WIDE_OPEN, Cells, Distances
 from gaitway.behavior.fields import WorldFields
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.world.grid import GridSpec
@@ -70,36 +71,42 @@ class RouteMap:
     fields: WorldFields
     radius: float
     """Of a disc around the root that every body covers [m]."""
+    hopeful: bool
+    """Whether cells are open where a root can be in any point of them, so that no way is too long."""
 
     @staticmethod
-    def of(fields: WorldFields, radius: float = 0.0, cell: float | None = None) -> RouteMap:
+    def of(fields: WorldFields, radius: float = 0.0, cell: float | None = None, *, hopeful: bool = False) -> RouteMap:
         """Of a world.
 
         Args:
             fields: the world.
             radius: of a disc around the root that every body covers [m] (`thinnest`).
             cell: side of a cell that would be right [m]; None chooses it by the size of the world.
+            hopeful: whether cells are open where a root can be in any point of them, and not only in most of it.
         """
         free, side = _free(fields, radius), fields.spec.cell
-        solid = ~_free(fields, 0.0)
         if cell is None:
             cell = min(max(side * math.sqrt(free.size / CELLS), CELL), COARSEST)
         size = max(round(cell / side), 1)
         rows, columns = (-(-n // size) for n in free.shape)
+        blocks = (rows, size, columns, size)
         room = ((0, rows * size - free.shape[0]), (0, columns * size - free.shape[1]))
-        free, solid = (np.pad(part, room).reshape(rows, size, columns, size) for part in (free, solid))
-        # a thin wall must not be lost in large cells, or it would seem that one can walk through it
-        coarse = (2 * free.sum(axis=(1, 3)) > size * size) & ~solid.any(axis=(1, 3))
-        cells = np.pad(np.where(coarse, OPEN, CLOSED).astype(np.uint8), BORDER)
-        around = scipy.ndimage.minimum_filter(cells, 2 * BORDER + 1, mode="constant")
-        cells[around == OPEN] = WIDE_OPEN
+        shares = np.pad(free, room).reshape(blocks).mean(axis=(1, 3))
+        spec = GridSpec(fields.spec.origin, size * side, (rows, columns))
+        if not hopeful:  # a thin wall must not be lost in large cells, or it would seem that one can walk through it
+            shares[~np.pad(_free(fields, 0.0), room).reshape(blocks).all(axis=(1, 3))] = 0.0
+        inner = np.where(shares > (0.0 if hopeful else 0.5), OPEN, CLOSED).astype(np.uint8)
+        _mark_passages(inner, fields, spec)
+        cells = np.pad(inner, BORDER)
+        cells[scipy.ndimage.minimum_filter(cells == OPEN, 2 * BORDER + 1, mode="constant")] = WIDE_OPEN
         cells.setflags(write=False)
-        return RouteMap(GridSpec(fields.spec.origin, size * side, (rows, columns)), cells, fields, radius)
+        return RouteMap(spec, cells, fields, radius, hopeful)
 
     def finer(self) -> RouteMap | None:
         """The same in cells of half the side; None if there are none."""
         half = 0.5 * self.spec.cell
-        return RouteMap.of(self.fields, self.radius, half) if half >= 0.99 * self.fields.spec.cell else None
+        fits = half >= 0.99 * self.fields.spec.cell
+        return RouteMap.of(self.fields, self.radius, half, hopeful=self.hopeful) if fits else None
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
         """The way to within a tolerance [m] of a goal (x, y) [m].
@@ -183,17 +190,33 @@ class RouteFields:
             self._kept.popitem(last=False)
         return found
 
+    def forget(self) -> None:
+        """Forget all goals."""
+        self._kept.clear()
+
     def _refined(self, start: npt.ArrayLike, goal: tuple[float, float], tolerance: float) -> bool:
         """Take smaller cells if there is a way from a start to a goal and there are such cells."""
         finer = self.map.finer() if self.map.fields.parts.connected(start, goal, tolerance) else None
         if finer is not None:
             self.map = finer
-            self._kept.clear()
+            self.forget()
         return finer is not None
 
     def _value(self, field: Distances, start: npt.ArrayLike) -> float:
         cell = self.map.spec.cells(start)
         return float(field[cell[0], cell[1]]) if self.map.spec.contains(cell) else 0.0
+
+
+def _mark_passages(cells: Cells, fields: WorldFields, spec: GridSpec) -> None:
+    """Mark open cells on special obstacles that can be passed, and those too near to them for that to begin."""
+    diagonal = math.sqrt(2.0) * spec.cell
+    marks = [(TOO_NEAR, index, away - diagonal) for index, away in fields.run_ups.items()]
+    marks += [(ACROSS, index, 0.5 * diagonal) for index in fields.run_ups]
+    for mark, index, radius in marks:
+        if radius > 0.0:
+            for row, first, end in rasterise(fields.world.obstacles[index].shape.footprint(), spec, radius):
+                part = cells[row, first:end]
+                part[part != CLOSED] = mark
 
 
 def _free(fields: WorldFields, radius: float) -> BoolArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -35,10 +36,11 @@ TIME_WEIGHT = 0.5
 """What a second costs unless told otherwise, in metres walked; at much less, people dawdle and step sideways."""
 _NOTES = 256
 """Latest blockers that are remembered; a power of two."""
-_UNREACHABLE = 10_000
+_UNREACHABLE = 1_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
 _CLOSE = 0.08
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
+_NUMBERS = struct.Struct(f"{kernels.TURNS + 1}d")
 _PLACES_SEEN = 8192
 """Places whose episodes are known at a time."""
 _NO_TRAFFIC, _NO_EPISODES = no_traffic(), no_episodes()
@@ -176,7 +178,7 @@ class Searcher:
 
     def numbers(self, *values: float) -> FloatArray:
         """Numbers of a query, in memory that the next query uses again; read-only for the kernel."""
-        self._numbers[:] = values
+        _NUMBERS.pack_into(self._numbers.data, 0, *values)
         return self._shown
 
     def episodes(self, fields: WorldFields, traffic: TrafficArrays) -> Episodes:
@@ -281,7 +283,7 @@ class _Run:
             )  # fmt: skip
             counts = searcher.room.counts
             anew = False
-            if searcher.kernel is kernels.search_slice:
+            if searcher.kernel is kernels.search_slice:  # now that it is compiled
                 searcher.kernel = direct(kernels.search_slice)
             if code == kernels.APART and not whole:
                 continue

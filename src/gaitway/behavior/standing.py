@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
+from gaitway.motion.blending import blend
 from gaitway.motion.clip import Clip
 
 _STILL = 0.05
@@ -53,6 +54,19 @@ def _way(clip: Clip) -> float:
     return float(np.linalg.norm(places - places[0], axis=-1).max())
 
 
+def _calmed(clip: Clip, sway: float) -> Clip:
+    """A clip that does less of what it does, all in proportion; feet stay within a millimetre or two."""
+    away = float(np.linalg.norm(clip.root_positions[:, :2] - clip.root_positions[0, :2], axis=1).max())
+    if away <= sway:
+        return clip
+    still = replace(
+        clip,
+        root_positions=np.repeat(clip.root_positions[:1], len(clip), axis=0),
+        rotations=np.repeat(clip.rotations[:1], len(clip), axis=0),
+    )
+    return replace(blend(still, clip, sway / away), name=f"{clip.name}~calm", contacts=clip.contacts)
+
+
 @dataclass(frozen=True)
 class Repeat:
     """One clip of a run."""
@@ -88,6 +102,10 @@ class Standing:
             raise LibraryError(f"library '{library.name}' has no behaviour to stand with in {where}")
         takes = [(library.clips[clip], name) for name in names for clip in library.graph[name].clips]
         return Standing(tuple(clip for clip, _ in takes), tuple(name for _, name in takes))
+
+    def calmed(self, sway: float) -> Standing:
+        """The same with roots that never get farther than this from where they are at first [m]."""
+        return Standing(tuple(_calmed(clip, sway) for clip in self.clips), self.behaviors)
 
     @cached_property
     def _durations(self) -> Sequence[float]:

@@ -52,6 +52,8 @@ class Performer:
     """Of how it stands."""
     clips: Mapping[str, Clip] = field(default_factory=dict)
     """Clips of its own that its plan plays besides those of the library, by name, such as bent ones."""
+    sway: float | None = None
+    """Who stands gets no farther than this from where it stopped [m]; None for as far as its clips take it."""
 
 
 def plans_to_take(
@@ -95,13 +97,14 @@ class _Known:
     """What several characters share."""
 
     ends: ClipEnds = field(default_factory=ClipEnds)
-    standing: dict[tuple[int, str | None], Standing] = field(default_factory=dict)
+    standing: dict[tuple[int, str | None, float | None], Standing] = field(default_factory=dict)
 
-    def stand(self, library: Library, state: str | None) -> Standing:
+    def stand(self, library: Library, state: str | None, sway: float | None = None) -> Standing:
         """How to stand in a state."""
-        key = (id(library), state)
+        key = (id(library), state, sway)
         if key not in self.standing:
-            self.standing[key] = Standing.of(library, state)
+            found = Standing.of(library, state)
+            self.standing[key] = found if sway is None else found.calmed(sway)
         return self.standing[key]
 
 
@@ -126,7 +129,7 @@ def _track(world: World, performer: Performer, end: float, known: _Known) -> Tra
     _check_steps(performer, known.ends)
     last = performer.library.graph[steps[-1].behavior].end if steps else None
     here = performer.start if performer.plan is None else performer.plan.end_pose
-    rest = known.stand(performer.library, last).until(_arrival(performer), end, rng, afresh=not steps)
+    rest = known.stand(performer.library, last, performer.sway).until(_arrival(performer), end, rng, afresh=not steps)
     runs, poses = runs + rest, poses + [here] * len(rest)
     return _laid(performer, runs, poses, end, _ground_height(world, performer.start), known.ends)
 

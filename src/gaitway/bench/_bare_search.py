@@ -21,8 +21,8 @@ Numbers = npt.NDArray[np.int32]
 
 BIN, TURNS, SAMPLES = 0.56, 16, 8
 """Side [m] of a bin of the closed set, headings in a turn, and places of a clip that are tested."""
-_ORDER = (8, 4, 6, 2, 7, 3, 5, 1)
-"""In which they are: the end first, then as far apart as can be."""
+TESTED = (8, 4, 6, 2, 7, 3, 5, 1)
+"""In which order they are: the end first, then as far apart as can be."""
 _TURN = 2.0 * math.pi
 
 
@@ -72,7 +72,7 @@ class BareWorld(NamedTuple):
 
 def bare_clips(arcs: Sequence[tuple[float, float]]) -> tuple[Single, Single]:
     """Places along arcs of a length [m] and a turn [degrees] (A, 8, 2), and their length and turn [rad] (A, 2)."""
-    share, moves = np.array(_ORDER) / SAMPLES, np.array([(length, math.radians(turn)) for length, turn in arcs])
+    share, moves = np.array(TESTED) / SAMPLES, np.array([(length, math.radians(turn)) for length, turn in arcs])
     turn = np.where(moves[:, 1] == 0.0, 1e-9, moves[:, 1])[:, None]
     radius = moves[:, :1] / turn
     places = np.stack([radius * np.sin(turn * share), radius * (1.0 - np.cos(turn * share))], axis=-1)

@@ -1,23 +1,24 @@
-"""Behaviour planning for one character among random boxes and in a trap, beside the same search in plain Python."""
+"""Behaviour planning for one character: random boxes beside a bare A*, a goal walled in, a trap and a maze."""
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from gaitway import planar
 from gaitway.arrays import FloatArray
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
+from gaitway.behavior.kits import kits
 from gaitway.behavior.search import Query, Searcher, search
+from gaitway.bench._bare_search import TESTED, BareSearch, BareWorld
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
+from gaitway.scene import load_scene
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
@@ -26,88 +27,104 @@ from gaitway.world.world import World
 CELLS, CELL, RADIUS = 540, 0.14, 0.3
 BINS = (0.56, 16)
 """Bins of the closed set: metres, and headings in a turn."""
-QUERIES, PLAIN = 120, 3
-"""Queries of each kind, and how many of them are searched in plain Python too."""
+QUERIES, ROUNDS = 120, 5
+"""Queries of each kind, and how often each is measured."""
 ARCS = (
-    (2, -45),
-    (2, 0),
-    (2, 45),
-    (3, -30),
-    (3, 0),
-    (3, 30),
-    (4, -15),
-    (4, 0),
-    (4, 15),
-    (2.5, -22.5),
-    (2.5, 22.5),
-    (3.5, 0),
+    *((2.0, -45.0), (2.0, 0.0), (2.0, 45.0), (3.0, -30.0), (3.0, 0.0), (3.0, 30.0)),
+    *((4.0, -15.0), (4.0, 0.0), (4.0, 15.0), (2.5, -22.5), (2.5, 22.5), (3.5, 0.0)),
 )
 """Length [m] and turn [degrees] of each clip."""
 SPEED = 1.4
 """[m/s]."""
-JIT_TARGET, TRAP_TARGET = 50.0, 8.0
+BARE, BLIND = "bare A* (one disc; no time, no states)", "weight 2, distance only"
+BARE_TARGET, GUIDED_TARGET = 0.5, 8.0
+"""No more than twice as long as a search that checks next to nothing; eight times faster with a field's own time."""
 
 
 def run() -> BenchTable:
-    """Random queries of 8 to 32 m with weights 1 and 2, and a C-shaped trap with and without estimates around it."""
+    """All of them; times are those of the thread, so that what else the machine does hardly counts."""
     searcher = Searcher(*_clip_set(), time_weight=0.0, bins=BINS)
     rows: list[BenchRow] = []
     for boxes in (40, 120):
         queries = list(_queries(np.random.default_rng(boxes), boxes))
-        for weight in (1.0, 2.0):
-            rows.append(_row(searcher, [(f, replace(q, weight=weight)) for f, q in queries], f"{boxes} boxes", weight))
-    rows += _trap(searcher)
+        rows += [_random_row(searcher, queries, f"{boxes} boxes", weight) for weight in (1.0, 2.0)]
+    rows += [_walled_in(searcher), _trap(searcher), _maze()]
     size = f"{CELLS} x {CELLS} cells of {CELL:g} m"
-    title = f"behavior: {len(ARCS)} clips in {size}; median, fastest and slowest over {QUERIES} queries, whole calls"
+    title = f"behavior: {len(ARCS)} clips in {size}; median, fastest and slowest of {QUERIES} queries, whole calls"
     return BenchTable(title, tuple(rows), machine())
 
 
-def _row(searcher: Searcher, queries: list[tuple[WorldFields, Query]], name: str, weight: float) -> BenchRow:
-    """Times of all queries, those without a plan too: each three times after a first one; the median counts."""
-    times, found = [], 0
-    for fields, query in queries:
-        search(searcher, fields, query)
-        took = []
-        for _ in range(3):
-            began = time.perf_counter()
-            result = search(searcher, fields, query)
-            took.append(1e3 * (time.perf_counter() - began))
-        times.append(sorted(took)[1])
-        found += result.found
-    plain = [_seconds(lambda f=f, q=q: _plain_search(searcher, f, q)) for f, q in queries[:PLAIN]]  # type: ignore[misc]
-    title = (
-        f"{name}, weight {weight:g}: {100 * found / len(queries):.0f} % found, p99 {np.percentile(times, 99):.3g} ms"
-    )
-    ours = Timing(float(np.median(times)), min(times), max(times))
-    return BenchRow(title, "plain Python", ours, _timing(plain), JIT_TARGET)
+def _random_row(searcher: Searcher, queries: Sequence[tuple[WorldFields, Query]], name: str, weight: float) -> BenchRow:
+    """All queries, those without a plan too, beside the bare search over the same free space."""
+    ours, theirs, found = [], [], 0
+    worlds = [_bare_world(fields) for fields, _ in queries]
+    bare = BareSearch(ARCS, worlds[0].bins)
+    for (fields, query), world in zip(queries, worlds, strict=True):
+        weighted = replace(query, weight=weight)
+        ours.append(_milliseconds(lambda f=fields, q=weighted: search(searcher, f, q)))  # type: ignore[misc]
+        theirs.append(_milliseconds(lambda w=world, q=weighted: _bare_way(bare, w, q)))  # type: ignore[misc]
+        found += search(searcher, fields, weighted).found
+    share, slow = 100.0 * found / len(queries), np.percentile(ours, 99)
+    title = f"{name}, weight {weight:g}: {share:.0f} % found, p99 {slow:.3g} ms"
+    return BenchRow(title, BARE, _timing(ours), _timing(theirs), BARE_TARGET)
 
 
-def _trap(searcher: Searcher) -> list[BenchRow]:
-    """Into the open side of a C and out again: weight 2 with the distance alone, against all estimates."""
+def _walled_in(searcher: Searcher) -> BenchRow:
+    """To a goal with walls all around: it lies in another part of free space, and the bare search looks everywhere."""
+    walls = [((0.0, 4.0), (9.0, 0.6)), ((0.0, -4.0), (9.0, 0.6)), ((4.0, 0.0), (0.6, 9.0)), ((-4.0, 0.0), (0.6, 9.0))]
+    fields = _fields(World(_bounds(), tuple(Obstacle(Box((60.0 + x, 38.0 + y), size, 2.0)) for (x, y), size in walls)))
+    query, world = Query((38.0, 38.0, 0.0), (60.0, 38.0), tolerance=1.0), _bare_world(fields)
+    bare = BareSearch(ARCS, world.bins)
+    ours = [_milliseconds(lambda: search(searcher, fields, query))]
+    theirs = [_milliseconds(lambda: _bare_way(bare, world, query), rounds=1)]
+    nodes = search(searcher, fields, query).expanded
+    return BenchRow(f"goal walled in: no path, {nodes} nodes to tell why", BARE, _timing(ours), _timing(theirs))
+
+
+def _trap(searcher: Searcher) -> BenchRow:
+    """Out of the open side of a C and around it, to goals behind it."""
     walls = (
         Box((45.0, 38.0), (0.6, 24.0), 2.0),
         Box((37.0, 50.0), (16.0, 0.6), 2.0),
         Box((37.0, 26.0), (16.0, 0.6), 2.0),
     )
     fields = _fields(World(_bounds(), tuple(Obstacle(wall) for wall in walls)))
-    query = Query((38.0, 38.0, 0.0), (60.0, 38.0), tolerance=1.0, weight=2.0)
-    estimates, clever = Heuristics.of(searcher.table, searcher.costs, fields), replace(query, weight=1.5)
+    queries = [Query((38.0, 38.0, 0.0), (56.0 + k, 36.0 + k), tolerance=1.0, weight=2.0) for k in range(5)]
+    return _guided_row("C trap", searcher, fields, queries, Heuristics.of(searcher.table, searcher.costs, fields))
 
-    def afresh(number: int) -> object:
-        """To a goal that nobody has gone to before."""
-        goal = (60.0 + 0.6 * number, 38.0)
-        return search(searcher, fields, replace(clever, goal=goal), None, estimates.arrays(goal, 1.0, query.start[:2]))
 
-    whole = [_seconds(lambda k=k: afresh(k)) for k in range(8)][1:]  # type: ignore[misc]
-    arrays = estimates.arrays(query.goal, query.tolerance)
-    blind, sighted = search(searcher, fields, query), search(searcher, fields, clever, None, arrays)
-    slow = _timing([_seconds(lambda: search(searcher, fields, query)) for _ in range(7)])
-    quick = _timing([_seconds(lambda: search(searcher, fields, clever, None, arrays)) for _ in range(7)])
-    name = f"C trap, route and table: {sighted.expanded} nodes against {blind.expanded}"
-    return [
-        BenchRow(name, "gaitway, distance, weight 2", quick, slow, TRAP_TARGET),
-        BenchRow("C trap, with the route's own time", "gaitway, distance, weight 2", _timing(whole), slow, TRAP_TARGET),
-    ]
+def _maze() -> BenchRow:
+    """The ready scene, with all the behaviours of a person."""
+    scene = load_scene("maze")
+    kit = kits(scene.world).of(scene.characters[0])
+    queries = [Query(who.start, who.goal, weight=2.0) for who in scene.characters]
+    return _guided_row("maze, a person", kit.searcher, kit.fields, queries, kit.heuristics)
+
+
+def _guided_row(
+    name: str, searcher: Searcher, fields: WorldFields, queries: Sequence[Query], heuristics: Heuristics
+) -> BenchRow:
+    """Estimates by table and field, the field computed anew for each goal, against the distance alone."""
+    ours, theirs, routes, nodes, blind_nodes = [], [], [], 0, 0
+    for query in queries:
+
+        def estimates(query: Query = query) -> object:
+            heuristics.forget()
+            return heuristics.arrays(query.goal, query.tolerance, query.start[:2], query.weight)
+
+        def guided(query: Query = query) -> int:
+            arrays = heuristics.arrays(query.goal, query.tolerance, query.start[:2], query.weight)
+            return search(searcher, fields, query, None, arrays).expanded
+
+        def blind(query: Query = query) -> int:
+            return search(searcher, fields, query).expanded
+
+        routes.append(_milliseconds(estimates))
+        ours.append(_milliseconds(lambda e=estimates, g=guided: (e(), g())))  # type: ignore[misc]
+        theirs.append(_milliseconds(blind, rounds=1))
+        nodes, blind_nodes = nodes + guided(), blind_nodes + blind()
+    title = f"{name}, with its field ({np.median(routes):.2g} ms): {nodes} nodes against {blind_nodes}"
+    return BenchRow(title, BLIND, _timing(ours), _timing(theirs), GUIDED_TARGET)
 
 
 def _queries(rng: np.random.Generator, boxes: int) -> Iterator[tuple[WorldFields, Query]]:
@@ -134,20 +151,21 @@ def _fields(world: World) -> WorldFields:
 
 def _clip_set() -> tuple[ActionTable, BodyDiscs]:
     """Arcs of a round body, and standing still, all in one state."""
-    arcs = [(0.0, 0.0), *((float(a), math.radians(b)) for a, b in ARCS)]
+    arcs = [(0.0, 0.0), *((length, math.radians(turn)) for length, turn in ARCS)]
     poses = [_arc(length, turn, np.linspace(0.0, 1.0, 9 if length else 1)) for length, turn in arcs]
     count, lengths = len(arcs), np.array([length for length, _ in arcs])
     idle, zeros = lengths == 0.0, np.zeros(len(arcs), dtype=np.int64)
     durations = np.maximum(lengths / SPEED, 1.0)
-    discs = [np.column_stack([p[:, :2], np.full(len(p), RADIUS)]) for p in poses]
+    tested = [p[list(TESTED)] if len(p) > 1 else p for p in poses]
+    discs = [np.column_stack([p[:, :2], np.full(len(p), RADIUS)]) for p in tested]
     around = np.array([[*_middle(d), float(np.hypot(*(d[:, :2] - _middle(d)).T).max()) + RADIUS] for d in discs])
-    starts = np.cumsum([0, *map(len, discs)])
+    starts, sample_starts = (np.cumsum([0, *map(len, parts)]) for parts in (discs, poses))
     table = ActionTable(
         behaviors=tuple(f"clip {k}" for k in range(count)), clips=tuple(f"clip {k}" for k in range(count)), kinds=(),
         states=("go",), behavior=np.arange(count), start_state=zeros, end_state=zeros, idle=idle, quiet=idle,
         rest=np.array([True]), moves=np.array([p[-1] * bool(n) for p, (n, _) in zip(poses, arcs, strict=True)]),
         frames=np.round(30.0 * durations).astype(np.int64), durations=durations, costs=lengths + 0.01 * idle,
-        rises=np.zeros(count), kind=zeros - 1, pass_times=np.full(count, np.nan), sample_starts=starts,
+        rises=np.zeros(count), kind=zeros - 1, pass_times=np.full(count, np.nan), sample_starts=sample_starts,
         samples=np.concatenate(poses),
         sample_times=np.concatenate([np.linspace(0.0, t, len(p)) for t, p in zip(durations, poses, strict=True)]),
         follower_starts=np.arange(count + 1) * count, followers=np.tile(np.arange(count), count), spacing=0.5,
@@ -179,50 +197,26 @@ def _middle(discs: FloatArray) -> FloatArray:
     return middle
 
 
-def _plain_search(searcher: Searcher, fields: WorldFields, query: Query) -> float | None:
-    """The same search with lists, dictionaries and the standard heap: the cost of the plan, or None."""
-    table, actions, (side, turns) = searcher.table, searcher.arrays.actions.tolist(), searcher.bins
-    firsts, discs = searcher.arrays.firsts[:, 0].tolist(), searcher.arrays.static
-    goal, rate = query.goal, searcher.per_metre
-
-    def bin_of(x: float, y: float, heading: float) -> tuple[int, int, int]:
-        turn = math.floor((heading + math.pi) / math.tau * turns + 0.5) % turns
-        return math.floor(x / side), math.floor(y / side), turn
-
-    def estimate(x: float, y: float) -> float:
-        return max(math.hypot(x - goal[0], y - goal[1]) - query.tolerance, 0.0) * rate
-
-    x, y, heading = query.start
-    best, count = {bin_of(x, y, heading): 0.0}, 0
-    queue = [(0.0, 0.0, 0, 0.0, x, y, heading)]
-    while queue:
-        _, _, _, cost, x, y, heading = heapq.heappop(queue)
-        if best[bin_of(x, y, heading)] < cost:
-            continue
-        if math.hypot(x - goal[0], y - goal[1]) <= query.tolerance:
-            return cost
-        c, s = math.cos(heading), math.sin(heading)
-        for a in range(len(table)):
-            along, aside, turn, price = actions[a][:4]
-            x1, y1 = x + c * along - s * aside, y + s * along + c * aside
-            heading1 = heading + turn - math.tau * math.floor((heading + turn + math.pi) / math.tau)
-            total, key = cost + price, bin_of(x1, y1, heading1)
-            if best.get(key, math.inf) <= total:
-                continue
-            own = discs[firsts[a] : firsts[a + 1]]
-            if (fields.clearance(planar.transform_points((x, y, heading), own[:, :2])) < own[:, 2]).any():
-                continue
-            best[key], count, h = total, count + 1, estimate(x1, y1)
-            heapq.heappush(queue, (total + query.weight * h, h, count, total, x1, y1, heading1))
-    return None
+def _bare_world(fields: WorldFields) -> BareWorld:
+    """Free space for a round body, as the planner sees it."""
+    distances = np.sqrt(fields.arrays.squares[0])
+    return BareWorld.of(distances, RADIUS, fields.spec.cell, fields.spec.origin, max(length for length, _ in ARCS))
 
 
-def _seconds(task: Callable[[], object]) -> float:
-    began = time.perf_counter()
+def _bare_way(bare: BareSearch, world: BareWorld, query: Query) -> object:
+    return bare.way(world, query.start, query.goal, query.tolerance, query.weight)
+
+
+def _milliseconds(task: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Time of the thread for a task that was done once before; the median of some rounds."""
     task()
-    return time.perf_counter() - began
+    times = []
+    for _ in range(rounds):
+        began = time.thread_time()
+        task()
+        times.append(1e3 * (time.thread_time() - began))
+    return float(np.median(times))
 
 
-def _timing(seconds: list[float]) -> Timing:
-    times = 1e3 * np.array(seconds)
-    return Timing(float(np.median(times)), float(times.min()), float(times.max()))
+def _timing(milliseconds: Sequence[float]) -> Timing:
+    return Timing(float(np.median(milliseconds)), min(milliseconds), max(milliseconds))

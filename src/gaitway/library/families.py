@@ -21,6 +21,12 @@ _WIDEST = {"turn": float(np.radians(100.0)), "length": np.inf, "direction": floa
 """Neighbours farther apart than this have nothing sensible between them [rad, m, rad]."""
 _SIMILAR, _NEAR_BY = 0.3, 0.1
 """Ways are similar if they differ by no more than this share of their length, or by this much [m]."""
+_COARSE = {"turn": float(np.radians(18.0)), "length": 0.3, "direction": float(np.radians(45.0))}
+"""Neighbours farther apart than this leave a gap that a planner feels [rad, m, rad]."""
+_SOMEWHERE = 0.5
+"""Ways shorter than this lead nowhere: turns and steps on the spot, of which more only slow a search down [m]."""
+_THERE = 0.2
+"""What is so near to a member's value, as a share of what members differ by, is there already."""
 _REPEATS = (2, 3)
 """A straight behaviour that leads back to its own state may be played so often to match a longer one."""
 
@@ -49,8 +55,9 @@ def with_families(
 ) -> Library:
     """A library with more behaviours, blended from neighbours of its families.
 
-    What is not in a family's range, or is what one of its behaviours does already, is left out. Each list may be None,
-    which takes what is half way between neighbours, or empty, which takes nothing.
+    What is not in a family's range, or is what one of its behaviours does already, is left out. A list may be empty,
+    which adds nothing, or None, which adds what a planner gains most by: few behaviours, each half way between
+    neighbours that are far apart, of families that go somewhere.
 
     Args:
         library: what a character can do.
@@ -154,12 +161,14 @@ def _both_sides(degrees: Sequence[float] | None) -> list[float] | None:
 
 
 def _new_values(family: Family, asked: Sequence[float] | None) -> list[float]:
-    """Those of the asked values that are in a family's range and not there yet; None asks for all half way."""
+    """Those of the asked values that are in a family's range and not there yet; None asks for what is missing most."""
     values = family.values
     if asked is None:
-        return [float(v) for v in 0.5 * (values[1:] + values[:-1])]
+        goes = min(member.move.length for member in family.members) > _SOMEWHERE
+        wide = np.diff(values) > _COARSE[family.parameter]
+        return [float(v) for v in (0.5 * (values[1:] + values[:-1]))[wide]] if goes else []
     inside = [float(v) for v in dict.fromkeys(asked) if values[0] < v < values[-1]]
-    return [v for v in inside if np.abs(values - v).min() >= SAME[family.parameter]]
+    return [v for v in inside if np.abs(values - v).min() >= _THERE * SAME[family.parameter]]
 
 
 def _blended(family: Family, value: float, taken: Collection[str]) -> tuple[Behavior, tuple[Clip, ...]]:

@@ -17,7 +17,7 @@ from gaitway.library.behavior import Behavior
 from gaitway.motion.clip import Clip
 from gaitway.motion.morphing import Morph
 
-SAME = {"turn": float(np.radians(2.0)), "length": 0.05, "direction": float(np.radians(20.0))}
+SAME = {"turn": float(np.radians(5.0)), "length": 0.1, "direction": float(np.radians(20.0))}
 """Parameters, and by how much moves differ in one if it counts [rad, m, rad]."""
 _PRECISE = 1e-4
 """How exactly the share of two neighbours is found that gives a value."""
@@ -140,12 +140,12 @@ class Family:
 
     @property
     def stem(self) -> str:
-        """The words that all its behaviours' names begin with."""
+        """The words that all its behaviours' names begin with; else the state that they begin in."""
         words = [name.split("_") for name in self.names]
         shared = 0
         while all(len(w) > shared and w[shared] == words[0][shared] for w in words):
             shared += 1
-        return "_".join(words[0][:shared]) or self.names[0]
+        return "_".join(words[0][:shared]) or self.members[0].behavior.start
 
     def _shown(self, value: float) -> str:
         return f"{value:.2f} m" if self.parameter == "length" else f"{np.degrees(value):.1f} deg"

@@ -17,6 +17,9 @@ from gaitway.errors import ClipError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, slice_frames
 
+_SAME_FLOOR = 0.04
+"""Resting points whose heights differ by less than this are on one floor [m]; captures are no more exact than that."""
+
 
 def ease(t: npt.ArrayLike) -> FloatArray:
     """Smooth step: 0 up to t = 0, 1 from t = 1 on, with zero slope at both; (...)."""
@@ -105,7 +108,8 @@ def inertialize(before: Clip, after: Clip, window_s: float = 0.3) -> Clip:
 def height_step(before: Clip, after: Clip) -> float:
     """How far `after` must be raised [m] so that points which rest in the shared frame rest at one height in both.
 
-    The shared frame is the last one of `before` and the first one of `after`; 0 where no point rests in both.
+    The shared frame is the last one of `before` and the first one of `after`; 0 where no point rests in both, or where
+    they rest on one floor.
     """
     if before.contacts is None or after.contacts is None:
         return 0.0
@@ -113,7 +117,8 @@ def height_step(before: Clip, after: Clip) -> float:
     if not resting.any():
         return 0.0
     last, first = slice_frames(before, -1), slice_frames(after, 0, 1)
-    return float((last.contact_positions()[0] - first.contact_positions()[0])[resting, 2].mean())
+    step = float((last.contact_positions()[0] - first.contact_positions()[0])[resting, 2].mean())
+    return step if abs(step) > _SAME_FLOOR else 0.0
 
 
 def _leveled(before: Clip, after: Clip) -> Clip:

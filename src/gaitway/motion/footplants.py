@@ -8,6 +8,7 @@ Everywhere else the corrections are carried on with equal value and slope until 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,9 @@ class _Foot:
         return np.asarray(self.ankle + rotations.rotate(self.rotations, offset))
 
 
-def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, window_s: float) -> FootPlan:
+def plan_foot(
+    clip: Clip, side: str, positions: FloatArray, world: FloatArray, window_s: float, hold: bool = False
+) -> FootPlan:
     """Targets for one foot.
 
     Args:
@@ -67,13 +70,16 @@ def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, w
         positions: world positions of all joints [m]; (F, J, 3).
         world: world rotations of all joints; (F, J, 4).
         window_s: time over which a correction fades where it is free to [s].
+        hold: whether what is changed while the foot is flat stays until it has left the ground, so that a foot which
+            rolls over its toes does not turn back under the body.
     """
     foot, fps = _read_foot(clip, side, positions, world), clip.fps
     both, planted = foot.heel & foot.ball, foot.heel | foot.ball
     shift, turn, pins = np.zeros_like(foot.ankle), np.zeros_like(foot.ankle), np.zeros_like(foot.ankle)
     for start, stop in stances(planted):
         _hold_stance(foot, start, stop, shift, turn, pins)
-    shift, turn = bridge(shift, both, fps, window_s), bridge(turn, both, fps, window_s)
+    known = _held_on((shift, turn), both, planted) if hold else both
+    shift, turn = bridge(shift, known, fps, window_s), bridge(turn, known, fps, window_s)
     ankle, held = foot.ankle + shift, rotations.multiply(rotations.from_rotation_vector(turn), foot.rotations)
     extra_shift, extra_turn = np.zeros_like(ankle), np.zeros_like(ankle)
     for flags, offset in ((foot.heel & ~both, foot.heel_offset), (foot.ball & ~both, foot.ball_offset)):
@@ -84,6 +90,19 @@ def plan_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray, w
     extra_shift, extra_turn = (bridge(e, planted, fps, window_s) for e in (extra_shift, extra_turn))
     held = rotations.multiply(rotations.from_rotation_vector(extra_turn), held)
     return FootPlan(ankle + extra_shift, held, _hold_toes(foot, held, fps, window_s), planted)
+
+
+def _held_on(corrections: Sequence[FloatArray], flat: BoolArray, planted: BoolArray) -> BoolArray:
+    """Carry corrections (F, 3) of flat frames on to whole stances, in place; which frames have one now (F,)."""
+    known = np.array(flat)
+    for start, stop in stances(planted):
+        frames = start + np.flatnonzero(flat[start:stop])
+        if len(frames):
+            nearest = frames[np.abs(np.arange(start, stop)[:, None] - frames).argmin(axis=1)]
+            for correction in corrections:
+                correction[start:stop] = correction[nearest]
+            known[start:stop] = True
+    return known
 
 
 def _read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> _Foot:

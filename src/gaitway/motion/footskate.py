@@ -33,12 +33,13 @@ _DEEPEST = 0.12
 """Unless told otherwise, the root is never lowered by more than this for the sake of a leg [m]."""
 
 
-def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
+def clean_footskate(clip: Clip, *, window_s: float = 0.3, hold: bool = False) -> Clip:
     """The clip with its planted feet pinned.
 
     Args:
         clip: motion of a humanoid. Contacts are detected where it has none.
         window_s: time over which corrections fade where no other stance follows [s].
+        hold: whether corrections of a flat foot stay until it has left the ground; for feet that were moved by much.
 
     Returns:
         The clip with new root positions and legs; contacts as they were.
@@ -46,7 +47,7 @@ def clean_footskate(clip: Clip, *, window_s: float = 0.3) -> Clip:
     clip = clip if clip.contacts is not None else detect_contacts(clip)
     clip.skeleton.require(*LEFT_LEG, *RIGHT_LEG)
     positions, world = clip.joint_transforms()
-    plans = {side: plan_foot(clip, side, positions, world, window_s) for side in _LEGS}
+    plans = {side: plan_foot(clip, side, positions, world, window_s, hold) for side in _LEGS}
     return reach_feet(replace(clip, root_positions=clip.root_positions + _root_shift(clip, plans, positions)), plans)
 
 

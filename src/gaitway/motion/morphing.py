@@ -27,6 +27,8 @@ _CLOSEST = 1.0
 """Events nearer to one another than this do not bend time [frames]."""
 _STEEPEST = 2.9
 """Time runs no faster at an end than so many times its mean up to the next event; above 3 it could run backwards."""
+_SOFTNESS = 0.0005
+"""Legs are led by little, so those that are straight in the sources may stay so; see `gaitway.motion.ik.SOFTNESS`."""
 _EASE_S = 0.3
 """Time over which corrections of a foot fade in the air [s]."""
 _SURE = 0.45
@@ -248,9 +250,12 @@ def _with_feet(clip: Clip, legs: tuple[Leg, ...], places: FloatArray, turns: Flo
         chain = list(leg.joints) if leg.human else chain_of(clip.skeleton, leg)
         points, above = positions[:, chain], world[:, chain[:-1]]
         if leg.human:
-            pole = points[:, 1] - 0.5 * (points[:, 0] + points[:, 2])
             hip, knee, ankle = points.swapaxes(0, 1)
-            bones = np.stack(two_bone(hip, knee, ankle, above[:, 0], above[:, 1], places[:, k], pole), axis=1)
+            pole = knee - 0.5 * (hip + ankle)
+            pole /= np.maximum(np.linalg.norm(pole, axis=-1, keepdims=True), 1e-9)
+            thigh, shank = above.swapaxes(0, 1)
+            led = two_bone(hip, knee, ankle, thigh, shank, places[:, k], pole, softness=_SOFTNESS)
+            bones = np.stack(led, axis=1)
         else:
             bones = bend_chain(points, above, places[:, k])
         set_limb(local, world, clip.skeleton.parents.tolist(), chain, [*bones.swapaxes(0, 1), turns[:, k]])
