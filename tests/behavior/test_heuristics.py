@@ -293,7 +293,7 @@ def test_narrow_gaps_make_the_cells_smaller() -> None:
     fields = WorldFields.of(World((-30, -30, 30, 30), gap), cell=0.1)
     routes = RouteFields(RouteMap.of(fields, 0.15))
     coarse = routes.map.spec.cell
-    assert coarse == pytest.approx(0.4)
+    assert coarse == pytest.approx(0.3)
     start, goal = (-10.0, 3.0), (10.0, -2.0)
     length = routes.field(goal, TOLERANCE, start).lengths[tuple(routes.map.spec.cells(start))]
     assert 19.0 < length < 21.0

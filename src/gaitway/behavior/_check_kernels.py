@@ -14,8 +14,30 @@ import numpy as np
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._distance_kernels import Squares
-from gaitway.behavior._traffic_kernels import TrafficArrays, end_slot, first_slot, stay_hit, traffic_hit
+from gaitway.behavior._traffic_kernels import (
+    BEGIN,
+    END,
+    END_DISC,
+    END_GROUP,
+    END_SLOT,
+    ERA,
+    FIRST_DISC,
+    FIRST_GROUP,
+    FIRST_SLOT,
+    KIND,
+    TrafficArrays,
+    block_of,
+    end_slot,
+    first_link,
+    first_slot,
+    is_first,
+    meets,
+    stay_hit,
+)
 from gaitway.behavior.fields import FieldArrays, Labels, SpecialArrays
+
+_LOOSER = 0.1
+"""How much farther than the discs of a whole sweep those of its windows may reach [m]."""
 
 
 class ActionArrays(NamedTuple):
@@ -109,19 +131,55 @@ def static_hit(
 def timed_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int
 ) -> int:
-    """Whom an action meets that begins at time t and passes a kind of obstacle: index of the owner, or -1."""
-    windows, discs, starts = library.windows, library.timed, library.timed_starts
+    """What an action meets that begins at time t and passes a kind of obstacle: index of the group, or -1."""
+    actions, keys, heads, links, chunks = library.actions, traffic.keys, traffic.heads, traffic.links, traffic.chunks
+    u, v, r = actions[a, 5], actions[a, 6], actions[a, 7] + _LOOSER
+    px, py = x + c * u - s * v, y + s * u + c * v
+    first, end = first_slot(t), end_slot(t + actions[a, 4])
+    era, last_era, found = 0, ((end - 1) >> ERA) + 1, -1
+    first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
+    while era <= last_era and len(keys) > 0:
+        for column in range(first_column, block_of(px + r) + 1):
+            for row in range(first_row, block_of(py + r) + 1):
+                link = first_link(keys, heads, era, column, row)
+                while link >= 0:
+                    chunk = links[link, 0]
+                    link = links[link, 1]
+                    there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first
+                    new = there and is_first(traffic, chunk, era, column, row, first_era, first_column, first_row)
+                    if new and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
+                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, chunk)
+        era = last_era + 1 if found >= 0 else max(era + 1, first_era)
+    return found
+
+
+@kernel(borrows=True, inner=True)
+def chunk_hit(
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
+    chunk: int,
+) -> int:  # fmt: skip
+    """What of a chunk an action meets: index of the group, or -1."""
+    windows, starts, discs = library.windows, library.timed_starts, library.timed
+    around, groups, others = traffic.around, traffic.groups, traffic.discs
+    first, end = traffic.chunks[chunk, FIRST_GROUP], traffic.chunks[chunk, END_GROUP]
     for w in range(library.firsts[a, 1], library.firsts[a + 1, 1]):
-        u, v = windows[w, 2], windows[w, 3]
-        px, py, reach = x + c * u - s * v, y + s * u + c * v, windows[w, 4]
-        for slot in range(first_slot(t + windows[w, 0]), end_slot(t + windows[w, 1])):
-            if traffic_hit(traffic, slot, px, py, reach, kind) < 0:
+        u, v, r = windows[w, 2], windows[w, 3], windows[w, 4]
+        px, py = x + c * u - s * v, y + s * u + c * v
+        if not meets(traffic.chunk_around, chunk, px, py, r):
+            continue
+        begin, stop = first_slot(t + windows[w, 0]), end_slot(t + windows[w, 1])
+        for group in range(first, end):
+            if groups[group, FIRST_SLOT] >= stop or groups[group, END_SLOT] <= begin:
+                continue
+            if (kind >= 0 and groups[group, KIND] == kind) or not meets(around, group, px, py, r):
                 continue
             for k in range(starts[w], starts[w + 1]):
-                u, v = discs[k, 0], discs[k, 1]
-                owner = traffic_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2], kind)
-                if owner >= 0:
-                    return owner
+                u, v, q = discs[k, 0], discs[k, 1], discs[k, 2]
+                qx, qy = x + c * u - s * v, y + s * u + c * v
+                if meets(around, group, qx, qy, q):
+                    for other in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+                        if meets(others, other, qx, qy, q):
+                            return group
     return -1
 
 

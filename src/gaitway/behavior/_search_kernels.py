@@ -21,8 +21,9 @@ from gaitway.behavior._check_kernels import (
     surely_free,
     timed_hit,
 )
+from gaitway.behavior._episode_kernels import Episodes, episode
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
-from gaitway.behavior._traffic_kernels import TrafficArrays
+from gaitway.behavior._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 
 Numbers = npt.NDArray[np.int32]
@@ -30,6 +31,8 @@ Numbers = npt.NDArray[np.int32]
 GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)
 """How a slice of a search ends: it may go on, the goal is reached, nothing is left, memory is full, the start or the
 goal is blocked, or they lie in different parts of free space."""
+FREE, LATER, CLOSED = range(3)
+"""Whether an action can be done: now, perhaps later, or not at all."""
 ORDINARY, NEVER = -1, -2
 """Instead of the kind that an action passes."""
 STATIC, TRAFFIC, SPECIAL = range(3)
@@ -39,14 +42,14 @@ EMPTY = -1
 # entries of `Room.counts`
 NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
 # entries of a query
-START, GOAL, WEIGHT, BOUND, CLOSE, LAST, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
+START, GOAL, WEIGHT, BOUND, CLOSE, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
-must be below; how much nearer than it may somebody may stand at the start [m]; time after which nothing changes [s];
-bins of the closed set in a metre and in a whole turn."""
+must be below; how much nearer than it may somebody may stand at the start [m]; bins of the closed set in a metre and in
+a whole turn."""
 _SPAN = 1024
 """Entries of the table that a search begins with: what is small stays in the processor's cache."""
-_TICKS = 2.0
-"""Bins of the closed set in a second."""
+LONGEST_WAIT = 60
+"""How often one may play the clip that stands still before doing something."""
 _LEAVING = 0.4
 """How far from the start [m] one may be as near to things as one is there."""
 _FOREMOST = 0.25
@@ -63,7 +66,9 @@ class Room(NamedTuple):
     states: FloatArray
     """x, y, heading, time, cost so far and estimate of the rest of each node; (N, 6)."""
     links: Numbers
-    """Parent, action, state and entry of the table of each node; (N, 4)."""
+    """Parent, action, state, entry of the table of each node, and clips waited before the action; (N, 5)."""
+    keys: IntArray
+    """Bin of each node; (N,)."""
     heap: FloatArray
     """Cost and number of the nodes in the queue; (N, 2)."""
     table: IntArray
@@ -76,6 +81,8 @@ class Room(NamedTuple):
     """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
     chosen: IntArray
     """Which they are: action, state, key of the bin, and where that is or begins to be looked for; (B, 4)."""
+    stood: IntArray
+    """How often one can stand still at the node that is expanded, as far as is known, and whether no more; (2,)."""
     notes: FloatArray
     """What stood in the way: what it was, x, y, and kind or owner; the latest, round and round; (L, 4)."""
 
@@ -97,14 +104,13 @@ def wrapped(heading: float) -> float:
 
 
 @kernel(borrows=True, inner=True)
-def key_of(x: float, y: float, heading: float, t: float, state: int, query: FloatArray) -> int:
-    """Number of the bin that a state lies in; after the last change of traffic, times are all the same."""
-    bins, turns, last = query[BINS], query[TURNS], query[LAST]
+def key_of(x: float, y: float, heading: float, number: int, state: int, query: FloatArray) -> int:
+    """Number of the bin that a state lies in, in an episode of its place."""
+    bins, turns = query[BINS], query[TURNS]
     column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
     turn = math.floor((heading + math.pi) * turns * _PER_RADIAN + 0.5)
     turn = 0 if turn >= turns else turn
-    tick = (math.floor(max(min(t, last), -0.5) * _TICKS) + 1) & 0xFFF
-    return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | tick)
+    return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | (number & 0xFFF))
 
 
 @kernel(borrows=True, inner=True)
@@ -186,21 +192,21 @@ def sweep(room: Room) -> None:
 
 
 @kernel(borrows=True)
-def enlarge(old: Room, new: Room, query: FloatArray) -> None:
+def enlarge(old: Room, new: Room) -> None:
     """Carry a search over into more room."""
     for node in range(old.counts[NODES]):
         for k in range(6):
             new.states[node, k] = old.states[node, k]
-        for k in range(3):
+        for k in range(5):
             new.links[node, k] = old.links[node, k]
-        new.links[node, 3] = old.table[old.links[node, 3], 1]
+        new.keys[node], new.links[node, 3] = old.keys[node], old.table[old.links[node, 3], 1]
     for k in range(old.counts[QUEUED]):
         new.heap[k, 0], new.heap[k, 1] = old.heap[k, 0], old.heap[k, 1]
-    fill(new, query)
+    fill(new)
 
 
 @kernel(borrows=True, inner=True)
-def widen(room: Room, query: FloatArray) -> None:
+def widen(room: Room) -> None:
     """Use twice as many entries of the table."""
     table, links, counts = room.table, room.links, room.counts
     for node in range(counts[NODES]):
@@ -208,16 +214,15 @@ def widen(room: Room, query: FloatArray) -> None:
     for place in range(counts[SPAN]):
         table[place, 0] = EMPTY
     counts[SPAN] *= 2
-    fill(room, query)
+    fill(room)
 
 
 @kernel(borrows=True, inner=True)
-def fill(room: Room, query: FloatArray) -> None:
+def fill(room: Room) -> None:
     """Put all bins into an empty table; the best node in the bin of each is where its entry will be."""
-    states, links, table = room.states, room.links, room.table
+    links, table = room.links, room.table
     for node in range(room.counts[NODES]):
-        x, y, heading, t = states[node, 0], states[node, 1], states[node, 2], states[node, 3]
-        key = key_of(x, y, heading, t, int(links[node, 2]), query)
+        key = room.keys[node]
         place = place_of(table, room.counts[SPAN], home_of(key), key)
         table[place, 0], table[place, 1] = key, links[node, 3]
         links[node, 3] = place
@@ -231,12 +236,13 @@ def begin(
     sweep(room)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
     h = estimate_at(x, y, heading, state, heuristic)
-    key = key_of(x, y, heading, t, state, query)
+    key = key_of(x, y, heading, 0, state, query)
     room.counts[SPAN] = _SPAN
     place = place_of(room.table, _SPAN, home_of(key), key)
     states, links = room.states, room.links
     states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
-    links[0, 0], links[0, 1], links[0, 2], links[0, 3] = -1, -1, state, place
+    links[0, 0], links[0, 1], links[0, 2], links[0, 3], links[0, 4] = -1, -1, state, place, 0
+    room.keys[0] = key
     room.table[place, 0], room.table[place, 1] = key, 0
     room.counts[NODES] = 1
     push(room.heap, states, room.counts, query[WEIGHT] * h, 0)
@@ -269,24 +275,40 @@ def reached(
 @kernel(borrows=True, inner=True)
 def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, room: Room, node: int, a: int,
-    kind: int, noted: bool,
-) -> bool:  # fmt: skip
-    """Whether a special action passes all that it is for, and nobody is met; if not, it is noted who was in the way."""
+    kind: int, t: float, noted: bool,
+) -> int:  # fmt: skip
+    """Whether an action that begins at time t passes all that it is for, and meets nobody; if not, it is noted whom.
+
+    Returns:
+        `FREE`, `LATER` if waiting may help, or `CLOSED`.
+    """
     states = room.states
-    x, y, heading, t = states[node, 0], states[node, 1], states[node, 2], states[node, 3]
+    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
     if kind >= 0:
         special = special_hit(library, fields.specials, kind, x, y, heading, t, a)
         if special >= 0:
             if noted and special < len(fields.specials.circles):
                 note(room, SPECIAL, x, y, special)
-            return False
+            return LATER
     if busy:
-        owner = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind)
-        if owner >= 0:
+        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind)
+        if group >= 0:
             if noted:
-                note(room, TRAFFIC, x, y, owner)
-            return False
-    return True
+                note(room, TRAFFIC, x, y, traffic.groups[group, OWNER])
+            return CLOSED if traffic.groups[group, END_SLOT] == FOREVER else LATER
+    return FREE
+
+
+@kernel(borrows=True, inner=True)
+def stands(library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int, waits: int) -> bool:
+    """Whether one can stand still so often in a row at the node that is being expanded, by action `rest`."""
+    states, stood = room.states, room.stood
+    x, y, c, s = states[node, 0], states[node, 1], math.cos(states[node, 2]), math.sin(states[node, 2])
+    while stood[0] < waits and stood[1] == 0:
+        t = states[node, 3] + stood[0] * library.actions[rest, 4]
+        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY) < 0
+        stood[0 if free else 1] += 1
+    return bool(stood[0] >= waits)
 
 
 @kernel(borrows=True, inner=True)
@@ -299,7 +321,7 @@ def lay(
         How many rows of `Room.laid` and `Room.chosen` are filled.
     """
     states, actions, behaviors, laid, chosen = room.states, library.actions, library.behaviors, room.laid, room.chosen
-    x, y, heading, t = states[node, 0], states[node, 1], states[node, 2], states[node, 3]
+    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
     c, s, state, bits = math.cos(heading), math.sin(heading), room.links[node, 2], near_bits(fields, x, y)
     count = 0
     for k in range(library.states[state, 0], library.states[state + 1, 0]):
@@ -312,7 +334,7 @@ def lay(
             continue
         x1, y1 = x + c * actions[a, 0] - s * actions[a, 1], y + s * actions[a, 0] + c * actions[a, 1]
         heading1, state1 = wrapped(heading + actions[a, 2]), behaviors[behavior, 0]
-        key = key_of(x1, y1, heading1, t + actions[a, 4], state1, query)
+        key = key_of(x1, y1, heading1, 0, state1, query)
         laid[count, 0], laid[count, 1], laid[count, 2] = x1, y1, heading1
         chosen[count, 0], chosen[count, 1], chosen[count, 2] = a, state1, key
         chosen[count, 3] = home_of(key) & (room.counts[SPAN] - 1)
@@ -321,28 +343,78 @@ def lay(
 
 
 @kernel(borrows=True, inner=True)
-def add(room: Room, query: FloatArray, node: int, k: int, entry: int, cost: float, t: float, h: float) -> int:
-    """Put what was laid down in row k after a node into the queue; the new node."""
-    states, links, counts = room.states, room.links, room.counts
-    child = int(counts[NODES])
+def add(
+    room: Room, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int, state: int,
+    x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
+) -> None:  # fmt: skip
+    """Put a node into its bin and the queue."""
+    states, links, counts, nearest = room.states, room.links, room.counts, room.nearest
+    node = int(counts[NODES])
     counts[NODES] += 1
-    states[child, 0], states[child, 1], states[child, 2] = room.laid[k, 0], room.laid[k, 1], room.laid[k, 2]
-    states[child, 3], states[child, 4], states[child, 5] = t, cost, h
-    links[child, 0], links[child, 1], links[child, 2], links[child, 3] = (
-        node,
-        room.chosen[k, 0],
-        room.chosen[k, 1],
-        entry,
-    )
-    room.table[entry, 0], room.table[entry, 1] = room.chosen[k, 2], child
-    push(room.heap, states, counts, cost + query[WEIGHT] * h, child)
-    return child
+    states[node, 0], states[node, 1], states[node, 2], states[node, 3] = x, y, heading, t
+    states[node, 4], states[node, 5] = g, h
+    links[node, 0], links[node, 1], links[node, 2], links[node, 3], links[node, 4] = parent, a, state, entry, waits
+    room.keys[node] = key
+    room.table[entry, 0], room.table[entry, 1] = key, node
+    push(room.heap, states, counts, g + query[WEIGHT] * h, node)
+    if h < nearest[0]:
+        nearest[0], counts[NEAREST] = h, node
+    if h < nearest[1] and library.states[state, 1] >= 0:
+        nearest[1], counts[RESTING] = h, node
+
+
+@kernel(borrows=True, inner=True)
+def depart(
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, episodes: Episodes, room: Room,
+    query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
+    noted: bool,
+) -> None:  # fmt: skip
+    """Among traffic, do an action as soon as it is free, and then for each later episode of the place it leads to.
+
+    Args:
+        library: its actions.
+        fields: of the world.
+        traffic: who is where and when.
+        episodes: of places.
+        room: memory.
+        query: see the names above.
+        node: where it begins.
+        a: the action; what always stands there is no hindrance to it.
+        state: in which it ends.
+        kind: of obstacle that it passes, or `ORDINARY`.
+        x: where it ends [m].
+        y: [m].
+        heading: [rad].
+        h: estimate from there.
+        noted: whether to note who is in the way.
+    """
+    states, table, counts, actions = room.states, room.table, room.counts, library.actions
+    rest = library.states[room.links[node, 2], 1]
+    begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
+    while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
+        number, final = episode(traffic, episodes, x, y, begin + actions[a, 4])
+        if number != latest:
+            key = key_of(x, y, heading, number, state, query)
+            entry = place_of(table, counts[SPAN], home_of(key), key)
+            new = table[entry, 0] != key or states[table[entry, 1], 4] > g
+            answer = passes(library, fields, traffic, True, room, node, a, kind, begin, noted) if new else FREE
+            if new and answer == FREE:
+                end = begin + actions[a, 4]
+                add(room, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
+            if answer == CLOSED or (answer == FREE and final):
+                break
+            latest = number if answer == FREE else latest
+        more = 1 + wait // 4  # the longer one has waited the less a little more matters
+        wait, noted = wait + more, False
+        if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, room, node, rest, wait):
+            break
+        begin, g = begin + more * actions[rest, 4], g + more * actions[rest, 3]
 
 
 @kernel(borrows=True, inner=True)
 def expand(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
+    episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
 ) -> None:  # fmt: skip
     """Add all nodes that may come after one, if nothing is in the way and nothing cheaper leads there (function G)."""
     states, table, counts, nearest, laid, chosen = (
@@ -359,11 +431,12 @@ def expand(
     c, s = math.cos(states[node, 2]), math.sin(states[node, 2])
     leave = leeway(room, x, y)
     foremost = states[node, 5] <= nearest[0] + _FOREMOST
+    room.stood[0], room.stood[1] = 0, 0
     for k in range(lay(library, fields, passing, room, query, seed, node)):
         a, state1, key = chosen[k, 0], chosen[k, 1], chosen[k, 2]
         g1, t1 = g + actions[a, 3], t + actions[a, 4]
         entry = place_of(table, counts[SPAN], chosen[k, 3], key)
-        if table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
+        if not busy and table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
             continue
         h = estimate_at(laid[k, 0], laid[k, 1], laid[k, 2], state1, heuristic)
         if not g1 + h < query[BOUND]:
@@ -378,13 +451,11 @@ def expand(
                     u, v = static[disc, 0], static[disc, 1]
                     note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
-        if (busy or kind >= 0) and not passes(library, fields, traffic, busy, room, node, a, kind, noted):
-            continue
-        child = add(room, query, node, k, entry, g1, t1, h)
-        if h < nearest[0]:
-            nearest[0], counts[NEAREST] = h, child
-        if h < nearest[1] and library.states[state1, 1] >= 0:
-            nearest[1], counts[RESTING] = h, child
+        x1, y1, heading1 = laid[k, 0], laid[k, 1], laid[k, 2]
+        if busy:
+            depart(library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted)
+        elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, noted) == FREE:
+            add(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
 
 
 @kernel(borrows=True, inner=True)
@@ -398,7 +469,8 @@ def leeway(room: Room, x: float, y: float) -> float:
 @kernel(borrows=True)
 def search_slice(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    heuristic: HeuristicArrays, room: Room, query: FloatArray, state: int, seed: int, until: int, anew: bool,
+    episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, state: int, seed: int, until: int,
+    anew: bool,
 ) -> tuple[int, int]:  # fmt: skip
     """Search until so many nodes have been expanded: how it ends, and the node that is at the goal.
 
@@ -408,9 +480,10 @@ def search_slice(
         passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
         traffic: who is where and when.
         busy: whether there is any traffic.
+        episodes: of places.
         heuristic: of the goal.
         room: memory, with the state of the search.
-        query: see the names above; (15,).
+        query: see the names above; (14,).
         state: of the behaviour graph at the start.
         seed: of the choice among clips.
         until: expanded nodes at which to stop.
@@ -420,33 +493,39 @@ def search_slice(
         code = begin(library, fields, heuristic, room, query, state)
         if code != GOING:
             return code, -1
-    counts, branches = room.counts, len(library.behaviors)
+    counts, branches = room.counts, len(library.behaviors) * (4 if busy else 1)
     while counts[QUEUED] > 0:
         if counts[EXPANDED] >= until:
             return GOING, -1
         if counts[NODES] + branches > len(room.states):
             return FULL, -1
         if 2 * (counts[NODES] + branches) > counts[SPAN]:
-            widen(room, query)
+            widen(room)
         node = pop(room.heap, room.states, counts)
         if room.table[room.links[node, 3], 1] != node:
             continue  # a cheaper way into its bin was found after it was put in
         if reached(library, traffic, busy, room, query, node):
             return FOUND, node
         counts[EXPANDED] += 1
-        expand(library, fields, passing, traffic, busy, heuristic, room, query, seed, node)
+        expand(library, fields, passing, traffic, busy, episodes, heuristic, room, query, seed, node)
     return NOTHING, -1
 
 
 @kernel
-def trace(states: FloatArray, links: Numbers, node: int) -> FloatArray:
-    """The way to a node: x, y, heading, time and cost of every node, and the action after it or -1; (N, 6)."""
+def trace(library: ActionArrays, states: FloatArray, links: Numbers, node: int) -> FloatArray:
+    """The way to a node: x, y, heading, time and cost of every step, and its action; the end has -1; (N, 6)."""
     count, at = 0, node
     while at >= 0:
-        count, at = count + 1, links[at, 0]
-    out, action = np.empty((count, 6)), -1
-    for row in range(count - 1, -1, -1):
-        for k in range(5):
-            out[row, k] = states[node, k]
-        out[row, 5], action, node = action, links[node, 1], links[node, 0]
+        count, at = count + 1 + links[at, 4], links[at, 0]
+    out, row, action, waits = np.empty((count, 6)), count, -1, 0
+    while node >= 0:
+        rest = library.states[links[node, 2], 1]
+        for wait in range(waits, -1, -1):
+            row -= 1
+            for k in range(5):
+                out[row, k] = states[node, k]
+            if wait > 0:
+                out[row, 3] += wait * library.actions[rest, 4]
+            out[row, 5] = action if wait == waits else rest
+        action, waits, node = links[node, 1], links[node, 4], links[node, 0]
     return out

@@ -26,6 +26,8 @@ TRIES = ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000))
 found, and in a throng any that there is."""
 HASTE = 2.0
 """Weight for which estimates are made, above 1: among others a good plan soon is better than the best one late."""
+SURE = 1.5
+"""Weight for which estimates are made: those that never claim too much lead people up to walls."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Times the tolerance that somebody tries to come near who cannot arrive."""
 _SPREAD = 0.2

@@ -26,7 +26,7 @@ from gaitway.library.body_discs import BodyDiscs
 from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
-CELL, COARSEST = 0.2, 0.4
+CELL, COARSEST = 0.2, 0.3
 """Side of a cell of the field [m] in small worlds and in large ones, or as near to it as the cells of the world's
 fields allow."""
 CELLS = 20_000
@@ -89,10 +89,12 @@ class RouteMap:
             cell = min(max(side * math.sqrt(free.size / CELLS), CELL), COARSEST)
         size = max(round(cell / side), 1)
         rows, columns = (-(-n // size) for n in free.shape)
-        padded = np.zeros((rows * size, columns * size), dtype=np.bool_)
-        padded[: free.shape[0], : free.shape[1]] = free
-        shares = padded.reshape(rows, size, columns, size).mean(axis=(1, 3))
+        blocks = (rows, size, columns, size)
+        room = ((0, rows * size - free.shape[0]), (0, columns * size - free.shape[1]))
+        shares = np.pad(free, room).reshape(blocks).mean(axis=(1, 3))
         spec = GridSpec(fields.spec.origin, size * side, (rows, columns))
+        if not hopeful:  # a thin wall must not be lost in large cells, or it would seem that one can walk through it
+            shares[~np.pad(_free(fields, 0.0), room).reshape(blocks).all(axis=(1, 3))] = 0.0
         inner = np.where(shares > (0.0 if hopeful else 0.5), OPEN, CLOSED).astype(np.uint8)
         _mark_passages(inner, fields, spec)
         cells = np.pad(inner, BORDER)

@@ -18,9 +18,10 @@ from gaitway._jit import compile_seconds, direct
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._check_kernels import ActionArrays
+from gaitway.behavior._episode_kernels import PLACES, TICK, Episodes, no_episodes
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
 from gaitway.behavior._search_kernels import Room
-from gaitway.behavior._traffic_kernels import SLOT, TrafficArrays, no_traffic
+from gaitway.behavior._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status
 from gaitway.behavior.states import States
@@ -40,7 +41,9 @@ _UNREACHABLE = 1_000
 _CLOSE = 0.08
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
 _NUMBERS = struct.Struct(f"{kernels.TURNS + 1}d")
-_NO_TRAFFIC = no_traffic()
+_PLACES_SEEN = 8192
+"""Places whose episodes are known at a time."""
+_NO_TRAFFIC, _NO_EPISODES = no_traffic(), no_episodes()
 _MOST_TURNS = 32
 """Headings that a key of the closed set can tell apart."""
 _ANYTIME = (3.0, 1.5, 1.0)
@@ -153,6 +156,7 @@ class Searcher:
         self._shown = read_only(self._numbers)
         self._straight = straight_line(0.0, 0.0, 0.0, 0.0)._replace(goal=read_only(self._goal))
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
+        self._episodes = _NO_EPISODES
         self._passing: tuple[WorldFields, IntArray] | None = None
 
     def passing(self, fields: WorldFields) -> IntArray:
@@ -176,6 +180,20 @@ class Searcher:
         """Numbers of a query, in memory that the next query uses again; read-only for the kernel."""
         _NUMBERS.pack_into(self._numbers.data, 0, *values)
         return self._shown
+
+    def episodes(self, fields: WorldFields, traffic: TrafficArrays) -> Episodes:
+        """Memory for the episodes of places in a world, as long as its traffic changes."""
+        rows, columns = fields.arrays.labels.shape
+        (x, y, rate), ticks = fields.arrays.place.tolist()[:3], traffic.last // TICK + 2
+        shape = (math.ceil(PLACES * rows / rate), math.ceil(PLACES * columns / rate))
+        known = self._episodes
+        if known.rows.shape != shape or known.used[1] > 2**30:
+            known = known._replace(rows=np.full(shape, -1, np.int32), used=np.zeros(2, np.int64))
+        if known.numbers.shape[1] != ticks:
+            known = known._replace(numbers=np.empty((_PLACES_SEEN, ticks), np.uint8))
+        known.used[0] = known.used[1]
+        self._episodes = known._replace(corner=_real([x, y]))
+        return self._episodes
 
     def start_state(self, behavior: str | None) -> int:
         """The state after a behaviour; None is that in which the first of the behaviours that stand still is."""
@@ -221,7 +239,7 @@ class _Run:
         self.busy = len(self.traffic.keys) > 0
         self.heuristics = searcher.straight(query) if heuristics is None else heuristics
         self.state = searcher.start_state(query.start_behavior)
-        self.last = (self.traffic.last + 1) * SLOT if self.busy else -1.0
+        self.episodes = searcher.episodes(fields, self.traffic) if self.busy else _NO_EPISODES
         self.expanded = self.checks = 0
 
     def result(self) -> SearchResult:
@@ -260,8 +278,8 @@ class _Run:
         until, anew = min(SLICE, limit), True
         while True:
             code, node = searcher.kernel(
-                searcher.arrays, self.fields.arrays, passing, self.traffic, self.busy, self.heuristics, searcher.room,
-                query, self.state, self.query.seed, until, anew,
+                searcher.arrays, self.fields.arrays, passing, self.traffic, self.busy, self.episodes, self.heuristics,
+                searcher.room, query, self.state, self.query.seed, until, anew,
             )  # fmt: skip
             counts = searcher.room.counts
             anew = False
@@ -271,7 +289,7 @@ class _Run:
                 continue
             if code == kernels.FULL:
                 bigger = _room(2 * len(searcher.room.states), len(searcher.room.laid), searcher.room)
-                kernels.enlarge(searcher.room, bigger, query)
+                kernels.enlarge(searcher.room, bigger)
                 searcher.room = bigger
             elif code != kernels.GOING or until >= limit or self.seconds > self.query.max_seconds:
                 self.expanded += int(counts[kernels.EXPANDED])
@@ -286,14 +304,14 @@ class _Run:
         leeway = math.tau if turned is None else query.heading_tolerance
         return searcher.numbers(
             x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
-            query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, self.last,
+            query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE,
             1.0 / searcher.bins[0], searcher.bins[1],
         )  # fmt: skip
 
     def plan(self, node: int) -> Plan:
         """The way to a node."""
         room, table = self.searcher.room, self.searcher.table
-        rows = kernels.trace(room.states, room.links, node)
+        rows = kernels.trace(self.searcher.arrays, room.states, room.links, node)
         x, y, heading, t, cost, _ = rows[-1].tolist()
         return Plan(LaidSteps(rows[:-1], self.searcher.names, table.clips), (x, y, heading), t, cost)
 
@@ -385,13 +403,15 @@ def _room(nodes: int, branches: int, before: Room | None = None) -> Room:
     table[:, 0] = kernels.EMPTY
     return Room(
         states=np.empty((nodes, 6)),
-        links=np.empty((nodes, 4), dtype=np.int32),
+        links=np.empty((nodes, 5), dtype=np.int32),
+        keys=np.empty(nodes, dtype=np.int64),
         heap=np.empty((nodes, 2)),
         table=table,
         counts=np.zeros(8, dtype=np.int64) if before is None else before.counts,
         nearest=np.zeros(3) if before is None else before.nearest,
         laid=np.empty((branches, 3)),
         chosen=np.empty((branches, 4), dtype=np.int64),
+        stood=np.zeros(2, dtype=np.int64),
         notes=np.zeros((_NOTES, 4)) if before is None else before.notes,
     )
 
@@ -425,9 +445,9 @@ def _action_arrays(
 
 
 def _followers(states: States, state: int) -> list[int]:
-    """Behaviours to try in a state: of those that go nowhere only the shortest; the others are to be looked at."""
+    """Behaviours to try in a state: all but those that go nowhere, since waiting comes with what is done after it."""
     every = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]].tolist()
-    return [b for b in every if not states.idle[b] or b == states.rest[state]]
+    return [b for b in every if not states.idle[b]]
 
 
 def _whole(values: npt.ArrayLike) -> IntArray:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._traffic_kernels import (
     END_SLOT,
+    ERA,
     FIRST_DISC,
     FIRST_SLOT,
     FOREVER,
@@ -22,7 +23,7 @@ from gaitway.behavior._traffic_kernels import (
     count_links,
     end_slot,
     first_slot,
-    link_groups,
+    link_chunks,
     no_traffic,
     traffic_hit,
 )
@@ -37,8 +38,8 @@ from gaitway.world.terrain import Terrain
 
 __all__ = ["FOREVER", "SLOT", "Traffic", "TrafficArrays", "traffic_hit"]
 
-SHORT = 4
-"""What is there for no more slots than this is stored in each of them."""
+SHORT = 2
+"""What is there for no more eras than this is in the chains of each of them."""
 _HORIZON = 120.0
 """Until when the ways of movers are known at first [s]."""
 
@@ -75,10 +76,13 @@ class Traffic:
         self._terrain, self._band = terrain, band
         self._movers: dict[int, Mover] = {}
         self._groups_of: dict[int, list[tuple[int, int]]] = {}
+        self._chunks_of: dict[int, list[tuple[int, int]]] = {}
         self._around: FloatArray = np.empty((256, 3))
         self._groups: npt.NDArray[np.int32] = np.empty((256, 6), np.int32)
         self._discs: FloatArray = np.empty((1024, 3))
-        self._counts = [0, 0]  # groups, discs
+        self._chunk_around: FloatArray = np.empty((64, 3))
+        self._chunks: npt.NDArray[np.int32] = np.empty((64, 4), np.int32)
+        self._counts = [0, 0, 0]  # groups, discs, chunks
         self._gone = 0
         self._last = 0
         self._links: npt.NDArray[np.int32] = np.empty((1024, 2), np.int32)
@@ -93,6 +97,8 @@ class Traffic:
             _view(self._keys),
             _view(self._heads),
             _view(self._links),
+            _view(self._chunk_around),
+            _view(self._chunks),
             _view(self._around),
             _view(self._groups),
             _view(self._discs),
@@ -182,7 +188,7 @@ class Traffic:
         )
 
     def _add(self, owner: int, swept: Swept) -> None:
-        groups, discs = self._counts
+        groups, discs, chunks = self._counts
         new = (groups + len(swept.around), discs + len(swept.discs))
         self._around, self._groups = _roomy(self._around, new[0]), _roomy(self._groups, new[0])
         self._discs = _roomy(self._discs, new[1])
@@ -191,27 +197,48 @@ class Traffic:
         rows[:, FIRST_DISC], rows[:, FIRST_DISC + 1] = discs + swept.starts[:-1], discs + swept.starts[1:]
         rows[:, OWNER], rows[:, OWNER + 1] = owner, swept.kinds
         rows[:, FIRST_SLOT : END_SLOT + 1] = swept.slots
-        self._counts = list(new)
-        self._groups_of.setdefault(owner, []).append((groups, new[0]))
+        self._counts = [*new, chunks]
         self._last = max(self._last, _last_change(swept.slots))
-        self._link(groups, new[0])
+        self._groups_of.setdefault(owner, []).append((groups, new[0]))
+        self._chunks_of.setdefault(owner, []).append(self._add_chunks(groups, new[0]))
+        self._link(chunks, self._counts[2])
+
+    def _add_chunks(self, first: int, end: int) -> tuple[int, int]:
+        """Gather groups of one owner into chunks: the first chunk, and the one after the last."""
+        slots = self._groups[first:end, FIRST_SLOT : END_SLOT + 1]
+        eras, long = slots[:, 0] >> ERA, slots[:, 1] - slots[:, 0] > 1 << ERA
+        cuts = np.flatnonzero((np.diff(eras) != 0) | long[1:] | long[:-1]) + 1
+        starts, count = np.concatenate([[0], cuts]), self._counts[2]
+        done = count + len(starts)
+        self._chunks, self._chunk_around = _roomy(self._chunks, done), _roomy(self._chunk_around, done)
+        rows = self._chunks[count:done]
+        rows[:, 0], rows[:, 1] = first + starts, first + np.append(cuts, end - first)
+        rows[:, 2], rows[:, 3] = np.minimum.reduceat(slots[:, 0], starts), np.maximum.reduceat(slots[:, 1], starts)
+        around = self._around[first:end]
+        low = np.minimum.reduceat(around[:, :2] - around[:, 2:], starts)
+        high = np.maximum.reduceat(around[:, :2] + around[:, 2:], starts)
+        middle = 0.5 * (low + high)
+        away = np.hypot(*(around[:, :2] - np.repeat(middle, np.diff(np.append(starts, end - first)), axis=0)).T)
+        self._chunk_around[count:done, :2] = middle
+        self._chunk_around[count:done, 2] = np.maximum.reduceat(away + around[:, 2], starts)
+        self._counts[2] = done
+        return count, done
 
     def _link(self, first: int, end: int) -> None:
-        """Put new groups into chains, anew with all others where keys become crowded."""
-        wanted = int(self._state[1]) + int(count_links(self._discs, self._groups, first, end, SHORT))
+        """Put new chunks into chains, anew with all others where keys become crowded."""
+        needed = int(count_links(self._chunk_around, self._chunks, first, end, SHORT))
+        wanted = int(self._state[1]) + needed
         if 2 * wanted > len(self._keys):
             self._clear_chains(2 ** math.ceil(math.log2(4 * wanted)))
-            first = 0
-        self._put(first, end)
-
-    def _put(self, first: int, end: int) -> None:
-        needed = int(count_links(self._discs, self._groups, first, end, SHORT))
+            first, needed = 0, int(count_links(self._chunk_around, self._chunks, 0, end, SHORT))
         self._links = _roomy(self._links, int(self._state[0]) + needed)
-        link_groups(
-            self._keys, self._heads, self._links, self._discs, self._groups, first, end, SHORT, self._state
-        )  # fmt: skip
+        link_chunks(
+            self._keys, self._heads, self._links, self._chunk_around, self._chunks, first, end, SHORT, self._state
+        )
 
     def _take_out(self, owner: int) -> None:
+        for first, end in self._chunks_of.pop(owner, []):
+            self._chunk_around[first:end, 2] = -np.inf
         for first, end in self._groups_of.pop(owner, []):
             self._around[first:end, 2] = -np.inf
             self._gone += end - first
@@ -233,10 +260,13 @@ class Traffic:
         self._groups_of = {
             owner: [(int(before[a]), int(before[b])) for a, b in spans] for owner, spans in self._groups_of.items()
         }
-        self._counts, self._gone = [len(kept), len(which)], 0
+        self._counts, self._gone = [len(kept), len(which), 0], 0
         self._last = _last_change(rows[:, FIRST_SLOT : END_SLOT + 1])
         self._clear_chains(len(self._keys))
-        self._put(0, len(kept))
+        self._chunks_of = {
+            owner: [self._add_chunks(first, end) for first, end in spans] for owner, spans in self._groups_of.items()
+        }
+        self._link(0, self._counts[2])
 
     def _clear_chains(self, size: int) -> None:
         self._keys: IntArray = np.full(size, -1, dtype=np.int64)
