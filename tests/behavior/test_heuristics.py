@@ -289,7 +289,7 @@ def test_estimates_stay_below_what_a_plan_over_a_fence_costs() -> None:
 
 def test_narrow_gaps_make_the_cells_smaller() -> None:
     """In a large world, a gap that large cells do not see."""
-    gap = (wall(0.0, 15.225, 0.8, 29.55), wall(0.0, -15.025, 0.8, 29.95))
+    gap = (wall(0.0, 15.175, 0.8, 29.65), wall(0.0, -15.025, 0.8, 29.95))
     fields = WorldFields.of(World((-30, -30, 30, 30), gap), cell=0.1)
     routes = RouteFields(RouteMap.of(fields, 0.15))
     coarse = routes.map.spec.cell
