@@ -241,7 +241,7 @@ def test_by_default_few_are_added_where_gaps_are_wide() -> None:
         return {b.name for b in with_families(library).graph.behaviors} - {b.name for b in library.graph.behaviors}
 
     assert added(cast("person")) == {"walk_1.22m", "jog_1.86m"}
-    assert added(load_cast("person", behaviors=["walk_forward", "walk_left_45"])) == {"walk_left_22.5"}
+    assert added(load_cast("person", behaviors=["walk_forward", "walk_left_45"])) == {"walk_left_15", "walk_left_30"}
     assert added(cast("skateboarder")) == {
         f"glide_{side}_{turn}" for side in ("left", "right") for turn in (12.5, 37.5)
     }

@@ -21,7 +21,7 @@ _WIDEST = {"turn": float(np.radians(100.0)), "length": np.inf, "direction": floa
 """Neighbours farther apart than this have nothing sensible between them [rad, m, rad]."""
 _SIMILAR, _NEAR_BY = 0.3, 0.1
 """Ways are similar if they differ by no more than this share of their length, or by this much [m]."""
-_COARSE = {"turn": float(np.radians(18.0)), "length": 0.3, "direction": float(np.radians(45.0))}
+_COARSE = {"turn": float(np.radians(20.0)), "length": 0.4, "direction": float(np.radians(45.0))}
 """Neighbours farther apart than this leave a gap that a planner feels [rad, m, rad]."""
 _SOMEWHERE = 0.5
 """Ways shorter than this lead nowhere: turns and steps on the spot, of which more only slow a search down [m]."""
@@ -56,8 +56,8 @@ def with_families(
     """A library with more behaviours, blended from neighbours of its families.
 
     What is not in a family's range, or is what one of its behaviours does already, is left out. A list may be empty,
-    which adds nothing, or None, which adds what a planner gains most by: few behaviours, each half way between
-    neighbours that are far apart, of families that go somewhere.
+    which adds nothing, or None, which adds what a planner gains most by: few behaviours, evenly between neighbours
+    that are far apart, of families that go somewhere.
 
     Args:
         library: what a character can do.
@@ -165,8 +165,11 @@ def _new_values(family: Family, asked: Sequence[float] | None) -> list[float]:
     values = family.values
     if asked is None:
         goes = min(member.move.length for member in family.members) > _SOMEWHERE
-        wide = np.diff(values) > _COARSE[family.parameter]
-        return [float(v) for v in (0.5 * (values[1:] + values[:-1]))[wide]] if goes else []
+        parts = np.ceil(np.diff(values) / _COARSE[family.parameter] - 1e-6).astype(int)
+        filled = [
+            np.linspace(low, high, n + 1)[1:-1] for low, high, n in zip(values[:-1], values[1:], parts, strict=True)
+        ]
+        return np.concatenate(filled).tolist() if goes else []
     inside = [float(v) for v in dict.fromkeys(asked) if values[0] < v < values[-1]]
     return [v for v in inside if np.abs(values - v).min() >= _THERE * SAME[family.parameter]]
 
