@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gaitway.arrays import FloatArray
 from gaitway.audit import audit_take
 from gaitway.behavior.ground import LAYER
 from gaitway.behavior.synthesis import Performer, plans_to_take
@@ -65,6 +66,35 @@ def test_walkers_on_slopes_pass_the_audit(person: Library, degrees: float) -> No
 def test_joggers_on_slopes_pass_the_audit(person: Library) -> None:
     world = slope(10.0)
     assert_audited(plans_to_take(world, across(person, JOG, [0.0, 120.0, 180.0])), world)
+
+
+def test_walkers_step_up_and_down_terraces(person: Library) -> None:
+    """Feet land on the treads: none of the points that rest lies on a riser, and the audit finds nothing."""
+
+    def terraces(points: FloatArray) -> FloatArray:
+        return np.asarray(0.12 * np.floor(points[..., 0] / 1.5))
+
+    world = World(BOUNDS, terrain=Terrain.of(terraces, BOUNDS, 0.1))
+    take = plans_to_take(world, across(person, WALK, [0.0, 50.0, 180.0]))
+    assert_audited(take, world)
+    for c in range(len(take)):
+        clip = take.clip(c)
+        assert clip.contacts is not None
+        resting = clip.contact_positions()[clip.contacts]
+        assert np.abs(resting[:, 2] - 0.12 * np.round(resting[:, 2] / 0.12)).max() < 0.015
+
+
+def test_walkers_on_bumps_pass_the_audit(person: Library) -> None:
+    heights = 0.04 * np.random.default_rng(0).random((241, 241))
+    world = World(BOUNDS, terrain=Terrain(heights, 0.25, BOUNDS[:2]))
+    assert_audited(plans_to_take(world, across(person, WALK, [0.0, 70.0])), world)
+
+
+def test_uphill_heels_rise_and_bodies_do_not_crouch(person: Library) -> None:
+    world = slope(15.0)
+    level, up = (plans_to_take(w, across(person, JOG, [0.0])).clip(0) for w in (World(BOUNDS), world))
+    sunk = level.root_positions[:, 2] + world.ground(up.root_positions[:, :2]) - up.root_positions[:, 2]
+    assert sunk.max() < 0.2
 
 
 def test_walkers_across_the_hills_pass_the_audit(person: Library) -> None:

@@ -28,11 +28,11 @@ _HALF_FOOT = 0.08
 """Where the ground is felt ahead of and behind the middle of a foot that rests on one point [m]."""
 _HALF_SOLE = 0.04
 """And left and right of it [m]."""
-_ROOT_S = 0.15
+_ROOT_S = 0.25
 """How slowly the root follows the ground under it [s]."""
 _DEEPEST = 0.30
 """On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
-_DROP_S = 0.4
+_DROP_S = 0.5
 """Time that this takes to come and to go [s]; the root moves gently."""
 _STRAIGHTEST = 0.96
 """Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
@@ -42,10 +42,14 @@ _LEAN, _LEAN_S = 0.35, 0.3
 """Share of a slope by which the trunk leans toward it, and how slowly it comes and goes [s]."""
 _FELT = 0.5
 """How far ahead and behind the slope is felt for that [m]."""
-_CLEARANCE = 0.015
+_CLEARANCE = 0.03
 """A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
+_RIDE_S = 0.15
+"""How slowly a foot in the air follows the ground under it [s]."""
 _LIFT_S = 0.10
 """Time that lifting a foot over the ground takes to come and to go [s]."""
+_BENT = 0.06
+"""Knees and ankles are bent much where the root has come down by more than this [m]."""
 _HEEL_UP = 0.035
 """A heel that is higher than this over the floor is seen to have left it [m]."""
 _WITH_BODY = 0.10, 0.35
@@ -54,6 +58,14 @@ _WITH_BODY = 0.10, 0.35
 _OWN_SLOPE, _TOE_LACK = 0.25, 0.03
 """A foot that rests in the motion may slope by this much, and its toes be this far [m] off the ground; more is no fault
 of a capture."""
+_MOVES = sorted(np.linspace(-0.20, 0.20, 21), key=abs)
+"""How far ahead a foot may be put down to find even ground, the least first [m]."""
+_EVEN, _STEEPEST_FOOT = 0.004, 0.45
+"""Ground is even if nothing of it is farther than this from a plane under the foot [m], which is no steeper than
+that."""
+_ROOM, _STATIONS = (0.035, 0.10), 12
+"""Room behind and ahead of the points on which a foot rests, so that it gets away without a stumble [m], and at how
+many places that is felt."""
 _FOREVER = 1e4
 """[s]."""
 
@@ -72,6 +84,8 @@ class Stance:
     """How it is turned to lie on the ground, as a rotation vector [rad]; (3,)."""
     rise: float
     """How far that place is raised [m]."""
+    move: FloatArray
+    """How far it is moved level to where the ground is even [m]; (3,)."""
     toes: FloatArray
     """How the toes are turned beyond that to lie on the ground, as a rotation vector [rad]; (3,)."""
 
@@ -91,6 +105,8 @@ class _Foot:
     """How far its ankle is raised [m]; (F,)."""
     extra: FloatArray
     """How far its floor is raised beyond the terrain [m]; (F,)."""
+    rests: BoolArray
+    """Frames in which something of it rests; (F,)."""
 
 
 def on_ground(clip: Clip, world: World) -> Clip:
@@ -111,7 +127,7 @@ def on_ground(clip: Clip, world: World) -> Clip:
     }
     drop = root_drop(raised, plans, deepest=_DEEPEST, straightest=_STRAIGHTEST, drop_s=_DROP_S)
     plans = {side: _in_the_air(foot, plans[side], rise - drop, world, clip.fps) for side, foot in feet.items()}
-    return _leaning(_loose(with_legs(lowered(raised, drop), plans)), world)
+    return _leaning(_loose(with_legs(lowered(raised, drop), plans), drop), world)
 
 
 def _in_the_air(foot: _Foot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
@@ -129,19 +145,23 @@ def _in_the_air(foot: _Foot, plan: FootPlan, rise: FloatArray, world: World, fps
     ankle = np.array(plan.ankle)
     ankle[:, 2] += share * share * (3.0 - 2.0 * share) * (rise - foot.rise)
     sole = ankle[:, None] + rotations.rotate(foot.tilt[:, None], foot.arms)
-    ankle[:, 2] += _lift(sole, foot.over, plan.planted, world, fps)
+    ankle[:, 2] += _lift(sole, foot.over, foot.rests, world, fps)
     return replace(plan, ankle=ankle)
 
 
-def _loose(clip: Clip) -> Clip:
-    """The clip with feet that are in the air bent no farther than ankles go."""
+def _loose(clip: Clip, drop: FloatArray) -> Clip:
+    """The clip with feet that are in the air bent no farther than ankles go, where the body has come down [m] (F,)."""
     roles, names = clip.skeleton.roles, [p.name for p in clip.skeleton.contact_points]
+    low = np.flatnonzero(drop > _BENT)
+    if clip.contacts is None or not len(low):
+        return clip
+    part = replace(clip, root_positions=clip.root_positions[low], rotations=clip.rotations[low], contacts=None)
+    within = clamp(part, joint_limits(clip.skeleton, {"ankle": HUMAN_LIMITS["ankle"]})).rotations
     local = np.array(clip.rotations)
-    within = clamp(clip, joint_limits(clip.skeleton, {"ankle": HUMAN_LIMITS["ankle"]})).rotations
     for side in SIDES:
         columns = [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
-        free = np.ones(len(clip), dtype=bool) if clip.contacts is None else ~clip.contacts[:, columns].any(axis=1)
-        local[free, roles[f"{side}_ankle"]] = within[free, roles[f"{side}_ankle"]]
+        free, ankle = ~clip.contacts[low][:, columns].any(axis=1), roles[f"{side}_ankle"]
+        local[low[free], ankle] = within[free, ankle]
     return replace(clip, rotations=local)
 
 
@@ -170,8 +190,9 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
     at, points, flags = positions[:, ankle], *_sole(clip, side)
-    planted = settled(np.asarray(flags.any(axis=1)), fps)
-    ride = world.ground(at[:, :2])
+    rests = np.asarray(flags.any(axis=1))
+    planted = settled(rests, fps)
+    ride = scipy.ndimage.gaussian_filter1d(world.ground(at[:, :2]), _RIDE_S * fps, mode="nearest")
     shift, turn, level, extra, bend = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1, 3))
     for start, stop in stances(planted):
         stance = _stance(points, flags, world_turns[:, ankle], start, stop, world)
@@ -179,17 +200,18 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
         # what is still in the air comes straight down, so that it does not slide while it lands
         free = np.array([0.0, 0.0, 1.0]) * np.maximum(points[rows, :, 2].min(axis=1) - stance.level, 0.0)[:, None]
         turned = rotations.rotate(rotations.from_rotation_vector(stance.turn), at[rows] - free - stance.place)
-        shift[rows] = turned + free + stance.place - at[rows]
+        shift[rows] = turned + free + stance.place + stance.move - at[rows]
         shift[rows, 2] += stance.rise - ride[rows]
         turn[rows], level[rows], bend[rows] = stance.turn, stance.level, stance.toes
-        extra[rows, 0] = stance.rise - float(world.ground(stance.place[:2]))
-    shift, turn, level, extra, bend = (bridge(v, planted, fps, _FOREVER) for v in (shift, turn, level, extra, bend))
+        extra[rows, 0] = stance.rise - float(world.ground((stance.place + stance.move)[:2]))
+    known = bridge(np.hstack([shift, turn, level, extra, bend]), planted, fps, _FOREVER)
+    shift, turn, level, extra, bend = np.split(known, [3, 6, 7, 8], axis=1)
     shift[:, 2] += ride
     tilt = rotations.from_rotation_vector(turn)
     toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
     toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
     plan = FootPlan(at + shift, rotations.multiply(tilt, world_turns[:, ankle]), toes, planted)
-    return _Foot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0])
+    return _Foot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
 
 
 def settled(planted: BoolArray, fps: float) -> BoolArray:
@@ -220,46 +242,81 @@ def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, 
     terrain = float(world.ground(place[:2]))
     over = float(world.standing_height(place[:2])) - terrain
     if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
-        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3))
+        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3), np.zeros(3))
     middle = foot[(start + stop) // 2]
     ahead = rotations.rotate(middle, np.array([1.0, 0.0, 0.0]))[:2]
     ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
     across = np.array([-ahead[1], ahead[0]])
-    along = (rest[:, :2] - place[:2]) @ ahead
-    own = 0.0
+    along, own = (rest[:, :2] - place[:2]) @ ahead, 0.0
     if np.ptp(along) < _HALF_FOOT:
         along = np.array([-_HALF_FOOT, _HALF_FOOT])
     else:  # a captured foot does not rest exactly level
-        own = float(np.clip(np.polyfit(along, rest[:, 2], 1)[0], -_OWN_SLOPE, _OWN_SLOPE))
-    heights = world.ground(place[:2] + along[:, None] * ahead)
-    pitch, height = np.polyfit(along, heights, 1)
-    sides = world.ground(place[:2] + np.array([[-_HALF_SOLE], [_HALF_SOLE]]) * across)
-    roll = (sides[1] - sides[0]) / (2.0 * _HALF_SOLE)
+        own = min(max(_line(along, rest[:, 2])[1], -_OWN_SLOPE), _OWN_SLOPE)
+    move, height, pitch, roll = _footprint(place[:2], ahead, along, world)
     up, normal = np.append(-own * ahead, 1.0), np.append(-pitch * ahead - roll * across, 1.0)
     turn = rotations.to_rotation_vector(rotations.between(up, normal))
-    rise = float(height) - level
-    return Stance(start, stop, level, place, turn, rise, _toe_turn(rest, used, place, turn, rise, across, world))
+    stance = Stance(start, stop, level, place, turn, height - level, np.append(move * ahead, 0.0), np.zeros(3))
+    return replace(stance, toes=_toe_turn(stance, rest, used, across, world))
 
 
-def _toe_turn(
-    rest: FloatArray, used: IntArray, place: FloatArray, turn: FloatArray, rise: float, across: FloatArray, world: World
-) -> FloatArray:
+def _footprint(
+    place: FloatArray, ahead: FloatArray, along: FloatArray, world: World
+) -> tuple[float, float, float, float]:
+    """Where a foot finds even ground: how far ahead of a place (2,) [m], its height there [m], and its slopes.
+
+    Args:
+        place: the middle of what rests in the motion.
+        ahead: where the foot points to; (2,).
+        along: where it rests, ahead of the place [m].
+        world: whose ground.
+
+    Returns:
+        The least move to ground on which the foot lies even, or to the evenest within reach, the height of the foot
+        there, and how much it rises ahead and to its left.
+    """
+    count, across = len(along), np.array([-ahead[1], ahead[0]])
+    stations = np.append(along, np.linspace(along.min() - _ROOM[0], along.max() + _ROOM[1], _STATIONS))
+    places = np.vstack([stations[:, None] * ahead, -_HALF_SOLE * across, _HALF_SOLE * across])
+    best: tuple[float, tuple[float, float, float, float]] | None = None
+    for move in _MOVES:
+        middle = place + move * ahead
+        heights = world.ground(middle + places)
+        height, pitch = _line(along, heights[:count])
+        roll = float(heights[-1] - heights[-2]) / (2.0 * _HALF_SOLE)
+        gaps = heights[:-2] - height - pitch * stations
+        uneven = max(float(np.abs(gaps[:count]).max()), float(gaps.max())) + max(abs(pitch) - _STEEPEST_FOOT, 0.0)
+        if best is None or uneven < best[0] - _EVEN:
+            best = uneven, (float(move), height, pitch, roll)
+        if best[0] < _EVEN:
+            break
+    assert best is not None
+    return best[1]
+
+
+def _line(along: FloatArray, heights: FloatArray) -> tuple[float, float]:
+    """Height at 0 and slope of the line nearest to some heights [m] (N,) at places [m] (N,)."""
+    middle, level = float(along.mean()), float(heights.mean())
+    slope = float((along - middle) @ (heights - level)) / max(float((along - middle) @ (along - middle)), 1e-12)
+    return level - slope * middle, slope
+
+
+def _toe_turn(stance: Stance, rest: FloatArray, used: IntArray, across: FloatArray, world: World) -> FloatArray:
     """How toes that rest beside the ball of a turned foot must be turned to lie on the ground, as a rotation vector."""
     if not {1, 2} <= set(used.tolist()):
         return np.zeros(3)
-    rotation = rotations.from_rotation_vector(turn)
-    ball, toe = (place + rotations.rotate(rotation, rest[used == part][0] - place) for part in (1, 2))
-    lack = float(world.ground(toe[:2])) - toe[2] - rise
+    turn = rotations.from_rotation_vector(stance.turn)
+    ball, toe = (stance.place + rotations.rotate(turn, rest[used == part][0] - stance.place) for part in (1, 2))
+    lack = float(world.ground((toe + stance.move)[:2])) - toe[2] - stance.rise
     angle = np.arctan2(np.clip(lack, -_TOE_LACK, _TOE_LACK), np.linalg.norm(toe - ball))
     return np.asarray(-angle * np.append(across, 0.0))
 
 
-def _lift(sole: FloatArray, clear: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
+def _lift(sole: FloatArray, clear: FloatArray, rests: BoolArray, world: World, fps: float) -> FloatArray:
     """How much higher a foot in the air must be to keep clear of the ground [m]; (F,)."""
     gaps = sole[..., 2] - world.ground(sole[..., :2])
-    lack = np.where(planted[:, None], 0.0, np.minimum(clear, _CLEARANCE) - gaps).max(axis=1)
+    lack = np.where(rests[:, None], 0.0, np.minimum(clear, _CLEARANCE) - gaps).max(axis=1)
     half = max(int(0.5 * _LIFT_S * fps), 1)
     spread = scipy.ndimage.maximum_filter1d(np.maximum(lack, 0.0), 2 * half + 1, mode="nearest")
-    since = scipy.ndimage.distance_transform_edt(~planted) if planted.any() else np.full(len(planted), np.inf)
+    since = scipy.ndimage.distance_transform_edt(~rests) if rests.any() else np.full(len(rests), np.inf)
     smooth = scipy.ndimage.gaussian_filter1d(spread, 0.5 * half, mode="nearest")
     return np.asarray(smooth * np.minimum(since / (2.0 * half), 1.0) ** 2)

@@ -72,7 +72,8 @@ class Kits:
             table = action_table(library, weights=speed_weights(library, character.speed))
             if ref not in self.bodies:
                 reach = reaches(library)
-                fields = WorldFields.of(self.world, reach, max_slope=steepest_for(library), who=library.name)
+                passing = [r for r in reach if r.edge is None]  # the search goes over and under things, and onto none
+                fields = WorldFields.of(self.world, passing, max_slope=steepest_for(library), who=library.name)
                 self.bodies[ref] = body_discs(library, table), reach, fields
             discs, reach, fields = self.bodies[ref]
             searcher = Searcher(table, discs, reach, second)
