@@ -258,7 +258,7 @@ def _walk(moved: Clip, bend: Bend) -> Clip:
         plans[side] = FootPlan(positions[:, ankle] + shift, foot, toes, planted)
     drop = root_drop(moved, plans, straightest=_STRAIGHTEST, drop_s=_DROP_S)
     frames = np.arange(len(moved))
-    ends = ease(np.minimum(frames, frames[::-1]) / (_DROP_S * moved.fps))
+    ends = ease(np.minimum(frames, frames[::-1]) / (0.5 * _DROP_S * moved.fps))
     return with_legs(lowered(moved, ends * drop), plans)
 
 
