@@ -263,6 +263,14 @@ def test_names_that_are_taken_get_another() -> None:
     assert full.clips["gallop_left_20_1.5s"].duration == pytest.approx(1.5)
 
 
+def test_two_families_of_one_name_do_not_get_in_each_others_way() -> None:
+    library = load_cast("person", behaviors=["walk_forward", "walk_left_15"])
+    twins = tuple(replace(b, name=f"{b.name}_{k}", start=k, end=k) for b in library.graph.behaviors for k in "abc")
+    full = with_families(replace(library, graph=BehaviorGraph(twins)), turns_deg=(7.5,))
+    names = [behavior.name for behavior in full.graph.behaviors[len(twins) :]]
+    assert names == ["walk_left_7.5", "walk_left_7.5_1.1s", "walk_left_7.5_1.1s_2"]
+
+
 def test_blends_may_not_follow_what_their_sources_may_not_follow() -> None:
     library = cast("person")
     forbidden = frozenset({("walk_left_45", "walk_right_45"), ("walk_short", "stop_walk")})

@@ -120,6 +120,8 @@ def test_clips_of_other_steps_have_nothing_between_them() -> None:
     clips = library("person").clips
     assert align(clips["walk_forward"], clips["turn_left_45"]) is None
     assert align(clips["walk_forward"], mirror(clips["walk_forward"])) is None
+    faster = replace(clips["walk_forward"], fps=60.0)
+    assert Morph.between(faster, clips["walk_forward"]) is None
     unknown = replace(clips["walk_forward"], contacts=None)
     assert step_sequence(unknown) is None and Morph.between(unknown, clips["walk_forward"]) is None
 

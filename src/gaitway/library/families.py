@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count, product
 
 import numpy as np
 
@@ -30,7 +31,7 @@ _THERE = 0.2
 _REPEATS = (2, 3)
 """A straight behaviour that leads back to its own state may be played so often to match a longer one."""
 
-_Steps = tuple[str, str, object]
+_Steps = tuple[str, str, tuple[tuple[bool, int], ...]]
 """States that a behaviour begins and ends in, and how its feet step."""
 
 
@@ -81,7 +82,6 @@ def with_families(
 def _groups(library: Library) -> list[tuple[list[Member], list[Member]]]:
     """Behaviours of the same states and steps; and straight ones that were repeated to take as many steps."""
     natives: dict[_Steps, list[Member]] = {}
-    repeated: dict[_Steps, list[Member]] = {}
     for behavior in library.graph.behaviors:
         clips = [library.clips[name] for name in behavior.clips]
         steps = step_sequence(clips[0]) if clips else None
@@ -89,20 +89,23 @@ def _groups(library: Library) -> list[tuple[list[Member], list[Member]]]:
             alike = tuple(clip for clip in clips if step_sequence(clip) == steps)
             member = Member(behavior, alike, Move.of(alike[0].planar_path()))
             natives.setdefault((behavior.start, behavior.end, steps), []).append(member)
-            for longer in _repeated(member):
-                stepped = step_sequence(longer.clips[0])
-                if stepped != steps:
-                    repeated.setdefault((behavior.start, behavior.end, stepped), []).append(longer)
-    return [(group, repeated.get(key, [])) for key, group in natives.items()]
+    return [(group, _repeated(natives, key)) for key, group in natives.items()]
 
 
-def _repeated(member: Member) -> Iterator[Member]:
-    """A straight behaviour that leads back to its own state, played several times."""
-    behavior, move = member.behavior, member.move
-    if behavior.start == behavior.end and abs(move.turn) < SAME["turn"] and move.length > SAME["length"]:
-        for times in _REPEATS:
-            clips = tuple(concatenate([clip] * times, overlap=False, name=clip.name) for clip in member.clips)
-            yield Member(behavior, clips, Move.of(clips[0].planar_path()))
+def _repeated(natives: Mapping[_Steps, list[Member]], wanted: _Steps) -> list[Member]:
+    """Straight behaviours that lead back to their own state, played so often that they take the wanted steps."""
+    out: list[Member] = []
+    for ((start, end, steps), group), times in product(natives.items(), _REPEATS):
+        longer = (start, end, tuple((down, times * changes) for down, changes in steps))
+        if start == end and longer == wanted and steps != wanted[2]:
+            out += [_played(member, times) for member in group if abs(member.move.turn) < SAME["turn"]]
+    return out
+
+
+def _played(member: Member, times: int) -> Member:
+    """A behaviour played several times."""
+    clips = tuple(concatenate([clip] * times, overlap=False, name=clip.name) for clip in member.clips)
+    return Member(member.behavior, clips, Move.of(clips[0].planar_path()))
 
 
 def _clusters(group: Sequence[Member], parameter: str) -> Iterator[list[Member]]:
@@ -130,20 +133,19 @@ def _alike(one: Move, other: Move, parameter: str) -> bool:
 def _chains(cluster: Sequence[Member], parameter: str) -> Iterator[Family]:
     """Families of a cluster: runs of members in order, neighbours neither too near nor too far nor out of step."""
     ordered = _distinct(cluster, parameter)
-    chain: list[Member] = []
-    morphs: list[Morph] = []
-    for member in ordered:
-        wide = bool(chain) and member.move.along(parameter) - chain[-1].move.along(parameter) > _WIDEST[parameter]
-        morph = Morph.between(chain[-1].clips[0], member.clips[0]) if chain and not wide else None
-        if chain and morph is None:
-            if morphs:
-                yield Family(parameter, tuple(chain), tuple(morphs))
-            chain, morphs = [], []
+    run, morphs = ordered[:1], list[Morph]()
+    for member in ordered[1:]:
+        gap = member.move.along(parameter) - run[-1].move.along(parameter)
+        morph = Morph.between(run[-1].clips[0], member.clips[0]) if gap <= _WIDEST[parameter] else None
         if morph is not None:
+            run.append(member)
             morphs.append(morph)
-        chain.append(member)
+            continue
+        if morphs:
+            yield Family(parameter, tuple(run), tuple(morphs))
+        run, morphs = [member], []
     if morphs:
-        yield Family(parameter, tuple(chain), tuple(morphs))
+        yield Family(parameter, tuple(run), tuple(morphs))
 
 
 def _distinct(cluster: Sequence[Member], parameter: str) -> list[Member]:
@@ -178,7 +180,9 @@ def _blended(family: Family, value: float, taken: Collection[str]) -> tuple[Beha
     """A behaviour that has a value, by as many takes as its neighbours have; with names that are not taken."""
     one, other = (family.members[i] for i in family.neighbors(value))
     first = family.clip(value)
-    name = first.name if first.name not in taken else f"{first.name}_{first.duration:.1f}s"
+    longer = f"{first.name}_{first.duration:.1f}s"
+    choices = chain([first.name, longer], (f"{longer}_{number}" for number in count(2)))
+    name = next(choice for choice in choices if choice not in taken)
     others = [family.clip(value, f"{name}.{take}", take) for take in range(1, min(len(one.clips), len(other.clips)))]
     clips = (replace(first, name=name), *others)
     weight = max(one.behavior.weight, other.behavior.weight)

@@ -33,6 +33,8 @@ _EASE_S = 0.3
 """Time over which corrections of a foot fade in the air [s]."""
 _SURE = 0.45
 """A point rests where it is so far from its landing and lifting, which are half way between frames [frames]."""
+_SHORTEST = 4
+"""A smooth curve through a clip needs so many frames."""
 _FAR = 1e3
 """Instead of infinity, for contacts that never change [frames]."""
 
@@ -102,9 +104,9 @@ class Morph:
 
     @classmethod
     def between(cls, a: Clip, b: Clip) -> Morph | None:
-        """The motions between `a` (share 0) and `b` (share 1); None if they do not take the same steps."""
+        """The motions between `a` (share 0) and `b` (share 1); None if they do not take the same steps at one rate."""
         knots = align(a, b)
-        if knots is None or min(len(a), len(b)) < 4:
+        if knots is None or a.fps != b.fps or min(len(a), len(b)) < _SHORTEST:
             return None
         legs = tuple(leg for leg in all_legs(a.skeleton) if _used(leg, a) or _used(leg, b))
         return cls(_Source.of(a, legs), _Source.of(b, legs), knots, legs)
