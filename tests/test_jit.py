@@ -96,3 +96,20 @@ def test_the_collector_is_as_it_was_after_compiling(collects: bool) -> None:
         assert gc.isenabled() is collects
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_direct_calls_give_the_same_whatever_was_called_before() -> None:
+    @_jit.kernel
+    def doubled(values: np.ndarray) -> float:
+        return 2.0 * values[0]
+
+    call = _jit.direct(doubled)
+    assert [call(np.array([value])) for value in (1.0, 2.5, -3.0)] == [2.0, 5.0, -6.0]
+    doubled(np.array([7]))  # a second version
+    late = _jit.direct(doubled)
+    assert [late(np.array([1.5])), late(np.array([4])), late(np.array([1.5]))] == [3.0, 8.0, 3.0]
+
+
+def test_direct_calls_of_plain_functions() -> None:
+    call = _jit.direct(abs)
+    assert [call(-2), call(-2.5)] == [2, 2.5]

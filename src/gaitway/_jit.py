@@ -126,13 +126,22 @@ def kernel(
 
 
 def direct(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
-    """The compiled code of a kernel itself, which does not look at the types of its arguments.
+    """A kernel whose arguments have the same types in all calls, which are looked at in the first call alone.
 
-    For a kernel whose arguments always have the same types: to look at those of fifty arrays takes longer than a short
-    search. It must have been called once; while it has more than one version, it is returned as it is.
+    To look at the types of fifty arrays takes longer than a short search. A kernel that was called with other types too
+    looks at them every time.
     """
-    versions = list(getattr(dispatcher, "overloads", {}).values())
-    return versions[0].entry_point if len(versions) == 1 else dispatcher
+    compiled: list[Callable[..., Any]] = []
+
+    def call(*arguments: Any) -> Any:
+        if compiled:
+            return compiled[0](*arguments)
+        out = dispatcher(*arguments)
+        versions = list(getattr(dispatcher, "overloads", {}).values())
+        compiled.append(versions[0].entry_point if len(versions) == 1 else dispatcher)
+        return out
+
+    return call
 
 
 def _widened(dispatcher: Any) -> Any:

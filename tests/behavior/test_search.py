@@ -155,6 +155,20 @@ def test_the_same_query_gives_the_same_plan(walker: Searcher) -> None:
     assert first.expanded == again.expanded == fresh.expanded
 
 
+def test_steps_are_like_a_tuple_of_steps(walker: Searcher) -> None:
+    plan = search(walker, WorldFields.of(boxes(5, 8), cell=0.1), Query(START, GOAL, weight=1.2)).plan
+    assert plan is not None
+    made = tuple(plan.steps)
+    assert len(plan.steps) == len(made) > 3
+    assert plan.steps == made
+    assert plan.steps != made[1:]
+    assert plan.steps[-1] is made[-1]
+    assert plan.steps[2:4] == made[2:4]
+    assert hash(plan) == hash(replace(plan, steps=made))
+    assert repr(plan.steps) == repr(made)
+    assert made[0].pose == START
+
+
 def test_memory_grows_while_searching() -> None:
     searcher = small_searcher(WALKER)
     room = len(searcher.room.states)

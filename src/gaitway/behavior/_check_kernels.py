@@ -120,7 +120,8 @@ def static_hit(
         s: sine of the heading.
     """
     for k in range(first, end):
-        u, v, reach = discs[k, 0], discs[k, 1], max(discs[k, 2] - leave, 0.0)
+        disc = np.uintp(k)
+        u, v, reach = discs[disc, 0], discs[disc, 1], max(discs[disc, 2] - leave, 0.0)
         px, py = x + c * u - s * v, y + s * u + c * v
         if not surely_free(grid, place, field, px, py, reach) and square_at(grid, place, field, px, py) < reach * reach:
             return k

@@ -27,6 +27,8 @@ from gaitway.behavior._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficA
 from gaitway.behavior.fields import FieldArrays
 
 Numbers = npt.NDArray[np.int32]
+at = np.uintp
+"""Of an index that cannot be negative, which spares a test at every look into an array."""
 
 GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)
 """How a slice of a search ends: it may go on, the goal is reached, nothing is left, memory is full, the start or the
@@ -80,7 +82,7 @@ class Room(NamedTuple):
     laid: FloatArray
     """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
     chosen: IntArray
-    """Which they are: action, state, key of the bin, and where that is or begins to be looked for; (B, 4)."""
+    """Which they are: action, state, key of the bin, and its `home_of`; (B, 4)."""
     stood: IntArray
     """How often one can stand still at the node that is expanded, as far as is known, and whether no more; (2,)."""
     notes: FloatArray
@@ -125,7 +127,7 @@ def place_of(table: IntArray, span: int, home: int, key: int) -> int:
     """Where a key is among the first entries of the table, or the free entry where it would be."""
     mask = span - 1
     place = home & mask
-    while table[place, 0] != EMPTY and table[place, 0] != key:
+    while table[at(place), 0] != EMPTY and table[at(place), 0] != key:
         place = (place + 1) & mask
     return place
 
@@ -133,10 +135,10 @@ def place_of(table: IntArray, span: int, home: int, key: int) -> int:
 @kernel(borrows=True, inner=True)
 def before(heap: FloatArray, states: FloatArray, f: float, node: int, place: int) -> bool:
     """Whether a node comes before the one at a place of the heap: by total cost, then estimate, then age."""
-    if f != heap[place, 0]:
-        return bool(f < heap[place, 0])
-    other = int(heap[place, 1])
-    h, other_h = states[node, 5], states[other, 5]
+    if f != heap[at(place), 0]:
+        return bool(f < heap[at(place), 0])
+    other = int(heap[at(place), 1])
+    h, other_h = states[at(node), 5], states[at(other), 5]
     return bool(h < other_h or (h == other_h and node < other))
 
 
@@ -149,9 +151,9 @@ def push(heap: FloatArray, states: FloatArray, counts: IntArray, f: float, node:
         above = (place - 1) >> 1
         if not before(heap, states, f, node, above):
             break
-        heap[place, 0], heap[place, 1] = heap[above, 0], heap[above, 1]
+        heap[at(place), 0], heap[at(place), 1] = heap[at(above), 0], heap[at(above), 1]
         place = above
-    heap[place, 0], heap[place, 1] = f, node
+    heap[at(place), 0], heap[at(place), 1] = f, node
 
 
 @kernel(borrows=True, inner=True)
@@ -160,16 +162,16 @@ def pop(heap: FloatArray, states: FloatArray, counts: IntArray) -> int:
     first = int(heap[0, 1])
     counts[QUEUED] -= 1
     count = counts[QUEUED]
-    f, node = heap[count, 0], int(heap[count, 1])
+    f, node = heap[at(count), 0], int(heap[at(count), 1])
     place, below = 0, 1
     while below < count:
-        if below + 1 < count and before(heap, states, heap[below + 1, 0], int(heap[below + 1, 1]), below):
+        if below + 1 < count and before(heap, states, heap[at(below + 1), 0], int(heap[at(below + 1), 1]), below):
             below += 1
         if before(heap, states, f, node, below):
             break
-        heap[place, 0], heap[place, 1] = heap[below, 0], heap[below, 1]
+        heap[at(place), 0], heap[at(place), 1] = heap[at(below), 0], heap[at(below), 1]
         place, below = below, 2 * below + 1
-    heap[place, 0], heap[place, 1] = f, node
+    heap[at(place), 0], heap[at(place), 1] = f, node
     return first
 
 
@@ -321,23 +323,23 @@ def lay(
         How many rows of `Room.laid` and `Room.chosen` are filled.
     """
     states, actions, behaviors, laid, chosen = room.states, library.actions, library.behaviors, room.laid, room.chosen
-    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
-    c, s, state, bits = math.cos(heading), math.sin(heading), room.links[node, 2], near_bits(fields, x, y)
+    x, y, heading = states[at(node), 0], states[at(node), 1], states[at(node), 2]
+    c, s, state, bits = math.cos(heading), math.sin(heading), room.links[at(node), 2], near_bits(fields, x, y)
     count = 0
     for k in range(library.states[state, 0], library.states[state + 1, 0]):
-        behavior = library.followers[k]
-        a, takes = behaviors[behavior, 1], behaviors[behavior + 1, 1] - behaviors[behavior, 1]
+        behavior = at(library.followers[at(k)])
+        a, takes = behaviors[behavior, 1], behaviors[behavior + at(1), 1] - behaviors[behavior, 1]
         if takes > 1:
-            a += (mixed(seed, node, behavior) * takes) >> 30
-        kind = passing[a]
+            a += (mixed(seed, node, int(behavior)) * takes) >> 30
+        kind = passing[at(a)]
         if kind != ORDINARY and (kind == NEVER or not (bits >> kind) & 1):
             continue
-        x1, y1 = x + c * actions[a, 0] - s * actions[a, 1], y + s * actions[a, 0] + c * actions[a, 1]
-        heading1, state1 = wrapped(heading + actions[a, 2]), behaviors[behavior, 0]
+        action, row = at(a), at(count)
+        u, v, heading1 = actions[action, 0], actions[action, 1], wrapped(heading + actions[action, 2])
+        x1, y1, state1 = x + c * u - s * v, y + s * u + c * v, behaviors[behavior, 0]
         key = key_of(x1, y1, heading1, 0, state1, query)
-        laid[count, 0], laid[count, 1], laid[count, 2] = x1, y1, heading1
-        chosen[count, 0], chosen[count, 1], chosen[count, 2] = a, state1, key
-        chosen[count, 3] = home_of(key) & (room.counts[SPAN] - 1)
+        laid[row, 0], laid[row, 1], laid[row, 2] = x1, y1, heading1
+        chosen[row, 0], chosen[row, 1], chosen[row, 2], chosen[row, 3] = a, state1, key, home_of(key)
         count += 1
     return count
 
@@ -348,14 +350,16 @@ def add(
     x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
 ) -> None:  # fmt: skip
     """Put a node into its bin and the queue."""
-    states, links, counts, nearest = room.states, room.links, room.counts, room.nearest
+    states, links, table, counts, nearest = room.states, room.links, room.table, room.counts, room.nearest
     node = int(counts[NODES])
     counts[NODES] += 1
-    states[node, 0], states[node, 1], states[node, 2], states[node, 3] = x, y, heading, t
-    states[node, 4], states[node, 5] = g, h
-    links[node, 0], links[node, 1], links[node, 2], links[node, 3], links[node, 4] = parent, a, state, entry, waits
-    room.keys[node] = key
-    room.table[entry, 0], room.table[entry, 1] = key, node
+    new, bin_ = at(node), at(entry)
+    states[new, 0], states[new, 1], states[new, 2], states[new, 3], states[new, 4], states[new, 5] = (
+        x, y, heading, t, g, h,
+    )  # fmt: skip
+    links[new, 0], links[new, 1], links[new, 2], links[new, 3], links[new, 4] = parent, a, state, entry, waits
+    room.keys[new] = key
+    table[bin_, 0], table[bin_, 1] = key, node
     push(room.heap, states, counts, g + query[WEIGHT] * h, node)
     if h < nearest[0]:
         nearest[0], counts[NEAREST] = h, node
@@ -417,41 +421,35 @@ def expand(
     episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
 ) -> None:  # fmt: skip
     """Add all nodes that may come after one, if nothing is in the way and nothing cheaper leads there (function G)."""
-    states, table, counts, nearest, laid, chosen = (
-        room.states,
-        room.table,
-        room.counts,
-        room.nearest,
-        room.laid,
-        room.chosen,
-    )
-    actions, firsts, static = library.actions, library.firsts, library.static
+    states, table, counts, nearest = room.states, room.table, room.counts, room.nearest
+    actions, static, laid, chosen = library.actions, library.static, room.laid, room.chosen
     grid, place = fields.squares, fields.place
-    x, y, t, g = states[node, 0], states[node, 1], states[node, 3], states[node, 4]
-    c, s = math.cos(states[node, 2]), math.sin(states[node, 2])
+    x, y, t, g = states[at(node), 0], states[at(node), 1], states[at(node), 3], states[at(node), 4]
+    c, s = math.cos(states[at(node), 2]), math.sin(states[at(node), 2])
     leave = leeway(room, x, y)
-    foremost = states[node, 5] <= nearest[0] + _FOREMOST
+    foremost = states[at(node), 5] <= nearest[0] + _FOREMOST
     room.stood[0], room.stood[1] = 0, 0
     for k in range(lay(library, fields, passing, room, query, seed, node)):
-        a, state1, key = chosen[k, 0], chosen[k, 1], chosen[k, 2]
-        g1, t1 = g + actions[a, 3], t + actions[a, 4]
-        entry = place_of(table, counts[SPAN], chosen[k, 3], key)
-        if not busy and table[entry, 0] == key and states[table[entry, 1], 4] <= g1:
+        row, a, state1, key = at(k), chosen[at(k), 0], chosen[at(k), 1], chosen[at(k), 2]
+        action, x1, y1, heading1 = at(a), laid[row, 0], laid[row, 1], laid[row, 2]
+        g1, t1 = g + actions[action, 3], t + actions[action, 4]
+        entry = place_of(table, counts[SPAN], chosen[row, 3], key)
+        if not busy and table[at(entry), 0] == key and states[at(table[at(entry), 1]), 4] <= g1:
             continue
-        h = estimate_at(laid[k, 0], laid[k, 1], laid[k, 2], state1, heuristic)
+        h = estimate_at(x1, y1, heading1, state1, heuristic)
         if not g1 + h < query[BOUND]:
             continue
         counts[CHECKS] += 1
-        kind, noted = passing[a], foremost and h < nearest[0]
-        u, v, field = actions[a, 5], actions[a, 6], fields.field_of[kind + 1]
-        if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, 7]):
-            disc = static_hit(static, firsts[a, 0], firsts[a + 1, 0], grid, place, field, leave, x, y, c, s)
+        kind, noted = passing[action], foremost and h < nearest[0]
+        u, v, field = actions[action, 5], actions[action, 6], fields.field_of[kind + 1]
+        if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[action, 7]):
+            first, end = library.firsts[action, 0], library.firsts[action + at(1), 0]
+            disc = static_hit(static, first, end, grid, place, field, leave, x, y, c, s)
             if disc >= 0:
                 if noted:
                     u, v = static[disc, 0], static[disc, 1]
                     note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
-        x1, y1, heading1 = laid[k, 0], laid[k, 1], laid[k, 2]
         if busy:
             depart(library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted)
         elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, noted) == FREE:
@@ -512,20 +510,21 @@ def search_slice(
 
 
 @kernel
-def trace(library: ActionArrays, states: FloatArray, links: Numbers, node: int) -> FloatArray:
-    """The way to a node: x, y, heading, time and cost of every step, and its action; the end has -1; (N, 6)."""
-    count, at = 0, node
-    while at >= 0:
-        count, at = count + 1 + links[at, 4], links[at, 0]
-    out, row, action, waits = np.empty((count, 6)), count, -1, 0
-    while node >= 0:
+def trace(library: ActionArrays, states: FloatArray, links: Numbers, node: int) -> tuple[FloatArray, FloatArray]:
+    """The way to a node: x, y, heading, time and action of every step (N, 5); x, y, heading, time, cost of the node."""
+    count, before = 0, node
+    while links[before, 0] >= 0:
+        count, before = count + 1 + links[before, 4], links[before, 0]
+    steps, end, row = np.empty((count, 5)), np.empty(5), count
+    for k in range(5):
+        end[k] = states[node, k]
+    while row > 0:
+        action, waits, node = links[node, 1], links[node, 4], links[node, 0]
         rest = library.states[links[node, 2], 1]
         for wait in range(waits, -1, -1):
             row -= 1
-            for k in range(5):
-                out[row, k] = states[node, k]
-            if wait > 0:
-                out[row, 3] += wait * library.actions[rest, 4]
-            out[row, 5] = action if wait == waits else rest
-        action, waits, node = links[node, 1], links[node, 4], links[node, 0]
-    return out
+            for k in range(3):
+                steps[row, k] = states[node, k]
+            steps[row, 3] = states[node, 3] + (wait * library.actions[rest, 4] if wait > 0 else 0.0)
+            steps[row, 4] = action if wait == waits else rest
+    return steps, end

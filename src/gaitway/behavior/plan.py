@@ -45,7 +45,7 @@ class LaidSteps(Sequence[PlanStep]):
         """Steps by what is in their rows.
 
         Args:
-            rows: x, y, heading, time and action of each step, in the first four columns and the last; (N, K).
+            rows: x, y, heading, time and action of each step; (N, 5).
             behaviors: name of each action's behaviour.
             clips: name of each action's clip.
         """
@@ -55,7 +55,7 @@ class LaidSteps(Sequence[PlanStep]):
     def _made(self) -> tuple[PlanStep, ...]:
         return tuple(
             PlanStep(self._behaviors[int(action)], self._clips[int(action)], (x, y, heading), time)
-            for x, y, heading, time, *_, action in self._rows.tolist()
+            for x, y, heading, time, action in self._rows.tolist()
         )
 
     def __len__(self) -> int:

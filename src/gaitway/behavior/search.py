@@ -151,7 +151,9 @@ class Searcher:
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
         self.names = [table.behaviors[b] for b in table.behavior.tolist()]
         self.room = _room(1 << 13, len(table.behaviors))
-        self.kernel: Callable[..., tuple[int, int]] = kernels.search_slice
+        # these are called for every query, and always with the same types
+        self.kernel: Callable[..., tuple[int, int]] = direct(kernels.search_slice)
+        self.trace: Callable[..., tuple[FloatArray, FloatArray]] = direct(kernels.trace)
         self._goal, self._numbers = np.zeros(4), np.zeros(kernels.TURNS + 1)
         self._shown = read_only(self._numbers)
         self._straight = straight_line(0.0, 0.0, 0.0, 0.0)._replace(goal=read_only(self._goal))
@@ -283,8 +285,6 @@ class _Run:
             )  # fmt: skip
             counts = searcher.room.counts
             anew = False
-            if searcher.kernel is kernels.search_slice:  # now that it is compiled
-                searcher.kernel = direct(kernels.search_slice)
             if code == kernels.APART and not whole:
                 continue
             if code == kernels.FULL:
@@ -310,10 +310,10 @@ class _Run:
 
     def plan(self, node: int) -> Plan:
         """The way to a node."""
-        room, table = self.searcher.room, self.searcher.table
-        rows = kernels.trace(self.searcher.arrays, room.states, room.links, node)
-        x, y, heading, t, cost, _ = rows[-1].tolist()
-        return Plan(LaidSteps(rows[:-1], self.searcher.names, table.clips), (x, y, heading), t, cost)
+        searcher, room = self.searcher, self.searcher.room
+        rows, end = searcher.trace(searcher.arrays, room.states, room.links, node)
+        x, y, heading, t, cost = end.tolist()
+        return Plan(LaidSteps(rows, searcher.names, searcher.table.clips), (x, y, heading), t, cost)
 
     def pose(self, node: int) -> Pose:
         """Where a node is."""
