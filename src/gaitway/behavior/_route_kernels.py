@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.arrays import IntArray
 
 Distances = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.uint8]
+at = np.uintp
+"""Of an index that cannot be negative, which spares a test at every look into an array."""
 
 BORDER = 2
 """Cells around the grid that nobody enters, so that no step has to be tested for leaving it."""
@@ -26,7 +28,7 @@ _BUCKETS = 4
 
 @kernel
 def spread(
-    cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: FloatArray
+    cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: Distances
 ) -> tuple[Distances, Cells, float]:
     """Distance in cells from the nearest seed over open cells, in steps to 16 neighbours; Dijkstra in buckets.
 
@@ -65,36 +67,39 @@ def spread(
     counts[0], left = len(seeds), len(seeds)
     level, limit = 0, math.inf
     while left > 0 and level < limit:
-        bucket = level % _BUCKETS
+        bucket = level & (_BUCKETS - 1)
         for entry in range(counts[bucket]):
-            place = waiting[bucket, entry]
-            here = distances[place]
+            place = waiting[bucket, at(entry)]
+            here = distances[at(place)]
             if int(here) != level:
                 continue  # it was reached sooner from elsewhere
             if place == target:
                 limit = here * slack + 20.0
             passage = place >= count
             cell = place - count if passage else place
-            ahead = cells[cell] == WIDE_OPEN and here > 0.0
-            first = ways[place] + STEPS - 1 if ahead else 0
+            ahead = cells[at(cell)] == WIDE_OPEN and here > 0.0
+            first = ways[at(place)] + STEPS - 1 if ahead else 0
             for k in range(first, first + (3 if ahead else STEPS)):
-                step = k % STEPS
-                there, kind = np.float32(here + lengths[step]), cells[cell + steps[step, 0]]
-                if step % 2 == 1 and (
+                step = at(k & (STEPS - 1))
+                other, there = cell + steps[step, 0], here + lengths[step]
+                kind = cells[at(other)]
+                if k & 1 and (
                     kind == CLOSED
-                    or (shut(cells[cell + steps[step, 1]], passage) and shut(cells[cell + steps[step, 2]], passage))
+                    or (
+                        shut(cells[at(cell + steps[step, 1])], passage)
+                        and shut(cells[at(cell + steps[step, 2])], passage)
+                    )
                 ):
                     continue
-                onto = kind == ACROSS or (passage and kind == TOO_NEAR)
-                other = cell + steps[step, 0] + (count if onto else 0)
-                before = distances[other]
+                if kind == ACROSS or (passage and kind == TOO_NEAR):
+                    other += count
+                before = distances[at(other)]
                 if there < before:
-                    distances[other], ways[other] = there, step
-                    if kind == CLOSED:
-                        continue
-                    if before == far or int(before) != int(there):  # else it is waiting in that bucket already
-                        next_bucket = int(there) % _BUCKETS
-                        waiting[next_bucket, counts[next_bucket]] = other
+                    distances[at(other)], ways[at(other)] = there, step
+                    # what is waiting in that bucket already need not be put there once more
+                    if kind != CLOSED and (before == far or int(before) != int(there)):
+                        next_bucket = int(there) & (_BUCKETS - 1)
+                        waiting[next_bucket, at(counts[next_bucket])] = other
                         counts[next_bucket] += 1
                         left += 1
         left -= counts[bucket]

@@ -114,8 +114,8 @@ class Heuristics:
         if routes is not None:
             field = routes.field((float(goal[0]), float(goal[1])), float(tolerance), start)
             # where large cells know of no way, nothing is claimed
-            route: Values = np.where(np.isinf(field.lengths), np.float32(0.0), field.lengths)
-            route *= np.float32(self.per_metre * (1.0 - 1e-6))
+            route: Values = field.lengths * np.float32(self.per_metre * (1.0 - 1e-6))
+            route[np.isinf(route)] = 0.0
             route.setflags(write=False)
             spec = routes.map.spec  # after the field, for which cells may have been made smaller
             frame = _frozen(np.array([*spec.origin, spec.cell]))

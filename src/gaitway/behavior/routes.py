@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.arrays import BoolArray, IntArray, read_only
 from gaitway.behavior import _route_kernels
 from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, STEPS, TOO_NEAR, WIDE_OPEN, Cells, Distances
 from gaitway.behavior.fields import WorldFields
@@ -127,8 +127,10 @@ class RouteMap:
             self.cells.reshape(-1), seeds, target, SLACK, steps, step_lengths
         )
         inner = distances.reshape(self.cells.shape)[BORDER:-BORDER, BORDER:-BORDER]
-        metres = np.minimum(inner, np.float32(limit)) * np.float32(_CROOKED * spec.cell)
-        lengths: Distances = np.maximum(metres - np.float32(math.sqrt(2.0) * spec.cell), np.float32(0.0))
+        lengths: Distances = np.minimum(inner, np.float32(limit))
+        lengths *= np.float32(_CROOKED * spec.cell)
+        lengths -= np.float32(math.sqrt(2.0) * spec.cell)
+        np.maximum(lengths, np.float32(0.0), out=lengths)
         inner_ways = np.ascontiguousarray(ways.reshape(self.cells.shape)[BORDER:-BORDER, BORDER:-BORDER])
         lengths.setflags(write=False)
         inner_ways.setflags(write=False)
@@ -149,7 +151,7 @@ class RouteMap:
         return read_only((near[:, 0] * self.cells.shape[1] + near[:, 1]).astype(np.int64))
 
     @cached_property
-    def _steps(self) -> tuple[IntArray, FloatArray]:
+    def _steps(self) -> tuple[IntArray, Distances]:
         """As `_route_kernels.spread` takes them."""
         width = self.cells.shape[1]
         around = np.array([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)])
@@ -157,7 +159,8 @@ class RouteMap:
         steps, offsets = np.zeros((STEPS, 3, 2), dtype=np.int64), np.array([width, 1])
         steps[0::2, 0] = around
         steps[1::2] = np.stack([around + after, around, after], axis=1)
-        return read_only(steps @ offsets), read_only(np.hypot(*np.moveaxis(steps[:, 0], -1, 0)))
+        lengths = np.hypot(*np.moveaxis(steps[:, 0], -1, 0)).astype(np.float32)
+        return read_only(steps @ offsets), read_only(lengths)
 
 
 class RouteFields:
