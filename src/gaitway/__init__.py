@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gaitway.library.cast.catalog import cast_names, load_cast
     from gaitway.motion import Clip, Skeleton
     from gaitway.motion.formats import load_clip, save_clip
+    from gaitway.planning import plan, plan_scene
     from gaitway.render import film, filmstrip
     from gaitway.scene import Scene, load_scene
     from gaitway.take import Take, load_take, save_take
@@ -40,6 +41,8 @@ _HOME = {
     "load_clip": "gaitway.motion.formats",
     "load_scene": "gaitway.scene",
     "load_take": "gaitway.take",
+    "plan": "gaitway.planning",
+    "plan_scene": "gaitway.planning",
     "save_clip": "gaitway.motion.formats",
     "save_take": "gaitway.take",
 }
@@ -62,6 +65,8 @@ __all__ = [
     "load_clip",
     "load_scene",
     "load_take",
+    "plan",
+    "plan_scene",
     "save_clip",
     "save_take",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gaitway._jit import compile_seconds
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
 from gaitway.behavior.plan import SearchResult
 from gaitway.behavior.synthesis import Performer, plans_to_take
@@ -31,6 +32,8 @@ class Planned:
     """Plans and how the search for each of them went."""
     synthesis_seconds: float
     """Time from plans to motion [s]."""
+    compile_seconds: float
+    """Of all the time, for compiling, once on a machine [s]."""
 
     @property
     def failed(self) -> Mapping[str, SearchResult]:
@@ -44,8 +47,8 @@ class Planned:
 
     @property
     def seconds(self) -> float:
-        """Time that planning and synthesis took [s]."""
-        return self.crowd.seconds + self.synthesis_seconds
+        """Time that planning and synthesis took, libraries included and compiling left out [s]."""
+        return self.crowd.seconds + self.synthesis_seconds - self.compile_seconds
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each character: how it fared."""
@@ -107,6 +110,7 @@ def plan_scene(
     progress = progress or (lambda what, done, total: None)
     if not scene.characters:
         raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
+    compiled = compile_seconds()
     crowd = plan_crowd(scene, libraries, seed=seed, progress=progress)
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
@@ -122,7 +126,7 @@ def plan_scene(
         "failed": {name: crowd.results[name].reason for name in crowd.failed},
     }
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts)
-    return Planned(take, scene, crowd, time.perf_counter() - began)
+    return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled)
 
 
 def _name(scene: Scene) -> str:

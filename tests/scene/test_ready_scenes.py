@@ -15,8 +15,8 @@ from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems
 from gaitway.world import PASSABLE, plane
 
 NAMES = (
-    "c_trap", "circle_swap", "city_block", "corridor", "doorways", "falling_tree", "fence_and_beam", "furnished_flat",
-    "hills", "maze", "moving_spheres", "open_square",
+    "c_trap", "circle_swap", "city_block", "corridor", "doorways", "fairground", "falling_tree", "fence_and_beam",
+    "furnished_flat", "hills", "market_square", "maze", "moving_spheres", "open_square",
 )  # fmt: skip
 HEAD = 1.9
 """What hangs higher than this above the ground is in nobody's way [m]."""
@@ -53,7 +53,7 @@ def same_part(area: shapely.Geometry, a: tuple[float, float], b: tuple[float, fl
     return any(shapely.contains_xy(part, *a) and shapely.contains_xy(part, *b) for part in parts)
 
 
-def test_there_are_a_dozen():
+def test_all_are_known():
     assert tuple(sorted(ready_scenes())) == NAMES
 
 

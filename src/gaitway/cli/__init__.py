@@ -14,6 +14,8 @@ from gaitway._version import __version__
 from gaitway.cli.clips import clip_app
 from gaitway.cli.interrupt import handle_signals
 from gaitway.cli.libraries import library_app
+from gaitway.cli.papers import papers
+from gaitway.cli.plans import plan
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
 from gaitway.cli.takes import audit, counted_violations, export, take_app
@@ -29,8 +31,10 @@ app.add_typer(clip_app, name="clip")
 app.add_typer(library_app, name="library")
 app.add_typer(scene_app, name="scene")
 app.add_typer(take_app, name="take")
+app.command()(plan)
 app.command()(audit)
 app.command()(export)
+app.command()(papers)
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 """What Typer raises for every wrong option or argument. The class has another home in each of its versions."""

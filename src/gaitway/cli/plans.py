@@ -1,0 +1,77 @@
+"""`gaitway plan`: from a scene to a take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gaitway.cli.scenes import SceneName
+from gaitway.cli.show import Json, check_output, err, progress, say, show_json, show_rows
+
+if TYPE_CHECKING:
+    from gaitway.planning import Planned
+
+NOT_ALL_ARRIVED = 3
+"""Exit status when somebody does not reach its goal."""
+
+
+def plan(
+    scene: SceneName,
+    output: Annotated[Path, typer.Option("--out", "-o", help="The take to write (.npz).")],
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of the order of planning and of clips; the scene's own.")
+    ] = None,
+    fps: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Frames a second of the take.")] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Plan a scene and write the motion of everybody in it; 3 if somebody does not arrive."""
+    check_output(output, ".npz")
+    from gaitway.planning import plan_scene
+    from gaitway.take import save_take
+
+    with progress("scene") as show:
+        planned = plan_scene(scene, seed=seed, fps=fps, progress=show)
+        save_take(planned.take, output)
+    if as_json:
+        show_json(_facts(planned, output))
+    else:
+        _show(planned, output)
+    if planned.failed:
+        raise typer.Exit(NOT_ALL_ARRIVED)
+
+
+def _show(planned: Planned, output: Path) -> None:
+    rows = [{key: "-" if row[key] is None else row[key] for key in row if key != "reason"} for row in planned.rows()]
+    shown = rows if len(rows) <= 40 else rows[:20]
+    show_rows(planned.scene.title or str(output), [dict(row) for row in shown])
+    if len(shown) < len(rows):
+        say(f"... and {len(rows) - len(shown)} more (--json lists them all)")
+    arrived = len(rows) - len(planned.failed)
+    faster = planned.motion_seconds / max(planned.seconds, 1e-9)
+    say(
+        f"{arrived} of {len(rows)} arrive; {planned.motion_seconds:.1f} s of motion planned and made in "
+        f"{planned.seconds:.2f} s ({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
+    )
+    say(f"wrote {output}")
+    for name, result in planned.failed.items():
+        line = f"{name} ({result.status}): {result.reason}"
+        err.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _facts(planned: Planned, output: Path) -> dict[str, Any]:
+    return {
+        "take": str(output),
+        "characters": planned.rows(),
+        "arrived": len(planned.scene.characters) - len(planned.failed),
+        "failed": {
+            name: {"status": str(r.status), "reason": r.reason, "closest": r.closest, "blockers": r.blockers}
+            for name, r in planned.failed.items()
+        },
+        "motion_s": planned.motion_seconds,
+        "planning_s": planned.crowd.seconds,
+        "search_s": planned.crowd.search_seconds,
+        "synthesis_s": planned.synthesis_seconds,
+        "rounds": planned.crowd.rounds,
+    }
