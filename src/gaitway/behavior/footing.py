@@ -44,7 +44,9 @@ _FELT = 0.5
 """How far ahead and behind the slope is felt for that [m]."""
 _CLEARANCE = 0.03
 """A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
-_RIDE_S = 0.15
+_LITTLE = 0.03
+"""A foot that is lower than it should be by less than this has met no step [m]."""
+_RIDE_S = 0.08
 """How slowly a foot in the air follows the ground under it [s]."""
 _LIFT_S = 0.10
 """Time that lifting a foot over the ground takes to come and to go [s]."""
@@ -145,7 +147,7 @@ def _in_the_air(foot: _Foot, plan: FootPlan, rise: FloatArray, world: World, fps
     ankle = np.array(plan.ankle)
     ankle[:, 2] += share * share * (3.0 - 2.0 * share) * (rise - foot.rise)
     sole = ankle[:, None] + rotations.rotate(foot.tilt[:, None], foot.arms)
-    ankle[:, 2] += _lift(sole, foot.over, foot.rests, world, fps)
+    ankle[:, 2] += _lift(foot, sole, plan.planted, world, fps)
     return replace(plan, ankle=ankle)
 
 
@@ -311,12 +313,21 @@ def _toe_turn(stance: Stance, rest: FloatArray, used: IntArray, across: FloatArr
     return np.asarray(-angle * np.append(across, 0.0))
 
 
-def _lift(sole: FloatArray, clear: FloatArray, rests: BoolArray, world: World, fps: float) -> FloatArray:
-    """How much higher a foot in the air must be to keep clear of the ground [m]; (F,)."""
+def _lift(foot: _Foot, sole: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
+    """How much higher a foot in the air must be to keep clear of the ground [m]; (F,).
+
+    Over steps that must begin as soon as nothing of it rests; else, when it has settled.
+    """
     gaps = sole[..., 2] - world.ground(sole[..., :2])
-    lack = np.where(rests[:, None], 0.0, np.minimum(clear, _CLEARANCE) - gaps).max(axis=1)
+    lack = np.maximum((np.minimum(foot.over, _CLEARANCE) - gaps).max(axis=1), 0.0)
+    little = np.minimum(lack, _LITTLE)
+    return _eased(little, planted, fps) + _eased(lack - little, foot.rests, fps)
+
+
+def _eased(lack: FloatArray, rests: BoolArray, fps: float) -> FloatArray:
+    """Heights (F,) [m] that come and go smoothly, are nothing while a foot rests, else what is lacking."""
     half = max(int(0.5 * _LIFT_S * fps), 1)
-    spread = scipy.ndimage.maximum_filter1d(np.maximum(lack, 0.0), 2 * half + 1, mode="nearest")
+    spread = scipy.ndimage.maximum_filter1d(np.where(rests, 0.0, lack), 2 * half + 1, mode="nearest")
     since = scipy.ndimage.distance_transform_edt(~rests) if rests.any() else np.full(len(rests), np.inf)
     smooth = scipy.ndimage.gaussian_filter1d(spread, 0.5 * half, mode="nearest")
     return np.asarray(smooth * np.minimum(since / (2.0 * half), 1.0) ** 2)

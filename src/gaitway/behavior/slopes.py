@@ -24,7 +24,7 @@ RIDDEN = np.radians(14.0)
 _PASSED, _PASSED_LOW = np.radians(9.0), np.radians(1.0)
 """The steepest ground on which obstacles are jumped over, ducked under and the like, and on which they are crawled
 under [rad]."""
-_STATES = {"crawl": 1.0, "jog": 15.5, "back": 13.0, "side_left": 13.0, "side_right": 13.0}
+_STATES = {"crawl": 1.0, "jog": 15.5, "back": 13.0, "side_left": 9.0, "side_right": 9.0}
 """The steepest slope of a place in which somebody comes to be in a state [degrees]; others are as walking."""
 _STRIDE = 0.8
 """Slopes are felt over this length [m]; a low step in it is no slope."""
