@@ -111,6 +111,31 @@ def spread(
     return distances[:count], ways[:count], float(level) if left > 0 else math.inf
 
 
+@kernel
+def lengths_of(
+    distances: Distances, ways: Cells, width: int, most: float, scale: float, less: float
+) -> tuple[Distances, Cells]:
+    """Without the border: distances up to the most, scaled and then made less, but 0 at least; and ways.
+
+    Args:
+        distances: as of `spread`; (rows x width,).
+        ways: likewise.
+        width: of a row.
+        most: distance up to which they are known [cells].
+        scale: length of a cell [m].
+        less: to be taken off [m].
+    """
+    rows, columns = len(distances) // width - 2 * BORDER, width - 2 * BORDER
+    lengths, inner = np.empty((rows, columns), np.float32), np.empty((rows, columns), np.uint8)
+    for row in range(rows):
+        first = (row + BORDER) * width + BORDER
+        for column in range(columns):
+            cell = at(first + column)
+            lengths[row, column] = max(min(distances[cell], most) * scale - less, 0.0)
+            inner[row, column] = ways[cell]
+    return lengths, inner
+
+
 @kernel(borrows=True, inner=True)
 def shut(kind: int, passage: bool) -> bool:
     """Whether a step does not lead past a cell, on a passage of an obstacle or not."""

@@ -126,12 +126,8 @@ class RouteMap:
         distances, ways, limit = _route_kernels.spread(
             self.cells.reshape(-1), seeds, target, SLACK, steps, step_lengths
         )
-        inner = distances.reshape(self.cells.shape)[BORDER:-BORDER, BORDER:-BORDER]
-        lengths: Distances = np.minimum(inner, np.float32(limit))
-        lengths *= np.float32(_CROOKED * spec.cell)
-        lengths -= np.float32(math.sqrt(2.0) * spec.cell)
-        np.maximum(lengths, np.float32(0.0), out=lengths)
-        inner_ways = np.ascontiguousarray(ways.reshape(self.cells.shape)[BORDER:-BORDER, BORDER:-BORDER])
+        diagonal = math.sqrt(2.0) * spec.cell
+        lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, limit, _CROOKED * spec.cell, diagonal)
         lengths.setflags(write=False)
         inner_ways.setflags(write=False)
         known = math.inf if math.isinf(limit) else (_CROOKED * limit - math.sqrt(2.0)) * spec.cell
