@@ -21,6 +21,9 @@ from gaitway.take.model import Take
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is."""
 
+EXACTLY, SWAY = 0.02, 0.015
+"""How near to its goal somebody is who stops there exactly, and how far its root may then sway [m]."""
+
 
 @dataclass(frozen=True, eq=False)
 class Planned:
@@ -134,15 +137,18 @@ def _name(scene: Scene) -> str:
 
 
 def _performer(character: Character, crowd: CrowdPlan, seed: int) -> Performer:
+    exact = character.name in crowd.bent
     return Performer(
         character.name,
-        crowd.libraries[character.library],
+        crowd.libraries[character.name],
         character.start,
         crowd.plans[character.name],
         character.start_time,
         character.goal,
         character.goal_heading,
-        character.plan.tolerance,
+        EXACTLY if exact else character.plan.tolerance,
         character.radius,
         seed,
+        clips=crowd.bent.get(character.name, {}),
+        sway=SWAY if exact else None,
     )

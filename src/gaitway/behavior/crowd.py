@@ -10,11 +10,13 @@ import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.behavior._traffic_kernels import first_slot, traffic_hit
+from gaitway.behavior.exactness import exact_arrival
 from gaitway.behavior.kits import Kit, Kits, kits
 from gaitway.behavior.plan import Plan, SearchResult, Status
 from gaitway.behavior.search import Query, search
 from gaitway.behavior.traffic import Traffic, placed_discs
 from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 
@@ -26,10 +28,14 @@ TRIES = ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000))
 found, and in a throng any that there is."""
 HASTE = 2.0
 """Weight for which estimates are made, above 1: among others a good plan soon is better than the best one late."""
+LAST_TRY = 200_000
+"""Most nodes for somebody who meets nobody and yet finds no way so easily."""
 SURE = 1.5
 """Weight for which estimates are made: those that never claim too much lead people up to walls."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Times the tolerance that somebody tries to come near who cannot arrive."""
+_EFFORT, _EFFORT_EACH = 300_000, 5_000
+"""Nodes expanded, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
 _SWAY = 0.03
@@ -51,7 +57,10 @@ class CrowdPlan:
     """How the search for each character's plan went."""
     order: tuple[str, ...]
     """In which they were planned."""
-    libraries: Mapping[LibraryRef, Library]
+    bent: Mapping[str, Mapping[str, Clip]]
+    """Clips of the last steps of those who arrive exactly, by character and name."""
+    libraries: Mapping[str, Library]
+    """What each character was planned with."""
     rounds: int
     """How often everybody was planned."""
     seconds: float
@@ -98,7 +107,8 @@ def plan_crowd(
         best.plans,
         {c.name: best.results[c.name] for c in scene.characters},
         best.order,
-        dict(crowd.kits.libraries),
+        best.bent,
+        {m.name: m.kit.library for m in crowd.members},
         crowd.rounds,
         time.perf_counter() - began,
         searched,
@@ -137,6 +147,7 @@ class _Round:
     order: tuple[str, ...]
     plans: dict[str, Plan] = field(default_factory=dict)
     results: dict[str, SearchResult] = field(default_factory=dict)
+    bent: dict[str, Mapping[str, Clip]] = field(default_factory=dict)
 
     @property
     def rank(self) -> tuple[int, float, float]:
@@ -168,7 +179,12 @@ class _Crowd:
         rng = np.random.default_rng([self.seed, len(self.members)])
         order = self._first_order(rng)
         best = self._round(order)
-        while self.rounds < rounds and (lost := [n for n, r in best.results.items() if self._worth(n, r)]):
+        enough = _EFFORT + _EFFORT_EACH * len(order)
+        while (
+            self.rounds < rounds
+            and sum(r.expanded for r in self.searched) < enough
+            and (lost := [n for n, r in best.results.items() if self._worth(n, r)])
+        ):
             front = [m for m in order if m.name in lost]
             rest = [m for m in order if m.name not in lost]
             if self.rounds % 3 == 0:
@@ -260,11 +276,10 @@ class _Crowd:
         result = self._search(member, traffic, query)
         others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
-            result = self._search(member, traffic, query, ((1.5, query.max_nodes),))
+            result = self._search(member, traffic, query, ((1.5, min(query.max_nodes, LAST_TRY)),))
             others = _others(result, names, query)
         if result.found and result.plan is not None:
-            self._settle(member, traffic, found, result.plan, result)
-            return True
+            return self._arrive(member, traffic, found, result.plan, result)
         self._stay(member, traffic, found, result)
         if not others and result.status is Status.NO_PATH:  # no other order will help
             self.hopeless[member.name] = result
@@ -273,7 +288,7 @@ class _Crowd:
     def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
         """For one who cannot arrive: stop as near to the goal as it gets."""
         failed = found.results[member.name]
-        if member.name in self.hopeless:
+        if member.name in self.hopeless or found.plans[member.name].steps:
             return
         query = self._query(member)
         for factor in WIDER:
@@ -322,6 +337,26 @@ class _Crowd:
             max_nodes=getattr(options, "max_nodes", 1_000_000),
             max_seconds=options.max_seconds,
         )
+
+    def _arrive(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> bool:
+        """Let a character have a plan that leads to its goal, exactly if that is asked; whether it does."""
+        character, kit = member.character, member.kit
+        found.bent.pop(member.name, None)
+        if not getattr(character.plan, "exact", False):
+            self._settle(member, traffic, found, plan, result)
+            return True
+        exact = exact_arrival(
+            kit, traffic, plan, character.goal, character.goal_heading, name=member.name, footworks=kit.footworks
+        )
+        if isinstance(exact, str):
+            self._settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
+            return False
+        exact.add_to(traffic, member.owner, kit.table, kit.discs)
+        traffic.add_standing(member.owner, member.end_discs(exact.plan), exact.plan.end_time)
+        found.plans[member.name], found.bent[member.name] = exact.plan, exact.arrival.clips
+        away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], character.goal)))
+        found.results[member.name] = replace(result, plan=exact.plan, closest=exact.plan.end_pose, remaining=away)
+        return True
 
     def _settle(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> None:
         """Let a character have its plan, and stand at the end of it for ever."""

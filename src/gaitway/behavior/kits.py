@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.footwork import Footworks
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
 from gaitway.behavior.search import TIME_WEIGHT, Searcher
 from gaitway.behavior.slopes import fit_for, steepest_for
@@ -17,6 +19,7 @@ from gaitway.behavior.standing import standing_behaviors
 from gaitway.library.actions import ActionTable, action_table, path_length
 from gaitway.library.behavior import Behavior, Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
+from gaitway.library.families import with_families
 from gaitway.library.reach import reaches
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.world.regions import Reach
@@ -28,6 +31,10 @@ _STRICTNESS = 0.6
 """How much dearer a metre becomes when it is covered e times as fast as one likes."""
 _SLOWEST = 0.5
 """What is slower is no way of getting on [m/s]."""
+
+
+_Which = tuple[LibraryRef, bool]
+"""A library, and whether with blends of its clips."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,20 @@ class Kit:
     def standing_discs(self, behavior: str | None = None) -> FloatArray:
         """What somebody takes up who stands after a behaviour (None: in the first state that it can stand in)."""
         state = None if behavior is None else self.library.graph[behavior].end
+        if state not in self._standing:
+            self._standing[state] = self._discs_in(state)
+        return self._standing[state]
+
+    @cached_property
+    def footworks(self) -> Footworks:
+        """What is known of how its clips step."""
+        return Footworks(self.library)
+
+    @cached_property
+    def _standing(self) -> dict[str | None, FloatArray]:
+        return {}
+
+    def _discs_in(self, state: str | None) -> FloatArray:
         names = standing_behaviors(self.library, state) or standing_behaviors(self.library)
         actions = np.flatnonzero(np.isin(self.table.behavior, [self.table.index(name) for name in names]))
         starts = self.discs.static_starts
@@ -56,30 +77,42 @@ class Kits:
 
     world: World
     libraries: dict[LibraryRef, Library] = field(default_factory=dict)
-    bodies: dict[LibraryRef, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
-    made: dict[tuple[LibraryRef, str | float, tuple[str, ...], float], Kit] = field(default_factory=dict)
+    """As they were loaded."""
+    fitting: dict[_Which, Library] = field(default_factory=dict)
+    """As they are used in this world."""
+    bodies: dict[_Which, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
+    made: dict[tuple[_Which, str | float, tuple[str, ...], float], Kit] = field(default_factory=dict)
 
     def of(self, character: Character) -> Kit:
         """For a character."""
         ref, names = character.library, tuple(getattr(character.plan, "heuristics", HEURISTICS))
-        second = getattr(character.plan, "time_weight", TIME_WEIGHT)
-        key = (ref, character.speed, names, second)
+        second, which = (
+            getattr(character.plan, "time_weight", TIME_WEIGHT),
+            (ref, getattr(character.plan, "blends", False)),
+        )
+        key = (which, character.speed, names, second)
         if key not in self.made:
-            if ref not in self.libraries:
-                self.libraries[ref] = ref.load()
-            self.libraries[ref] = fit_for(self.libraries[ref], self.world)
-            library = self.libraries[ref]
+            library = self._library(which)
             table = action_table(library, weights=speed_weights(library, character.speed))
-            if ref not in self.bodies:
+            if which not in self.bodies:
                 reach = reaches(library)
                 passing = [r for r in reach if r.edge is None]  # the search goes over and under things, and onto none
                 fields = WorldFields.of(self.world, passing, max_slope=steepest_for(library), who=library.name)
-                self.bodies[ref] = body_discs(library, table), reach, fields
-            discs, reach, fields = self.bodies[ref]
+                self.bodies[which] = body_discs(library, table), reach, fields
+            discs, reach, fields = self.bodies[which]
             searcher = Searcher(table, discs, reach, second)
             heuristics = Heuristics.of(table, searcher.costs, fields, discs, names)
             self.made[key] = Kit(library, table, discs, fields, searcher, heuristics)
         return self.made[key]
+
+    def _library(self, which: _Which) -> Library:
+        ref, blends = which
+        if which not in self.fitting:
+            if ref not in self.libraries:
+                self.libraries[ref] = ref.load()
+            whole = self.libraries[ref]
+            self.fitting[which] = fit_for(with_families(whole) if blends else whole, self.world)
+        return self.fitting[which]
 
 
 def speed_weights(library: Library, speed: str | float) -> dict[str, float]:

@@ -13,7 +13,7 @@ from typing import Any
 from gaitway.audit import audit_take
 from gaitway.papers.tables import PaperTable, Progress
 from gaitway.planning import Planned, plan_scene
-from gaitway.scene.characters import RADII, LibraryRef
+from gaitway.scene.characters import RADII, Character, LibraryRef
 from gaitway.scene.scene import Scene, load_scene
 
 SCENES = (
@@ -25,8 +25,10 @@ SCENES = (
     ("falling_tree", "horse"),
     ("fairground", "horse"),
 )
-HERD = 20
-"""How many horses or skateboarders go where a hundred people went."""
+HERD = 10
+"""How many horses or skateboarders go where a hundred people went, at most."""
+STRIDE = {"skateboarder": 1.0, "horse": 1.5}
+"""How near to the goal those come who take long strides [m]."""
 TREE_DOWN = 6.5
 """When the tree lies in `falling_tree` [s]."""
 
@@ -51,7 +53,7 @@ def with_cast(scene: Scene, cast: str) -> Scene:
     """The same scene with another kind of character; of many, only some that start well apart."""
     if cast == "person":
         return scene
-    room, kept = 3.0 * RADII[cast], []
+    room, kept = 6.0 * RADII[cast], list[Character]()
     for character in scene.characters:
         spots = (character.start[:2], character.goal)
         apart = all(
@@ -60,7 +62,8 @@ def with_cast(scene: Scene, cast: str) -> Scene:
             for (x, y), (u, v) in zip(spots, (other.start[:2], other.goal), strict=True)
         )
         if apart and len(kept) < HERD:
-            kept.append(replace(character, library=LibraryRef(cast), radius=RADII[cast], speed="normal"))
+            plan = character.plan.model_copy(update={"tolerance": STRIDE[cast]})
+            kept.append(replace(character, library=LibraryRef(cast), radius=RADII[cast], speed="normal", plan=plan))
     return replace(scene, characters=tuple(kept))
 
 

@@ -48,7 +48,10 @@ class BehaviorOptions(PlanOptions):
 
     planner: Literal["behavior"] = field("Which planner", "behavior")
     weight: float = field(
-        "Factor on the estimated cost to the goal; 1 finds the best plan, more finds one sooner", 1.0, ge=1.0, le=100.0
+        "Factor on the estimated cost to the goal; 1 finds the best plan or nearly so, more finds one sooner",
+        1.0,
+        ge=1.0,
+        le=100.0,
     )
     time_weight: float = field(
         "What a second costs, in metres walked; 0 plans for the shortest way however long that takes", 0.5,
@@ -65,6 +68,12 @@ class BehaviorOptions(PlanOptions):
         "Estimates of the cost to the goal, of which the largest counts: distance (straight line), route (around the "
         "obstacles), heading (turning, starting and stopping)",
         ("distance", "route", "heading"),
+    )
+    exact: bool = field(
+        "Whether to stop at the goal exactly, within 2 cm and 2 degrees, by bending the last steps", False
+    )
+    blends: bool = field(
+        "Whether to use blends of similar clips too: turns and steps between those that the library has", False
     )
     anytime: bool = field("Whether to improve a first plan until the time is up", False)
 
