@@ -112,7 +112,7 @@ def episode(traffic: TrafficArrays, episodes: Episodes, x: float, y: float, t: f
     if row < 0:
         row = used[1] - used[0]
         if row >= len(numbers):
-            return tick, False  # so many places are rare; moments do as well, with more effort
+            return tick, False  # there is no more room, or moments are to be told apart
         used[1] += 1
         rows[line, column] = used[0] + row
         px, py = episodes.corner[0] + (column + 0.5) / PLACES, episodes.corner[1] + (line + 0.5) / PLACES

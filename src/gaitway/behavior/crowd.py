@@ -30,16 +30,12 @@ HASTE = 2.0
 """Weight for which estimates are made, above 1: among others a good plan soon is better than the best one late."""
 LAST_TRY = 200_000
 """Most nodes for somebody who meets nobody and yet finds no way so easily."""
-SURE = 1.5
-"""Weight for which estimates are made: those that never claim too much lead people up to walls."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Times the tolerance that somebody tries to come near who cannot arrive."""
 _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Nodes expanded, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
-_SWAY = 0.03
-"""How far the root of somebody who stands may be from where it stopped [m]."""
 _CLOSE = 0.08
 """As in a search: how much nearer to things than a plan may come somebody may stand at the start [m]."""
 
@@ -328,7 +324,7 @@ class _Crowd:
             character.start,
             character.goal,
             character.goal_heading,
-            options.tolerance - min(_SWAY, 0.2 * options.tolerance),
+            options.tolerance - min(member.kit.sway, 0.5 * options.tolerance),
             float(np.radians(options.goal_heading_tolerance_deg)),
             character.start_time,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,

@@ -15,7 +15,7 @@ from gaitway.behavior.footwork import Footworks
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
 from gaitway.behavior.search import TIME_WEIGHT, Searcher
 from gaitway.behavior.slopes import fit_for, steepest_for
-from gaitway.behavior.standing import standing_behaviors
+from gaitway.behavior.standing import standing_behaviors, standing_sway
 from gaitway.library.actions import ActionTable, action_table, path_length
 from gaitway.library.behavior import Behavior, Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
@@ -54,6 +54,11 @@ class Kit:
         if state not in self._standing:
             self._standing[state] = self._discs_in(state)
         return self._standing[state]
+
+    @cached_property
+    def sway(self) -> float:
+        """How far the root of somebody who stands gets from where it stopped [m]."""
+        return standing_sway(self.library)
 
     @cached_property
     def footworks(self) -> Footworks:

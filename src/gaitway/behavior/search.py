@@ -197,6 +197,11 @@ class Searcher:
         self._episodes = known._replace(corner=_real([x, y]))
         return self._episodes
 
+    def moments(self, episodes: Episodes) -> Episodes:
+        """Memory that tells moments apart and no episodes, for a search that leaves nothing out."""
+        episodes.used[0] = episodes.used[1]
+        return episodes._replace(numbers=episodes.numbers[:0])
+
     def start_state(self, behavior: str | None) -> int:
         """The state after a behaviour; None is that in which the first of the behaviours that stand still is."""
         if behavior is not None:
@@ -250,6 +255,10 @@ class _Run:
         code = kernels.NOTHING
         for weight in _weights(self.query):
             code, node = self.go(weight, math.inf if best is None else best.cost)
+            if code == kernels.NOTHING and best is None and self.busy:
+                # who cannot stop wherever it likes may have to set out later, which episodes do not tell apart
+                self.episodes = self.searcher.moments(self.episodes)
+                code, node = self.go(weight, math.inf)
             if code == kernels.FOUND:
                 best = self.plan(node)
             if best is None or code == kernels.GOING:

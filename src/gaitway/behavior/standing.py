@@ -54,9 +54,20 @@ def _way(clip: Clip) -> float:
     return float(np.linalg.norm(places - places[0], axis=-1).max())
 
 
+def standing_sway(library: Library) -> float:
+    """How far the root of somebody who stands, in any state, gets from where it stopped [m]."""
+    names = {name for state in library.graph.states for name in standing_behaviors(library, state)}
+    return max((_sway(library.clips[clip]) for name in names for clip in library.graph[name].clips), default=0.0)
+
+
+def _sway(clip: Clip) -> float:
+    """The farthest that the root gets from where it is in the first frame, on the floor [m]."""
+    return float(np.linalg.norm(clip.root_positions[:, :2] - clip.root_positions[0, :2], axis=1).max())
+
+
 def _calmed(clip: Clip, sway: float) -> Clip:
     """A clip that does less of what it does, all in proportion; feet stay within a millimetre or two."""
-    away = float(np.linalg.norm(clip.root_positions[:, :2] - clip.root_positions[0, :2], axis=1).max())
+    away = _sway(clip)
     if away <= sway:
         return clip
     still = replace(
