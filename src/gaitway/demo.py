@@ -1,4 +1,4 @@
-"""What `gaitway demo` shows: a portrait of the built-in cast, and a performance as take, film, GLB and BVH, audited."""
+"""What `gaitway demo` shows: thirty people who cross a square, planned, audited, drawn, filmed and exported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gaitway import planar
 from gaitway._jit import compile_seconds
 from gaitway.audit import Report, audit_take
 from gaitway.errors import GaitwayError
@@ -19,25 +18,32 @@ from gaitway.export.glb import export_glb
 from gaitway.library.cast.catalog import load_cast
 from gaitway.library.cast.person.styles import STYLES
 from gaitway.motion.editing import place
-from gaitway.motion.formats import save_clip
+from gaitway.planning import Planned, plan_scene
 from gaitway.render import Camera, Figure, figures_of, render_frame
 from gaitway.render.cast_bodies import built_in_palette, individual_shape
 from gaitway.render.place import Place
 from gaitway.render.strips import save_png
-from gaitway.render.take_film import take_film
-from gaitway.take import Take, assemble, lay_track, save_take
+from gaitway.render.take_film import take_film, take_still, take_strip
+from gaitway.take import save_take
 from gaitway.world import Box, Obstacle, World
 
 Progress = Callable[[str, int, int | None], None]
 
 
+FROM_ABOVE_DEG = 30.0
+"""Angle of view of the picture from above."""
+
+
 @dataclass(frozen=True)
 class DemoResult:
-    """What was written, and how long it took."""
+    """What was done and written, and how long it took."""
 
-    files: dict[str, Path]
+    planned: Planned
     report: Report
-    """The audit of the performance."""
+    """The audit of it."""
+    files: dict[str, Path]
+    seconds: dict[str, float]
+    """What each file took [s]."""
     total_s: float
     compile_s: float
     """Part of it that went into compiling; 0 once the cache is warm."""
@@ -79,9 +85,13 @@ PORTRAIT_PLACE = World(
         Obstacle(Box((2.3, -0.3), (0.14, 0.14), 1.3), color=_DARK_WOOD),
     ),
 )
-PERFORMANCE = ("start_walk", "walk_forward", "duck", "walk_to_jog", "jump", "stop_jog")
-LANES = (1.5, 0.0, -1.5)
-"""Where the performers start, to the left of the middle [m]."""
+SCENE = "market_square"
+VIEW = Camera.around((19.0, 15.6, 0.6), azimuth=np.radians(-68.0), elevation=np.radians(21.0), distance=18.0)
+"""From where the film and its strip are seen: the fence on the left, the fountain on the right."""
+FILM = (5.0, 11.0, 15.0)
+"""Begin and end of the film [s], and its frames in a second."""
+MOMENTS = (2.0, 5.0, 8.0, 11.0, 14.0, 18.0)
+"""Times of the film strip [s]."""
 
 
 def run_demo(
@@ -91,12 +101,12 @@ def run_demo(
     width: int = 1280,
     progress: Progress = lambda what, done, total: None,
 ) -> DemoResult:
-    """Write the demo's files.
+    """Plan the market square, audit the result, and write it as pictures, film, GLB and take.
 
     Args:
         folder: where to; made if absent.
-        seed: of the people's styles, colours and takes.
-        width: of the portrait in pixels; the film has three quarters of it.
+        seed: of the order of planning, and of the people in the portrait of the cast.
+        width: of the pictures in pixels; the film has three quarters of it.
         progress: called with what is being done, how much of it, and of how much.
 
     Raises:
@@ -110,31 +120,58 @@ def run_demo(
         raise GaitwayError(
             f"{folder}: cannot make this folder ({problem.strerror}); choose another with --out"
         ) from None
-    rng = np.random.default_rng(seed)
-    progress("portrait of the cast", 0, None)
-    picture = folder / "cast.png"
-    draw_portrait(picture, rng, width)
-    progress("performance", 0, None)
-    take, world = perform(rng, seed)
-    files = {"picture": picture, "take": folder / "performance.npz"}
-    save_take(take, files["take"])
-    report = audit_take(take, world, progress=progress)
-    files["film"] = folder / f"performance{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
+    clock, files, seconds = time.perf_counter, dict[str, Path](), dict[str, float]()
+
+    def done(what: str, name: str, since: float) -> None:
+        files[what], seconds[what] = folder / name, clock() - since
+
+    since = clock()
+    planned = plan_scene(SCENE, seed=seed, progress=progress)
+    world = planned.scene.world
+    save_take(planned.take, folder / "square.npz")
+    done("take", "square.npz", since)
+    report = audit_take(planned.take, world, progress=progress)
+    since = clock()
+    progress("pictures", 0, None)
+    draw_from_above(planned, folder / "square_top.png", width)
+    done("top view", "square_top.png", since)
+    since = clock()
+    tile = (width // 3, width * 3 // 16)
+    take_strip(planned.take, MOMENTS, folder / "square_strip.png", world=world, camera=VIEW, tile=tile, columns=3)
+    done("film strip", "square_strip.png", since)
+    since = clock()
+    film = f"square{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
+    first, last, fps = FILM
     take_film(
-        take,
-        files["film"],
-        world=world,
-        camera="follow",
+        planned.take, folder / film, world=world, camera=VIEW, start=first, end=last, fps=fps,
         size=(width * 3 // 4 // 2 * 2, width * 27 // 64 // 2 * 2),
-        trails=3.0,
-        progress=lambda done, total: progress("film", done, total),
-    )
-    files["scene"] = folder / "performance.glb"
+        progress=lambda count, total: progress("film", count, total),
+    )  # fmt: skip
+    done("film", film, since)
+    since = clock()
     progress("GLB", 0, None)
-    export_glb(take, files["scene"], world)
-    files["motion"] = folder / "performance.bvh"
-    save_clip(take.clip(0), files["motion"])
-    return DemoResult(files, report, time.perf_counter() - began, compile_seconds())
+    export_glb(planned.take, folder / "square.glb", world)
+    done("GLB", "square.glb", since)
+    since = clock()
+    progress("portrait of the cast", 0, None)
+    draw_portrait(folder / "cast.png", np.random.default_rng(seed), width)
+    done("the cast", "cast.png", since)
+    return DemoResult(planned, report, files, seconds, clock() - began, compile_seconds())
+
+
+def draw_from_above(planned: Planned, path: Path, width: int) -> None:
+    """Draw the middle of a take from above, with the ways of all who are in it."""
+    x0, y0, x1, y1 = planned.scene.world.bounds
+    height = width * 3 // 4
+    away = 1.05 * max((y1 - y0) / 2.0, (x1 - x0) / 2.0 * height / width) / np.tan(np.radians(FROM_ABOVE_DEG) / 2.0)
+    camera = Camera.around(
+        ((x0 + x1) / 2.0, (y0 + y1) / 2.0, 0.0), azimuth=np.radians(-90.0), elevation=np.radians(89.0), distance=away,
+        field=np.radians(FROM_ABOVE_DEG),
+    )  # fmt: skip
+    moment = 0.4 * planned.take.duration
+    take_still(
+        planned.take, moment, path, world=planned.scene.world, camera=camera, size=(width, height), trails=np.inf
+    )
 
 
 def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
@@ -155,31 +192,6 @@ def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
         figures, camera, size=(width, width * 2 // 5), obstacles=Place.of(PORTRAIT_PLACE).solids(), samples=8
     )
     save_png(Image.fromarray(picture), path)
-
-
-def perform(rng: np.random.Generator, seed: int = 0) -> tuple[Take, World]:
-    """The performance by three people side by side, and the place with the bars they duck under and jump over."""
-    tracks, things = [], []
-    for number, lane in enumerate(LANES):
-        cast = load_cast("person", style=_somebody(rng), behaviors=sorted(set(PERFORMANCE)))
-        behaviors = [cast.graph[name] for name in PERFORMANCE]
-        clips = [cast.clips[behavior.clips[0]] for behavior in behaviors]
-        track = lay_track(f"lane-{number + 1}", clips, (0.0, lane, 0.0), behaviors=PERFORMANCE)
-        for behavior, clip, move in zip(behaviors, clips, track.poses, strict=True):
-            if behavior.pass_time is not None and behavior.obstacle is not None:
-                there = planar.compose(move, clip.planar_path()[round(behavior.pass_time * clip.fps)])
-                things.append(Obstacle(_bar(behavior.obstacle).placed(there), behavior.obstacle, color=_WOOD))
-        tracks.append(track)
-    take = assemble(tracks, facts={"seed": seed})
-    farthest = max(take.clip(c).root_positions[-1, 0] for c in range(len(take)))
-    return take, World((-2.0, -3.5, float(farthest) + 2.0, 3.5), tuple(things))
-
-
-def _bar(kind: str) -> Box:
-    """What is to be passed, in the frame of who passes it."""
-    if kind == "duck":
-        return Box((0.0, 0.0), (0.12, 1.3), 0.12, bottom=1.16)
-    return Box((0.0, 0.0), (0.2, 1.2), 0.4)
 
 
 def _somebody(rng: np.random.Generator) -> str:

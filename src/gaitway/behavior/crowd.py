@@ -12,7 +12,7 @@ from gaitway.arrays import FloatArray
 from gaitway.behavior._traffic_kernels import first_slot, traffic_hit
 from gaitway.behavior.exactness import exact_arrival
 from gaitway.behavior.kits import Kit, Kits, kits
-from gaitway.behavior.plan import Plan, SearchResult, Status
+from gaitway.behavior.plan import Plan, SearchResult, Status, in_the_way
 from gaitway.behavior.search import Query, search
 from gaitway.behavior.traffic import Traffic, placed_discs
 from gaitway.library.behavior import Library
@@ -294,8 +294,7 @@ class _Crowd:
             traffic.remove(member.owner)
             result = self._search(member, traffic, wide)
             if result.found and result.plan is not None:
-                who = ", ".join(f"'{name}'" for name in list(failed.blockers)[:2])
-                reason = f"stops {result.remaining:.1f} m from the goal; in the way: {who or 'others'}"
+                reason = f"stops {result.remaining:.1f} m from the goal; {in_the_way(list(failed.blockers)[:2])}"
                 partial = replace(result, status=Status.PARTIAL, reason=reason, blockers=failed.blockers)
                 self._settle(member, traffic, found, result.plan, partial)
                 return

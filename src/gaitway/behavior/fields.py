@@ -13,6 +13,7 @@ import scipy
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _distance_kernels, distances
 from gaitway.behavior._distance_kernels import Squares
+from gaitway.behavior.plan import NOT_PASSED
 from gaitway.behavior.slopes import steepest_passed, steepness
 from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint
 from gaitway.world.clearance import Components
@@ -163,7 +164,7 @@ class WorldFields:
         """How a message calls an obstacle of the world."""
         obstacle = self.world.obstacles[index]
         name = obstacle.name or f"{obstacle.kind} {index}"
-        return f"no behaviour passes a {obstacle.kind} ('{name}')" if index in self.troubles else name
+        return f"{NOT_PASSED} a {obstacle.kind} ('{name}')" if index in self.troubles else name
 
     def passed_kind(self, behavior_kind: str) -> int:
         """Number of the kind of obstacle that behaviours of a kind pass, or -1 if none occurs here."""

@@ -14,6 +14,10 @@ Pose = tuple[float, float, float]
 """x, y [m] and heading [rad]."""
 
 
+NOT_PASSED = "no behaviour passes"
+"""What the name of a blocker begins with that no behaviour of a library gets past."""
+
+
 class Status(StrEnum):
     """How a search ended."""
 
@@ -122,3 +126,12 @@ class SearchResult:
     def found(self) -> bool:
         """Whether the goal was reached."""
         return self.status is Status.FOUND
+
+
+def in_the_way(blockers: Sequence[str]) -> str:
+    """In words: what blocks a way, as `SearchResult.blockers` names it."""
+    things = [f"'{who}'" for who in blockers if not who.startswith(NOT_PASSED)]
+    words = [who for who in blockers if who.startswith(NOT_PASSED)]
+    if things:
+        words.append(f"{' and '.join(things)} {'is' if len(things) == 1 else 'are'} in the way")
+    return "; ".join(words) or "others are in the way"

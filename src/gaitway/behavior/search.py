@@ -23,7 +23,7 @@ from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
 from gaitway.behavior._search_kernels import Room
 from gaitway.behavior._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status
+from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
 from gaitway.behavior.states import States
 from gaitway.errors import GaitwayError, LibraryError
 from gaitway.library.actions import ActionTable
@@ -372,8 +372,9 @@ class _Run:
         counts, blockers = self.searcher.room.counts, self._blockers()
         closest, resting = self.pose(int(counts[kernels.NEAREST])), int(counts[kernels.RESTING])
         remaining = self.away(closest)
-        who = f"; '{next(iter(blockers))}' is in the way" if blockers else ""
-        reason = f"{reason}; the search got within {remaining:.1f} m, to ({closest[0]:.1f}, {closest[1]:.1f}){who}"
+        reason = f"{reason}; the search got within {remaining:.1f} m, to ({closest[0]:.1f}, {closest[1]:.1f})"
+        if blockers:
+            reason = f"{reason}; {in_the_way(list(blockers)[:1])}"
         status, plan = Status.NO_PATH, None
         if code == kernels.GOING:
             status, plan = (Status.PARTIAL, self.plan(resting)) if resting > 0 else (Status.BUDGET, None)

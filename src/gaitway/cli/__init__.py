@@ -15,7 +15,7 @@ from gaitway.cli.clips import clip_app
 from gaitway.cli.interrupt import handle_signals
 from gaitway.cli.libraries import library_app
 from gaitway.cli.papers import papers
-from gaitway.cli.plans import plan
+from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
 from gaitway.cli.takes import audit, counted_violations, export, take_app
@@ -120,17 +120,21 @@ def _root(
 @app.command()
 def demo(
     folder: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Other seed, other people.")] = 7,
+    seed: Annotated[int, typer.Option(min=0, help="Other seed, other order and other people.")] = 7,
     width: Annotated[int, typer.Option(min=160, max=3840, help="Picture width in pixels.")] = 1280,
 ) -> None:
-    """Show the built-in cast: a portrait, and a performance as take, film, GLB and BVH, audited."""
+    """Plan thirty people who cross a square, audit it, and write pictures, a film, a GLB and the take."""
     from gaitway.demo import run_demo
 
     with progress("starting") as show:
         result = run_demo(folder, seed=seed, width=width, progress=show)
-    for what, path in result.files.items():
-        say(f"{what:<8} {path}")
-    say(f"audit    {counted_violations(result.report)}")
+    files = [
+        {"what": what, "file": str(path), "seconds": f"{result.seconds[what]:.1f}"}
+        for what, path in result.files.items()
+    ]
+    show_rows(result.planned.scene.title, [dict(row) for row in files])
+    say(summary(result.planned))
+    say(f"audit: {counted_violations(result.report)}")
     compiled = f", of which {result.compile_s:.1f} s compiling (once on this machine)" if result.compile_s > 0 else ""
     say(f"done in {result.total_s:.1f} s{compiled}")
 

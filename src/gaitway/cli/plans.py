@@ -48,16 +48,20 @@ def _show(planned: Planned, output: Path) -> None:
     show_rows(planned.scene.title or str(output), [dict(row) for row in shown])
     if len(shown) < len(rows):
         say(f"... and {len(rows) - len(shown)} more (--json lists them all)")
-    arrived = len(rows) - len(planned.failed)
-    faster = planned.motion_seconds / max(planned.seconds, 1e-9)
-    say(
-        f"{arrived} of {len(rows)} arrive; {planned.motion_seconds:.1f} s of motion planned and made in "
-        f"{planned.seconds:.2f} s ({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
-    )
+    say(summary(planned))
     say(f"wrote {output}")
     for name, result in planned.failed.items():
         line = f"{name} ({result.status}): {result.reason}"
         err.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def summary(planned: Planned) -> str:
+    """Who arrives, and how long it took, in a line."""
+    count, faster = len(planned.scene.characters), planned.motion_seconds / max(planned.seconds, 1e-9)
+    return (
+        f"{count - len(planned.failed)} of {count} arrive; {planned.motion_seconds:.1f} s of motion were made in "
+        f"{planned.seconds:.2f} s ({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
+    )
 
 
 def _facts(planned: Planned, output: Path) -> dict[str, Any]:
