@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
@@ -22,13 +20,29 @@ from gaitway.behavior._check_kernels import (
     timed_hit,
 )
 from gaitway.behavior._episode_kernels import Episodes, episode
+from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
+from gaitway.behavior._queue_kernels import (
+    CHECKS,
+    EXPANDED,
+    NEAREST,
+    NODES,
+    QUEUED,
+    RESTING,
+    SPAN,
+    Room,
+    at,
+    home_of,
+    note,
+    place_of,
+    pop,
+    push,
+    sweep,
+    widen,
+)
 from gaitway.behavior._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
 from gaitway.behavior.fields import FieldArrays
-
-Numbers = npt.NDArray[np.int32]
-at = np.uintp
-"""Of an index that cannot be negative, which spares a test at every look into an array."""
+from gaitway.behavior.plan import Pose
 
 GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)
 """How a slice of a search ends: it may go on, the goal is reached, nothing is left, memory is full, the start or the
@@ -39,10 +53,6 @@ ORDINARY, NEVER = -1, -2
 """Instead of the kind that an action passes."""
 STATIC, TRAFFIC, SPECIAL = range(3)
 """What stood in the way."""
-EMPTY = -1
-"""Key of an entry of the table that is not used."""
-# entries of `Room.counts`
-NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
 # entries of a query
 START, GOAL, WEIGHT, BOUND, CLOSE, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
@@ -60,33 +70,6 @@ _LEEWAY = 0.01
 """And how much nearer [m], since behaviours differ in the room that they take to begin with."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
-
-
-class Room(NamedTuple):
-    """Memory of a search, used again by the next. N nodes, and a table of H entries, a power of two."""
-
-    states: FloatArray
-    """x, y, heading, time, cost so far and estimate of the rest of each node; (N, 6)."""
-    links: Numbers
-    """Parent, action, state, entry of the table of each node, and clips waited before the action; (N, 5)."""
-    keys: IntArray
-    """Bin of each node; (N,)."""
-    heap: FloatArray
-    """Cost and number of the nodes in the queue; (N, 2)."""
-    table: IntArray
-    """Keys of bins, and the best node in each; (H, 2). A search uses the first `SPAN` entries."""
-    counts: IntArray
-    """See the names above; (8,)."""
-    nearest: FloatArray
-    """Estimate at the node nearest to the goal, at the nearest where one can stay, what the start lacks [m]; (3,)."""
-    laid: FloatArray
-    """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
-    chosen: IntArray
-    """Which they are: action, state, key of the bin, and its `home_of`; (B, 4)."""
-    stood: IntArray
-    """How often one can stand still at the node that is expanded, as far as is known, and whether no more; (2,)."""
-    notes: FloatArray
-    """What stood in the way: what it was, x, y, and kind or owner; the latest, round and round; (L, 4)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -113,121 +96,6 @@ def key_of(x: float, y: float, heading: float, number: int, state: int, query: F
     turn = math.floor((heading + math.pi) * turns * _PER_RADIAN + 0.5)
     turn = 0 if turn >= turns else turn
     return int((column << 43) | (row << 23) | (turn << 18) | (state << 12) | (number & 0xFFF))
-
-
-@kernel(borrows=True, inner=True)
-def home_of(key: int) -> int:
-    """Where a key would be in a table without an end, if it were alone."""
-    value = ((key & 0x7FFFFFFF) * 0x9E3779B1) ^ ((key >> 31) * 0x45D9F3B)
-    return value ^ (value >> 29)
-
-
-@kernel(borrows=True, inner=True)
-def place_of(table: IntArray, span: int, home: int, key: int) -> int:
-    """Where a key is among the first entries of the table, or the free entry where it would be."""
-    mask = span - 1
-    place = home & mask
-    while table[at(place), 0] != EMPTY and table[at(place), 0] != key:
-        place = (place + 1) & mask
-    return place
-
-
-@kernel(borrows=True, inner=True)
-def before(heap: FloatArray, states: FloatArray, f: float, node: int, place: int) -> bool:
-    """Whether a node comes before the one at a place of the heap: by total cost, then estimate, then age."""
-    if f != heap[at(place), 0]:
-        return bool(f < heap[at(place), 0])
-    other = int(heap[at(place), 1])
-    h, other_h = states[at(node), 5], states[at(other), 5]
-    return bool(h < other_h or (h == other_h and node < other))
-
-
-@kernel(borrows=True, inner=True)
-def push(heap: FloatArray, states: FloatArray, counts: IntArray, f: float, node: int) -> None:
-    """Put a node into the heap."""
-    place = counts[QUEUED]
-    counts[QUEUED] += 1
-    while place > 0:
-        above = (place - 1) >> 1
-        if not before(heap, states, f, node, above):
-            break
-        heap[at(place), 0], heap[at(place), 1] = heap[at(above), 0], heap[at(above), 1]
-        place = above
-    heap[at(place), 0], heap[at(place), 1] = f, node
-
-
-@kernel(borrows=True, inner=True)
-def pop(heap: FloatArray, states: FloatArray, counts: IntArray) -> int:
-    """Take the first node out of the heap."""
-    first = int(heap[0, 1])
-    counts[QUEUED] -= 1
-    count = counts[QUEUED]
-    f, node = heap[at(count), 0], int(heap[at(count), 1])
-    place, below = 0, 1
-    while below < count:
-        if below + 1 < count and before(heap, states, heap[at(below + 1), 0], int(heap[at(below + 1), 1]), below):
-            below += 1
-        if before(heap, states, f, node, below):
-            break
-        heap[at(place), 0], heap[at(place), 1] = heap[at(below), 0], heap[at(below), 1]
-        place, below = below, 2 * below + 1
-    heap[at(place), 0], heap[at(place), 1] = f, node
-    return first
-
-
-@kernel(borrows=True, inner=True)
-def note(room: Room, what: int, x: float, y: float, who: int) -> None:
-    """Remember what stood in the way."""
-    notes = room.notes
-    row = room.counts[NOTES] & (len(notes) - 1)
-    notes[row, 0], notes[row, 1], notes[row, 2], notes[row, 3] = what, x, y, who
-    room.counts[NOTES] += 1
-
-
-@kernel(borrows=True, inner=True)
-def sweep(room: Room) -> None:
-    """Forget all nodes."""
-    for node in range(room.counts[NODES]):
-        room.table[room.links[node, 3], 0] = EMPTY
-    for k in range(len(room.counts)):
-        room.counts[k] = 0
-
-
-@kernel(borrows=True)
-def enlarge(old: Room, new: Room) -> None:
-    """Carry a search over into more room."""
-    for node in range(old.counts[NODES]):
-        for k in range(6):
-            new.states[node, k] = old.states[node, k]
-        for k in range(5):
-            new.links[node, k] = old.links[node, k]
-        new.keys[node], new.links[node, 3] = old.keys[node], old.table[old.links[node, 3], 1]
-    for k in range(old.counts[QUEUED]):
-        new.heap[k, 0], new.heap[k, 1] = old.heap[k, 0], old.heap[k, 1]
-    fill(new)
-
-
-@kernel(borrows=True, inner=True)
-def widen(room: Room) -> None:
-    """Use twice as many entries of the table."""
-    table, links, counts = room.table, room.links, room.counts
-    for node in range(counts[NODES]):
-        links[node, 3] = table[links[node, 3], 1]
-    for place in range(counts[SPAN]):
-        table[place, 0] = EMPTY
-    counts[SPAN] *= 2
-    fill(room)
-
-
-@kernel(borrows=True, inner=True)
-def fill(room: Room) -> None:
-    """Put all bins into an empty table; the best node in the bin of each is where its entry will be."""
-    links, table = room.links, room.table
-    for node in range(room.counts[NODES]):
-        key = room.keys[node]
-        place = place_of(table, room.counts[SPAN], home_of(key), key)
-        table[place, 0], table[place, 1] = key, links[node, 3]
-        links[node, 3] = place
 
 
 @kernel(borrows=True, inner=True)
@@ -466,58 +334,66 @@ def leeway(room: Room, x: float, y: float) -> float:
 
 @kernel(borrows=True)
 def search_slice(
-    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, state: int, seed: int, until: int,
-    anew: bool,
-) -> tuple[int, int]:  # fmt: skip
-    """Search until so many nodes have been expanded: how it ends, and the node that is at the goal.
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_episodes: Held[Episodes],
+    held_heuristic: Held[HeuristicArrays], held_room: Held[Room], held_query: Held[FloatArray], state: int, seed: int,
+    until: int, anew: bool,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Search until so many nodes have been expanded.
 
     Args:
-        library: its actions.
-        fields: of the world.
-        passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
-        traffic: who is where and when.
+        held_library: its actions.
+        held_fields: of the world.
+        held_passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
+        held_traffic: who is where and when.
         busy: whether there is any traffic.
-        episodes: of places.
-        heuristic: of the goal.
-        room: memory, with the state of the search.
-        query: see the names above; (14,).
+        held_episodes: of places.
+        held_heuristic: of the goal.
+        held_room: memory, with the state of the search.
+        held_query: see the names above; (14,).
         state: of the behaviour graph at the start.
         seed: of the choice among clips.
         until: expanded nodes at which to stop.
         anew: whether the search begins; a search that is cut off goes on if it is false.
+
+    Returns:
+        How it ends, the node that is at the goal, nodes that were expanded and actions that were tested so far.
     """
-    if anew:
-        code = begin(library, fields, heuristic, room, query, state)
-        if code != GOING:
-            return code, -1
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    episodes, heuristic, room, query = held_episodes.value, held_heuristic.value, held_room.value, held_query.value
     counts, branches = room.counts, len(library.behaviors) * (4 if busy else 1)
-    while counts[QUEUED] > 0:
-        if counts[EXPANDED] >= until:
-            return GOING, -1
-        if counts[NODES] + branches > len(room.states):
-            return FULL, -1
+    code, found = begin(library, fields, heuristic, room, query, state) if anew else GOING, -1
+    while code == GOING:
+        if counts[QUEUED] == 0:
+            code = NOTHING
+        elif counts[EXPANDED] >= until:
+            break
+        elif counts[NODES] + branches > len(room.states):
+            code = FULL
+        if code != GOING:
+            break
         if 2 * (counts[NODES] + branches) > counts[SPAN]:
             widen(room)
         node = pop(room.heap, room.states, counts)
         if room.table[room.links[node, 3], 1] != node:
             continue  # a cheaper way into its bin was found after it was put in
         if reached(library, traffic, busy, room, query, node):
-            return FOUND, node
+            code, found = FOUND, node
+            break
         counts[EXPANDED] += 1
         expand(library, fields, passing, traffic, busy, episodes, heuristic, room, query, seed, node)
-    return NOTHING, -1
+    return code, found, counts[EXPANDED], counts[CHECKS]
 
 
 @kernel
-def trace(library: ActionArrays, states: FloatArray, links: Numbers, node: int) -> tuple[FloatArray, FloatArray]:
-    """The way to a node: x, y, heading, time and action of every step (N, 5); x, y, heading, time, cost of the node."""
+def trace(held_library: Held[ActionArrays], held_room: Held[Room], node: int) -> tuple[FloatArray, Pose, float, float]:
+    """The way to a node: x, y, heading, time and action of every step (N, 5), and its own pose, time and cost."""
+    library, states, links = held_library.value, held_room.value.states, held_room.value.links
     count, before = 0, node
     while links[before, 0] >= 0:
         count, before = count + 1 + links[before, 4], links[before, 0]
-    steps, end, row = np.empty((count, 5)), np.empty(5), count
-    for k in range(5):
-        end[k] = states[node, k]
+    steps, row = np.empty((count, 5)), count
+    x, y, heading, t, cost = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
     while row > 0:
         action, waits, node = links[node, 1], links[node, 4], links[node, 0]
         rest = library.states[links[node, 2], 1]
@@ -527,4 +403,4 @@ def trace(library: ActionArrays, states: FloatArray, links: Numbers, node: int) 
                 steps[row, k] = states[node, k]
             steps[row, 3] = states[node, 3] + (wait * library.actions[rest, 4] if wait > 0 else 0.0)
             steps[row, 4] = action if wait == waits else rest
-    return steps, end
+    return steps, (x, y, heading), t, cost

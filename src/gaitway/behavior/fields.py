@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior import _distance_kernels, distances
 from gaitway.behavior._distance_kernels import Squares
+from gaitway.behavior._held import Held
 from gaitway.behavior.plan import NOT_PASSED
 from gaitway.behavior.slopes import steepest_passed, steepness
 from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint
@@ -139,6 +141,11 @@ class WorldFields:
         return WorldFields(
             world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles, _run_ups(world, reaches)
         )
+
+    @cached_property
+    def held(self) -> Held[FieldArrays]:
+        """The arrays for the search kernel."""
+        return Held(self.arrays)
 
     def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> FloatArray:
         """Distance [m] (...) that points (..., 2) keep at least from all that is in the way; 0 beyond the grid."""

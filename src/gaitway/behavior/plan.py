@@ -99,7 +99,7 @@ class Plan:
         return tuple(step.behavior for step in self.steps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class SearchResult:
     """How one search went."""
 
@@ -121,6 +121,16 @@ class SearchResult:
     "no behaviour passes a jump" ..., with how often; the most frequent first."""
     reason: str = ""
     """One line for people."""
+
+    def __init__(
+        self, status: Status, plan: Plan | None, expanded: int = 0, checks: int = 0, seconds: float = 0.0,
+        closest: Pose | None = None, remaining: float = 0.0, blockers: dict[str, int] | None = None, reason: str = "",
+    ) -> None:  # fmt: skip
+        """All at once: to set the fields of a frozen class one after another takes as long as to expand some nodes."""
+        self.__dict__.update(
+            status=status, plan=plan, expanded=expanded, checks=checks, seconds=seconds, closest=closest,
+            remaining=remaining, blockers={} if blockers is None else blockers, reason=reason,
+        )  # fmt: skip
 
     @property
     def found(self) -> bool:
