@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -37,7 +38,13 @@ _EFFORT, _EFFORT_EACH = 300_000, 5_000
 _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
 _CLOSE = 0.08
-"""As in a search: how much nearer to things than a plan may come somebody may stand at the start [m]."""
+"""As in a search: how much nearer to things and others than a plan may come somebody may stand at the start [m]."""
+_PACE = 0.07
+"""How much more room than standing the first moments of what one does may take on both sides [m]."""
+_MOST_CROWDED = 0.125
+"""How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
+_TOGETHER = 1.0
+"""Who appears so much later than somebody else, at most, cannot count on that one to have made room [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +127,8 @@ class _Member:
     kit: Kit
     owner: int
     number: int
+    crowded: float = 0.0
+    """How much nearer than usual others are at the start [m]."""
 
     @property
     def name(self) -> str:
@@ -129,6 +138,12 @@ class _Member:
     def start_discs(self) -> FloatArray:
         """Where it stands at its start."""
         return placed_discs(self.character.start, self.kit.standing_discs())
+
+    @cached_property
+    def reach(self) -> float:
+        """How far it reaches from there [m]."""
+        discs = self.kit.standing_discs()
+        return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
 
     def end_discs(self, plan: Plan) -> FloatArray:
         """Where it stands after a plan."""
@@ -206,7 +221,7 @@ class _Crowd:
 
     def _leave_out(self) -> None:
         """Find those who cannot stand at their start."""
-        traffic = self._empty()
+        traffic, standing = self._empty(), list[_Member]()
         x0, y0, x1, y1 = self.scene.world.bounds
         for member in sorted(self.members, key=lambda m: -m.character.priority):
             (x, y, _), start_time = member.character.start, member.character.start_time
@@ -219,20 +234,33 @@ class _Crowd:
                 reason = f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
             else:
                 met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in discs.tolist()]
-                others = [owner for owner in met if owner >= 0 and self._together(traffic, owner, start_time)]
+                others = [traffic.names[owner] for owner in met if owner >= 0] or self._too_near(member, standing)
                 if others:
-                    reason = f"start ({x:g}, {y:g}) is where '{traffic.names[others[0]]}' is at that time"
+                    reason = f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time"
             if reason:
                 who = reason.split("'")[1] if "'" in reason else "bounds"
                 self.absent[member.name] = SearchResult(
                     Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=member.character.start
                 )
             else:
-                traffic.add_standing(member.owner, discs, start_time)
+                standing.append(member)
 
-    def _together(self, traffic: Traffic, owner: int, start_time: float) -> bool:
-        """Whether somebody who appears at a time cannot have made room by then: a mover, or one who appears as late."""
-        return owner >= len(self.members) or self.members[owner].character.start_time >= start_time - 1.0
+    @staticmethod
+    def _too_near(member: _Member, standing: Sequence[_Member]) -> list[str]:
+        """Who stands so near at the start that bodies would touch; what others leave too little room for is noted."""
+        if not standing:
+            return []
+        places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
+        away = np.hypot(*(places[:, :2] - member.character.start[:2]).T) - places[:, 3] - member.reach
+        later = np.abs(places[:, 2] - member.character.start_time)
+        near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER))]
+        shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
+        names = [other.name for other, share in shares if share > _CLOSE]
+        if not names:
+            for other, share in shares:
+                room = min(max(share + _PACE, 0.0), _MOST_CROWDED)
+                member.crowded, other.crowded = max(member.crowded, room), max(other.crowded, room)
+        return names
 
     def _empty(self) -> Traffic:
         """Traffic of movers only; the numbers of characters are reserved."""
@@ -331,6 +359,7 @@ class _Crowd:
             anytime=getattr(options, "anytime", False),
             max_nodes=getattr(options, "max_nodes", 1_000_000),
             max_seconds=options.max_seconds,
+            crowded=member.crowded,
         )
 
     def _arrive(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> bool:
@@ -365,6 +394,12 @@ class _Crowd:
         traffic.add_standing(member.owner, member.start_discs, character.start_time)
         found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
         found.results[member.name] = result
+
+
+def _overlap(discs: FloatArray, others: FloatArray) -> float:
+    """By how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
+    away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
+    return float((discs[:, None, 2] + others[None, :, 2] - away).max())
 
 
 def _others(result: SearchResult, names: set[str], query: Query) -> bool:
