@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,6 +44,10 @@ _PACE = 0.07
 """How much more room than standing the first moments of what one does may take on both sides [m]."""
 _MOST_CROWDED = 0.125
 """How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
+_ASIDE = 0.5
+"""Who is so much farther from a goal than one who is certainly in the way there may be in the way, too [m]."""
+_SOON, _BRISK = 3.0, 1.6
+"""Who makes room for somebody is gone after so long [s], or when that one could be there at this speed [m/s]."""
 _TOGETHER = 1.0
 """Who appears so much later than somebody else, at most, cannot count on that one to have made room [s]."""
 
@@ -144,6 +149,12 @@ class _Member:
         """How far it reaches from there [m]."""
         discs = self.kit.standing_discs()
         return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
+
+    @cached_property
+    def core(self) -> float:
+        """Radius about the root that it takes up whichever way it faces [m]."""
+        discs = self.kit.standing_discs()
+        return float((discs[:, 2] - np.hypot(discs[:, 0], discs[:, 1])).max())
 
     def end_discs(self, plan: Plan) -> FloatArray:
         """Where it stands after a plan."""
@@ -253,7 +264,7 @@ class _Crowd:
         places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
         away = np.hypot(*(places[:, :2] - member.character.start[:2]).T) - places[:, 3] - member.reach
         later = np.abs(places[:, 2] - member.character.start_time)
-        near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER))]
+        near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER)).tolist()]
         shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
         names = [other.name for other, share in shares if share > _CLOSE]
         if not names:
@@ -285,7 +296,8 @@ class _Crowd:
             if not self._try(member, traffic, found):
                 again.append(member)
         for member in again:
-            if not self._try(member, traffic, found):
+            settled = found.results[member.name].found or self._try(member, traffic, found)
+            if not (settled or self._make_room(member, traffic, found)):
                 self._come_near(member, traffic, found)
         self.progress("characters", len(order), len(order))
         return found
@@ -295,8 +307,11 @@ class _Crowd:
         if member.name in self.hopeless:
             found.results[member.name] = self.hopeless[member.name]
             return False
-        traffic.remove(member.owner)
         query, names = self._query(member), {m.name for m in self.members}
+        if occupants := [m.name for m in self._occupants(member, found)]:
+            self._stay(member, traffic, found, _occupied(query, occupants))
+            return False
+        traffic.remove(member.owner)
         result = self._search(member, traffic, query)
         others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
@@ -308,6 +323,54 @@ class _Crowd:
         if not others and result.status is Status.NO_PATH:  # no other order will help
             self.hopeless[member.name] = result
         return False
+
+    def _stays(self, member: _Member, found: _Round) -> bool:
+        """Whether a character has not been planned, or is to stay at its start."""
+        return member.name not in found.plans or not found.plans[member.name].steps
+
+    def _occupants(self, member: _Member, found: _Round, near: float = 0.0) -> list[_Member]:
+        """Who stays where one would have to stand at the goal, or so much [m] farther from there."""
+        goal, options = member.character.goal, member.character.plan
+        room = 0.0 if getattr(options, "exact", False) else options.tolerance
+        return [
+            other
+            for other in self.members
+            if other is not member
+            and other.name not in self.absent
+            and math.dist(other.character.start[:2], goal) < member.core + other.core - room + near
+            and self._stays(other, found)
+        ]
+
+    def _make_room(self, member: _Member, traffic: Traffic, found: _Round, depth: int = 8) -> bool:
+        """For one whose goal others stand on who wait for a place themselves: all of them go, or nobody; whether so."""
+        others = [m for m in self._occupants(member, found, _ASIDE) if m.name not in self.hopeless]
+        if member.name in self.hopeless or not others or depth == 0:
+            return False
+        before = {m.name: found.results[m.name] for m in (member, *others)}
+        for other in others:
+            start, way = other.character.start_time, math.dist(member.character.start[:2], member.character.goal)
+            traffic.remove(other.owner)
+            traffic.add_standing(other.owner, other.start_discs, start, start + max(_SOON, way / _BRISK))
+        traffic.remove(member.owner)
+        result = self._search(member, traffic, self._query(member))
+        going = result.plan is not None and result.found and self._arrive(member, traffic, found, result.plan, result)
+        for other in others:
+            traffic.remove(other.owner)
+            going = going and self._goes(other, traffic, found, depth)
+        if not going:
+            for each in (member, *others):
+                traffic.remove(each.owner)
+                found.bent.pop(each.name, None)
+                self._stay(each, traffic, found, before[each.name])
+        return going
+
+    def _goes(self, member: _Member, traffic: Traffic, found: _Round, depth: int) -> bool:
+        """Plan one who must leave its start, and those who must leave theirs for it; whether all arrive."""
+        if not self._occupants(member, found):
+            result = self._search(member, traffic, self._query(member))
+            if result.plan is not None and result.found:
+                return self._arrive(member, traffic, found, result.plan, result)
+        return self._make_room(member, traffic, found, depth - 1)
 
     def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
         """For one who cannot arrive: stop as near to the goal as it gets."""
@@ -394,6 +457,14 @@ class _Crowd:
         traffic.add_standing(member.owner, member.start_discs, character.start_time)
         found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
         found.results[member.name] = result
+
+
+def _occupied(query: Query, names: Sequence[str]) -> SearchResult:
+    """What to say where others stand at the goal."""
+    away = math.dist(query.start[:2], query.goal)
+    reason = f"the goal ({query.goal[0]:g}, {query.goal[1]:g}) is taken; {in_the_way(names[:2])}"
+    blockers = dict.fromkeys(names, 1)
+    return SearchResult(Status.PARTIAL, None, closest=query.start, remaining=away, blockers=blockers, reason=reason)
 
 
 def _overlap(discs: FloatArray, others: FloatArray) -> float:
