@@ -38,11 +38,16 @@ _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Nodes expanded, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
-_CLOSE = 0.08
-"""As in a search: how much nearer to things and others than a plan may come somebody may stand at the start [m]."""
+_CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
+"""How much nearer to things, and to one another, than plans come characters may stand at the start [m]; bodies do not
+touch, since this is no more than what discs keep from them."""
+_BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
+"""Where somebody starts instead who would touch something where it is to start, or could not do a step there [m]."""
+_STUCK = 10
+"""Nodes after which a search is over that does not get away from the start."""
 _PACE = 0.07
 """How much more room than standing the first moments of what one does may take on both sides [m]."""
-_MOST_CROWDED = 0.125
+_MOST_CROWDED = 0.135
 """How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
 _ASIDE = 0.5
 """Who is so much farther from a goal than one who is certainly in the way there may be in the way, too [m]."""
@@ -134,6 +139,8 @@ class _Member:
     number: int
     crowded: float = 0.0
     """How much nearer than usual others are at the start [m]."""
+    aside: bool = False
+    """Whether it starts right beside where it was to start, since it could do nothing there."""
 
     @property
     def name(self) -> str:
@@ -231,30 +238,40 @@ class _Crowd:
         return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, -way(m), m.number))
 
     def _leave_out(self) -> None:
-        """Find those who cannot stand at their start."""
+        """Find those who cannot stand at their start, nor right beside it."""
         traffic, standing = self._empty(), list[_Member]()
-        x0, y0, x1, y1 = self.scene.world.bounds
         for member in sorted(self.members, key=lambda m: -m.character.priority):
-            (x, y, _), start_time = member.character.start, member.character.start_time
-            discs, arrays, slot = member.start_discs, traffic.arrays, int(first_slot(start_time))
-            reason = ""
-            if not (x0 <= x <= x1 and y0 <= y <= y1):
-                reason = f"start ({x:g}, {y:g}) is out of bounds {self.scene.world.bounds}"
-            elif (short := discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max() > _CLOSE:
-                who = member.kit.fields.blame(discs[[int(np.argmax(short))], :2])[0]
-                reason = f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
-            else:
-                met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in discs.tolist()]
-                others = [traffic.names[owner] for owner in met if owner >= 0] or self._too_near(member, standing)
-                if others:
-                    reason = f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time"
+            written = member.character
+            reason = self._start_trouble(member, traffic, standing)
             if reason:
+                for aside in _BESIDE:
+                    x, y, heading = np.add(written.start, (*aside, 0.0)).tolist()
+                    member.character = replace(written, start=(x, y, heading))
+                    if not self._start_trouble(member, traffic, standing):
+                        reason = ""
+                        break
+            if reason:
+                member.character = written
                 who = reason.split("'")[1] if "'" in reason else "bounds"
                 self.absent[member.name] = SearchResult(
-                    Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=member.character.start
+                    Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=written.start
                 )
             else:
                 standing.append(member)
+
+    def _start_trouble(self, member: _Member, traffic: Traffic, standing: Sequence[_Member]) -> str:
+        """Why somebody cannot stand at its start, or nothing."""
+        (x, y, _), start_time, fields = member.character.start, member.character.start_time, member.kit.fields
+        x0, y0, x1, y1 = self.scene.world.bounds
+        if not (x0 <= x <= x1 and y0 <= y <= y1):
+            return f"start ({x:g}, {y:g}) is out of bounds {self.scene.world.bounds}"
+        discs, arrays, slot = member.start_discs, traffic.arrays, int(first_slot(start_time))
+        if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
+            who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
+            return f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
+        met = [int(traffic_hit(arrays, slot, u, v, r, -1)) for u, v, r in discs.tolist()]
+        others = [traffic.names[owner] for owner in met if owner >= 0] or self._too_near(member, standing)
+        return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
 
     @staticmethod
     def _too_near(member: _Member, standing: Sequence[_Member]) -> list[str]:
@@ -266,7 +283,7 @@ class _Crowd:
         later = np.abs(places[:, 2] - member.character.start_time)
         near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER)).tolist()]
         shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
-        names = [other.name for other, share in shares if share > _CLOSE]
+        names = [other.name for other, share in shares if share > _CLOSE_TO_OTHERS]
         if not names:
             for other, share in shares:
                 room = min(max(share + _PACE, 0.0), _MOST_CROWDED)
@@ -313,6 +330,9 @@ class _Crowd:
             return False
         traffic.remove(member.owner)
         result = self._search(member, traffic, query)
+        if result.status is Status.NO_PATH and result.expanded <= _STUCK and self._step_aside(member, traffic):
+            query = self._query(member)
+            result = self._search(member, traffic, query)
         others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
             result = self._search(member, traffic, query, ((1.5, min(query.max_nodes, LAST_TRY)),))
@@ -323,6 +343,28 @@ class _Crowd:
         if not others and result.status is Status.NO_PATH:  # no other order will help
             self.hopeless[member.name] = result
         return False
+
+    def _step_aside(self, member: _Member, traffic: Traffic) -> bool:
+        """Let somebody start right beside its start, once, where there is most room; whether there is more."""
+        written, slot = member.character, int(first_slot(member.character.start_time))
+        best, least = written, self._shortage(member)
+        if member.aside:
+            return False
+        for aside in _BESIDE:
+            x, y, heading = np.add(written.start, (*aside, 0.0)).tolist()
+            member.character = replace(written, start=(x, y, heading))
+            short = self._shortage(member)
+            met = (traffic_hit(traffic.arrays, slot, u, v, r, -1) for u, v, r in member.start_discs.tolist())
+            if short < least and all(owner < 0 for owner in met):
+                best, least = member.character, short
+        member.character, member.aside = best, best is not written
+        return member.aside
+
+    @staticmethod
+    def _shortage(member: _Member) -> float:
+        """How much nearer than plans come somebody is to things at its start [m]."""
+        discs = member.start_discs
+        return float((discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max())
 
     def _stays(self, member: _Member, found: _Round) -> bool:
         """Whether a character has not been planned, or is to stay at its start."""
