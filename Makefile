@@ -1,5 +1,5 @@
 # Everything sets itself up in .venv from a bare clone; only Python 3.11 to 3.13 and make are needed.
-#   make demo    the built-in cast: a picture and a film in demo/
+#   make demo    thirty people cross a square: planned, audited, drawn, filmed and exported to demo/
 #   make test    the fast tests
 PYTHON ?= $(shell for v in python3.13 python3.12 python3.11 python3; do \
 	$$v -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \

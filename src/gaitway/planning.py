@@ -137,12 +137,12 @@ def _name(scene: Scene) -> str:
 
 
 def _performer(character: Character, crowd: CrowdPlan, seed: int) -> Performer:
-    exact = character.name in crowd.bent
+    exact, plan = character.name in crowd.bent, crowd.plans[character.name]
     return Performer(
         character.name,
         crowd.libraries[character.name],
-        character.start,
-        crowd.plans[character.name],
+        plan.steps[0].pose if plan.steps else plan.end_pose,
+        plan,
         character.start_time,
         character.goal,
         character.goal_heading,

@@ -108,3 +108,51 @@ def test_speeds_make_gaits_dear() -> None:
     assert slow["jog_forward"] > slow["walk_forward"] and fast["walk_forward"] > fast["jog_forward"]
     assert slow["stand"] == fast["stand"] == 1.0
     assert speed_weights(library, SPEEDS["fast"]) == fast
+
+
+def test_who_stands_shoulder_to_shoulder_gets_away(libraries: Mapping[LibraryRef, Library]) -> None:
+    """Discs of radius 0.3 m do not overlap, though elbows nearly touch; nobody starts far from where it is to."""
+    names = ("a", "b", "c", "d")
+    place = scene([
+        {"name": name, "start": [-4, 0.63 * row, 0], "goal": [4, 0.63 * row]} for row, name in enumerate(names)
+    ])  # fmt: skip
+    crowd = plan_crowd(place, libraries)
+    assert crowd.failed == ()
+    starts = np.array([crowd.plans[name].steps[0].pose[:2] for name in names])
+    assert np.abs(starts - [character.start[:2] for character in place.characters]).max() <= 0.1
+
+
+@pytest.mark.parametrize("heading", [-149, -90, 0, 45, 180])
+def test_who_starts_right_at_a_wall_gets_away(libraries: Mapping[LibraryRef, Library], heading: float) -> None:
+    wall = {"box": {"center": [0, -1], "size": [12, 1.34], "height": 2}, "name": "wall"}  # 0.33 m from the start
+    place = scene([{"name": "a", "start": [0, 0, heading], "goal": [4, 4]}], obstacles=[wall])
+    crowd = plan_crowd(place, libraries)
+    assert crowd.failed == ()
+    assert np.hypot(*crowd.plans["a"].steps[0].pose[:2]) <= 0.1
+
+
+@pytest.mark.parametrize("options", [{"tolerance": 0.2}, {"exact": True}])
+@pytest.mark.parametrize("count", [2, 3])
+def test_those_who_stand_on_one_anothers_goals_all_arrive(
+    libraries: Mapping[LibraryRef, Library], count: int, options: dict[str, Any]
+) -> None:
+    """Each goal is taken until somebody leaves, and nobody can be the first to arrive."""
+    angles = np.arange(count) * 2.0 * np.pi / count
+    corners = np.column_stack([5.0 * np.cos(angles), 5.0 * np.sin(angles)]).tolist()
+    place = scene(
+        [{"name": f"p{k}", "start": corners[k], "goal": corners[(k + 1) % count]} for k in range(count)],
+        plan={"planner": "behavior", **options},
+    )
+    crowd = plan_crowd(place, libraries)
+    assert crowd.failed == () and crowd.rounds == 1
+    assert crowd.expanded < 5_000
+
+
+def test_who_stands_on_a_goal_and_cannot_leave_is_named(libraries: Mapping[LibraryRef, Library]) -> None:
+    place = scene([
+        {"name": "comes", "start": [-5, 0, 0], "goal": [3, 0]},
+        {"name": "home", "start": [3, 0, 0], "goal": [3, 0]},
+    ], plan={"planner": "behavior", "tolerance": 0.2})  # fmt: skip
+    crowd = plan_crowd(place, libraries, rounds=2)
+    assert crowd.failed == ("comes",) and crowd.results["home"].found
+    assert "'home'" in crowd.results["comes"].reason

@@ -130,9 +130,13 @@ def static_hit(
 
 @kernel(borrows=True, inner=True)
 def timed_hit(
-    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int
-) -> int:
-    """What an action meets that begins at time t and passes a kind of obstacle: index of the group, or -1."""
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
+    leave: float,
+) -> int:  # fmt: skip
+    """What an action meets that begins at time t and passes a kind of obstacle: index of the group, or -1.
+
+    Discs may overlap by as much as `leave` [m].
+    """
     actions, keys, heads, links, chunks = library.actions, traffic.keys, traffic.heads, traffic.links, traffic.chunks
     u, v, r = actions[a, 5], actions[a, 6], actions[a, 7] + _LOOSER
     px, py = x + c * u - s * v, y + s * u + c * v
@@ -149,7 +153,7 @@ def timed_hit(
                     there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first
                     new = there and is_first(traffic, chunk, era, column, row, first_era, first_column, first_row)
                     if new and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
-                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, chunk)
+                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, chunk)
         era = last_era + 1 if found >= 0 else max(era + 1, first_era)
     return found
 
@@ -157,7 +161,7 @@ def timed_hit(
 @kernel(borrows=True, inner=True)
 def chunk_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
-    chunk: int,
+    leave: float, chunk: int,
 ) -> int:  # fmt: skip
     """What of a chunk an action meets: index of the group, or -1."""
     windows, starts, discs = library.windows, library.timed_starts, library.timed
@@ -179,7 +183,7 @@ def chunk_hit(
                 qx, qy = x + c * u - s * v, y + s * u + c * v
                 if meets(around, group, qx, qy, q):
                     for other in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
-                        if meets(others, other, qx, qy, q):
+                        if meets(others, other, qx, qy, q - leave):
                             return group
     return -1
 

@@ -54,10 +54,10 @@ ORDINARY, NEVER = -1, -2
 STATIC, TRAFFIC, SPECIAL = range(3)
 """What stood in the way."""
 # entries of a query
-START, GOAL, WEIGHT, BOUND, CLOSE, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13
+START, GOAL, WEIGHT, BOUND, CLOSE, CROWDED, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
 """Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
-must be below; how much nearer than it may somebody may stand at the start [m]; bins of the closed set in a metre and in
-a whole turn."""
+must be below; how much nearer than it may somebody may stand at the start [m], and how much nearer than they may others
+may be then; bins of the closed set in a metre and in a whole turn."""
 _SPAN = 1024
 """Entries of the table that a search begins with: what is small stays in the processor's cache."""
 LONGEST_WAIT = 60
@@ -68,6 +68,8 @@ _FOREMOST = 0.25
 """Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
 _LEEWAY = 0.01
 """And how much nearer [m], since behaviours differ in the room that they take to begin with."""
+_LEAST_LEEWAY = 0.03
+"""How much nearer to things than usual anybody may come near the start [m]; discs keep more than this from bodies."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
 
@@ -145,9 +147,11 @@ def reached(
 @kernel(borrows=True, inner=True)
 def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, room: Room, node: int, a: int,
-    kind: int, t: float, noted: bool,
+    kind: int, t: float, leave: float, noted: bool,
 ) -> int:  # fmt: skip
     """Whether an action that begins at time t passes all that it is for, and meets nobody; if not, it is noted whom.
+
+    Others may be nearer than usual by as much as `leave` [m].
 
     Returns:
         `FREE`, `LATER` if waiting may help, or `CLOSED`.
@@ -161,7 +165,7 @@ def passes(
                 note(room, SPECIAL, x, y, special)
             return LATER
     if busy:
-        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind)
+        group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave)
         if group >= 0:
             if noted:
                 note(room, TRAFFIC, x, y, traffic.groups[group, OWNER])
@@ -170,13 +174,15 @@ def passes(
 
 
 @kernel(borrows=True, inner=True)
-def stands(library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int, waits: int) -> bool:
+def stands(
+    library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int, leave: float, waits: int
+) -> bool:
     """Whether one can stand still so often in a row at the node that is being expanded, by action `rest`."""
     states, stood = room.states, room.stood
     x, y, c, s = states[node, 0], states[node, 1], math.cos(states[node, 2]), math.sin(states[node, 2])
     while stood[0] < waits and stood[1] == 0:
         t = states[node, 3] + stood[0] * library.actions[rest, 4]
-        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY) < 0
+        free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY, leave) < 0
         stood[0 if free else 1] += 1
     return bool(stood[0] >= waits)
 
@@ -263,13 +269,14 @@ def depart(
     states, table, counts, actions = room.states, room.table, room.counts, library.actions
     rest = library.states[room.links[node, 2], 1]
     begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
+    leave = query[CROWDED] if leaves(room, states[node, 0], states[node, 1]) else 0.0
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
         number, final = episode(traffic, episodes, x, y, begin + actions[a, 4])
         if number != latest:
             key = key_of(x, y, heading, number, state, query)
             entry = place_of(table, counts[SPAN], home_of(key), key)
             new = table[entry, 0] != key or states[table[entry, 1], 4] > g
-            answer = passes(library, fields, traffic, True, room, node, a, kind, begin, noted) if new else FREE
+            answer = passes(library, fields, traffic, True, room, node, a, kind, begin, leave, noted) if new else FREE
             if new and answer == FREE:
                 end = begin + actions[a, 4]
                 add(room, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
@@ -278,7 +285,7 @@ def depart(
             latest = number if answer == FREE else latest
         more = 1 + wait // 4  # the longer one has waited the less a little more matters
         wait, noted = wait + more, False
-        if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, room, node, rest, wait):
+        if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, room, node, rest, leave, wait):
             break
         begin, g = begin + more * actions[rest, 4], g + more * actions[rest, 3]
 
@@ -320,16 +327,21 @@ def expand(
                 continue
         if busy:
             depart(library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted)
-        elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, noted) == FREE:
+        elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, 0.0, noted) == FREE:
             add(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
 
 
 @kernel(borrows=True, inner=True)
 def leeway(room: Room, x: float, y: float) -> float:
     """How much nearer to things than usual one may be at a place, which is more than nothing near the start [m]."""
+    return max(room.nearest[2] + _LEEWAY, _LEAST_LEEWAY) if leaves(room, x, y) else 0.0
+
+
+@kernel(borrows=True, inner=True)
+def leaves(room: Room, x: float, y: float) -> bool:
+    """Whether a place is so near to the start that one may still be nearer to things than usual."""
     along, aside = x - room.states[0, 0], y - room.states[0, 1]
-    near = along * along + aside * aside <= _LEAVING * _LEAVING
-    return max(room.nearest[2], 0.0) + _LEEWAY if near else 0.0
+    return bool(along * along + aside * aside <= _LEAVING * _LEAVING)
 
 
 @kernel(borrows=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -36,8 +38,23 @@ _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Nodes expanded, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
-_CLOSE = 0.08
-"""As in a search: how much nearer to things than a plan may come somebody may stand at the start [m]."""
+_CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
+"""How much nearer to things, and to one another, than plans come characters may stand at the start [m]; bodies do not
+touch, since this is no more than what discs keep from them."""
+_BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
+"""Where somebody starts instead who would touch something where it is to start, or could not do a step there [m]."""
+_STUCK = 10
+"""Nodes after which a search is over that does not get away from the start."""
+_PACE = 0.07
+"""How much more room than standing the first moments of what one does may take on both sides [m]."""
+_MOST_CROWDED = 0.135
+"""How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
+_ASIDE = 0.5
+"""Who is so much farther from a goal than one who is certainly in the way there may be in the way, too [m]."""
+_SOON, _BRISK = 3.0, 1.6
+"""Who makes room for somebody is gone after so long [s], or when that one could be there at this speed [m/s]."""
+_TOGETHER = 1.0
+"""Who appears so much later than somebody else, at most, cannot count on that one to have made room [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +137,10 @@ class _Member:
     kit: Kit
     owner: int
     number: int
+    crowded: float = 0.0
+    """How much nearer than usual others are at the start [m]."""
+    aside: bool = False
+    """Whether it starts right beside where it was to start, since it could do nothing there."""
 
     @property
     def name(self) -> str:
@@ -129,6 +150,18 @@ class _Member:
     def start_discs(self) -> FloatArray:
         """Where it stands at its start."""
         return placed_discs(self.character.start, self.kit.standing_discs())
+
+    @cached_property
+    def reach(self) -> float:
+        """How far it reaches from there [m]."""
+        discs = self.kit.standing_discs()
+        return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
+
+    @cached_property
+    def core(self) -> float:
+        """Radius about the root that it takes up whichever way it faces [m]."""
+        discs = self.kit.standing_discs()
+        return float((discs[:, 2] - np.hypot(discs[:, 0], discs[:, 1])).max())
 
     def end_discs(self, plan: Plan) -> FloatArray:
         """Where it stands after a plan."""
@@ -205,34 +238,57 @@ class _Crowd:
         return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, -way(m), m.number))
 
     def _leave_out(self) -> None:
-        """Find those who cannot stand at their start."""
-        traffic = self._empty()
-        x0, y0, x1, y1 = self.scene.world.bounds
+        """Find those who cannot stand at their start, nor right beside it."""
+        traffic, standing = self._empty(), list[_Member]()
         for member in sorted(self.members, key=lambda m: -m.character.priority):
-            (x, y, _), start_time = member.character.start, member.character.start_time
-            discs, arrays, slot = member.start_discs, traffic.arrays, int(first_slot(start_time))
-            reason = ""
-            if not (x0 <= x <= x1 and y0 <= y <= y1):
-                reason = f"start ({x:g}, {y:g}) is out of bounds {self.scene.world.bounds}"
-            elif (short := discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max() > _CLOSE:
-                who = member.kit.fields.blame(discs[[int(np.argmax(short))], :2])[0]
-                reason = f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
-            else:
-                met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in discs.tolist()]
-                others = [owner for owner in met if owner >= 0 and self._together(traffic, owner, start_time)]
-                if others:
-                    reason = f"start ({x:g}, {y:g}) is where '{traffic.names[others[0]]}' is at that time"
+            written = member.character
+            reason = self._start_trouble(member, traffic, standing)
             if reason:
+                for aside in _BESIDE:
+                    x, y, heading = np.add(written.start, (*aside, 0.0)).tolist()
+                    member.character = replace(written, start=(x, y, heading))
+                    if not self._start_trouble(member, traffic, standing):
+                        reason = ""
+                        break
+            if reason:
+                member.character = written
                 who = reason.split("'")[1] if "'" in reason else "bounds"
                 self.absent[member.name] = SearchResult(
-                    Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=member.character.start
+                    Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=written.start
                 )
             else:
-                traffic.add_standing(member.owner, discs, start_time)
+                standing.append(member)
 
-    def _together(self, traffic: Traffic, owner: int, start_time: float) -> bool:
-        """Whether somebody who appears at a time cannot have made room by then: a mover, or one who appears as late."""
-        return owner >= len(self.members) or self.members[owner].character.start_time >= start_time - 1.0
+    def _start_trouble(self, member: _Member, traffic: Traffic, standing: Sequence[_Member]) -> str:
+        """Why somebody cannot stand at its start, or nothing."""
+        (x, y, _), start_time, fields = member.character.start, member.character.start_time, member.kit.fields
+        x0, y0, x1, y1 = self.scene.world.bounds
+        if not (x0 <= x <= x1 and y0 <= y <= y1):
+            return f"start ({x:g}, {y:g}) is out of bounds {self.scene.world.bounds}"
+        discs, arrays, slot = member.start_discs, traffic.arrays, int(first_slot(start_time))
+        if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
+            who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
+            return f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
+        met = [int(traffic_hit(arrays, slot, u, v, r, -1)) for u, v, r in discs.tolist()]
+        others = [traffic.names[owner] for owner in met if owner >= 0] or self._too_near(member, standing)
+        return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
+
+    @staticmethod
+    def _too_near(member: _Member, standing: Sequence[_Member]) -> list[str]:
+        """Who stands so near at the start that bodies would touch; what others leave too little room for is noted."""
+        if not standing:
+            return []
+        places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
+        away = np.hypot(*(places[:, :2] - member.character.start[:2]).T) - places[:, 3] - member.reach
+        later = np.abs(places[:, 2] - member.character.start_time)
+        near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER)).tolist()]
+        shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
+        names = [other.name for other, share in shares if share > _CLOSE_TO_OTHERS]
+        if not names:
+            for other, share in shares:
+                room = min(max(share + _PACE, 0.0), _MOST_CROWDED)
+                member.crowded, other.crowded = max(member.crowded, room), max(other.crowded, room)
+        return names
 
     def _empty(self) -> Traffic:
         """Traffic of movers only; the numbers of characters are reserved."""
@@ -257,7 +313,8 @@ class _Crowd:
             if not self._try(member, traffic, found):
                 again.append(member)
         for member in again:
-            if not self._try(member, traffic, found):
+            settled = found.results[member.name].found or self._try(member, traffic, found)
+            if not (settled or self._make_room(member, traffic, found)):
                 self._come_near(member, traffic, found)
         self.progress("characters", len(order), len(order))
         return found
@@ -267,9 +324,15 @@ class _Crowd:
         if member.name in self.hopeless:
             found.results[member.name] = self.hopeless[member.name]
             return False
-        traffic.remove(member.owner)
         query, names = self._query(member), {m.name for m in self.members}
+        if occupants := [m.name for m in self._occupants(member, found)]:
+            self._stay(member, traffic, found, _occupied(query, occupants))
+            return False
+        traffic.remove(member.owner)
         result = self._search(member, traffic, query)
+        if result.status is Status.NO_PATH and result.expanded <= _STUCK and self._step_aside(member, traffic):
+            query = self._query(member)
+            result = self._search(member, traffic, query)
         others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
             result = self._search(member, traffic, query, ((1.5, min(query.max_nodes, LAST_TRY)),))
@@ -280,6 +343,76 @@ class _Crowd:
         if not others and result.status is Status.NO_PATH:  # no other order will help
             self.hopeless[member.name] = result
         return False
+
+    def _step_aside(self, member: _Member, traffic: Traffic) -> bool:
+        """Let somebody start right beside its start, once, where there is most room; whether there is more."""
+        written, slot = member.character, int(first_slot(member.character.start_time))
+        best, least = written, self._shortage(member)
+        if member.aside:
+            return False
+        for aside in _BESIDE:
+            x, y, heading = np.add(written.start, (*aside, 0.0)).tolist()
+            member.character = replace(written, start=(x, y, heading))
+            short = self._shortage(member)
+            met = (traffic_hit(traffic.arrays, slot, u, v, r, -1) for u, v, r in member.start_discs.tolist())
+            if short < least and all(owner < 0 for owner in met):
+                best, least = member.character, short
+        member.character, member.aside = best, best is not written
+        return member.aside
+
+    @staticmethod
+    def _shortage(member: _Member) -> float:
+        """How much nearer than plans come somebody is to things at its start [m]."""
+        discs = member.start_discs
+        return float((discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max())
+
+    def _stays(self, member: _Member, found: _Round) -> bool:
+        """Whether a character has not been planned, or is to stay at its start."""
+        return member.name not in found.plans or not found.plans[member.name].steps
+
+    def _occupants(self, member: _Member, found: _Round, near: float = 0.0) -> list[_Member]:
+        """Who stays where one would have to stand at the goal, or so much [m] farther from there."""
+        goal, options = member.character.goal, member.character.plan
+        room = 0.0 if getattr(options, "exact", False) else options.tolerance
+        return [
+            other
+            for other in self.members
+            if other is not member
+            and other.name not in self.absent
+            and math.dist(other.character.start[:2], goal) < member.core + other.core - room + near
+            and self._stays(other, found)
+        ]
+
+    def _make_room(self, member: _Member, traffic: Traffic, found: _Round, depth: int = 8) -> bool:
+        """For one whose goal others stand on who wait for a place themselves: all of them go, or nobody; whether so."""
+        others = [m for m in self._occupants(member, found, _ASIDE) if m.name not in self.hopeless]
+        if member.name in self.hopeless or not others or depth == 0:
+            return False
+        before = {m.name: found.results[m.name] for m in (member, *others)}
+        for other in others:
+            start, way = other.character.start_time, math.dist(member.character.start[:2], member.character.goal)
+            traffic.remove(other.owner)
+            traffic.add_standing(other.owner, other.start_discs, start, start + max(_SOON, way / _BRISK))
+        traffic.remove(member.owner)
+        result = self._search(member, traffic, self._query(member))
+        going = result.plan is not None and result.found and self._arrive(member, traffic, found, result.plan, result)
+        for other in others:
+            traffic.remove(other.owner)
+            going = going and self._goes(other, traffic, found, depth)
+        if not going:
+            for each in (member, *others):
+                traffic.remove(each.owner)
+                found.bent.pop(each.name, None)
+                self._stay(each, traffic, found, before[each.name])
+        return going
+
+    def _goes(self, member: _Member, traffic: Traffic, found: _Round, depth: int) -> bool:
+        """Plan one who must leave its start, and those who must leave theirs for it; whether all arrive."""
+        if not self._occupants(member, found):
+            result = self._search(member, traffic, self._query(member))
+            if result.plan is not None and result.found:
+                return self._arrive(member, traffic, found, result.plan, result)
+        return self._make_room(member, traffic, found, depth - 1)
 
     def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
         """For one who cannot arrive: stop as near to the goal as it gets."""
@@ -331,6 +464,7 @@ class _Crowd:
             anytime=getattr(options, "anytime", False),
             max_nodes=getattr(options, "max_nodes", 1_000_000),
             max_seconds=options.max_seconds,
+            crowded=member.crowded,
         )
 
     def _arrive(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> bool:
@@ -365,6 +499,20 @@ class _Crowd:
         traffic.add_standing(member.owner, member.start_discs, character.start_time)
         found.plans[member.name] = Plan((), character.start, character.start_time, 0.0)
         found.results[member.name] = result
+
+
+def _occupied(query: Query, names: Sequence[str]) -> SearchResult:
+    """What to say where others stand at the goal."""
+    away = math.dist(query.start[:2], query.goal)
+    reason = f"the goal ({query.goal[0]:g}, {query.goal[1]:g}) is taken; {in_the_way(names[:2])}"
+    blockers = dict.fromkeys(names, 1)
+    return SearchResult(Status.PARTIAL, None, closest=query.start, remaining=away, blockers=blockers, reason=reason)
+
+
+def _overlap(discs: FloatArray, others: FloatArray) -> float:
+    """By how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
+    away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
+    return float((discs[:, None, 2] + others[None, :, 2] - away).max())
 
 
 def _others(result: SearchResult, names: set[str], query: Query) -> bool:

@@ -76,6 +76,8 @@ class Query:
     """Most nodes to expand."""
     max_seconds: float = 60.0
     """[s]."""
+    crowded: float = 0.0
+    """How much nearer than they may others may be near the start [m]."""
 
     def __post_init__(self) -> None:
         numbers = (*self.start, *self.goal, self.goal_heading or 0.0, self.start_time)
@@ -194,7 +196,7 @@ class _Run:
         leeway = math.tau if turned is None else query.heading_tolerance
         self.searcher.ask(
             x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
-            query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE,
+            query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
         )  # fmt: skip
 
     def plan(self, node: int) -> Plan:

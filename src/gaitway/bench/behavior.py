@@ -1,4 +1,4 @@
-"""Behaviour planning for one character: random boxes beside a bare A*, a goal walled in, a trap and a maze."""
+"""Behaviour planning: random boxes beside a bare A*, a goal walled in, a trap, a maze, and a crowd of a hundred."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from gaitway.bench._bare_search import TESTED, BareSearch, BareWorld
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
+from gaitway.planning import plan_scene
 from gaitway.scene import load_scene
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
@@ -37,6 +38,7 @@ ARCS = (
 SPEED = 1.4
 """[m/s]."""
 BARE, BLIND = "bare A*", "distance only"
+CROWD, CROWD_TARGET = "fairground", 20.0
 BARE_TARGET, GUIDED_TARGET = 0.5, 8.0
 """No more than twice as long as a search that checks next to nothing; eight times faster with a field's own time."""
 
@@ -48,7 +50,7 @@ def run() -> BenchTable:
     for boxes in (40, 120):
         queries = list(_queries(np.random.default_rng(boxes), boxes))
         rows += [_random_row(searcher, queries, f"{boxes} boxes", weight) for weight in (1.0, 2.0)]
-    rows += [_walled_in(searcher), _trap(searcher), _maze()]
+    rows += [_walled_in(searcher), _trap(searcher), _maze(), _crowd()]
     size = f"{CELLS} x {CELLS} cells of {CELL:g} m"
     title = f"behavior: {len(ARCS)} clips in {size}; median, fastest and slowest of {QUERIES} queries, whole calls"
     return BenchTable(title, tuple(rows), machine())
@@ -99,6 +101,15 @@ def _maze() -> BenchRow:
     kit = kits(scene.world).of(scene.characters[0])
     queries = [Query(who.start, who.goal, weight=2.0) for who in scene.characters]
     return _guided_row("maze, a person", kit.searcher, kit.fields, queries, kit.heuristics)
+
+
+def _crowd() -> BenchRow:
+    """A hundred people in a large place: libraries, search and motion together, beside the length of that motion."""
+    plan_scene(CROWD)  # compiles, and generates the library
+    planned = plan_scene(CROWD)
+    ours, motion = 1e3 * planned.seconds, 1e3 * planned.motion_seconds
+    name = f"{CROWD}: {len(planned.scene.characters)} people planned and made, {len(planned.failed)} do not arrive"
+    return BenchRow(name, "their motion", Timing(ours, ours, ours), Timing(motion, motion, motion), CROWD_TARGET)
 
 
 def _guided_row(

@@ -22,6 +22,9 @@ Show = Callable[[str, int, int | None], None]
 """Tells a progress bar what is being done, how much of it, and of how much."""
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
+_WHOLE = 32
+"""Names in the first column that are no longer than this are not broken."""
+
 out = Console()
 err = Console(stderr=True)
 
@@ -77,7 +80,8 @@ def show_rows(title: str, rows: list[dict[str, object]]) -> None:
     for number, key in enumerate(rows[0] if rows else ()):
         numeric = all(str(row[key]).lstrip("-").replace(".", "", 1).isdigit() for row in rows)
         justify: Literal["right", "left"] = "right" if numeric else "left"
-        table.add_column(key, justify=justify, overflow="fold", no_wrap=numeric or number == 0)
+        whole = numeric or (number == 0 and max(len(str(row[key])) for row in rows) <= _WHOLE)
+        table.add_column(key, justify=justify, overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*(Text(str(value)) for value in row.values()))
     out.print(table)

@@ -1,0 +1,153 @@
+"""From scenes to takes, end to end: everybody arrives, nothing collides, and who cannot arrive is told why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gaitway
+from gaitway.audit import audit_take
+from gaitway.errors import GaitwayError, PlanError
+from gaitway.papers import run_paper
+from gaitway.planning import EXACTLY, Planned, plan_scene
+from gaitway.scene import load_scene, ready_scenes, scene_from_dict
+
+BARE: dict[str, Any] = {"gaitway": 1, "bounds": [0, 0, 20, 12], "library": "person"}
+WALKER = {"name": "walker", "start": [2, 10, 0], "goal": [17, 10]}
+LARGE = ("city_block", "fairground")
+
+
+def planned(**parts: Any) -> Planned:
+    return plan_scene(scene_from_dict({**BARE, **parts}))
+
+
+def wall(*points: list[float], name: str = "wall") -> dict[str, Any]:
+    return {"wall": {"points": list(points), "thickness": 0.3, "height": 2}, "name": name}
+
+
+def test_a_scene_becomes_a_take() -> None:
+    scene = scene_from_dict({**BARE, "obstacles": [wall([8, 4], [8, 12])], "characters": [WALKER]})
+    take = gaitway.plan(scene, seed=5)
+    assert take.names == ("walker",)
+    assert take.facts["failed"] == {} and take.facts["seed"] == 5 and take.facts["scene_hash"] == scene.hash
+    assert audit_take(take, scene.world).ok
+    again = gaitway.plan(scene, seed=5)
+    assert np.array_equal(again.clip(0).rotations, take.clip(0).rotations)
+
+
+def test_rows_say_how_everybody_fared() -> None:
+    made = planned(characters=[WALKER, {"name": "lost", "start": [3, 3, 0], "goal": [15, 3]}],
+                   obstacles=[wall([10, 0], [10, 6], [20, 6], name="fortress")])  # fmt: skip
+    rows = {row["character"]: row for row in made.rows()}
+    assert rows["walker"]["status"] == "found" and rows["walker"]["goal_m"] <= 0.5 and rows["walker"]["steps"] > 3
+    assert rows["lost"]["status"] == "no path" and "fortress" in rows["lost"]["reason"]
+    assert list(made.failed) == ["lost"] and made.take.facts["failed"].keys() == {"lost"}
+    assert made.take.names == ("walker", "lost")
+    assert made.motion_seconds > 8.0 and made.seconds > 0.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"obstacles": [wall([10, 0], [10, 6], [20, 6], name="fortress")]}, "'fortress' is in the way"),
+        (
+            {
+                "obstacles": [wall([10, 6], [20, 6])],
+                "specials": [{"jump": {"center": [10, 3], "size": [0.2, 6], "height": 1.5}, "name": "hurdle"}],
+            },
+            "no behaviour passes a jump ('hurdle')",
+        ),
+        (
+            {
+                "obstacles": [wall([10, 0], [10, 5]), wall([10, 6], [10, 12])],
+                "movers": [{"box": {"size": [1, 2], "height": 2}, "name": "bus", "path": [[0, 10, 5.5, 0]]}],
+            },
+            "'bus'",
+        ),
+        ({"plan": {"max_nodes": 2}}, "the budget ran out"),
+    ],
+)
+def test_who_cannot_arrive_is_told_why(parts: dict[str, Any], reason: str) -> None:
+    made = planned(**parts, characters=[{"name": "lost", "start": [3, 3, 0], "goal": [15, 3]}])
+    assert reason in made.failed["lost"].reason
+    assert made.failed["lost"].closest is not None
+    assert not [v for v in audit_take(made.take, made.scene.world).violations if v.row != "arrival"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        ({}, "there is nobody to plan"),
+        ({"characters": [{"name": "a", "start": [float("nan"), 3, 0], "goal": [15, 3]}]}, r"characters\[0\].start"),
+        ({"characters": [{"name": "a", "start": [-3, 3, 0], "goal": [15, 3]}]}, "outside bounds"),
+        ({"characters": [WALKER, {"name": "b", "start": [2.1, 10, 0], "goal": [15, 3]}]}, "they overlap"),
+        ({"characters": [{**WALKER, "goal": [8, 10]}], "obstacles": [wall([8, 4], [8, 12])]}, "is inside"),
+    ],
+)
+def test_bad_scenes_end_in_a_line(parts: dict[str, Any], problem: str) -> None:
+    with pytest.raises(GaitwayError, match=problem) as raised:
+        planned(**parts)
+    assert "\n" not in str(raised.value)
+
+
+def test_nobody_can_stand() -> None:
+    """A body needs more room than the disc that a scene keeps clear."""
+    movers = [{"box": {"size": [3, 3], "height": 2}, "name": "bus", "path": [[0, 3.81, 10, 0]]}]
+    with pytest.raises(PlanError, match=r"'walker': start .* 'bus'"):
+        planned(characters=[WALKER], movers=movers)
+
+
+def test_goals_are_met_exactly_when_asked() -> None:
+    goals = [(16.3, 9.1, 40.0), (15.2, 4.4, -120.0), (17.1, 6.7, 90.0)]
+    people = [
+        {"name": f"p{k}", "start": [2, 3 + 3 * k, 0], "goal": [x, y, yaw], "plan": {"exact": True}}
+        for k, (x, y, yaw) in enumerate(goals)
+    ]
+    made = planned(characters=people)
+    assert not made.failed
+    assert audit_take(made.take, made.scene.world).ok
+    for k, (x, y, yaw) in enumerate(goals):
+        root = made.take.clip(k)
+        away = np.hypot(*(root.root_positions[-1, :2] - (x, y)))
+        turn = root.planar_path()[-1, 2] - np.radians(yaw)
+        assert away <= EXACTLY
+        assert abs(np.degrees(np.arctan2(np.sin(turn), np.cos(turn)))) <= 2.0
+
+
+def test_blends_are_played() -> None:
+    people = [{"name": f"p{k}", "start": [2, 2 + 2 * k, 0], "goal": [17, 11 - 2 * k]} for k in range(5)]
+    made = planned(characters=people, plan={"blends": True})
+    assert not made.failed
+    plain = planned(characters=people)
+    extra = {b.name for b in made.crowd.libraries["p0"].graph.behaviors}
+    assert extra > {b.name for b in plain.crowd.libraries["p0"].graph.behaviors}
+    assert audit_take(made.take, made.scene.world).ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", sorted(ready_scenes()))
+def test_ready_scenes_pass_the_audit(name: str, seed: int) -> None:
+    if name in LARGE and seed > 0:
+        pytest.skip("large")
+    scene = load_scene(name)
+    made = plan_scene(scene, seed=seed)
+    assert not made.failed
+    assert audit_take(made.take, scene.world).violations == ()
+
+
+@pytest.mark.slow
+def test_the_thesis_again() -> None:
+    table = run_paper("lau-3")
+    assert table.ok, table.notes
+    people = {row["scene"]: row for row in table.rows if row["cast"] == "person"}
+    assert people["fairground"]["n"] == 100 and people["fairground"]["faster"] > 20.0
+    tree = next(note for note in table.notes if note.startswith("falling tree"))
+    assert "early passes before" in tree and tree.count("jumps") == 2
+
+
+def test_unknown_papers() -> None:
+    with pytest.raises(GaitwayError, match="no paper 'lau-9'; there are lau-3"):
+        run_paper("lau-9")
