@@ -156,3 +156,15 @@ def test_who_stands_on_a_goal_and_cannot_leave_is_named(libraries: Mapping[Libra
     crowd = plan_crowd(place, libraries, rounds=2)
     assert crowd.failed == ("comes",) and crowd.results["home"].found
     assert "'home'" in crowd.results["comes"].reason
+
+
+def test_whose_steps_cannot_end_at_a_free_goal_stops_near_it() -> None:
+    straight = load_cast("person", behaviors=["stand", "start_walk", "stop_walk", "walk_forward"])
+    place = scene(
+        [{"name": "a", "start": [-5, 0, 0], "goal": [2, 0.7]}], plan={"planner": "behavior", "tolerance": 0.3}
+    )
+    crowd = plan_crowd(place, {LibraryRef(): straight})
+    result = crowd.results["a"]
+    assert result.status is Status.PARTIAL and 0.3 < result.remaining < 2.0
+    assert "nothing is in the way" in result.reason and "tolerance" in result.reason
+    assert crowd.plans["a"].end_pose[0] > 0.0

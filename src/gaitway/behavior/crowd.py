@@ -417,7 +417,7 @@ class _Crowd:
     def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
         """For one who cannot arrive: stop as near to the goal as it gets."""
         failed = found.results[member.name]
-        if member.name in self.hopeless or found.plans[member.name].steps:
+        if (member.name in self.hopeless and failed.blockers) or not self._stays(member, found):
             return
         query = self._query(member)
         for factor in WIDER:
@@ -427,7 +427,8 @@ class _Crowd:
             traffic.remove(member.owner)
             result = self._search(member, traffic, wide)
             if result.found and result.plan is not None:
-                reason = f"stops {result.remaining:.1f} m from the goal; {in_the_way(list(failed.blockers)[:2])}"
+                why = in_the_way(list(failed.blockers)[:2]) if failed.blockers else failed.reason.rpartition("; ")[2]
+                reason = f"stops {result.remaining:.1f} m from the goal; {why}"
                 partial = replace(result, status=Status.PARTIAL, reason=reason, blockers=failed.blockers)
                 self._settle(member, traffic, found, result.plan, partial)
                 return

@@ -17,7 +17,7 @@ from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._episode_kernels import no_episodes
 from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
-from gaitway.behavior._queue_kernels import NEAREST, NOTES, RESTING
+from gaitway.behavior._queue_kernels import NEAREST, NODES, NOTES, RESTING
 from gaitway.behavior._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
@@ -251,17 +251,27 @@ class _Run:
     def _lost(self, code: int, reason: str) -> SearchResult:
         """After a search that found nothing."""
         counts, blockers = self.searcher.room.counts, self._blockers()
-        closest, resting = self.pose(int(counts[NEAREST])), int(counts[RESTING])
+        coarse = code == kernels.NOTHING and not blockers
+        nearest, resting = int(counts[NEAREST]), int(counts[RESTING])
+        closest = self.pose(self._foremost() if coarse else nearest)
         remaining = self.away(closest)
         reason = f"{reason}; the search got within {remaining:.1f} m, to ({closest[0]:.1f}, {closest[1]:.1f})"
         if blockers:
             reason = f"{reason}; {in_the_way(list(blockers)[:1])}"
+        elif coarse:
+            reason = f"{reason}; nothing is in the way, but no steps end at the goal: allow more tolerance"
         status, plan = Status.NO_PATH, None
         if code == kernels.GOING:
             status, plan = (Status.PARTIAL, self.plan(resting)) if resting > 0 else (Status.BUDGET, None)
         return SearchResult(
             status, plan, self.expanded, self.checks, self.seconds, closest, remaining, blockers, reason
         )
+
+    def _foremost(self) -> int:
+        """The node nearest to the goal as the crow flies, whatever it still costs to stop there."""
+        room = self.searcher.room
+        away = room.states[: int(room.counts[NODES]), :2] - np.asarray(self.query.goal)
+        return int(np.argmin(np.hypot(away[:, 0], away[:, 1])))
 
     def _blockers(self) -> dict[str, int]:
         """What stood in the way of actions that would have led nearer, the most frequent first."""
