@@ -34,6 +34,8 @@ LAST_TRY = 200_000
 """Most nodes for somebody who meets nobody and yet finds no way so easily."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
 """Times the tolerance that somebody tries to come near who cannot arrive."""
+NEARER_TRIES = ((2.0, 3_000), (5.0, 10_000))
+"""As `TRIES`, for each of these tolerances: what is left of the effort is for other orders."""
 _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Nodes expanded, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
@@ -425,7 +427,7 @@ class _Crowd:
             if failed.closest is None or wide.tolerance >= np.hypot(*np.subtract(query.start[:2], query.goal)):
                 break
             traffic.remove(member.owner)
-            result = self._search(member, traffic, wide)
+            result = self._search(member, traffic, wide, NEARER_TRIES)
             if result.found and result.plan is not None:
                 why = in_the_way(list(failed.blockers)[:2]) if failed.blockers else failed.reason.rpartition("; ")[2]
                 reason = f"stops {result.remaining:.1f} m from the goal; {why}"
