@@ -6,20 +6,19 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior._traffic_kernels import first_slot, traffic_hit
+from gaitway.behavior._traffic_kernels import first_slot
 from gaitway.behavior.exactness import exact_arrival
-from gaitway.behavior.kits import Kit, Kits, kits
+from gaitway.behavior.kits import Kits, kits
 from gaitway.behavior.plan import Plan, SearchResult, Status, in_the_way
 from gaitway.behavior.search import Query, search
-from gaitway.behavior.traffic import Traffic, placed_discs
+from gaitway.behavior.starts import Member, absentees, step_aside
+from gaitway.behavior.traffic import Traffic
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
-from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
 
 Progress = Callable[[str, int, int], None]
@@ -40,23 +39,12 @@ _EFFORT, _EFFORT_EACH = 300_000, 5_000
 """Nodes expanded, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
 """Share by which chance makes a way longer or shorter when characters are put in order."""
-_CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
-"""How much nearer to things, and to one another, than plans come characters may stand at the start [m]; bodies do not
-touch, since this is no more than what discs keep from them."""
-_BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
-"""Where somebody starts instead who would touch something where it is to start, or could not do a step there [m]."""
 _STUCK = 10
 """Nodes after which a search is over that does not get away from the start."""
-_PACE = 0.07
-"""How much more room than standing the first moments of what one does may take on both sides [m]."""
-_MOST_CROWDED = 0.135
-"""How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
 _ASIDE = 0.5
 """Who is so much farther from a goal than one who is certainly in the way there may be in the way, too [m]."""
 _SOON, _BRISK = 3.0, 1.6
 """Who makes room for somebody is gone after so long [s], or when that one could be there at this speed [m/s]."""
-_TOGETHER = 1.0
-"""Who appears so much later than somebody else, at most, cannot count on that one to have made room [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,46 +120,6 @@ def plan_crowd(
 
 
 @dataclass(eq=False)
-class _Member:
-    """One character."""
-
-    character: Character
-    kit: Kit
-    owner: int
-    number: int
-    crowded: float = 0.0
-    """How much nearer than usual others are at the start [m]."""
-    aside: bool = False
-    """Whether it starts right beside where it was to start, since it could do nothing there."""
-
-    @property
-    def name(self) -> str:
-        return self.character.name
-
-    @property
-    def start_discs(self) -> FloatArray:
-        """Where it stands at its start."""
-        return placed_discs(self.character.start, self.kit.standing_discs())
-
-    @cached_property
-    def reach(self) -> float:
-        """How far it reaches from there [m]."""
-        discs = self.kit.standing_discs()
-        return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
-
-    @cached_property
-    def core(self) -> float:
-        """Radius about the root that it takes up whichever way it faces [m]."""
-        discs = self.kit.standing_discs()
-        return float((discs[:, 2] - np.hypot(discs[:, 0], discs[:, 1])).max())
-
-    def end_discs(self, plan: Plan) -> FloatArray:
-        """Where it stands after a plan."""
-        last = plan.steps[-1].behavior if plan.steps else None
-        return placed_discs(plan.end_pose, self.kit.standing_discs(last))
-
-
-@dataclass(eq=False)
 class _Round:
     """What one round found."""
 
@@ -196,14 +144,13 @@ class _Crowd:
         self.searched: list[SearchResult] = []
         self.rounds = 0
         self.hopeless: dict[str, SearchResult] = {}
-        self.members: list[_Member] = []
-        self.absent: dict[str, SearchResult] = {}
+        self.members: list[Member] = []
         count = len(scene.characters)
         for number, character in enumerate(scene.characters):
             self.progress("libraries", number, count)
-            self.members.append(_Member(character, made.of(character), number, number))
+            self.members.append(Member(character, made.of(character), number, number))
         self.progress("libraries", count, count)
-        self._leave_out()
+        self.absent = absentees(scene.world, self.members, self._empty())
 
     def plan(self, rounds: int) -> _Round:
         """The best of so many rounds."""
@@ -228,69 +175,16 @@ class _Crowd:
     def _worth(self, name: str, result: SearchResult) -> bool:
         return not result.found and name not in self.hopeless and name not in self.absent
 
-    def _first_order(self, rng: np.random.Generator) -> list[_Member]:
+    def _first_order(self, rng: np.random.Generator) -> list[Member]:
         """Longest ways first, as if each were longer or shorter by a little, so that seeds differ."""
         spread = rng.uniform(1.0 - _SPREAD, 1.0 + _SPREAD, len(self.members))
 
-        def way(member: _Member) -> float:
+        def way(member: Member) -> float:
             (x, y, _), goal = member.character.start, member.character.goal
             return float(np.hypot(goal[0] - x, goal[1] - y) * spread[member.number])
 
         present = [m for m in self.members if m.name not in self.absent]
         return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, -way(m), m.number))
-
-    def _leave_out(self) -> None:
-        """Find those who cannot stand at their start, nor right beside it."""
-        traffic, standing = self._empty(), list[_Member]()
-        for member in sorted(self.members, key=lambda m: -m.character.priority):
-            written = member.character
-            reason = self._start_trouble(member, traffic, standing)
-            if reason:
-                for aside in _BESIDE:
-                    x, y, heading = np.add(written.start, (*aside, 0.0)).tolist()
-                    member.character = replace(written, start=(x, y, heading))
-                    if not self._start_trouble(member, traffic, standing):
-                        reason = ""
-                        break
-            if reason:
-                member.character = written
-                who = reason.split("'")[1] if "'" in reason else "bounds"
-                self.absent[member.name] = SearchResult(
-                    Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=written.start
-                )
-            else:
-                standing.append(member)
-
-    def _start_trouble(self, member: _Member, traffic: Traffic, standing: Sequence[_Member]) -> str:
-        """Why somebody cannot stand at its start, or nothing."""
-        (x, y, _), start_time, fields = member.character.start, member.character.start_time, member.kit.fields
-        x0, y0, x1, y1 = self.scene.world.bounds
-        if not (x0 <= x <= x1 and y0 <= y <= y1):
-            return f"start ({x:g}, {y:g}) is out of bounds {self.scene.world.bounds}"
-        discs, arrays, slot = member.start_discs, traffic.arrays, int(first_slot(start_time))
-        if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
-            who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
-            return f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
-        met = [int(traffic_hit(arrays, slot, u, v, r, -1)) for u, v, r in discs.tolist()]
-        others = [traffic.names[owner] for owner in met if owner >= 0] or self._too_near(member, standing)
-        return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
-
-    @staticmethod
-    def _too_near(member: _Member, standing: Sequence[_Member]) -> list[str]:
-        """Who stands so near at the start that bodies would touch; what others leave too little room for is noted."""
-        if not standing:
-            return []
-        places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
-        away = np.hypot(*(places[:, :2] - member.character.start[:2]).T) - places[:, 3] - member.reach
-        later = np.abs(places[:, 2] - member.character.start_time)
-        near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER)).tolist()]
-        shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
-        names = [other.name for other, share in shares if share > _CLOSE_TO_OTHERS]
-        if not names:
-            for other, share in shares:
-                room = min(max(share + _PACE, 0.0), _MOST_CROWDED)
-                member.crowded, other.crowded = max(member.crowded, room), max(other.crowded, room)
-        return names
 
     def _empty(self) -> Traffic:
         """Traffic of movers only; the numbers of characters are reserved."""
@@ -302,7 +196,7 @@ class _Crowd:
             traffic.add_mover(mover)
         return traffic
 
-    def _round(self, order: Sequence[_Member]) -> _Round:
+    def _round(self, order: Sequence[Member]) -> _Round:
         """Plan everybody once, and those who did not get through once more."""
         self.rounds += 1
         traffic, found = self._empty(), _Round(tuple(m.name for m in order))
@@ -321,7 +215,7 @@ class _Crowd:
         self.progress("characters", len(order), len(order))
         return found
 
-    def _try(self, member: _Member, traffic: Traffic, found: _Round) -> bool:
+    def _try(self, member: Member, traffic: Traffic, found: _Round) -> bool:
         """Plan one character among the others; whether there is nothing more to be tried."""
         if member.name in self.hopeless:
             found.results[member.name] = self.hopeless[member.name]
@@ -332,7 +226,7 @@ class _Crowd:
             return False
         traffic.remove(member.owner)
         result = self._search(member, traffic, query)
-        if result.status is Status.NO_PATH and result.expanded <= _STUCK and self._step_aside(member, traffic):
+        if result.status is Status.NO_PATH and result.expanded <= _STUCK and step_aside(member, traffic):
             query = self._query(member)
             result = self._search(member, traffic, query)
         others = _others(result, names, query)
@@ -346,33 +240,11 @@ class _Crowd:
             self.hopeless[member.name] = result
         return False
 
-    def _step_aside(self, member: _Member, traffic: Traffic) -> bool:
-        """Let somebody start right beside its start, once, where there is most room; whether there is more."""
-        written, slot = member.character, int(first_slot(member.character.start_time))
-        best, least = written, self._shortage(member)
-        if member.aside:
-            return False
-        for aside in _BESIDE:
-            x, y, heading = np.add(written.start, (*aside, 0.0)).tolist()
-            member.character = replace(written, start=(x, y, heading))
-            short = self._shortage(member)
-            met = (traffic_hit(traffic.arrays, slot, u, v, r, -1) for u, v, r in member.start_discs.tolist())
-            if short < least and all(owner < 0 for owner in met):
-                best, least = member.character, short
-        member.character, member.aside = best, best is not written
-        return member.aside
-
-    @staticmethod
-    def _shortage(member: _Member) -> float:
-        """How much nearer than plans come somebody is to things at its start [m]."""
-        discs = member.start_discs
-        return float((discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max())
-
-    def _stays(self, member: _Member, found: _Round) -> bool:
+    def _stays(self, member: Member, found: _Round) -> bool:
         """Whether a character has not been planned, or is to stay at its start."""
         return member.name not in found.plans or not found.plans[member.name].steps
 
-    def _occupants(self, member: _Member, found: _Round, near: float = 0.0) -> list[_Member]:
+    def _occupants(self, member: Member, found: _Round, near: float = 0.0) -> list[Member]:
         """Who stays where one would have to stand at the goal, or so much [m] farther from there."""
         goal, options = member.character.goal, member.character.plan
         room = 0.0 if getattr(options, "exact", False) else options.tolerance
@@ -385,7 +257,7 @@ class _Crowd:
             and self._stays(other, found)
         ]
 
-    def _make_room(self, member: _Member, traffic: Traffic, found: _Round, depth: int = 8) -> bool:
+    def _make_room(self, member: Member, traffic: Traffic, found: _Round, depth: int = 8) -> bool:
         """For one whose goal others stand on who wait for a place themselves: all of them go, or nobody; whether so."""
         others = [m for m in self._occupants(member, found, _ASIDE) if m.name not in self.hopeless]
         if member.name in self.hopeless or not others or depth == 0:
@@ -408,7 +280,7 @@ class _Crowd:
                 self._stay(each, traffic, found, before[each.name])
         return going
 
-    def _goes(self, member: _Member, traffic: Traffic, found: _Round, depth: int) -> bool:
+    def _goes(self, member: Member, traffic: Traffic, found: _Round, depth: int) -> bool:
         """Plan one who must leave its start, and those who must leave theirs for it; whether all arrive."""
         if not self._occupants(member, found):
             result = self._search(member, traffic, self._query(member))
@@ -416,7 +288,7 @@ class _Crowd:
                 return self._arrive(member, traffic, found, result.plan, result)
         return self._make_room(member, traffic, found, depth - 1)
 
-    def _come_near(self, member: _Member, traffic: Traffic, found: _Round) -> None:
+    def _come_near(self, member: Member, traffic: Traffic, found: _Round) -> None:
         """For one who cannot arrive: stop as near to the goal as it gets."""
         failed = found.results[member.name]
         if (member.name in self.hopeless and failed.blockers) or not self._stays(member, found):
@@ -437,7 +309,7 @@ class _Crowd:
             self._stay(member, traffic, found, failed)
 
     def _search(
-        self, member: _Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
+        self, member: Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
     ) -> SearchResult:
         """Search with more and more weight and nodes; movers are known for long enough."""
         kit = member.kit
@@ -453,7 +325,7 @@ class _Crowd:
             return self._search(member, traffic, query, tries)
         return result
 
-    def _query(self, member: _Member) -> Query:
+    def _query(self, member: Member) -> Query:
         character, options = member.character, member.character.plan
         return Query(
             character.start,
@@ -470,7 +342,7 @@ class _Crowd:
             crowded=member.crowded,
         )
 
-    def _arrive(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> bool:
+    def _arrive(self, member: Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> bool:
         """Let a character have a plan that leads to its goal, exactly if that is asked; whether it does."""
         character, kit = member.character, member.kit
         found.bent.pop(member.name, None)
@@ -490,13 +362,13 @@ class _Crowd:
         found.results[member.name] = replace(result, plan=exact.plan, closest=exact.plan.end_pose, remaining=away)
         return True
 
-    def _settle(self, member: _Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> None:
+    def _settle(self, member: Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> None:
         """Let a character have its plan, and stand at the end of it for ever."""
         traffic.add_plan(member.owner, plan, member.kit.table, member.kit.discs)
         traffic.add_standing(member.owner, member.end_discs(plan), plan.end_time)
         found.plans[member.name], found.results[member.name] = plan, result
 
-    def _stay(self, member: _Member, traffic: Traffic, found: _Round, result: SearchResult) -> None:
+    def _stay(self, member: Member, traffic: Traffic, found: _Round, result: SearchResult) -> None:
         """Let a character stand at its start for ever."""
         character = member.character
         traffic.add_standing(member.owner, member.start_discs, character.start_time)
@@ -510,12 +382,6 @@ def _occupied(query: Query, names: Sequence[str]) -> SearchResult:
     reason = f"the goal ({query.goal[0]:g}, {query.goal[1]:g}) is taken; {in_the_way(names[:2])}"
     blockers = dict.fromkeys(names, 1)
     return SearchResult(Status.PARTIAL, None, closest=query.start, remaining=away, blockers=blockers, reason=reason)
-
-
-def _overlap(discs: FloatArray, others: FloatArray) -> float:
-    """By how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
-    away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
-    return float((discs[:, None, 2] + others[None, :, 2] - away).max())
 
 
 def _others(result: SearchResult, names: set[str], query: Query) -> bool:

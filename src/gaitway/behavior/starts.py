@@ -1,0 +1,169 @@
+"""Where characters start: whether they can stand there, and right beside it where they cannot, or cannot get away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior._traffic_kernels import first_slot, traffic_hit
+from gaitway.behavior.kits import Kit
+from gaitway.behavior.plan import Plan, SearchResult, Status
+from gaitway.behavior.traffic import Traffic, placed_discs
+from gaitway.scene.characters import Character
+from gaitway.world.world import World
+
+_CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
+"""How much nearer to things, and to one another, than plans come characters may stand at the start [m]; bodies do not
+touch, since this is no more than what discs keep from them."""
+_BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
+"""Where somebody starts instead who would touch something where it is to start, or could not do a step there [m]."""
+_PACE = 0.07
+"""How much more room than standing the first moments of what one does may take on both sides [m]."""
+_MOST_CROWDED = 0.135
+"""How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
+_TOGETHER = 1.0
+"""Who appears so much later than somebody else, at most, cannot count on that one to have made room [s]."""
+
+
+@dataclass(eq=False)
+class Member:
+    """One character."""
+
+    character: Character
+    kit: Kit
+    owner: int
+    number: int
+    crowded: float = 0.0
+    """How much nearer than usual others are at the start [m]."""
+    aside: bool = False
+    """Whether it starts right beside where it was to start, since it could do nothing there."""
+
+    @property
+    def name(self) -> str:
+        """Of the character."""
+        return self.character.name
+
+    @property
+    def start_discs(self) -> FloatArray:
+        """Where it stands at its start."""
+        return placed_discs(self.character.start, self.kit.standing_discs())
+
+    @cached_property
+    def reach(self) -> float:
+        """How far it reaches from there [m]."""
+        discs = self.kit.standing_discs()
+        return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
+
+    @cached_property
+    def core(self) -> float:
+        """Radius about the root that it takes up whichever way it faces [m]."""
+        discs = self.kit.standing_discs()
+        return float((discs[:, 2] - np.hypot(discs[:, 0], discs[:, 1])).max())
+
+    def end_discs(self, plan: Plan) -> FloatArray:
+        """Where it stands after a plan."""
+        last = plan.steps[-1].behavior if plan.steps else None
+        return placed_discs(plan.end_pose, self.kit.standing_discs(last))
+
+
+def absentees(world: World, members: Sequence[Member], traffic: Traffic) -> dict[str, SearchResult]:
+    """Who can stand neither at its start nor right beside it, and why; the others are moved there if need be.
+
+    Args:
+        world: the place.
+        members: all of them; their starts may change.
+        traffic: of movers only.
+    """
+    absent, standing = dict[str, SearchResult](), list[Member]()
+    for member in sorted(members, key=lambda m: -m.character.priority):
+        written = member.character
+        reason = _trouble(world, member, traffic, standing)
+        places = _beside(written) if reason else iter(())
+        for member.character in places:
+            if not _trouble(world, member, traffic, standing):
+                reason = ""
+                break
+        if reason:
+            member.character = written
+            who = reason.split("'")[1] if "'" in reason else "bounds"
+            absent[member.name] = SearchResult(
+                Status.NO_PATH, None, reason=reason, blockers={who: 1}, closest=written.start
+            )
+        else:
+            standing.append(member)
+    return absent
+
+
+def step_aside(member: Member, traffic: Traffic) -> bool:
+    """Let somebody start right beside its start, once, where there is most room; whether there is more."""
+    if member.aside:
+        return False
+    written, best, least = member.character, member.character, _shortage(member)
+    for member.character in _beside(written):
+        short = _shortage(member)
+        if short < least and not _met(member, traffic):
+            best, least = member.character, short
+    member.character, member.aside = best, best is not written
+    return member.aside
+
+
+def _beside(character: Character) -> Iterator[Character]:
+    """The same with starts right beside its own, the nearest first."""
+    x, y, heading = character.start
+    for along, across in _BESIDE:
+        yield replace(character, start=(x + along, y + across, heading))
+
+
+def _shortage(member: Member) -> float:
+    """How much nearer than plans come somebody is to things at its start [m]."""
+    discs = member.start_discs
+    return float((discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max())
+
+
+def _met(member: Member, traffic: Traffic) -> list[str]:
+    """Who is at the start of somebody when it appears."""
+    arrays, slot = traffic.arrays, int(first_slot(member.character.start_time))
+    met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in member.start_discs.tolist()]
+    return [traffic.names[owner] for owner in met if owner >= 0]
+
+
+def _trouble(world: World, member: Member, traffic: Traffic, standing: Sequence[Member]) -> str:
+    """Why somebody cannot stand at its start, or nothing."""
+    (x, y, _), fields = member.character.start, member.kit.fields
+    x0, y0, x1, y1 = world.bounds
+    if not (x0 <= x <= x1 and y0 <= y <= y1):
+        return f"start ({x:g}, {y:g}) is out of bounds {world.bounds}"
+    discs = member.start_discs
+    if (short := discs[:, 2] - fields.clearance(discs[:, :2])).max() > _CLOSE:
+        who = fields.blame(discs[[int(np.argmax(short))], :2])[0]
+        return f"start ({x:g}, {y:g}) is in '{who}', or too near to it"
+    others = _met(member, traffic) or _too_near(member, standing)
+    return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
+
+
+def _too_near(member: Member, standing: Sequence[Member]) -> list[str]:
+    """Who stands so near at the start that bodies would touch; what others leave too little room for is noted."""
+    if not standing:
+        return []
+    places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
+    away = np.hypot(*(places[:, :2] - member.character.start[:2]).T) - places[:, 3] - member.reach
+    later = np.abs(places[:, 2] - member.character.start_time)
+    near = [standing[k] for k in np.flatnonzero((away < _PACE) & (later <= _TOGETHER)).tolist()]
+    shares = [(other, _overlap(member.start_discs, other.start_discs)) for other in near]
+    names = [other.name for other, share in shares if share > _CLOSE_TO_OTHERS]
+    if not names:
+        for other, share in shares:
+            room = min(max(share + _PACE, 0.0), _MOST_CROWDED)
+            member.crowded, other.crowded = max(member.crowded, room), max(other.crowded, room)
+    return names
+
+
+def _overlap(discs: FloatArray, others: FloatArray) -> float:
+    """By how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
+    away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
+    return float((discs[:, None, 2] + others[None, :, 2] - away).max())
