@@ -110,7 +110,7 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
     columns, more = growth.counts.shape[1], 0
     for k in range(count):
         more += 2 * growth.counts[cells[k] // columns, cells[k] % columns] + 1
-    return more - count * (2.0 * growth.numbers[TOTAL] + count) / region
+    return float(more - count * (2.0 * growth.numbers[TOTAL] + count) / region)
 
 
 @kernel(inner=True)
@@ -186,7 +186,7 @@ def full(node: int, growth: Growth, arrays: MoveArrays) -> bool:
     move = len(arrays.moves) if node == 0 else np.int64(growth.actions[node])
     count = arrays.follower_starts[move + 1] - arrays.follower_starts[move]
     every = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - count) if count > 0 else np.uint64(0)
-    return growth.used[node] == every
+    return bool(growth.used[node] == every)
 
 
 @kernel(inner=True)
@@ -209,7 +209,7 @@ def too_dear(
     row, column = cell_of(
         growth.poses[node, 0] + cosine * x - sine * y, growth.poses[node, 1] + sine * x + cosine * y, place
     )
-    return growth.poses[node, 3] + arrays.moves[move, 3] > stretch[0] * least[row, column] + stretch[1]
+    return bool(growth.poses[node, 3] + arrays.moves[move, 3] > stretch[0] * least[row, column] + stretch[1])
 
 
 @kernel(inner=True)
@@ -217,7 +217,7 @@ def add(
     node: int, slot: int, move: int, arrays: MoveArrays, place: FloatArray, growth: Growth, expandable: bool
 ) -> int:
     """A new node, after a move that is the given follower of another: its number."""
-    number = growth.numbers[NODES]
+    number = int(growth.numbers[NODES])
     growth.numbers[NODES] += 1
     growth.used[node] |= np.uint64(1) << np.uint64(slot)
     poses, x, y = growth.poses, arrays.moves[move, 0], arrays.moves[move, 1]
@@ -307,7 +307,7 @@ def grow_diverse(
             count = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
             count_cells(cells, count, growth, by_frequencies)
             add(node, best, move, arrays, place, growth, growth.depths[node] + 1 < levels)
-    return growth.numbers[NODES] < nodes
+    return bool(growth.numbers[NODES] < nodes)
 
 
 @kernel
@@ -338,7 +338,6 @@ def grow_level(
         growth: the tree.
     """
     cells = np.zeros(len(arrays.points), np.int64)
-    columns = inside.shape[1]
     for k in range(len(order)):
         if growth.numbers[NODES] >= nodes:
             return

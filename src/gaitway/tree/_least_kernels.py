@@ -37,7 +37,7 @@ def least_costs(
     while len(heap) > 0:
         cost, x, y, heading, before = heapq.heappop(heap)
         row, column = cell_of(x, y, place)
-        part = int(math.floor(heading / _TURN * headings + 0.5)) % headings * count + int(groups[before])
+        part = math.floor(heading / _TURN * headings + 0.5) % headings * count + int(groups[before])
         if cost > best[row * columns + column, part]:
             continue
         out[row, column] = min(out[row, column], cost)
@@ -50,7 +50,7 @@ def least_costs(
             i, j = cell_of(to_x, to_y, place)
             if i < 0 or j < 0 or i >= rows or j >= columns or not inside[i, j]:
                 continue
-            part = int(math.floor(turned / _TURN * headings + 0.5)) % headings * count + int(groups[move])
+            part = math.floor(turned / _TURN * headings + 0.5) % headings * count + int(groups[move])
             if total < best[i * columns + j, part]:
                 best[i * columns + j, part] = total
                 heapq.heappush(heap, (total, to_x, to_y, turned, move))

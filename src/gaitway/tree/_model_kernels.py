@@ -88,7 +88,7 @@ def rounded(
     for node in range(count):
         places[node, 0] = np.int16(round(full[node, 0] / place_step))
         places[node, 1] = np.int16(round(full[node, 1] / place_step))
-        steps = int(round(full[node, 2] / _TURN * 65536.0))
+        steps = round(full[node, 2] / _TURN * 65536.0)
         headings[node] = np.int16(((steps + 32768) & 65535) - 32768)
         costs[node] = np.uint16(round(full[node, 3] / cost_step))
     return places, headings, costs

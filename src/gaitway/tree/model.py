@@ -7,7 +7,7 @@ Nodes are in depth-first order: a node comes before its children, and what is be
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ MOST_NODES = 1 << 24
 MOST_LEVELS = 250
 """Of a tree."""
 _STEPS = 32_767.0
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 class Unfolded(NamedTuple):
@@ -91,7 +92,7 @@ class Tree:
     @property
     def depths(self) -> IntArray:
         """Moves from the root to each node; (N,)."""
-        return kernels.depths(read_only(self.links))
+        return kernels.depths(_shown(self.links))
 
     @property
     def states(self) -> IntArray:
@@ -116,7 +117,7 @@ class Tree:
         rows = self.moves.actions
         table = self.moves.table
         numbers = np.column_stack([table.moves[rows], self.moves.costs, table.durations[rows]])
-        out = kernels.unfold(read_only(self.links), read_only(numbers))
+        out = kernels.unfold(_shown(self.links), read_only(numbers))
         return Unfolded(out[:, :3], out[:, 3], out[:, 4])
 
 
@@ -131,13 +132,19 @@ def compact(moves: Moves, region: Region, parents: npt.NDArray[np.int32], action
     """
     if not 0 < len(parents) <= MOST_NODES:
         raise TreeError(f"tree of {len(parents)} nodes; it can have 1 to {MOST_NODES}")
-    links, ends = kernels.depth_first(read_only(parents), read_only(actions))
+    links, ends = kernels.depth_first(_shown(parents), _shown(actions))
     table, rows = moves.table, moves.actions
     numbers = np.column_stack([table.moves[rows], moves.costs, table.durations[rows]])
-    full = kernels.unfold(read_only(links), read_only(numbers))
+    full = kernels.unfold(_shown(links), read_only(numbers))
     place_step = max(float(np.abs(full[:, :2]).max()), 1.0) / _STEPS
     cost_step = max(float(full[:, 3].max()), 1.0) / (2.0 * _STEPS)
     places, headings, prices = kernels.rounded(full, place_step, cost_step)
     for array in (links, ends, places, headings, prices):
         array.setflags(write=False)
     return Tree(moves, region, links, ends, places, headings, prices, place_step, cost_step)
+
+
+def _shown(array: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Read-only for kernels, of any kind of number."""
+    out: npt.NDArray[_Number] = read_only(array)  # type: ignore[type-var]
+    return out

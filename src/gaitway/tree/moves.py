@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def _dense(paths: list[FloatArray], spacing: float) -> tuple[IntArray, FloatArra
     out = []
     for path in paths:
         parts = [path[:1]]
-        for a, b in zip(path[:-1], path[1:], strict=True):
+        for a, b in pairwise(path):
             count = max(int(np.ceil(np.hypot(*(b - a)) / spacing)), 1)
             parts.append(a + np.arange(1, count + 1)[:, None] / count * (b - a))
         out.append(np.concatenate(parts))

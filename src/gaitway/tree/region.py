@@ -38,7 +38,7 @@ class Region:
 
     @property
     def place(self) -> FloatArray:
-        """x and y of the lower left corner [m], and cells in a metre, for kernels; (3,)."""
+        """Lower left corner (x, y) [m] and cells in a metre, for kernels; (3,)."""
         return owned((*self.spec.origin, 1.0 / self.spec.cell), "place", (3,))
 
     def holds(self, point: tuple[float, float]) -> bool:
@@ -109,8 +109,8 @@ def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
 
 
 def _middles(spec: GridSpec) -> tuple[FloatArray, FloatArray]:
-    """x (1, columns) and y (rows, 1) of the middles of cells [m]."""
+    """Middles of cells: x (1, columns) and y (rows, 1) [m]."""
     rows, columns = spec.shape
-    x = spec.origin[0] + spec.cell * (np.arange(columns) + 0.5)
-    y = spec.origin[1] + spec.cell * (np.arange(rows) + 0.5)
+    x: FloatArray = spec.origin[0] + spec.cell * (np.arange(columns) + 0.5)
+    y: FloatArray = spec.origin[1] + spec.cell * (np.arange(rows) + 0.5)
     return x[None, :], y[:, None]

@@ -134,12 +134,13 @@ def _tree(place: Path, content: mmap.mmap, header: dict[str, Any], first: int, m
         first += padded
     if first != len(content) or _sums(blocks) != header["sums"]:
         raise ValueError("its checksum")
-    wrong = kernels.first_wrong(read_only(arrays["links"]), read_only(arrays["ends"]), len(moves))
+    wrong = kernels.first_wrong(arrays["links"], arrays["ends"], len(moves))
     if wrong >= 0:
         raise ValueError(f"node {wrong}")
     inside = np.unpackbits(arrays.pop("cells"), count=cells).reshape(spec.shape).astype(np.bool_)
     steps = float(header["place_step"]), float(header["cost_step"])
-    return Tree(moves, Region(spec, inside), *(arrays[name] for name, _, _ in _MEMBERS), *steps)
+    links, ends, places, headings, prices = (arrays[name] for name, _, _ in _MEMBERS)
+    return Tree(moves, Region(spec, inside), links, ends, places, headings, prices, *steps)
 
 
 def _padded(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
