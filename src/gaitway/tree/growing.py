@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.errors import TreeError
 from gaitway.tree import _growing_kernels as kernels
 from gaitway.tree._growing_kernels import Growth, MoveArrays
@@ -213,9 +213,10 @@ def _least(moves: Moves, region: Region, arrays: MoveArrays) -> FloatArray:
     (rows, columns), (x, y, rate) = region.inside.shape, region.place.tolist()
     # blocks of two by two cells: where a way ends within them is of no account
     padded = np.pad(region.inside, ((0, rows % 2), (0, columns % 2)))
-    blocks: BoolArray = padded.reshape(-(-rows // 2), 2, -(-columns // 2), 2).any(axis=(1, 3))
-    raw = least_costs(arrays, read_only(blocks), read_only(np.array([x, y, 0.5 * rate])), _HEADINGS, groups)
-    around = scipy.ndimage.minimum_filter(raw, 3, mode="nearest")
+    blocks = padded.reshape(-(-rows // 2), 2, -(-columns // 2), 2).any(axis=(1, 3))
+    raw = least_costs(arrays, read_only(np.asarray(blocks)), read_only(np.array([x, y, 0.5 * rate])), _HEADINGS, groups)
+    # what no way of the search ends in may still be got to; so may what one does, at its cost
+    around = np.where(np.isfinite(raw), raw, scipy.ndimage.minimum_filter(raw, 3, mode="nearest"))
     out: FloatArray = around.repeat(2, axis=0).repeat(2, axis=1)[:rows, :columns]
     return out
 

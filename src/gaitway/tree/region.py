@@ -111,6 +111,6 @@ def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
 def _middles(spec: GridSpec) -> tuple[FloatArray, FloatArray]:
     """Middles of cells: x (1, columns) and y (rows, 1) [m]."""
     rows, columns = spec.shape
-    x: FloatArray = spec.origin[0] + spec.cell * (np.arange(columns) + 0.5)
-    y: FloatArray = spec.origin[1] + spec.cell * (np.arange(rows) + 0.5)
+    x: FloatArray = spec.origin[0] + spec.cell * (np.arange(columns, dtype=np.float64) + 0.5)
+    y: FloatArray = spec.origin[1] + spec.cell * (np.arange(rows, dtype=np.float64) + 0.5)
     return x[None, :], y[:, None]
