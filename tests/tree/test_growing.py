@@ -123,9 +123,9 @@ def test_density_changes_agree(seed: int, fill: int) -> None:
     for _ in range(fill):
         some = rng.choice(inside, size=int(rng.integers(1, 9)), replace=False).astype(np.int64)
         before = density(growth.counts, REGION)
-        closed = kernels.change_in_closed_form.py_func(some, len(some), growth, len(REGION))
-        slow = kernels.change_by_frequencies.py_func(some, len(some), growth, len(REGION))
-        kernels.count_cells.py_func(some, len(some), growth, True)
+        closed = kernels.change_in_closed_form(some, len(some), growth, len(REGION))
+        slow = kernels.change_by_frequencies(some, len(some), growth, len(REGION))
+        kernels.count_cells(some, len(some), growth, True)
         after = density(growth.counts, REGION)
         assert closed == pytest.approx(after - before, abs=1e-6)
         assert slow == pytest.approx(after - before, abs=1e-6)

@@ -97,7 +97,7 @@ def trace(
     return found
 
 
-@kernel(inner=True)
+@kernel
 def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: int) -> float:
     """What one more in each of some cells does to the density: that is the sum of squares less that of the mean.
 
@@ -113,7 +113,7 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
     return float(more - count * (2.0 * growth.numbers[TOTAL] + count) / region)
 
 
-@kernel(inner=True)
+@kernel
 def density_of(frequencies: IntArray, total: int, region: int) -> float:
     """Formula 4.1 by how many cells have each count."""
     mean, out = total / region, 0.0
@@ -126,7 +126,7 @@ def density_of(frequencies: IntArray, total: int, region: int) -> float:
     return out
 
 
-@kernel(inner=True)
+@kernel
 def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
     """Move cells to the next count (by = 1), or back (by = -1), in the frequencies alone."""
     columns = growth.counts.shape[1]
@@ -136,7 +136,7 @@ def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
         growth.frequencies[value + 1] += by
 
 
-@kernel(inner=True)
+@kernel
 def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: int) -> float:
     """As `change_in_closed_form`, in the thesis's way."""
     before = density_of(growth.frequencies, growth.numbers[TOTAL], region)
@@ -235,7 +235,7 @@ def add(
     return number
 
 
-@kernel(inner=True)
+@kernel
 def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: bool) -> None:
     """One more in each of some cells."""
     columns = growth.counts.shape[1]

@@ -33,8 +33,8 @@ Rival = Callable[..., Tree]
 def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES) -> Tree:
     """Each path is the one that makes the dispersion least (Green and Kelly).
 
-    The dispersion is the distance of the candidate that is farthest from all that are chosen; two paths are as far apart
-    as the points are on average that they pass at the same share of the same move.
+    The dispersion is the distance of the candidate that is farthest from all that are chosen; two paths are as far
+    apart as the points are on average that they pass at the same share of the same move.
 
     Args:
         candidates: an exhaustive tree.
