@@ -24,6 +24,7 @@ from gaitway.tree.growing import (
     move_arrays,
     pruned_tree,
 )
+from gaitway.tree.growing import _bound as bound_of
 from gaitway.tree.growing import _growth as new_growth
 from gaitway.tree.model import NODE_BYTES, Tree
 from gaitway.tree.moves import Moves, choose_moves
@@ -94,10 +95,8 @@ def test_pruned_level_by_level() -> None:
     """A tree that is cut off in some level has no node beyond it, and every node that fits before."""
     tree = pruned_tree(MOVES, Region.disc(30.0), Budget(200), per_cell=10_000, seed=1)
     counts = np.bincount(tree.depths)
-    assert counts[:-1].tolist() == [
-        exhaustive_size(MOVES, d) - (exhaustive_size(MOVES, d - 1) if d else 0) if d else 1
-        for d in range(len(counts) - 1)
-    ]
+    sizes = [1, *(exhaustive_size(MOVES, depth) for depth in range(1, len(counts) - 1))]
+    assert counts[:-1].tolist() == [1, *np.diff(sizes).tolist()]
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 4])
@@ -173,8 +172,9 @@ def twin_diverse(moves: Moves, region: Region, count: int, seed: int) -> list[tu
 
 @pytest.mark.parametrize("seed", [0, 5])
 def test_diverse_tree_is_its_twin(seed: int) -> None:
-    twin = twin_diverse(MOVES, REGION, 120, seed)
-    tree = diverse_tree(MOVES, REGION, Budget(120), stretch=None, seed=seed)
+    region = Region.disc(7.0, cell=0.31)  # so that no point of the moves lies between two cells
+    twin = twin_diverse(MOVES, region, 120, seed)
+    tree = diverse_tree(MOVES, region, Budget(120), stretch=None, seed=seed)
     children: dict[int, list[int]] = {}
     for number, (parent, _) in enumerate(twin[1:], 1):
         children.setdefault(parent, []).append(number)
@@ -205,11 +205,31 @@ def test_diverse_is_evener_than_pruned() -> None:
 
 def test_stretch_bounds_costs() -> None:
     """No way costs much more than the cheapest to about the same cell."""
-    tight = diverse_tree(MOVES, REGION, Budget(3000), stretch=1.2)
-    loose = diverse_tree(MOVES, REGION, Budget(3000), stretch=None)
-    ends = [t.unfold() for t in (tight, loose)]
-    ratio = [np.median(e.costs[1:] / np.maximum(np.hypot(*e.poses[1:, :2].T), 1.0)) for e in ends]
-    assert ratio[0] < 0.7 * ratio[1]
+    tree = diverse_tree(MOVES, REGION, Budget(2000), stretch=1.2)
+    bound = bound_of(MOVES, REGION, move_arrays(MOVES, REGION), 1.2)
+    full = tree.unfold()
+    cells = np.floor((full.poses[:, :2] - REGION.spec.origin) / REGION.spec.cell).astype(int) // 2
+    least = bound.least[cells[:, 1], cells[:, 0]]
+    dear = np.flatnonzero(full.costs > 1.2 * least + 0.5 + 1e-9)
+    assert len(dear) < 0.2 * len(tree)
+    facing = bound.by_heading[cells[dear, 1], cells[dear, 0]]
+    assert (np.abs(facing - full.costs[dear, None]).min(axis=1) < 1e-5).all()
+    free = diverse_tree(MOVES, REGION, Budget(2000), stretch=None)
+    assert full.costs.mean() < free.unfold().costs.mean()
+
+
+def test_least_costs_are_those_of_an_exhaustive_tree() -> None:
+    """Never less than what some sequence costs, and hardly more."""
+    region = Region.disc(3.0)
+    bound = bound_of(MOVES, region, move_arrays(MOVES, region), 1.5)
+    full = exhaustive_tree(MOVES, 5).unfold()
+    cells = np.floor((full.poses[:, :2] - region.spec.origin) / (2.0 * region.spec.cell)).astype(int)
+    rows, columns = bound.least.shape
+    for row in range(rows):
+        for column in range(columns):
+            own = full.costs[(cells[:, 1] == row) & (cells[:, 0] == column)]
+            if len(own) and own.min() < 5.0:
+                assert bound.least[row, column] <= own.min() * 1.3 + 0.3
 
 
 def test_coverage_counts_each_cell_once() -> None:
@@ -244,9 +264,9 @@ def test_budgets() -> None:
 
 def test_refusals() -> None:
     with pytest.raises(TreeError, match="no room for a single move"):
-        diverse_tree(MOVES, Region.disc(0.5), Budget(100))
+        diverse_tree(MOVES, Region.disc(0.3), Budget(100))
     with pytest.raises(TreeError, match="no room for a single move"):
-        pruned_tree(MOVES, Region.disc(0.5), Budget(100))
+        pruned_tree(MOVES, Region.disc(0.3), Budget(100))
     with pytest.raises(TreeError, match="nodes, beyond 1000"):
         exhaustive_tree(MOVES, 8, budget=Budget(1000))
     with pytest.raises(TreeError, match="levels"):

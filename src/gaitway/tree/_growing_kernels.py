@@ -11,6 +11,9 @@ import numpy.typing as npt
 from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray
 
+HEADINGS = 16
+"""That are told apart in a turn where costs are compared."""
+_TURN = 2.0 * math.pi
 NODES, TRACES, TOTAL, SQUARES, TRIED = range(5)
 """Numbers of a growth: nodes, traces so far, sum of all counts, sum of their squares, samples used."""
 
@@ -27,6 +30,19 @@ class MoveArrays(NamedTuple):
     """(M + 1,)."""
     points: FloatArray
     """At most half a cell apart; (P, 2)."""
+
+
+class Bound(NamedTuple):
+    """What ways may cost, by blocks of two by two cells; where a way ends within them is of no account."""
+
+    least: FloatArray
+    """Cheapest cost of ending in each block; (R / 2, C / 2)."""
+    by_heading: FloatArray
+    """The same by heading and what may follow; (R / 2, C / 2, HEADINGS * groups)."""
+    groups: IntArray
+    """Number of what may follow each move, the root last; (M + 1,)."""
+    stretch: FloatArray
+    """How many times the least is too much, what is allowed beyond, and beyond the least by heading; (3,)."""
 
 
 class Growth(NamedTuple):
@@ -173,7 +189,7 @@ def nearest(x: float, y: float, growth: Growth, place: FloatArray, arrays: MoveA
                             growth.following[before] = growth.following[node]
                     else:
                         away = (growth.poses[node, 0] - x) ** 2 + (growth.poses[node, 1] - y) ** 2
-                        if away < least:
+                        if away < least or (away == least and node < best):
                             best, least = node, away
                         before = node
                     node = growth.following[node]
@@ -190,26 +206,24 @@ def full(node: int, growth: Growth, arrays: MoveArrays) -> bool:
 
 
 @kernel(inner=True)
-def too_dear(
-    node: int, move: int, growth: Growth, arrays: MoveArrays, place: FloatArray, least: FloatArray, stretch: FloatArray
-) -> bool:
-    """Whether a move ends where one can get for much less.
-
-    Args:
-        node: from where.
-        move: which.
-        growth: of the tree.
-        arrays: the moves.
-        place: of the cells.
-        least: cost of getting to each cell; (R, C).
-        stretch: how many times that is too much, and what is allowed beyond; (2,).
-    """
+def too_dear(node: int, move: int, growth: Growth, arrays: MoveArrays, place: FloatArray, bound: Bound) -> bool:
+    """Whether a move ends where one can get for much less, and it is not the cheapest way to get there facing so."""
     cosine, sine = math.cos(growth.poses[node, 2]), math.sin(growth.poses[node, 2])
     x, y = arrays.moves[move, 0], arrays.moves[move, 1]
     row, column = cell_of(
         growth.poses[node, 0] + cosine * x - sine * y, growth.poses[node, 1] + sine * x + cosine * y, place
     )
-    return bool(growth.poses[node, 3] + arrays.moves[move, 3] > stretch[0] * least[row, column] + stretch[1])
+    cost = growth.poses[node, 3] + arrays.moves[move, 3]
+    if cost <= bound.stretch[0] * bound.least[row // 2, column // 2] + bound.stretch[1]:
+        return False
+    part = part_of(growth.poses[node, 2] + arrays.moves[move, 2], bound.groups[move], bound.groups.max() + 1)
+    return bool(cost > bound.by_heading[row // 2, column // 2, part] + bound.stretch[2])
+
+
+@kernel(inner=True)
+def part_of(heading: float, group: int, groups: int) -> int:
+    """Number of a heading and what may follow, see `Bound`."""
+    return math.floor(heading / _TURN * HEADINGS + 0.5) % HEADINGS * groups + group
 
 
 @kernel(inner=True)
@@ -257,8 +271,7 @@ def grow_diverse(
     inside: BoolArray,
     place: FloatArray,
     region: int,
-    least: FloatArray,
-    stretch: FloatArray,
+    bound: Bound,
     by_frequencies: bool,
     growth: Growth,
 ) -> bool:
@@ -272,8 +285,7 @@ def grow_diverse(
         inside: the region; (R, C).
         place: of its cells; (3,).
         region: how many cells it has.
-        least: see `too_dear`.
-        stretch: see `too_dear`.
+        bound: on costs.
         by_frequencies: whether to compute densities in the thesis's way.
         growth: the tree.
     """
@@ -293,7 +305,7 @@ def grow_diverse(
                 continue
             move = arrays.followers[first + slot]
             count = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
-            if count < 0 or too_dear(node, move, growth, arrays, place, least, stretch):
+            if count < 0 or too_dear(node, move, growth, arrays, place, bound):
                 growth.used[node] |= bit
                 continue
             if by_frequencies:

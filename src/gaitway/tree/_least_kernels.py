@@ -8,17 +8,15 @@ import math
 import numpy as np
 
 from gaitway._jit import kernel
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.tree._growing_kernels import MoveArrays, cell_of
-
-_TURN = 2.0 * math.pi
+from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.tree._growing_kernels import HEADINGS, MoveArrays, cell_of, part_of
 
 
 @kernel
 def least_costs(
-    arrays: MoveArrays, inside: BoolArray, place: FloatArray, headings: int, groups: FloatArray
-) -> FloatArray:
-    """Cheapest cost of ending in each cell, infinite where nothing does; (R, C).
+    arrays: MoveArrays, inside: BoolArray, place: FloatArray, groups: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Cheapest cost of ending in each cell (R, C), and by heading and what may follow; infinite where nothing does.
 
     Dijkstra over cells, headings and what may follow; each keeps the place of its cheapest way.
 
@@ -26,19 +24,17 @@ def least_costs(
         arrays: the moves.
         inside: the region; (R, C).
         place: of its cells; (3,).
-        headings: that are told apart in a turn.
         groups: number of what may follow each move, the root last; (M + 1,).
     """
     rows, columns = inside.shape
-    count = int(groups.max()) + 1
-    best = np.full((rows * columns, headings * count), np.inf)
+    count = groups.max() + 1
+    best = np.full((rows, columns, HEADINGS * count), np.inf)
     out = np.full((rows, columns), np.inf)
     heap = [(0.0, 0.0, 0.0, 0.0, len(arrays.moves))]
     while len(heap) > 0:
         cost, x, y, heading, before = heapq.heappop(heap)
         row, column = cell_of(x, y, place)
-        part = math.floor(heading / _TURN * headings + 0.5) % headings * count + int(groups[before])
-        if cost > best[row * columns + column, part]:
+        if cost > best[row, column, part_of(heading, groups[before], count)]:
             continue
         out[row, column] = min(out[row, column], cost)
         cosine, sine = math.cos(heading), math.sin(heading)
@@ -50,8 +46,8 @@ def least_costs(
             i, j = cell_of(to_x, to_y, place)
             if i < 0 or j < 0 or i >= rows or j >= columns or not inside[i, j]:
                 continue
-            part = math.floor(turned / _TURN * headings + 0.5) % headings * count + int(groups[move])
-            if total < best[i * columns + j, part]:
-                best[i * columns + j, part] = total
+            part = part_of(turned, groups[move], count)
+            if total < best[i, j, part]:
+                best[i, j, part] = total
                 heapq.heappush(heap, (total, to_x, to_y, turned, move))
-    return out
+    return out, best

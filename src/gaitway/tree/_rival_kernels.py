@@ -86,7 +86,8 @@ def distances(points: Single) -> Single:
 def least_dispersion(apart: Single, count: int) -> IntArray:
     """Paths, each the one after which the farthest path is nearest to those chosen; (count,).
 
-    Paths that are farthest from those chosen are looked at first, so that most candidates are given up at once.
+    Of equals, the one that is farthest from those chosen. Paths that are farthest from them are looked at first, so
+    that most candidates are given up at once.
 
     Args:
         apart: distance of each pair; (L, L).
@@ -106,15 +107,10 @@ def least_dispersion(apart: Single, count: int) -> IntArray:
                 if near[path] <= worst:
                     break
                 worst = max(worst, min(near[path], apart[candidate, path]))
-                if worst >= least:
+                if worst > least:
                     break
-            if worst < least:
+            if worst < least or (worst == least and near[candidate] > near[best]):
                 best, least = candidate, worst
-        if best < 0:  # all that are left are as good
-            for candidate in range(total):
-                if not taken[candidate]:
-                    best = candidate
-                    break
         out[step], taken[best] = best, True
         for path in range(total):
             near[path] = min(near[path], apart[best, path])

@@ -11,7 +11,7 @@ import scipy
 from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.errors import TreeError
 from gaitway.tree import _growing_kernels as kernels
-from gaitway.tree._growing_kernels import Growth, MoveArrays
+from gaitway.tree._growing_kernels import Bound, Growth, MoveArrays
 from gaitway.tree._least_kernels import least_costs
 from gaitway.tree.model import MOST_LEVELS, MOST_NODES, NODE_BYTES, Tree, compact
 from gaitway.tree.moves import Moves
@@ -25,8 +25,8 @@ _SLACK = 0.5
 """What a way may cost beyond that."""
 _CHUNK, _TRIES = 65_536, 20
 """Samples that are drawn at a time, and how many there may be for each node of the budget."""
-_HEADINGS = 16
-"""That are told apart in a turn where costs of cells are compared."""
+_SAME = 1e-6
+"""Costs that differ by less are the same."""
 
 
 @dataclass(frozen=True)
@@ -144,16 +144,15 @@ def diverse_tree(
     arrays, place = move_arrays(moves, region), region.place
     growth = _growth(region, budget.nodes, by_frequencies)
     _plant(growth, place)
-    least = np.zeros(region.inside.shape) if stretch is None else _least(moves, region, arrays)
-    bound = read_only(np.array([0.0, np.inf] if stretch is None else [stretch, _SLACK]))
+    bound = _bound(moves, region, arrays, stretch)
     rng = np.random.default_rng(seed)
     more, tries = True, 0
     while more and tries < max(_TRIES * budget.nodes, _CHUNK):
         samples = region.points(rng, _CHUNK)
         tries += _CHUNK
         more = kernels.grow_diverse(
-            read_only(samples), budget.nodes, levels, arrays, region.inside, place, len(region), read_only(least),
-            bound, by_frequencies, growth,
+            read_only(samples), budget.nodes, levels, arrays, region.inside, place, len(region), bound,
+            by_frequencies, growth,
         )  # fmt: skip
     return _finished(moves, region, growth, budget)
 
@@ -204,21 +203,22 @@ def move_arrays(moves: Moves, region: Region) -> MoveArrays:
                       read_only(starts), read_only(points))  # fmt: skip
 
 
-def _least(moves: Moves, region: Region, arrays: MoveArrays) -> FloatArray:
-    """Cheapest cost of ending about each cell; (rows, columns)."""
-    starts = moves.follower_starts
+def _bound(moves: Moves, region: Region, arrays: MoveArrays, stretch: float | None) -> Bound:
+    """What ways may cost; no bound without a stretch."""
+    starts, (rows, columns) = moves.follower_starts, region.inside.shape
     lists = [tuple(moves.followers[starts[m] : starts[m + 1]].tolist()) for m in range(len(moves) + 1)]
     kinds = list(dict.fromkeys(lists))
-    groups = read_only(np.array([float(kinds.index(some)) for some in lists]))
-    (rows, columns), (x, y, rate) = region.inside.shape, region.place.tolist()
-    # blocks of two by two cells: where a way ends within them is of no account
-    padded = np.pad(region.inside, ((0, rows % 2), (0, columns % 2)))
-    blocks = padded.reshape(-(-rows // 2), 2, -(-columns // 2), 2).any(axis=(1, 3))
-    raw = least_costs(arrays, read_only(np.asarray(blocks)), read_only(np.array([x, y, 0.5 * rate])), _HEADINGS, groups)
-    # what no way of the search ends in may still be got to; so may what one does, at its cost
-    around = np.where(np.isfinite(raw), raw, scipy.ndimage.minimum_filter(raw, 3, mode="nearest"))
-    out: FloatArray = around.repeat(2, axis=0).repeat(2, axis=1)[:rows, :columns]
-    return out
+    groups = read_only(np.array([kinds.index(some) for some in lists]))
+    high, wide = -(-rows // 2), -(-columns // 2)
+    if stretch is None:
+        nothing = read_only(np.zeros((high, wide)))
+        return Bound(nothing, read_only(np.zeros((1, 1, 1))), groups, read_only(np.array([0.0, np.inf, 0.0])))
+    (x, y, rate), padded = region.place.tolist(), np.pad(region.inside, ((0, rows % 2), (0, columns % 2)))
+    blocks = np.asarray(padded.reshape(high, 2, wide, 2).any(axis=(1, 3)))
+    least, by_heading = least_costs(arrays, read_only(blocks), read_only(np.array([x, y, 0.5 * rate])), groups)
+    # what no way of the search ends in may still be got to
+    least = np.where(np.isfinite(least), least, scipy.ndimage.minimum_filter(least, 3, mode="nearest"))
+    return Bound(read_only(least), read_only(by_heading), groups, read_only(np.array([stretch, _SLACK, _SAME])))
 
 
 def _by_level(

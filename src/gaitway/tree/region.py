@@ -101,11 +101,11 @@ def _check_length(name: str, value: float) -> None:
 
 
 def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
-    """Whole cells around a box, such that the origin is a corner of cells."""
+    """Whole cells around a box. The origin is the middle of a cell, so that who goes straight is not between two."""
     _check_length("cell", cell)
-    first, last = np.floor(low / cell).astype(int), np.ceil(high / cell).astype(int)
+    first, last = np.floor(low / cell + 0.5).astype(int), np.ceil(high / cell + 0.5).astype(int)
     columns, rows = (int(n) for n in np.maximum(last - first, 1))
-    return GridSpec((float(first[0]) * cell, float(first[1]) * cell), cell, (rows, columns))
+    return GridSpec(((float(first[0]) - 0.5) * cell, (float(first[1]) - 0.5) * cell), cell, (rows, columns))
 
 
 def _middles(spec: GridSpec) -> tuple[FloatArray, FloatArray]:
