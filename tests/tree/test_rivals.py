@@ -7,7 +7,7 @@ import pytest
 
 from gaitway.errors import TreeError
 from gaitway.tree import _rival_kernels as kernels
-from gaitway.tree.growing import Budget, coverage, exhaustive_tree
+from gaitway.tree.growing import Budget, exhaustive_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.rivals import RIVALS, inclusion_exclusion_tree, survivable_tree
 from search_twin import WALKER, small_table
@@ -97,10 +97,12 @@ def test_grown_cells() -> None:
     assert (out == twin).all()
 
 
-def test_dispersion_spreads_better_than_chance() -> None:
-    spread = coverage(RIVALS["Green and Kelly"](WHOLE, Budget(60)))[1]
-    first = coverage(RIVALS["Branicky et al. I-E"](WHOLE, Budget(60)))[1]
-    assert spread < first
+def test_dispersion_is_less_than_by_chance() -> None:
+    rng = np.random.default_rng(0)
+    apart = kernels.distances(rng.normal(size=(200, 6, 2)).astype(np.float32))
+    chosen = apart[kernels.least_dispersion(apart, 20)].min(axis=0).max()
+    others = [apart[rng.choice(200, 20, replace=False)].min(axis=0).max() for _ in range(50)]
+    assert chosen < min(others)
 
 
 def test_refusals() -> None:
