@@ -163,37 +163,44 @@ def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: i
 
 
 @kernel(inner=True)
-def nearest(x: float, y: float, growth: Growth, place: FloatArray, arrays: MoveArrays) -> int:
-    """The node nearest to a point of those that may still grow, or -1; nodes that cannot are taken off their cell.
+def nearest(x: float, y: float, growth: Growth, place: FloatArray) -> int:
+    """The node nearest to a point of those that may still grow, the first of equals, or -1.
 
     Rings of cells around the point, until no farther one can hold a nearer node.
     """
     rows, columns = growth.heads.shape
     row, column = cell_of(x, y, place)
     side = 1.0 / place[2]
+    across, along = (y - place[1]) * place[2] - row, (x - place[0]) * place[2] - column
+    margin = min(min(across, 1.0 - across), min(along, 1.0 - along))
     best, least = -1, np.inf
     for ring in range(max(rows, columns) + 1):
-        if best >= 0 and least <= ((ring - 1) * side) ** 2 and ring > 0:
+        if best >= 0 and ring > 0 and least < ((ring - 1 + margin) * side) ** 2:
             break
         for i in range(max(row - ring, 0), min(row + ring, rows - 1) + 1):
             step = 1 if i == row - ring or i == row + ring else max(2 * ring, 1)
             for j in range(column - ring, column + ring + 1, step):
-                if j < 0 or j >= columns:
-                    continue
-                before, node = -1, growth.heads[i, j]
-                while node >= 0:
-                    if full(node, growth, arrays):
-                        if before < 0:
-                            growth.heads[i, j] = growth.following[node]
-                        else:
-                            growth.following[before] = growth.following[node]
-                    else:
+                if 0 <= j < columns:
+                    node = growth.heads[i, j]
+                    while node >= 0:
                         away = (growth.poses[node, 0] - x) ** 2 + (growth.poses[node, 1] - y) ** 2
                         if away < least or (away == least and node < best):
                             best, least = node, away
-                        before = node
-                    node = growth.following[node]
+                        node = growth.following[node]
     return best
+
+
+@kernel(inner=True)
+def take_off(node: int, growth: Growth, place: FloatArray) -> None:
+    """Take a node that can grow no more off the list of its cell."""
+    row, column = cell_of(growth.poses[node, 0], growth.poses[node, 1], place)
+    if growth.heads[row, column] == node:
+        growth.heads[row, column] = growth.following[node]
+        return
+    before = growth.heads[row, column]
+    while growth.following[before] != node:
+        before = growth.following[before]
+    growth.following[before] = growth.following[node]
 
 
 @kernel(inner=True)
@@ -242,7 +249,7 @@ def add(
     poses[number, 3] = poses[node, 3] + arrays.moves[move, 3]
     growth.parents[number], growth.actions[number] = node, move
     growth.depths[number] = growth.depths[node] + 1
-    if expandable:
+    if expandable and not full(number, growth, arrays):
         row, column = cell_of(poses[number, 0], poses[number, 1], place)
         growth.following[number] = growth.heads[row, column]
         growth.heads[row, column] = number
@@ -293,7 +300,7 @@ def grow_diverse(
     for k in range(len(samples)):
         if growth.numbers[NODES] >= nodes:
             return False
-        node = nearest(samples[k, 0], samples[k, 1], growth, place, arrays)
+        node = nearest(samples[k, 0], samples[k, 1], growth, place)
         if node < 0:
             return False
         growth.numbers[TRIED] += 1
@@ -319,6 +326,8 @@ def grow_diverse(
             count = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
             count_cells(cells, count, growth, by_frequencies)
             add(node, best, move, arrays, place, growth, growth.depths[node] + 1 < levels)
+        if full(node, growth, arrays):
+            take_off(node, growth, place)
     return bool(growth.numbers[NODES] < nodes)
 
 

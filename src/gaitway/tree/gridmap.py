@@ -94,11 +94,11 @@ class GoalMap:
         order = np.lexsort((np.arange(len(tree)), tree.prices)).astype(np.int32)
         starts, nodes = kernels.goal_lists(
             read_only(tree.points),
-            read_only(order),
+            order,
             *spec.shape,
             *spec.origin,
             cell,
-            0.5 * overlap,  # type: ignore[type-var]
+            0.5 * overlap,
         )
         for array in (starts, nodes):
             array.setflags(write=False)

@@ -208,7 +208,8 @@ def _bound(moves: Moves, region: Region, arrays: MoveArrays, stretch: float | No
     starts, (rows, columns) = moves.follower_starts, region.inside.shape
     lists = [tuple(moves.followers[starts[m] : starts[m + 1]].tolist()) for m in range(len(moves) + 1)]
     kinds = list(dict.fromkeys(lists))
-    groups = read_only(np.array([kinds.index(some) for some in lists]))
+    groups: IntArray = np.array([kinds.index(some) for some in lists], dtype=np.int64)
+    groups = read_only(groups)
     high, wide = -(-rows // 2), -(-columns // 2)
     if stretch is None:
         nothing = read_only(np.zeros((high, wide)))

@@ -44,7 +44,7 @@ def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int 
     """
     leaves = _leaves(candidates, seed, most)
     points = _points(candidates, leaves)
-    order = kernels.least_dispersion(kernels.distances(read_only(points)), min(budget.nodes, len(leaves)))
+    order = kernels.least_dispersion(kernels.distances(points), min(budget.nodes, len(leaves)))
     return _chosen(candidates, leaves[order], budget)
 
 
