@@ -72,13 +72,13 @@ class Growth(NamedTuple):
     """See `NODES` and the others; (5,)."""
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def cell_of(x: float, y: float, place: FloatArray) -> tuple[int, int]:
     """Row and column of a point."""
     return math.floor((y - place[1]) * place[2]), math.floor((x - place[0]) * place[2])
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def trace(
     pose: FloatArray, node: int, move: int, arrays: MoveArrays, inside: BoolArray, place: FloatArray, growth: Growth,
     cells: IntArray,
@@ -100,10 +100,13 @@ def trace(
     stamp = growth.numbers[TRACES]
     x, y = pose[node, 0], pose[node, 1]
     cosine, sine = math.cos(pose[node, 2]), math.sin(pose[node, 2])
-    found = 0
+    found, last_row, last_column = 0, -2, -2
     for k in range(arrays.point_starts[move], arrays.point_starts[move + 1]):
         along, across = arrays.points[k, 0], arrays.points[k, 1]
         row, column = cell_of(x + cosine * along - sine * across, y + sine * along + cosine * across, place)
+        if row == last_row and column == last_column:
+            continue
+        last_row, last_column = row, column
         if row < 0 or column < 0 or row >= rows or column >= columns or not inside[row, column]:
             return -1
         if growth.seen[row, column] != stamp:
@@ -113,7 +116,7 @@ def trace(
     return found
 
 
-@kernel
+@kernel(borrows=True)
 def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: int) -> float:
     """What one more in each of some cells does to the density: that is the sum of squares less that of the mean.
 
@@ -129,7 +132,7 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
     return float(more - count * (2.0 * growth.numbers[TOTAL] + count) / region)
 
 
-@kernel
+@kernel(borrows=True)
 def density_of(frequencies: IntArray, total: int, region: int) -> float:
     """Formula 4.1 by how many cells have each count."""
     mean, out = total / region, 0.0
@@ -142,7 +145,7 @@ def density_of(frequencies: IntArray, total: int, region: int) -> float:
     return out
 
 
-@kernel
+@kernel(borrows=True)
 def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
     """Move cells to the next count (by = 1), or back (by = -1), in the frequencies alone."""
     columns = growth.counts.shape[1]
@@ -152,7 +155,7 @@ def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
         growth.frequencies[value + 1] += by
 
 
-@kernel
+@kernel(borrows=True)
 def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: int) -> float:
     """As `change_in_closed_form`, in the thesis's way."""
     before = density_of(growth.frequencies, growth.numbers[TOTAL], region)
@@ -162,7 +165,7 @@ def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: i
     return after - before
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def nearest(x: float, y: float, growth: Growth, place: FloatArray) -> int:
     """The node nearest to a point of those that may still grow, the first of equals, or -1.
 
@@ -172,7 +175,7 @@ def nearest(x: float, y: float, growth: Growth, place: FloatArray) -> int:
     row, column = cell_of(x, y, place)
     side = 1.0 / place[2]
     across, along = (y - place[1]) * place[2] - row, (x - place[0]) * place[2] - column
-    margin = min(min(across, 1.0 - across), min(along, 1.0 - along))
+    margin = min(across, 1.0 - across, along, 1.0 - along)
     best, least = -1, np.inf
     for ring in range(max(rows, columns) + 1):
         if best >= 0 and ring > 0 and least < ((ring - 1 + margin) * side) ** 2:
@@ -190,7 +193,7 @@ def nearest(x: float, y: float, growth: Growth, place: FloatArray) -> int:
     return best
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def take_off(node: int, growth: Growth, place: FloatArray) -> None:
     """Take a node that can grow no more off the list of its cell."""
     row, column = cell_of(growth.poses[node, 0], growth.poses[node, 1], place)
@@ -203,7 +206,7 @@ def take_off(node: int, growth: Growth, place: FloatArray) -> None:
     growth.following[before] = growth.following[node]
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def full(node: int, growth: Growth, arrays: MoveArrays) -> bool:
     """Whether a node has all followers that it can have."""
     move = len(arrays.moves) if node == 0 else np.int64(growth.actions[node])
@@ -212,7 +215,7 @@ def full(node: int, growth: Growth, arrays: MoveArrays) -> bool:
     return bool(growth.used[node] == every)
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def too_dear(node: int, move: int, growth: Growth, arrays: MoveArrays, place: FloatArray, bound: Bound) -> bool:
     """Whether a move ends where one can get for much less, and it is not the cheapest way to get there facing so."""
     cosine, sine = math.cos(growth.poses[node, 2]), math.sin(growth.poses[node, 2])
@@ -223,17 +226,19 @@ def too_dear(node: int, move: int, growth: Growth, arrays: MoveArrays, place: Fl
     cost = growth.poses[node, 3] + arrays.moves[move, 3]
     if cost <= bound.stretch[0] * bound.least[row // 2, column // 2] + bound.stretch[1]:
         return False
-    part = part_of(growth.poses[node, 2] + arrays.moves[move, 2], bound.groups[move], bound.groups.max() + 1)
+    part = part_of(
+        growth.poses[node, 2] + arrays.moves[move, 2], bound.groups[move], bound.by_heading.shape[2] // HEADINGS
+    )
     return bool(cost > bound.by_heading[row // 2, column // 2, part] + bound.stretch[2])
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def part_of(heading: float, group: int, groups: int) -> int:
     """Number of a heading and what may follow, see `Bound`."""
     return math.floor(heading / _TURN * HEADINGS + 0.5) % HEADINGS * groups + group
 
 
-@kernel(inner=True)
+@kernel(borrows=True, inner=True)
 def add(
     node: int, slot: int, move: int, arrays: MoveArrays, place: FloatArray, growth: Growth, expandable: bool
 ) -> int:
@@ -256,7 +261,7 @@ def add(
     return number
 
 
-@kernel
+@kernel(borrows=True)
 def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: bool) -> None:
     """One more in each of some cells."""
     columns = growth.counts.shape[1]
@@ -269,7 +274,7 @@ def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: boo
     growth.numbers[TOTAL] += count
 
 
-@kernel
+@kernel(borrows=True)
 def grow_diverse(
     samples: FloatArray,
     nodes: int,
@@ -281,6 +286,7 @@ def grow_diverse(
     bound: Bound,
     by_frequencies: bool,
     growth: Growth,
+    cells: IntArray,
 ) -> bool:
     """Algorithm 2: one node for each sample at most, until there are enough. Whether more samples may add more.
 
@@ -295,8 +301,8 @@ def grow_diverse(
         bound: on costs.
         by_frequencies: whether to compute densities in the thesis's way.
         growth: the tree.
+        cells: memory for as many cells as there are points.
     """
-    cells = np.zeros(len(arrays.points), np.int64)
     for k in range(len(samples)):
         if growth.numbers[NODES] >= nodes:
             return False

@@ -146,13 +146,13 @@ def diverse_tree(
     _plant(growth, place)
     bound = _bound(moves, region, arrays, stretch)
     rng = np.random.default_rng(seed)
-    more, tries = True, 0
+    more, tries, cells = True, 0, np.zeros(len(arrays.points), np.int64)
     while more and tries < max(_TRIES * budget.nodes, _CHUNK):
         samples = region.points(rng, _CHUNK)
         tries += _CHUNK
         more = kernels.grow_diverse(
             read_only(samples), budget.nodes, levels, arrays, region.inside, place, len(region), bound,
-            by_frequencies, growth,
+            by_frequencies, growth, cells,
         )  # fmt: skip
     return _finished(moves, region, growth, budget)
 
