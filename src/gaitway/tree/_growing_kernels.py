@@ -14,8 +14,8 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray
 HEADINGS = 16
 """That are told apart in a turn where costs are compared."""
 _TURN = 2.0 * math.pi
-NODES, TRACES, TOTAL, SQUARES, TRIED = range(5)
-"""Numbers of a growth: nodes, traces so far, sum of all counts, sum of their squares, samples used."""
+NODES, TRACES, TOTAL = range(3)
+"""Numbers of a growth: nodes, traces so far, sum of all counts."""
 
 
 class MoveArrays(NamedTuple):
@@ -69,7 +69,7 @@ class Growth(NamedTuple):
     frequencies: IntArray
     """How many cells of the region have each count; grows with the counts up to (F,)."""
     numbers: IntArray
-    """See `NODES` and the others; (5,)."""
+    """See `NODES` and the others; (3,)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -269,7 +269,6 @@ def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: boo
         shift(cells, count, growth, 1)
     for k in range(count):
         row, column = cells[k] // columns, cells[k] % columns
-        growth.numbers[SQUARES] += 2 * growth.counts[row, column] + 1
         growth.counts[row, column] += 1
     growth.numbers[TOTAL] += count
 
@@ -309,7 +308,6 @@ def grow_diverse(
         node = nearest(samples[k, 0], samples[k, 1], growth, place)
         if node < 0:
             return False
-        growth.numbers[TRIED] += 1
         before = len(arrays.moves) if node == 0 else np.int64(growth.actions[node])
         first, best, lowest = arrays.follower_starts[before], -1, np.inf
         for slot in range(arrays.follower_starts[before + 1] - first):

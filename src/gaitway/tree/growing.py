@@ -257,7 +257,7 @@ def _growth(region: Region, nodes: int, by_frequencies: bool) -> Growth:
         parents=np.zeros(nodes, np.int32), actions=np.zeros(nodes, np.uint8), poses=np.zeros((nodes, 4)),
         depths=np.zeros(nodes, np.uint8), used=np.zeros(nodes, np.uint64), following=np.full(nodes, -1, np.int32),
         heads=np.full((rows, columns), -1, np.int32), counts=np.zeros((rows, columns), np.int64),
-        seen=np.zeros((rows, columns), np.int64), frequencies=frequencies, numbers=np.zeros(5, np.int64),
+        seen=np.zeros((rows, columns), np.int64), frequencies=frequencies, numbers=np.zeros(3, np.int64),
     )  # fmt: skip
 
 
