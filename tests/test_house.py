@@ -20,6 +20,7 @@ FLOORS = (
     ("library",),
     ("scene", "take"),
     ("behavior",),
+    ("tree",),
     ("render",),
     ("audit", "export"),
     ("planning",),
@@ -28,7 +29,22 @@ FLOORS = (
     ("__main__", "__init__"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-ROOMS = ("motion", "world", "library", "scene", "take", "behavior", "render", "audit", "export", "papers", "bench")
+ROOMS = (
+    *(
+        "motion",
+        "world",
+        "library",
+        "scene",
+        "take",
+        "behavior",
+        "tree",
+        "render",
+        "audit",
+        "export",
+        "papers",
+        "bench",
+    ),
+)
 """Packages with public names of their own."""
 MODULES = sorted(SOURCE.rglob("*.py"))
 

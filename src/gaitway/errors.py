@@ -36,6 +36,10 @@ class PlanError(GaitwayError):
     """A scene for which nothing at all can be planned."""
 
 
+class TreeError(GaitwayError):
+    """A search tree that cannot be grown or does not go with its library, or a region without room for one."""
+
+
 class TakeError(GaitwayError):
     """A take whose tables do not fit together, or a character or time that it does not have."""
 

@@ -1,0 +1,22 @@
+"""Precomputed search trees: motion grown once, for any place and goal (Lau 2009, chapter 4)."""
+
+from gaitway.tree.growing import Budget, coverage, density, diverse_tree, exhaustive_tree, pruned_tree
+from gaitway.tree.model import Tree
+from gaitway.tree.moves import Moves, choose_moves
+from gaitway.tree.region import Region
+from gaitway.tree.storage import load_tree, save_tree
+
+__all__ = [
+    "Budget",
+    "Moves",
+    "Region",
+    "Tree",
+    "choose_moves",
+    "coverage",
+    "density",
+    "diverse_tree",
+    "exhaustive_tree",
+    "load_tree",
+    "pruned_tree",
+    "save_tree",
+]

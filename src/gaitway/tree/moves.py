@@ -1,0 +1,150 @@
+"""What a tree is grown of: some of a library's actions, and which may follow which."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from gaitway.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.behavior.search import TIME_WEIGHT
+from gaitway.cache import digest
+from gaitway.errors import TreeError
+from gaitway.library.actions import ActionTable
+
+MOST_MOVES = 255
+"""A node keeps its move in one byte."""
+MOST_FOLLOWERS = 64
+"""A node that grows keeps which of its followers it has in one word."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """M actions of a table, from a state on."""
+
+    table: ActionTable
+    actions: IntArray
+    """Rows of the table; (M,)."""
+    root: str
+    """The state that a tree begins in."""
+    costs: FloatArray
+    """Of each move; (M,)."""
+    follower_starts: IntArray
+    """First entry of each move in `followers`, of the root as entry M, and their number at the end; (M + 2,)."""
+    followers: IntArray
+    """Moves that may come after each move."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that nodes depend on, so that a tree is never used with another library."""
+        table, rows = self.table, self.actions
+        kinds = [None if k < 0 else table.kinds[k] for k in table.kind[rows].tolist()]
+        paths = [table.samples[table.sample_starts[a] : table.sample_starts[a + 1]] for a in rows.tolist()]
+        names = [table.clips[a] for a in rows.tolist()]
+        states = [table.states[s] for s in table.end_state[rows].tolist()]
+        return digest(self.root, names, states, kinds, table.moves[rows], table.durations[rows], self.costs,
+                      table.pass_times[rows], self.follower_starts, self.followers, paths)  # fmt: skip
+
+    def points(self, spacing: float) -> tuple[IntArray, FloatArray]:
+        """Places along each move, at most `spacing` apart [m]: first of each and P at the end (M + 1,); (P, 2)."""
+        return _dense([self._path(row) for row in self.actions.tolist()], spacing)
+
+    def middles(self, parts: int = 2) -> FloatArray:
+        """Places in between at equal times [m], the end left out; of a special move its passing (in each part).
+
+        Args:
+            parts: into how many a move is cut; 2 gives the thesis's midtime.
+
+        Returns:
+            (M, parts - 1, 2).
+        """
+        if parts < 2:
+            raise TreeError(f"moves cut into {parts} parts; 2 or more have something in between")
+        table, out = self.table, np.empty((len(self), parts - 1, 2))
+        for move, row in enumerate(self.actions.tolist()):
+            part = slice(table.sample_starts[row], table.sample_starts[row + 1])
+            share = np.arange(1, parts) / parts
+            special = table.kind[row] >= 0
+            times = np.full(parts - 1, table.pass_times[row]) if special else share * table.durations[row]
+            for axis in range(2):
+                out[move, :, axis] = np.interp(times, table.sample_times[part], table.samples[part, axis])
+        return out
+
+    def _path(self, row: int) -> FloatArray:
+        starts = self.table.sample_starts
+        path: FloatArray = self.table.samples[starts[row] : starts[row + 1], :2]
+        return path
+
+
+def choose_moves(
+    table: ActionTable, root: str, behaviors: Collection[str] | None = None, time_weight: float = TIME_WEIGHT
+) -> Moves:
+    """Moves for trees that begin in a state.
+
+    Args:
+        table: actions of a library.
+        root: the state that the character is in, such as "walk".
+        behaviors: names of those to use; without them, all that lead within the state, to a state of rest, from there
+            back, or around in it, but for those that stay where they are or pass special obstacles.
+        time_weight: cost of a second [m/s], as the search has it.
+
+    Raises:
+        LibraryError: if there is no such state or behaviour.
+        TreeError: if nothing can be done in the state, or there are too many moves.
+    """
+    first = table.state(root)
+    if behaviors is None:
+        near = np.flatnonzero(table.rest | (np.arange(len(table.states)) == first))
+        ordinary = ~table.idle & (table.kind < 0)
+        wanted = ordinary & np.isin(table.start_state, near) & np.isin(table.end_state, near)
+    else:
+        wanted = np.isin(table.behavior, [table.index(name) for name in behaviors])
+    rows = np.flatnonzero(wanted)
+    number = {int(row): move for move, row in enumerate(rows)}
+    starts = table.follower_starts
+    after = [table.followers[starts[b] : starts[b + 1]].tolist() for b in table.behavior[rows].tolist()]
+    lists = [[number[a] for a in some if a in number] for some in after]
+    lists.append([move for move, row in enumerate(rows) if table.start_state[row] == first])
+    _check(root, rows, lists)
+    costs = table.costs[rows] + time_weight * table.durations[rows]
+    return Moves(
+        table=table,
+        actions=_whole(rows),
+        root=root,
+        costs=owned(costs, "costs", (len(rows),), error=TreeError),
+        follower_starts=_whole(np.cumsum([0, *map(len, lists)])),
+        followers=_whole([move for some in lists for move in some]),
+    )
+
+
+def _check(root: str, rows: IntArray, lists: list[list[int]]) -> None:
+    if not lists[-1]:
+        raise TreeError(f"no tree begins in state '{root}': none of the behaviours begins there; name others")
+    if len(rows) > MOST_MOVES:
+        raise TreeError(f"{len(rows)} moves for a tree; it can have {MOST_MOVES} at most: name fewer behaviours")
+    if (most := max(map(len, lists))) > MOST_FOLLOWERS:
+        raise TreeError(
+            f"{most} moves may follow one another in a tree, {MOST_FOLLOWERS} at most: name fewer behaviours"
+        )
+
+
+def _dense(paths: list[FloatArray], spacing: float) -> tuple[IntArray, FloatArray]:
+    """Points along polylines, corners included."""
+    out = []
+    for path in paths:
+        parts = [path[:1]]
+        for a, b in pairwise(path):
+            count = max(int(np.ceil(np.hypot(*(b - a)) / spacing)), 1)
+            parts.append(a + np.arange(1, count + 1)[:, None] / count * (b - a))
+        out.append(np.concatenate(parts))
+    return _whole(np.cumsum([0, *map(len, out)])), read_only(np.concatenate(out))
+
+
+def _whole(values: object) -> IntArray:
+    return owned(values, "moves", (None,), np.int64, TreeError)  # type: ignore[arg-type]

@@ -1,0 +1,116 @@
+"""Regions that trees are grown in: any set of square cells in the character's frame, which stands at the origin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import BoolArray, FloatArray, owned
+from gaitway.errors import TreeError
+from gaitway.world.grid import GridSpec
+
+CELL = 0.28
+"""Side of a cell unless told otherwise [m]; the thesis used 14 to 28 cm."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Cells that a tree may cover. The character stands at (0, 0) and faces +X."""
+
+    spec: GridSpec
+    inside: BoolArray
+    """(rows, columns)."""
+
+    def __post_init__(self) -> None:
+        inside = owned(self.inside, "region", self.spec.shape, np.bool_, TreeError)
+        object.__setattr__(self, "inside", inside)
+        if not inside.any():
+            raise TreeError("region has no room: it holds no cell; make it larger or its cells smaller")
+        if not self.holds((0.0, 0.0)):
+            raise TreeError("region has no room at (0, 0), where the character stands; make it include the origin")
+
+    def __len__(self) -> int:
+        """How many cells it has."""
+        return int(self.inside.sum())
+
+    @property
+    def place(self) -> FloatArray:
+        """Lower left corner (x, y) [m] and cells in a metre, for kernels; (3,)."""
+        return owned((*self.spec.origin, 1.0 / self.spec.cell), "place", (3,))
+
+    def holds(self, point: tuple[float, float]) -> bool:
+        """Whether a point is in one of its cells."""
+        (x, y), cell = self.spec.origin, self.spec.cell
+        row, column = math.floor((point[1] - y) / cell), math.floor((point[0] - x) / cell)
+        rows, columns = self.spec.shape
+        return 0 <= row < rows and 0 <= column < columns and bool(self.inside[row, column])
+
+    def points(self, rng: np.random.Generator, count: int) -> FloatArray:
+        """Points all over the region, each as likely as any other; (count, 2)."""
+        rows, columns = np.nonzero(self.inside)
+        chosen = rng.integers(len(rows), size=count)
+        corners = np.column_stack([columns[chosen], rows[chosen]])
+        out: FloatArray = np.asarray(self.spec.origin) + self.spec.cell * (corners + rng.random((count, 2)))
+        return out
+
+    @staticmethod
+    def disc(radius: float, center: tuple[float, float] = (0.0, 0.0), cell: float = CELL) -> Region:
+        """All cells whose middle is in a disc [m]."""
+        _check_length("radius", radius)
+        spec = _spec(np.array(center) - radius, np.array(center) + radius, cell)
+        x, y = _middles(spec)
+        return Region(spec, np.hypot(x - center[0], y - center[1]) <= radius)
+
+    @staticmethod
+    def half_disc(radius: float, cell: float = CELL) -> Region:
+        """What lies ahead of the character within a radius [m], as the thesis draws it, and its own place."""
+        _check_length("radius", radius)
+        spec = _spec(np.array([-cell, -radius]), np.array([radius, radius]), cell)
+        x, y = _middles(spec)
+        return Region(spec, (np.hypot(x, y) <= radius) & (x > -cell))
+
+    @staticmethod
+    def polygon(points: npt.ArrayLike, cell: float = CELL) -> Region:
+        """All cells whose middle is inside a polygon, by the even-odd rule; corners (P, 2) in metres."""
+        corners: FloatArray = owned(points, "polygon", (None, 2), error=TreeError)
+        if len(corners) < 3:
+            raise TreeError(f"polygon of {len(corners)} points; give three or more")
+        spec = _spec(corners.min(axis=0), corners.max(axis=0), cell)
+        x, y = _middles(spec)
+        inside = np.zeros(spec.shape, np.bool_)
+        for (ax, ay), (bx, by) in zip(np.roll(corners, 1, axis=0), corners, strict=True):
+            if ay != by:
+                inside ^= ((ay > y) != (by > y)) & (x < ax + (y - ay) * (bx - ax) / (by - ay))
+        return Region(spec, inside)
+
+    @staticmethod
+    def mask(inside: npt.ArrayLike, origin: tuple[float, float], cell: float = CELL) -> Region:
+        """Of any cells: (rows along y, columns along x), with the lower left corner at `origin` [m]."""
+        cells = np.asarray(inside, dtype=np.bool_)
+        if cells.ndim != 2 or not cells.size:
+            raise TreeError(f"region mask has shape {cells.shape}; give rows and columns")
+        return Region(GridSpec(origin, cell, (cells.shape[0], cells.shape[1])), cells)
+
+
+def _check_length(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0.0):
+        raise TreeError(f"{name} {value} of a region must be a length above 0")
+
+
+def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
+    """Whole cells around a box. The origin is the middle of a cell, so that who goes straight is not between two."""
+    _check_length("cell", cell)
+    first, last = np.floor(low / cell + 0.5).astype(int), np.ceil(high / cell + 0.5).astype(int)
+    columns, rows = (int(n) for n in np.maximum(last - first, 1))
+    return GridSpec(((float(first[0]) - 0.5) * cell, (float(first[1]) - 0.5) * cell), cell, (rows, columns))
+
+
+def _middles(spec: GridSpec) -> tuple[FloatArray, FloatArray]:
+    """Middles of cells: x (1, columns) and y (rows, 1) [m]."""
+    rows, columns = spec.shape
+    x: FloatArray = spec.origin[0] + spec.cell * (np.arange(columns, dtype=np.float64) + 0.5)
+    y: FloatArray = spec.origin[1] + spec.cell * (np.arange(rows, dtype=np.float64) + 0.5)
+    return x[None, :], y[:, None]

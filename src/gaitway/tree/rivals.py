@@ -1,0 +1,183 @@
+"""Other ways to choose the paths of a tree, for comparison (Lau 2009, chapter 4.7.2).
+
+All of them choose from paths that are there already: those of an exhaustive tree of few levels. They end when the nodes
+of the chosen paths, each counted once, are as many as asked for; the last path is cut off there. The papers that they
+come from were not at hand: what each of them weighs is said with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.errors import TreeError
+from gaitway.tree import _rival_kernels as kernels
+from gaitway.tree.growing import Budget
+from gaitway.tree.model import Tree, compact
+
+CANDIDATES = 3000
+"""Most paths to choose from: a table of the distances of all pairs is kept."""
+BLOCKED = 0.02
+"""Share of the cells that is occupied, where survival is computed."""
+OBSTACLE = 0.5
+"""Radius of the obstacles that paths are to survive [m]."""
+_PER_MOVE = 4
+"""Points of a move at which paths are compared."""
+
+Rival = Callable[..., Tree]
+
+
+def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES) -> Tree:
+    """Each path is the one that makes the dispersion least (Green and Kelly).
+
+    The dispersion is the distance of the candidate that is farthest from all that are chosen; two paths are as far
+    apart as the points are on average that they pass at the same share of the same move.
+
+    Args:
+        candidates: an exhaustive tree.
+        budget: nodes to choose.
+        seed: of the choice among too many candidates.
+        most: candidates; of more, some are taken by chance.
+    """
+    leaves = _leaves(candidates, seed, most)
+    points = _points(candidates, leaves)
+    order = kernels.least_dispersion(kernels.distances(points), min(budget.nodes, len(leaves)))
+    return _chosen(candidates, leaves[order], budget)
+
+
+def inner_product_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES) -> Tree:
+    """Each path is the one that shares the fewest cells with those chosen before (Branicky, Knepper and Kuffner).
+
+    A path is a vector with a one for each cell that it goes through; the sum of its inner products with those chosen is
+    to be least. Short paths share little, and come first.
+
+    Args:
+        candidates: an exhaustive tree.
+        budget: nodes to choose.
+        seed: of the choice among too many candidates.
+        most: candidates; of more, some are taken by chance.
+    """
+    leaves = _leaves(candidates, seed, most)
+    order = kernels.least_shared(read_only(_cells(candidates, leaves)), min(budget.nodes, len(leaves)))
+    return _chosen(candidates, leaves[order], budget)
+
+
+def inclusion_exclusion_tree(
+    candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES, blocked: float = BLOCKED
+) -> Tree:
+    """Each path is the one that adds most to the likelihood that some path is free (Branicky, Knepper and Kuffner).
+
+    Cells are occupied by chance, each for itself, so that all of some paths are free with a likelihood that depends on
+    the cells that they go through together. The sum of inclusion and exclusion ends with pairs; once many paths are
+    chosen the pairs prevail, and with them long paths.
+
+    Args:
+        candidates: an exhaustive tree.
+        budget: nodes to choose.
+        seed: of the choice among too many candidates.
+        most: candidates; of more, some are taken by chance.
+        blocked: share of the cells that is occupied.
+    """
+    if not 0.0 < blocked < 1.0:
+        raise TreeError(f"share {blocked} of occupied cells; it must be between 0 and 1")
+    leaves = _leaves(candidates, seed, most)
+    cells = read_only(_cells(candidates, leaves))
+    order = kernels.most_likely_free(cells, 1.0 - blocked, min(budget.nodes, len(leaves)))
+    return _chosen(candidates, leaves[order], budget)
+
+
+def survivable_tree(
+    candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES, radius: float = OBSTACLE
+) -> Tree:
+    """Each path is the one that makes it least likely that one obstacle obstructs many (Erickson and LaValle).
+
+    An obstacle is a disc that lies anywhere in the region; it obstructs the paths that go through it. The mean over all
+    places of the squared number of obstructed paths is to grow least for each place at which the new path is
+    obstructed, so that long paths are not held against.
+
+    Args:
+        candidates: an exhaustive tree.
+        budget: nodes to choose.
+        seed: of the choice among too many candidates.
+        most: candidates; of more, some are taken by chance.
+        radius: of the obstacle [m].
+    """
+    if not radius > 0.0:
+        raise TreeError(f"obstacle of radius {radius} m; it must be above 0")
+    leaves = _leaves(candidates, seed, most)
+    cells = kernels.grown(read_only(_cells(candidates, leaves)), candidates.region.spec.shape[0],
+                          candidates.region.spec.shape[1], radius / candidates.region.spec.cell)  # fmt: skip
+    order = kernels.least_obstructed(read_only(cells), min(budget.nodes, len(leaves)))
+    return _chosen(candidates, leaves[order], budget)
+
+
+RIVALS: dict[str, Rival] = {
+    "Green and Kelly": green_kelly_tree,
+    "Branicky et al. I-P": inner_product_tree,
+    "Branicky et al. I-E": inclusion_exclusion_tree,
+    "Erickson and LaValle": survivable_tree,
+}
+"""By name, all called with candidates and a budget."""
+
+
+def _leaves(tree: Tree, seed: int, most: int) -> IntArray:
+    """Nodes without children on the deepest level, or some of them."""
+    if len(tree) < 2:
+        raise TreeError("a tree of its root alone has no paths to choose from")
+    depths = tree.depths
+    leaves: IntArray = np.flatnonzero(depths == depths.max())
+    if len(leaves) > most:
+        leaves = np.sort(np.random.default_rng(seed).choice(leaves, most, replace=False))
+    return leaves
+
+
+def _paths(tree: Tree, leaves: IntArray) -> IntArray:
+    """Nodes from below the root to each leaf, all equally deep; (L, depth)."""
+    out, nodes, parents = [], leaves, tree.parents
+    for _ in range(int(tree.depths.max())):
+        out.append(nodes)
+        nodes = parents[nodes]
+    return np.stack(out[::-1], axis=1)
+
+
+def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
+    """Places along each path, the same number in each move [m]; (L, K, 2)."""
+    middles = tree.moves.middles(_PER_MOVE)
+    ends = tree.moves.table.moves[tree.moves.actions][:, None, :2]
+    within = np.concatenate([middles, ends], axis=1)
+    paths, poses = _paths(tree, leaves), tree.unfold().poses
+    starts, moves = poses[tree.parents[paths]], within[tree.actions[paths]]
+    c, s = np.cos(starts[..., 2])[..., None], np.sin(starts[..., 2])[..., None]
+    x = starts[..., 0, None] + c * moves[..., 0] - s * moves[..., 1]
+    y = starts[..., 1, None] + s * moves[..., 0] + c * moves[..., 1]
+    return np.stack([x, y], axis=-1).reshape(len(leaves), -1, 2).astype(np.float32)
+
+
+def _cells(tree: Tree, leaves: IntArray) -> BoolArray:
+    """Cells of the region's grid that each path goes through; (L, rows * columns)."""
+    paths, poses = _paths(tree, leaves), tree.unfold().poses
+    starts, points = tree.moves.points(0.5 * tree.region.spec.cell)
+    (left, low), cell, (rows, columns) = tree.region.spec.origin, tree.region.spec.cell, tree.region.spec.shape
+    place: FloatArray = np.array([left, low, 1.0 / cell])
+    return kernels.cells_of_paths(
+        read_only(paths), read_only(tree.parents), read_only(tree.actions), read_only(poses), starts, points,
+        read_only(place), rows, columns,
+    )  # fmt: skip
+
+
+def _chosen(tree: Tree, leaves: IntArray, budget: Budget) -> Tree:
+    """The part of a tree that leads to leaves, in their order, up to a number of nodes."""
+    kept = np.zeros(len(tree), np.bool_)
+    kept[0], count = True, 1
+    for path in (tree.path(int(leaf)) for leaf in leaves):
+        for node in path.tolist():
+            if not kept[node] and count < budget.nodes:
+                kept[node] = True
+                count += 1
+    numbers = np.cumsum(kept) - 1
+    parents = numbers[tree.parents[kept]].astype(np.int32)
+    parents[0] = -1
+    return compact(tree.moves, tree.region, parents, (tree.links[kept] & 255).astype(np.uint8))
