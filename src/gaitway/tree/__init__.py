@@ -1,5 +1,6 @@
 """Precomputed search trees: motion grown once, for any place and goal (Lau 2009, chapter 4)."""
 
+from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.growing import Budget, coverage, density, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves, choose_moves
@@ -8,6 +9,7 @@ from gaitway.tree.storage import load_tree, save_tree
 
 __all__ = [
     "Budget",
+    "Forest",
     "Moves",
     "Region",
     "Tree",
@@ -16,6 +18,7 @@ __all__ = [
     "density",
     "diverse_tree",
     "exhaustive_tree",
+    "grow_forest",
     "load_tree",
     "pruned_tree",
     "save_tree",

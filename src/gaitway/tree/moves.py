@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.arrays import FloatArray, IntArray, owned, read_only
-from gaitway.behavior.search import TIME_WEIGHT
+from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.cache import digest
 from gaitway.errors import TreeError
 from gaitway.library.actions import ActionTable
+from gaitway.tree.repertoire import usual_behaviors
 
 MOST_MOVES = 255
 """A node keeps its move in one byte."""
@@ -83,29 +84,28 @@ class Moves:
 
 
 def choose_moves(
-    table: ActionTable, root: str, behaviors: Collection[str] | None = None, time_weight: float = TIME_WEIGHT
+    table: ActionTable,
+    root: str,
+    behaviors: Collection[str] | None = None,
+    time_weight: float = TIME_WEIGHT,
+    kinds: Collection[str] = (),
 ) -> Moves:
     """Moves for trees that begin in a state.
 
     Args:
         table: actions of a library.
         root: the state that the character is in, such as "walk".
-        behaviors: names of those to use; without them, all that lead within the state, to a state of rest, from there
-            back, or around in it, but for those that stay where they are or pass special obstacles.
+        behaviors: names of those to use; without them, those of `repertoire.usual_behaviors`.
         time_weight: cost of a second [m/s], as the search has it.
+        kinds: of special obstacles that are to be passed, where no behaviours are named.
 
     Raises:
         LibraryError: if there is no such state or behaviour.
-        TreeError: if nothing can be done in the state, or there are too many moves.
+        TreeError: if nothing can be done in the state, no behaviour passes such obstacles, or there are too many moves.
     """
     first = table.state(root)
-    if behaviors is None:
-        near = np.flatnonzero(table.rest | (np.arange(len(table.states)) == first))
-        ordinary = ~table.idle & (table.kind < 0)
-        wanted = ordinary & np.isin(table.start_state, near) & np.isin(table.end_state, near)
-    else:
-        wanted = np.isin(table.behavior, [table.index(name) for name in behaviors])
-    rows = np.flatnonzero(wanted)
+    names = usual_behaviors(table, (root,), kinds, time_weight) if behaviors is None else behaviors
+    rows = np.flatnonzero(np.isin(table.behavior, [table.index(name) for name in names]))
     number = {int(row): move for move, row in enumerate(rows)}
     starts = table.follower_starts
     after = [table.followers[starts[b] : starts[b + 1]].tolist() for b in table.behavior[rows].tolist()]

@@ -1,0 +1,104 @@
+"""Trees of one library and speed by the state that they begin in: at rest, and on the way (multi-root)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+
+from gaitway.behavior.searcher import TIME_WEIGHT
+from gaitway.errors import TreeError
+from gaitway.library.actions import ActionTable
+from gaitway.tree.growing import LEVELS, STRETCH, Budget, diverse_tree
+from gaitway.tree.keeping import kept
+from gaitway.tree.model import Tree
+from gaitway.tree.moves import choose_moves
+from gaitway.tree.region import Region
+from gaitway.tree.repertoire import usual_behaviors, usual_region, usual_roots
+
+NODES = 250_000
+"""Of each tree unless told otherwise: 4 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees by root; all are grown of the same moves in the same order, in the same region."""
+
+    trees: Mapping[str, Tree]
+    """By the name of the state that each begins in."""
+
+    def __post_init__(self) -> None:
+        if not self.trees:
+            raise TreeError("forest without a tree; name a state for one to begin in")
+        object.__setattr__(self, "trees", MappingProxyType(dict(self.trees)))
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    def __contains__(self, state: str) -> bool:
+        return state in self.trees
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """States that trees begin in."""
+        return tuple(self.trees)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all nodes."""
+        return sum(tree.nbytes for tree in self.trees.values())
+
+    def tree(self, state: str) -> Tree:
+        """The tree for somebody who is in a state.
+
+        Raises:
+            TreeError: if none begins there.
+        """
+        if state not in self.trees:
+            raise TreeError(f"no tree begins in state '{state}'; there are trees of {', '.join(self.trees)}")
+        return self.trees[state]
+
+
+def grow_forest(
+    table: ActionTable,
+    roots: Collection[str] | None = None,
+    budget: Budget | None = None,
+    region: Region | None = None,
+    *,
+    kinds: Collection[str] = (),
+    time_weight: float = TIME_WEIGHT,
+    levels: int = LEVELS,
+    stretch: float | None = STRETCH,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Forest:
+    """Scalable and diverse trees of a library, from disk if they were grown before on this machine.
+
+    Args:
+        table: actions of the library, with the weights that plans are made with, so that costs are the same.
+        roots: states that trees begin in; `repertoire.usual_roots` unless given.
+        budget: of each tree; `NODES` unless given.
+        region: that trees must not leave; `repertoire.usual_region` unless given.
+        kinds: of special obstacles that are to be passed, such as "jump".
+        time_weight: cost of a second [m/s], as in plans.
+        levels: most moves one after another.
+        stretch: see `diverse_tree`.
+        seed: of all trees.
+        progress: called with the root, how many trees are done, and of how many.
+
+    Raises:
+        LibraryError: if there is no such state.
+        TreeError: if no behaviour passes such obstacles, or a tree has no room.
+    """
+    chosen = tuple(usual_roots(table, time_weight) if roots is None else roots)
+    names = usual_behaviors(table, chosen, kinds, time_weight)
+    where, most = region or usual_region(table, time_weight), budget or Budget(NODES)
+    trees = {}
+    for done, root in enumerate(chosen):
+        if progress is not None:
+            progress(root, done, len(chosen))
+        moves = choose_moves(table, root, names, time_weight)
+        grow = partial(diverse_tree, moves, where, most, levels=levels, stretch=stretch, seed=seed)
+        trees[root] = kept(moves, where, ("diverse", most.nodes, levels, stretch, seed), grow)
+    return Forest(trees)
