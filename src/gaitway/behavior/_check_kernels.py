@@ -36,6 +36,12 @@ from gaitway.behavior._traffic_kernels import (
 )
 from gaitway.behavior.fields import FieldArrays, Labels, SpecialArrays
 
+_LEAVING = 0.4
+"""How far from the start [m] one may be as near to things as one is there."""
+_LEEWAY = 0.01
+"""And how much nearer [m], since behaviours differ in the room that they take to begin with."""
+_LEAST_LEEWAY = 0.03
+"""How much nearer to things than usual anybody may come near the start [m]; discs keep more than this from bodies."""
 _LOOSER = 0.1
 """How much farther than the discs of a whole sweep those of its windows may reach [m]."""
 
@@ -289,6 +295,18 @@ def shortage(library: ActionArrays, fields: FieldArrays, x: float, y: float, hea
         room = clearance_at(fields.squares, fields.place, 0, x + c * u - s * v, y + s * u + c * v)
         worst = max(worst, discs[k, 2] - room)
     return worst
+
+
+@kernel(borrows=True, inner=True)
+def leaves(along: float, aside: float) -> bool:
+    """Whether a place so far from the start [m] is so near that one may still be nearer to things than usual."""
+    return bool(along * along + aside * aside <= _LEAVING * _LEAVING)
+
+
+@kernel(borrows=True, inner=True)
+def leeway(shortfall: float, along: float, aside: float) -> float:
+    """How much nearer to things than usual one may be so far from the start [m], where one has so much too little."""
+    return max(shortfall + _LEEWAY, _LEAST_LEEWAY) if leaves(along, aside) else 0.0
 
 
 @kernel(borrows=True, inner=True)

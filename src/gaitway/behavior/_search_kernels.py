@@ -10,6 +10,8 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import (
     ActionArrays,
+    leaves,
+    leeway,
     near_bits,
     parts_meet,
     shortage,
@@ -62,14 +64,8 @@ _SPAN = 1024
 """Entries of the table that a search begins with: what is small stays in the processor's cache."""
 LONGEST_WAIT = 60
 """How often one may play the clip that stands still before doing something."""
-_LEAVING = 0.4
-"""How far from the start [m] one may be as near to things as one is there."""
 _FOREMOST = 0.25
 """Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
-_LEEWAY = 0.01
-"""And how much nearer [m], since behaviours differ in the room that they take to begin with."""
-_LEAST_LEEWAY = 0.03
-"""How much nearer to things than usual anybody may come near the start [m]; discs keep more than this from bodies."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
 
@@ -269,7 +265,7 @@ def depart(
     states, table, counts, actions = room.states, room.table, room.counts, library.actions
     rest = library.states[room.links[node, 2], 1]
     begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
-    leave = query[CROWDED] if leaves(room, states[node, 0], states[node, 1]) else 0.0
+    leave = query[CROWDED] if leaves(states[node, 0] - states[0, 0], states[node, 1] - states[0, 1]) else 0.0
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
         number, final = episode(traffic, episodes, x, y, begin + actions[a, 4])
         if number != latest:
@@ -301,7 +297,7 @@ def expand(
     grid, place = fields.squares, fields.place
     x, y, t, g = states[at(node), 0], states[at(node), 1], states[at(node), 3], states[at(node), 4]
     c, s = math.cos(states[at(node), 2]), math.sin(states[at(node), 2])
-    leave = leeway(room, x, y)
+    leave = leeway(nearest[2], x - states[0, 0], y - states[0, 1])
     foremost = states[at(node), 5] <= nearest[0] + _FOREMOST
     room.stood[0], room.stood[1] = 0, 0
     for k in range(lay(library, fields, passing, room, query, seed, node)):
@@ -329,19 +325,6 @@ def expand(
             depart(library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted)
         elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, 0.0, noted) == FREE:
             add(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
-
-
-@kernel(borrows=True, inner=True)
-def leeway(room: Room, x: float, y: float) -> float:
-    """How much nearer to things than usual one may be at a place, which is more than nothing near the start [m]."""
-    return max(room.nearest[2] + _LEEWAY, _LEAST_LEEWAY) if leaves(room, x, y) else 0.0
-
-
-@kernel(borrows=True, inner=True)
-def leaves(room: Room, x: float, y: float) -> bool:
-    """Whether a place is so near to the start that one may still be nearer to things than usual."""
-    along, aside = x - room.states[0, 0], y - room.states[0, 1]
-    return bool(along * along + aside * aside <= _LEAVING * _LEAVING)
 
 
 @kernel(borrows=True)

@@ -24,7 +24,7 @@ from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status, i
 from gaitway.behavior.searcher import TIME_WEIGHT, Searcher
 from gaitway.errors import GaitwayError
 
-__all__ = ["SLICE", "TIME_WEIGHT", "Query", "Searcher", "Traffic", "search"]
+__all__ = ["SLICE", "TIME_WEIGHT", "Query", "Searcher", "Traffic", "ask", "search"]
 
 SLICE = 20_000
 """Nodes expanded between looks at the clock."""
@@ -32,7 +32,7 @@ _UNREACHABLE = 1_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
 _CLOSE = 0.08
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
-_NO_TRAFFIC, _NO_EPISODES = Held(no_traffic()), Held(no_episodes())
+NO_TRAFFIC, _NO_EPISODES = Held(no_traffic()), Held(no_episodes())
 _ANYTIME = (3.0, 1.5, 1.0)
 """Weights of an anytime search, one after another."""
 
@@ -109,6 +109,23 @@ def search(
     return _Run(searcher, fields, query, traffic, heuristics).result()
 
 
+def ask(searcher: Searcher, query: Query, weight: float = 1.0, bound: float = math.inf) -> None:
+    """Write a query down for the kernels; the heading within half a turn of 0.
+
+    Args:
+        searcher: in whose memory.
+        query: from where to where.
+        weight: of the estimate.
+        bound: cost that a plan must be below.
+    """
+    (x, y, heading), (goal_x, goal_y), turned = query.start, query.goal, query.goal_heading
+    leeway = math.tau if turned is None else query.heading_tolerance
+    searcher.ask(
+        x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
+        query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
+    )  # fmt: skip
+
+
 class _Run:
     """One search."""
 
@@ -122,7 +139,7 @@ class _Run:
     ) -> None:
         self.began, self.compiled = time.perf_counter(), compile_seconds()
         self.searcher, self.fields, self.query = searcher, fields, query
-        self.traffic, self.episodes, self.busy = _NO_TRAFFIC, _NO_EPISODES, False
+        self.traffic, self.episodes, self.busy = NO_TRAFFIC, _NO_EPISODES, False
         self.names: Sequence[str] = ()
         if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
             self.traffic, self.episodes, self.busy = Held(arrays), searcher.episodes(fields, arrays), True
@@ -168,7 +185,7 @@ class _Run:
             whole: whether to see first that start and goal hang together.
         """
         searcher = self.searcher
-        self._ask(weight, bound)
+        ask(searcher, self.query, weight, bound)
         passing, limit = searcher.passing(self.fields), self.query.max_nodes - self.expanded
         if not whole:
             limit = min(limit, _UNREACHABLE)
@@ -188,16 +205,6 @@ class _Run:
                 self.checks += checks
                 return code, node
             until = min(expanded + SLICE, limit)
-
-    def _ask(self, weight: float, bound: float) -> None:
-        """Write the query down for the kernel."""
-        query = self.query
-        (x, y, heading), (goal_x, goal_y), turned = query.start, query.goal, query.goal_heading
-        leeway = math.tau if turned is None else query.heading_tolerance
-        self.searcher.ask(
-            x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
-            query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
-        )  # fmt: skip
 
     def plan(self, node: int) -> Plan:
         """The way to a node."""
