@@ -211,10 +211,10 @@ def block(tree: TreeArrays, work: Work, node: int) -> None:
 @kernel(borrows=True, inner=True)
 def climb(links: Links, path: Small, node: int) -> int:
     """Write down the nodes from one up to below the root; how many they are."""
-    count = 0
-    while node > 0:
-        path[count] = node
-        count, node = count + 1, int(links[node] >> 8)
+    count, at = 0, np.int64(node)
+    while at > 0:
+        path[count] = at
+        count, at = count + 1, np.int64(links[at] >> 8)
     return count
 
 
