@@ -205,11 +205,7 @@ def move_arrays(moves: Moves, region: Region) -> MoveArrays:
 
 def _bound(moves: Moves, region: Region, arrays: MoveArrays, stretch: float | None) -> Bound:
     """What ways may cost; no bound without a stretch."""
-    starts, (rows, columns) = moves.follower_starts, region.inside.shape
-    lists = [tuple(moves.followers[starts[m] : starts[m + 1]].tolist()) for m in range(len(moves) + 1)]
-    kinds = list(dict.fromkeys(lists))
-    groups: IntArray = np.array([kinds.index(some) for some in lists], dtype=np.int64)
-    groups = read_only(groups)
+    groups, (rows, columns) = moves.groups, region.inside.shape
     high, wide = -(-rows // 2), -(-columns // 2)
     if stretch is None:
         nothing = read_only(np.zeros((high, wide)))

@@ -52,6 +52,14 @@ class Moves:
         return digest(self.root, names, states, kinds, table.moves[rows], table.durations[rows], self.costs,
                       table.pass_times[rows], self.follower_starts, self.followers, paths)  # fmt: skip
 
+    @cached_property
+    def groups(self) -> IntArray:
+        """Number of what may follow each move, the root last: the same where the same may follow; (M + 1,)."""
+        starts = self.follower_starts.tolist()
+        lists = [tuple(self.followers[a:b].tolist()) for a, b in pairwise(starts)]
+        kinds = list(dict.fromkeys(lists))
+        return _whole([kinds.index(some) for some in lists])
+
     def points(self, spacing: float) -> tuple[IntArray, FloatArray]:
         """Places along each move, at most `spacing` apart [m]: first of each and P at the end (M + 1,); (P, 2)."""
         return _dense([self._path(row) for row in self.actions.tolist()], spacing)
