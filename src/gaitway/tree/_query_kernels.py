@@ -81,7 +81,7 @@ class TreeArrays(NamedTuple):
     turns: FloatArray
     """Cosine and sine of the turn of each move; (M, 2)."""
     rests: IntArray
-    """Action that stands still after each move, or -1; (M,)."""
+    """Action that stands still for ever after each move, or -1 where one goes on; (M,)."""
     starts: Small
     """First entry of each cell around the root, and their number at the end; (cells + 1,)."""
     entries: IntArray
@@ -231,7 +231,7 @@ def move_free(
     grid, place, field = fields.squares, fields.place, fields.field_of[kind + 1]
     u, v = actions[a, 5], actions[a, 6]
     if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, 7]):
-        leave = leeway(shortfall, along, aside)
+        leave = leeway(shortfall, along, aside) if shortfall > -np.inf else 0.0  # else on the way, not at a start
         first, end = library.firsts[a, 0], library.firsts[a + 1, 0]
         if static_hit(library.static, first, end, grid, place, field, leave, x, y, c, s) >= 0:
             return False
@@ -268,10 +268,9 @@ def walk(
         c, s = c * tc - s * ts, s * tc + c * ts
     if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
         return -1.0
-    if busy:
-        rest = tree.rests[np.int64(tree.links[node] & 255)]
-        if not stays_free(library, traffic, x, y, math.atan2(s, c), t, rest):
-            return -1.0
+    rest = tree.rests[np.int64(tree.links[node] & 255)]
+    if busy and rest >= 0 and not stays_free(library, traffic, x, y, math.atan2(s, c), t, rest):
+        return -1.0
     return cost
 
 

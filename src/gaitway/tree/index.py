@@ -7,7 +7,7 @@ the one cell that it ends in, in 8 bytes: its cost, its number, and where in the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gaitway.errors import TreeError
 from gaitway.tree import _query_kernels as kernels
 from gaitway.tree._query_kernels import TreeArrays, Work
 from gaitway.tree.model import MOST_LEVELS, Tree
+from gaitway.tree.moves import Moves
 
 CELL = 1.0
 """Side of the cells [m]: about as large as the goals that are asked for."""
@@ -26,13 +27,16 @@ _COSTS = 1 << 15
 """Steps of cost that entries tell apart."""
 
 
-def tree_arrays(tree: Tree, searcher: Searcher, cell: float = CELL) -> TreeArrays:
+def tree_arrays(
+    tree: Tree, searcher: Searcher, cell: float = CELL, onward: Collection[str] | None = None
+) -> TreeArrays:
     """A tree for queries: its nodes that end in a state of rest, by cell.
 
     Args:
         tree: grown of moves of the searcher's library, with its costs.
         searcher: the library.
         cell: side of the cells [m].
+        onward: take the nodes that end in one of these states instead, from which one goes on and need not stay.
 
     Raises:
         TreeError: if the tree is of another library, counts costs in another way, or never comes to rest.
@@ -42,10 +46,12 @@ def tree_arrays(tree: Tree, searcher: Searcher, cell: float = CELL) -> TreeArray
         raise TreeError("tree of another library than the one that is planned with; grow it anew")
     if not np.allclose(moves.costs, searcher.costs[moves.actions]):
         raise TreeError("tree whose moves cost something else than the planner's; grow it for the same speed and time")
-    rests = _rests(searcher, moves.actions)
-    ends: BoolArray = np.concatenate([[False], rests[tree.actions[1:]] >= 0])
+    rests = _rests(searcher, moves.actions) if onward is None else np.full(len(moves), -1)
+    wanted = rests >= 0 if onward is None else np.isin(moves.table.end_state[moves.actions], _states(moves, onward))
+    ends: BoolArray = np.concatenate([[False], wanted[tree.actions[1:]]])
     if not ends.any():
-        raise TreeError(f"tree from '{moves.root}' never comes to rest; name behaviours that stop, too")
+        what = "comes to rest" if onward is None else f"is in state {' or '.join(onward)}"
+        raise TreeError(f"tree from '{moves.root}' never {what}; name behaviours that lead there, too")
     starts, entries, frame = _entries(tree, np.flatnonzero(ends), cell)
     turns = searcher.table.moves[moves.actions, 2]
     return TreeArrays(
@@ -72,6 +78,10 @@ def work_for(trees: Sequence[TreeArrays]) -> Work:
 def band_of(tree: TreeArrays, cost: float) -> int:
     """A width of cost in the steps of a tree's entries."""
     return max(int(cost / tree.frame[5]), 1)
+
+
+def _states(moves: Moves, names: Collection[str]) -> list[int]:
+    return [moves.table.state(name) for name in names]
 
 
 def _rests(searcher: Searcher, actions: IntArray) -> IntArray:
