@@ -11,17 +11,18 @@ from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray
 
 Single = npt.NDArray[np.float32]
+Cells = npt.NDArray[np.int32]
 
 
 @kernel
 def cells_of_paths(
     paths: IntArray, parents: IntArray, actions: IntArray, poses: FloatArray, point_starts: IntArray,
-    points: FloatArray, place: FloatArray, rows: int, columns: int,
-) -> BoolArray:  # fmt: skip
-    """Cells of a grid that each path goes through; (L, rows * columns).
+    points: FloatArray, place: FloatArray, rows: int, columns: int, reach: float,
+) -> tuple[Cells, IntArray]:  # fmt: skip
+    """Cells of a grid that each path goes through, or comes near to, each once: (L, W), and how many (L,).
 
     Args:
-        paths: nodes of each; (L, D).
+        paths: nodes of each, -1 where one has no more; (L, D).
         parents: of nodes; (N,).
         actions: of nodes; (N,).
         poses: of nodes; (N, 3).
@@ -30,36 +31,51 @@ def cells_of_paths(
         place: lower left corner [m], and cells in a metre; (3,).
         rows: of the grid.
         columns: of the grid.
+        reach: cells whose middle is within it of that of a cell of the path count too [cells].
     """
-    out = np.zeros((len(paths), rows * columns), np.bool_)
-    for k in range(len(paths)):
-        for level in range(paths.shape[1]):
-            node = paths[k, level]
-            parent, move = parents[node], actions[node]
-            cosine, sine = math.cos(poses[parent, 2]), math.sin(poses[parent, 2])
-            for p in range(point_starts[move], point_starts[move + 1]):
-                x = poses[parent, 0] + cosine * points[p, 0] - sine * points[p, 1]
-                y = poses[parent, 1] + sine * points[p, 0] + cosine * points[p, 1]
-                row, column = math.floor((y - place[1]) * place[2]), math.floor((x - place[0]) * place[2])
-                if 0 <= row < rows and 0 <= column < columns:
-                    out[k, row * columns + column] = True
-    return out
+    own, seen = np.zeros(rows * columns, np.int32), np.full(rows * columns, -1, np.int64)
+    lengths, width, near = np.zeros(len(paths), np.int64), 0, math.floor(reach)
+    out = np.zeros((len(paths), 0), np.int32)
+    # a first round counts, a second one writes
+    for writes in range(2):
+        for k in range(len(paths)):
+            found, stamp = 0, writes * len(paths) + k
+            for level in range(paths.shape[1]):
+                node = paths[k, level]
+                if node < 0:
+                    break
+                parent, move = parents[node], actions[node]
+                cosine, sine = math.cos(poses[parent, 2]), math.sin(poses[parent, 2])
+                for p in range(point_starts[move], point_starts[move + 1]):
+                    x = poses[parent, 0] + cosine * points[p, 0] - sine * points[p, 1]
+                    y = poses[parent, 1] + sine * points[p, 0] + cosine * points[p, 1]
+                    row, column = math.floor((y - place[1]) * place[2]), math.floor((x - place[0]) * place[2])
+                    for i in range(max(row - near, 0), min(row + near, rows - 1) + 1):
+                        for j in range(max(column - near, 0), min(column + near, columns - 1) + 1):
+                            at = i * columns + j
+                            if seen[at] != stamp and (i - row) ** 2 + (j - column) ** 2 <= reach * reach:
+                                seen[at] = stamp
+                                own[found] = at
+                                found += 1
+            lengths[k], width = found, max(width, found)
+            if writes == 1:
+                for c in range(found):
+                    out[k, c] = own[c]
+        if writes == 0:
+            out = np.zeros((len(paths), width), np.int32)
+    return out, lengths
 
 
-@kernel
-def grown(cells: BoolArray, rows: int, columns: int, radius: float) -> BoolArray:
-    """Cells whose middle is within a radius [cells] of that of a given one; (L, rows * columns)."""
-    out = np.zeros(cells.shape, np.bool_)
-    reach = math.floor(radius)
-    for k in range(len(cells)):
-        for at in range(rows * columns):
-            if cells[k, at]:
-                row, column = at // columns, at % columns
-                for i in range(max(row - reach, 0), min(row + reach, rows - 1) + 1):
-                    for j in range(max(column - reach, 0), min(column + reach, columns - 1) + 1):
-                        if (i - row) ** 2 + (j - column) ** 2 <= radius * radius:
-                            out[k, i * columns + j] = True
-    return out
+@kernel(borrows=True, inner=True)
+def keep(paths: IntArray, path: int, kept: BoolArray) -> int:
+    """Keep the nodes of a path; how many are new."""
+    new = 0
+    for level in range(paths.shape[1]):
+        node = paths[path, level]
+        if node >= 0 and not kept[node]:
+            kept[node] = True
+            new += 1
+    return new
 
 
 @kernel
@@ -83,19 +99,21 @@ def distances(points: Single) -> Single:
 
 
 @kernel
-def least_dispersion(apart: Single, count: int) -> IntArray:
-    """Paths, each the one after which the farthest path is nearest to those chosen; (count,).
+def least_dispersion(apart: Single, paths: IntArray, kept: BoolArray, nodes: int) -> IntArray:
+    """Paths, each the one after which the farthest path is nearest to those chosen, up to so many new nodes.
 
     Of equals, the one that is farthest from those chosen. Paths that are farthest from them are looked at first, so
     that most candidates are given up at once.
 
     Args:
         apart: distance of each pair; (L, L).
-        count: how many.
+        paths: nodes of each, -1 where one has no more; (L, D).
+        kept: nodes that are chosen; (N,), written.
+        nodes: how many more to choose.
     """
-    total = len(apart)
-    near, taken, out = np.full(total, np.inf), np.zeros(total, np.bool_), np.zeros(count, np.int64)
-    for step in range(count):
+    total, step = len(apart), 0
+    near, taken, out = np.full(total, np.inf), np.zeros(total, np.bool_), np.zeros(total, np.int64)
+    while nodes > 0 and step < total:
         order = np.argsort(-near, kind="mergesort")
         best, least = -1, np.inf
         for candidate in range(total):
@@ -109,101 +127,119 @@ def least_dispersion(apart: Single, count: int) -> IntArray:
                 worst = max(worst, min(near[path], apart[candidate, path]))
                 if worst > least:
                     break
-            if worst < least or (worst == least and near[candidate] > near[best]):
+            if worst < least or best < 0 or (worst == least and near[candidate] > near[best]):
                 best, least = candidate, worst
         out[step], taken[best] = best, True
+        step += 1
+        nodes -= keep(paths, best, kept)
         for path in range(total):
             near[path] = min(near[path], apart[best, path])
-    return out
+    return out[:step]
 
 
 @kernel
-def least_shared(cells: BoolArray, count: int) -> IntArray:
-    """Paths, each the one that has the least sum of inner products with those chosen; shorter ones first; (count,).
+def least_shared(cells: Cells, lengths: IntArray, size: int, paths: IntArray, kept: BoolArray, nodes: int) -> IntArray:
+    """Paths, each the one that has the least sum of inner products with those chosen; shorter ones first.
 
     Args:
-        cells: (L, C).
-        count: how many.
+        cells: of each path; (L, W).
+        lengths: how many; (L,).
+        size: cells that there are.
+        paths: nodes of each, -1 where one has no more; (L, D).
+        kept: nodes that are chosen; (N,), written.
+        nodes: how many more to choose.
     """
-    total, size = cells.shape
-    taken, out = np.zeros(total, np.bool_), np.zeros(count, np.int64)
-    shared, lengths = np.zeros(total, np.int64), np.zeros(total, np.int64)
-    for path in range(total):
-        for at in range(size):
-            lengths[path] += cells[path, at]
-    for step in range(count):
-        best = -1
+    total, step, counts = len(cells), 0, np.zeros(size, np.int64)
+    taken, out = np.zeros(total, np.bool_), np.zeros(total, np.int64)
+    while nodes > 0 and step < total:
+        best, least = -1, 0
         for path in range(total):
-            if not taken[path] and (
-                best < 0
-                or shared[path] < shared[best]
-                or (shared[path] == shared[best] and lengths[path] < lengths[best])
-            ):
-                best = path
+            if taken[path]:
+                continue
+            shared = 0
+            for c in range(lengths[path]):
+                shared += counts[cells[path, c]]
+            if best < 0 or shared < least or (shared == least and lengths[path] < lengths[best]):
+                best, least = path, shared
         out[step], taken[best] = best, True
-        for path in range(total):
-            if not taken[path]:
-                for at in range(size):
-                    shared[path] += cells[path, at] and cells[best, at]
-    return out
+        step += 1
+        nodes -= keep(paths, best, kept)
+        for c in range(lengths[best]):
+            counts[cells[best, c]] += 1
+    return out[:step]
 
 
 @kernel
-def most_likely_free(cells: BoolArray, free: float, count: int) -> IntArray:
-    """Paths, each the one that adds most to the likelihood that one is free, with pairs and no more; (count,).
+def most_likely_free(
+    cells: Cells, lengths: IntArray, size: int, free: float, paths: IntArray, kept: BoolArray, nodes: int
+) -> IntArray:
+    """Paths, each the one that adds most to the likelihood that one is free, with pairs and no more.
 
     Args:
-        cells: (L, C).
+        cells: of each path; (L, W).
+        lengths: how many; (L,).
+        size: cells that there are.
         free: likelihood that a cell is.
-        count: how many.
+        paths: nodes of each, -1 where one has no more; (L, D).
+        kept: nodes that are chosen; (N,), written.
+        nodes: how many more to choose.
     """
-    total, size = cells.shape
-    taken, out, gains = np.zeros(total, np.bool_), np.zeros(count, np.int64), np.zeros(total)
+    total, step, last = len(cells), 0, np.zeros(size, np.bool_)
+    taken, out, gains = np.zeros(total, np.bool_), np.zeros(total, np.int64), np.zeros(total)
+    powers = free ** np.arange(2 * cells.shape[1] + 1)
     for path in range(total):
-        length = 0
-        for at in range(size):
-            length += cells[path, at]
-        gains[path] = free**length
-    for step in range(count):
+        gains[path] = powers[lengths[path]]
+    while nodes > 0 and step < total:
         best = -1
         for path in range(total):
             if not taken[path] and (best < 0 or gains[path] > gains[best]):
                 best = path
         out[step], taken[best] = best, True
+        step += 1
+        nodes -= keep(paths, best, kept)
+        for c in range(lengths[best]):
+            last[cells[best, c]] = True
         for path in range(total):
-            if not taken[path]:
-                union = 0
-                for at in range(size):
-                    union += cells[path, at] or cells[best, at]
-                gains[path] -= free**union
-    return out
+            union = lengths[path] + lengths[best]
+            for c in range(lengths[path]):
+                union -= last[cells[path, c]]
+            gains[path] -= powers[union]
+        for c in range(lengths[best]):
+            last[cells[best, c]] = False
+    return out[:step]
 
 
 @kernel
-def least_obstructed(cells: BoolArray, count: int) -> IntArray:
-    """Paths, each the one through cells that the fewest of those chosen go through on average; (count,).
+def least_obstructed(
+    cells: Cells, lengths: IntArray, size: int, paths: IntArray, kept: BoolArray, nodes: int
+) -> IntArray:
+    """Paths, each the one through cells that the fewest of those chosen go through on average.
 
     Args:
-        cells: (L, C).
-        count: how many.
+        cells: of each path; (L, W).
+        lengths: how many; (L,).
+        size: cells that there are.
+        paths: nodes of each, -1 where one has no more; (L, D).
+        kept: nodes that are chosen; (N,), written.
+        nodes: how many more to choose.
     """
-    total, size = cells.shape
-    taken, out = np.zeros(total, np.bool_), np.zeros(count, np.int64)
-    shared, lengths = np.zeros(total), np.zeros(total)
-    for path in range(total):
-        for at in range(size):
-            lengths[path] += cells[path, at]
-    for step in range(count):
+    total, step, counts = len(cells), 0, np.zeros(size, np.int64)
+    taken, out = np.zeros(total, np.bool_), np.zeros(total, np.int64)
+    while nodes > 0 and step < total:
         best, least = -1, np.inf
         for path in range(total):
-            if not taken[path]:
-                # the square of n + 1 is that of n, and 2 n + 1
-                growth = 2.0 * shared[path] / max(lengths[path], 1.0) + 1.0
-                if growth < least:
-                    best, least = path, growth
+            if taken[path]:
+                continue
+            shared = 0
+            for c in range(lengths[path]):
+                shared += counts[cells[path, c]]
+            # the square of n + 1 is that of n, and 2 n + 1
+            growth = 2.0 * shared / max(lengths[path], 1) + 1.0
+            if growth < least:
+                best, least = path, growth
         out[step], taken[best] = best, True
-        for path in range(total):
-            if not taken[path]:
-                for at in range(size):
-                    shared[path] += cells[path, at] and cells[best, at]
-    return out
+        step += 1
+        nodes -= keep(paths, best, kept)
+        for c in range(lengths[best]):
+            counts[cells[best, c]] += 1
+    return out[:step]

@@ -2,7 +2,8 @@
 
 All of them choose from paths that are there already: those of an exhaustive tree of few levels. They end when the nodes
 of the chosen paths, each counted once, are as many as asked for; the last path is cut off there. The papers that they
-come from were not at hand: what each of them weighs is said with it.
+come from were not at hand: what each of them weighs is said with it, and that the sets that the thesis saw them choose
+are of that kind ("I-P" keeps short paths, "I-E" long ones) was checked.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.arrays import BoolArray, IntArray, read_only
 from gaitway.errors import TreeError
 from gaitway.tree import _rival_kernels as kernels
 from gaitway.tree.growing import Budget
 from gaitway.tree.model import Tree, compact
 
-CANDIDATES = 3000
-"""Most paths to choose from: a table of the distances of all pairs is kept."""
+CANDIDATES = 8192
+"""Most paths to choose from unless told otherwise: a table of the distances of all pairs is kept, 268 MB."""
+EVERY = 1 << 20
+"""The same where paths are compared with those chosen alone, and there is no such table."""
 BLOCKED = 0.02
 """Share of the cells that is occupied, where survival is computed."""
 OBSTACLE = 0.5
@@ -43,16 +46,17 @@ def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int 
         most: candidates; of more, some are taken by chance.
     """
     leaves = _leaves(candidates, seed, most)
-    points = _points(candidates, leaves)
-    order = kernels.least_dispersion(kernels.distances(points), min(budget.nodes, len(leaves)))
+    apart = kernels.distances(_points(candidates, leaves))
+    order = kernels.least_dispersion(apart, _paths(candidates, leaves), _root_kept(candidates), budget.nodes - 1)
     return _chosen(candidates, leaves[order], budget)
 
 
-def inner_product_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES) -> Tree:
+def inner_product_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = EVERY) -> Tree:
     """Each path is the one that shares the fewest cells with those chosen before (Branicky, Knepper and Kuffner).
 
     A path is a vector with a one for each cell that it goes through; the sum of its inner products with those chosen is
-    to be least. Short paths share little, and come first.
+    to be least. The paths to all nodes are candidates, not to the deepest alone: short paths share little, and come
+    first.
 
     Args:
         candidates: an exhaustive tree.
@@ -60,19 +64,22 @@ def inner_product_tree(candidates: Tree, budget: Budget, seed: int = 0, most: in
         seed: of the choice among too many candidates.
         most: candidates; of more, some are taken by chance.
     """
-    leaves = _leaves(candidates, seed, most)
-    order = kernels.least_shared(read_only(_cells(candidates, leaves)), min(budget.nodes, len(leaves)))
-    return _chosen(candidates, leaves[order], budget)
+    ends = _ends(candidates, seed, most)
+    cells, lengths = _cells(candidates, ends)
+    order = kernels.least_shared(
+        cells, lengths, _size(candidates), _paths(candidates, ends), _root_kept(candidates), budget.nodes - 1
+    )
+    return _chosen(candidates, ends[order], budget)
 
 
 def inclusion_exclusion_tree(
-    candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES, blocked: float = BLOCKED
+    candidates: Tree, budget: Budget, seed: int = 0, most: int = EVERY, blocked: float = BLOCKED
 ) -> Tree:
     """Each path is the one that adds most to the likelihood that some path is free (Branicky, Knepper and Kuffner).
 
     Cells are occupied by chance, each for itself, so that all of some paths are free with a likelihood that depends on
     the cells that they go through together. The sum of inclusion and exclusion ends with pairs; once many paths are
-    chosen the pairs prevail, and with them long paths.
+    chosen the pairs prevail, and with them long paths. The paths to all nodes are candidates.
 
     Args:
         candidates: an exhaustive tree.
@@ -83,10 +90,13 @@ def inclusion_exclusion_tree(
     """
     if not 0.0 < blocked < 1.0:
         raise TreeError(f"share {blocked} of occupied cells; it must be between 0 and 1")
-    leaves = _leaves(candidates, seed, most)
-    cells = read_only(_cells(candidates, leaves))
-    order = kernels.most_likely_free(cells, 1.0 - blocked, min(budget.nodes, len(leaves)))
-    return _chosen(candidates, leaves[order], budget)
+    ends = _ends(candidates, seed, most)
+    cells, lengths = _cells(candidates, ends)
+    order = kernels.most_likely_free(
+        cells, lengths, _size(candidates), 1.0 - blocked, _paths(candidates, ends), _root_kept(candidates),
+        budget.nodes - 1,
+    )  # fmt: skip
+    return _chosen(candidates, ends[order], budget)
 
 
 def survivable_tree(
@@ -108,9 +118,10 @@ def survivable_tree(
     if not radius > 0.0:
         raise TreeError(f"obstacle of radius {radius} m; it must be above 0")
     leaves = _leaves(candidates, seed, most)
-    cells = kernels.grown(read_only(_cells(candidates, leaves)), candidates.region.spec.shape[0],
-                          candidates.region.spec.shape[1], radius / candidates.region.spec.cell)  # fmt: skip
-    order = kernels.least_obstructed(read_only(cells), min(budget.nodes, len(leaves)))
+    cells, lengths = _cells(candidates, leaves, radius / candidates.region.spec.cell)
+    order = kernels.least_obstructed(
+        cells, lengths, _size(candidates), _paths(candidates, leaves), _root_kept(candidates), budget.nodes - 1
+    )
     return _chosen(candidates, leaves[order], budget)
 
 
@@ -124,23 +135,47 @@ RIVALS: dict[str, Rival] = {
 
 
 def _leaves(tree: Tree, seed: int, most: int) -> IntArray:
-    """Nodes without children on the deepest level, or some of them."""
-    if len(tree) < 2:
-        raise TreeError("a tree of its root alone has no paths to choose from")
+    """Nodes on the deepest level, or some of them."""
     depths = tree.depths
-    leaves: IntArray = np.flatnonzero(depths == depths.max())
-    if len(leaves) > most:
-        leaves = np.sort(np.random.default_rng(seed).choice(leaves, most, replace=False))
-    return leaves
+    return _some(np.flatnonzero(depths == depths.max()), seed, most)
 
 
-def _paths(tree: Tree, leaves: IntArray) -> IntArray:
-    """Nodes from below the root to each leaf, all equally deep; (L, depth)."""
-    out, nodes, parents = [], leaves, tree.parents
-    for _ in range(int(tree.depths.max())):
-        out.append(nodes)
+def _ends(tree: Tree, seed: int, most: int) -> IntArray:
+    """All nodes but the root, or some of them."""
+    return _some(np.arange(1, len(tree)), seed, most)
+
+
+def _some(nodes: IntArray, seed: int, most: int) -> IntArray:
+    if nodes[-1:].tolist() in ([], [0]):
+        raise TreeError("a tree of its root alone has no paths to choose from")
+    if len(nodes) > most:
+        nodes = np.sort(np.random.default_rng(seed).choice(nodes, most, replace=False))
+    return nodes
+
+
+def _root_kept(tree: Tree) -> BoolArray:
+    """Nodes that are chosen from the beginning; (N,)."""
+    kept = np.zeros(len(tree), np.bool_)
+    kept[0] = True
+    return kept
+
+
+def _size(tree: Tree) -> int:
+    """Cells of the region's grid."""
+    rows, columns = tree.region.spec.shape
+    return rows * columns
+
+
+def _paths(tree: Tree, ends: IntArray) -> IntArray:
+    """Nodes from below the root to each end, -1 after it where another is deeper; (L, depth)."""
+    depths, parents = tree.depths[ends], tree.parents
+    out = np.full((len(ends), int(depths.max())), -1, np.int64)
+    nodes = ends
+    for back in range(out.shape[1]):
+        rows = np.flatnonzero(depths > back)
+        out[rows, depths[rows] - 1 - back] = nodes[rows]
         nodes = parents[nodes]
-    return np.stack(out[::-1], axis=1)
+    return read_only(out)
 
 
 def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
@@ -156,15 +191,13 @@ def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
     return np.stack([x, y], axis=-1).reshape(len(leaves), -1, 2).astype(np.float32)
 
 
-def _cells(tree: Tree, leaves: IntArray) -> BoolArray:
-    """Cells of the region's grid that each path goes through; (L, rows * columns)."""
-    paths, poses = _paths(tree, leaves), tree.unfold().poses
+def _cells(tree: Tree, ends: IntArray, reach: float = 0.0) -> tuple[npt.NDArray[np.int32], IntArray]:
+    """Cells of the region's grid within a reach [cells] of each path, (L, W), and how many they are (L,)."""
+    paths, poses = _paths(tree, ends), tree.unfold().poses
     starts, points = tree.moves.points(0.5 * tree.region.spec.cell)
-    (left, low), cell, (rows, columns) = tree.region.spec.origin, tree.region.spec.cell, tree.region.spec.shape
-    place: FloatArray = np.array([left, low, 1.0 / cell])
     return kernels.cells_of_paths(
-        read_only(paths), read_only(tree.parents), read_only(tree.actions), read_only(poses), starts, points,
-        read_only(place), rows, columns,
+        paths, read_only(tree.parents), read_only(tree.actions), read_only(poses), starts, points, tree.region.place,
+        *tree.region.spec.shape, reach,
     )  # fmt: skip
 
 
