@@ -28,7 +28,7 @@ _BUCKETS = 4
 
 @kernel
 def spread(
-    cells: Cells, seeds: IntArray, target: int, slack: float, steps: IntArray, lengths: Distances
+    cells: Cells, seeds: IntArray, target: int, slack: float, more: float, steps: IntArray, lengths: Distances
 ) -> tuple[Distances, Cells, float]:
     """Distance in cells from the nearest seed over open cells, in steps to 16 neighbours; Dijkstra in buckets.
 
@@ -44,7 +44,8 @@ def spread(
         cells: what each is; `CLOSED` in a border of `BORDER` cells all around; (N,), row after row.
         seeds: cells to begin with; (K,).
         target: cell whose distance is wanted, or -1 for all.
-        slack: beyond the target go on to its distance times this, and 20 cells.
+        slack: beyond the target go on to its distance times this,
+        more: and so many cells.
         steps: where each step leads, and the two cells of which a knight's move passes one, as offsets; (16, 3).
         lengths: of the steps [cells]; (16,).
 
@@ -74,7 +75,7 @@ def spread(
             if int(here) != level:
                 continue  # it was reached sooner from elsewhere
             if place == target:
-                limit = here * slack + 20.0
+                limit = here * slack + more
             passage = place >= count
             cell = place - count if passage else place
             ahead = cells[at(cell)] == WIDE_OPEN and here > 0.0
@@ -109,6 +110,30 @@ def spread(
         if cells[cell] == ACROSS:
             distances[cell], ways[cell] = distances[count + cell], ways[count + cell]
     return distances[:count], ways[:count], float(level) if left > 0 else math.inf
+
+
+@kernel
+def disc_seeds(cells: Cells, width: int, x: float, y: float, radius: float) -> IntArray:
+    """Cells that are not closed and meet a disc.
+
+    Args:
+        cells: what each is; (N,), row after row.
+        width: of a row.
+        x: of the disc's middle, from the corner of the grid [cells].
+        y: [cells].
+        radius: [cells].
+    """
+    rows, found = len(cells) // width, 0
+    low, high = max(math.floor(y - radius), 0), min(math.floor(y + radius), rows - 1)
+    left, right = max(math.floor(x - radius), 0), min(math.floor(x + radius), width - 1)
+    out = np.empty(max(high - low + 1, 0) * max(right - left + 1, 0), np.int64)
+    for row in range(low, high + 1):
+        for column in range(left, right + 1):
+            aside, along = max(abs(row + 0.5 - y) - 0.5, 0.0), max(abs(column + 0.5 - x) - 0.5, 0.0)
+            if aside * aside + along * along <= radius * radius and cells[row * width + column] != CLOSED:
+                out[found] = row * width + column
+                found += 1
+    return out[:found]
 
 
 @kernel

@@ -80,6 +80,12 @@ class Heuristics:
         out._free = self._free
         return out
 
+    def routed(self, routes: RouteFields) -> Heuristics:
+        """The same with ways around the obstacles by other fields; the tables of the library are shared."""
+        out = Heuristics(self._table, self._costs, (*self.names, "route"), routes)
+        out._free = self._free
+        return out
+
     def free_table(self, tolerance: float) -> FreeTable:
         """Of the library, for a tolerance [m]; computed once."""
         key = float(tolerance)

@@ -53,17 +53,17 @@ class LaidSteps(Sequence[PlanStep]):
             behaviors: name of each action's behaviour.
             clips: name of each action's clip.
         """
-        self._rows, self._behaviors, self._clips = rows, behaviors, clips
+        self.rows, self._behaviors, self._clips = rows, behaviors, clips
 
     @cached_property
     def _made(self) -> tuple[PlanStep, ...]:
         return tuple(
             PlanStep(self._behaviors[int(action)], self._clips[int(action)], (x, y, heading), time)
-            for x, y, heading, time, action in self._rows.tolist()
+            for x, y, heading, time, action in self.rows.tolist()
         )
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     @overload
     def __getitem__(self, index: int) -> PlanStep: ...
@@ -82,7 +82,7 @@ class LaidSteps(Sequence[PlanStep]):
         return repr(self._made)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Plan:
     """What one character does, from its start to its end."""
 
@@ -92,6 +92,10 @@ class Plan:
     """When the last step is over [s]."""
     cost: float
     """Sum of the steps' costs."""
+
+    def __init__(self, steps: Sequence[PlanStep], end_pose: Pose, end_time: float, cost: float) -> None:
+        """All at once, see `SearchResult`."""
+        self.__dict__.update(steps=steps, end_pose=end_pose, end_time=end_time, cost=cost)
 
     @property
     def behaviors(self) -> tuple[str, ...]:

@@ -33,8 +33,8 @@ CELLS = 20_000
 """How many are enough."""
 KEPT = 64
 """Fields that are kept."""
-SLACK = 1.5
-"""How much farther than the start a field is computed."""
+SLACK, MORE = 1.5, 4.0
+"""How many times as far as the start a field is computed, and how much farther [m]."""
 _CROOKED = 0.9731
 """Straight line by the shortest way in steps to 16 neighbours, at worst: the cosine of half the widest angle."""
 
@@ -124,7 +124,7 @@ class RouteMap:
             target = int((row + BORDER) * width + column + BORDER)
         steps, step_lengths = self._steps
         distances, ways, limit = _route_kernels.spread(
-            self.cells.reshape(-1), seeds, target, SLACK, steps, step_lengths
+            self.cells.reshape(-1), seeds, target, SLACK, MORE / spec.cell, steps, step_lengths
         )
         diagonal = math.sqrt(2.0) * spec.cell
         lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, limit, _CROOKED * spec.cell, diagonal)
@@ -135,16 +135,11 @@ class RouteMap:
 
     def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:
         """Open cells that meet the disc around a goal, in the grid with a border."""
-        spec = self.spec
-        low, high = spec.cells(np.array(goal) - tolerance), spec.cells(np.array(goal) + tolerance)
-        low, high = np.maximum(low, 0), np.minimum(high, np.array(spec.shape) - 1)
-        window = np.stack(np.meshgrid(np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1)), -1).reshape(
-            -1, 2
-        )
-        off = np.maximum(np.abs(spec.centers(window) - goal) - 0.5 * spec.cell, 0.0)
-        near = window[np.hypot(off[:, 0], off[:, 1]) <= tolerance] + BORDER
-        near = near[self.cells[near[:, 0], near[:, 1]] != CLOSED]
-        return read_only((near[:, 0] * self.cells.shape[1] + near[:, 1]).astype(np.int64))
+        (x, y), side = self.spec.origin, self.spec.cell
+        return _route_kernels.disc_seeds(
+            self.cells.reshape(-1), self.cells.shape[1], (goal[0] - x) / side + BORDER, (goal[1] - y) / side + BORDER,
+            tolerance / side,
+        )  # fmt: skip
 
     @cached_property
     def _steps(self) -> tuple[IntArray, Distances]:

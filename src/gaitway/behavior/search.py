@@ -33,6 +33,8 @@ _UNREACHABLE = 1_000
 _CLOSE = 0.08
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
 NO_TRAFFIC, _NO_EPISODES = Held(no_traffic()), Held(no_episodes())
+APART = "the goal lies in another part of free space, which cannot be reached from the start"
+"""Reason why there is no plan."""
 _ANYTIME = (3.0, 1.5, 1.0)
 """Weights of an anytime search, one after another."""
 
@@ -95,7 +97,9 @@ def search(
     fields: WorldFields,
     query: Query,
     traffic: Traffic | None = None,
-    heuristics: HeuristicArrays | None = None,
+    heuristics: HeuristicArrays | Held[HeuristicArrays] | None = None,
+    *,
+    explain: bool = True,
 ) -> SearchResult:
     """Find a plan.
 
@@ -105,8 +109,9 @@ def search(
         query: from where to where.
         traffic: who is where and when; None for nobody.
         heuristics: estimates for the query's goal; None takes the distance.
+        explain: whether to find out what is in the way where there is no plan, which takes about a millisecond.
     """
-    return _Run(searcher, fields, query, traffic, heuristics).result()
+    return _Run(searcher, fields, query, traffic, heuristics, explain).result()
 
 
 def ask(searcher: Searcher, query: Query, weight: float = 1.0, bound: float = math.inf) -> None:
@@ -135,10 +140,11 @@ class _Run:
         fields: WorldFields,
         query: Query,
         traffic: Traffic | None,
-        heuristics: HeuristicArrays | None,
+        heuristics: HeuristicArrays | Held[HeuristicArrays] | None,
+        explain: bool,
     ) -> None:
         self.began, self.compiled = time.perf_counter(), compile_seconds()
-        self.searcher, self.fields, self.query = searcher, fields, query
+        self.searcher, self.fields, self.query, self.explain = searcher, fields, query, explain
         self.traffic, self.episodes, self.busy = NO_TRAFFIC, _NO_EPISODES, False
         self.names: Sequence[str] = ()
         if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
@@ -147,7 +153,7 @@ class _Run:
         if heuristics is None:
             self.heuristics = searcher.straight(query.goal, query.tolerance)
         else:
-            self.heuristics = Held(heuristics)
+            self.heuristics = heuristics if isinstance(heuristics, Held) else Held(heuristics)
         self.state = searcher.start_state(query.start_behavior)
         self.expanded = self.checks = 0
 
@@ -223,6 +229,9 @@ class _Run:
 
     def failed(self, code: int) -> SearchResult:
         """What to say when the goal was not reached."""
+        if not self.explain:
+            status = Status.BUDGET if code == kernels.GOING else Status.NO_PATH
+            return SearchResult(status, None, self.expanded, self.checks, self.seconds)
         (x, y, _), goal, bounds = self.query.start, self.query.goal, self.fields.world.bounds
         for what, (px, py) in (("start", (x, y)), ("goal", goal)):
             if not (bounds[0] <= px <= bounds[2] and bounds[1] <= py <= bounds[3]):
@@ -235,7 +244,7 @@ class _Run:
         reason = "all that can be reached was looked at"
         if code == kernels.APART:
             self.go(self.query.weight, math.inf, whole=False)
-            reason = "the goal lies in another part of free space, which cannot be reached from the start"
+            reason = APART
         elif code == kernels.GOING:
             reason = "the budget ran out"
         return self._lost(code, reason)

@@ -56,6 +56,8 @@ COST_BITS, NODE_BITS, PLACE_BITS = 48, 24, 12
 PLACES = 1 << PLACE_BITS
 """Steps of x and y in a cell."""
 NODE_MASK, PLACE_MASK = (1 << NODE_BITS) - 1, PLACES - 1
+MOST_STEPS = 256
+"""Levels of a tree, and more."""
 NONE = 1 << 40
 """More than any cost of an entry."""
 LISTS = 256
@@ -105,8 +107,8 @@ class Work(NamedTuple):
     """Lower left corners of their cells, seen from the goal [m]; (LISTS, 2)."""
     state: IntArray
     """See `OPEN` and the others; (8,)."""
-    rows: FloatArray
-    """The way that was found: x, y, heading, time and action of each step, and the end; (levels + 1, 5)."""
+    ends: FloatArray
+    """Where and when the latest free way ends, and the best one: x, y [m], heading [rad], time [s]; (2, 4)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -299,23 +301,9 @@ def cheapest(
             cost = walk(library, fields, passing, traffic, busy, tree, work, query, shortfall, node)
             if 0.0 <= cost < least:
                 best, least, bound = node, cost, entry >> COST_BITS
+                for k in range(4):
+                    work.ends[1, k] = work.ends[0, k]
     return best, least
-
-
-@kernel(borrows=True, inner=True)
-def write_rows(library: ActionArrays, tree: TreeArrays, work: Work, query: FloatArray, node: int) -> int:
-    """Write down the way to a node, its end as the last row; how many steps it has."""
-    actions, rows, path = library.actions, work.rows, work.path
-    count = climb(tree.links, path, node)
-    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
-    for k in range(count):
-        a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)]
-        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
-        c, s, u, v = math.cos(heading), math.sin(heading), actions[a, 0], actions[a, 1]
-        x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4]
-        heading = wrapped(heading + actions[a, 2])
-    rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = x, y, heading, t
-    return count
 
 
 @kernel(borrows=True, inner=True)
@@ -341,7 +329,7 @@ def find(
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
     held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
     held_query: Held[FloatArray], state: int, band: int,
-) -> tuple[int, int, float]:  # fmt: skip
+) -> tuple[int, int, float, int, int, float, float, float, float]:  # fmt: skip
     """Answer one query from a tree.
 
     Args:
@@ -351,19 +339,42 @@ def find(
         held_traffic: who is where and when.
         busy: whether there is any traffic.
         held_tree: grown of the library's actions.
-        held_work: memory; the way is written into its rows.
+        held_work: memory.
         held_query: see `_search_kernels`.
         state: of the behaviour graph at the start.
         band: see `next_candidate`.
 
     Returns:
-        How it ends, steps of the way, and its cost.
+        How it ends, the node at the goal, its cost, nodes whose way was looked at, moves that were tested, and
+        where (x, y, heading) and when the way ends.
     """
-    library, tree, work, query = held_library.value, held_tree.value, held_work.value, held_query.value
+    work = held_work.value
     code, node, cost = answer(
-        library, held_fields.value, held_passing.value, held_traffic.value, busy, tree, work, query, state, band
-    )
-    return code, write_rows(library, tree, work, query, node) if node >= 0 else 0, cost
+        held_library.value, held_fields.value, held_passing.value, held_traffic.value, busy, held_tree.value, work,
+        held_query.value, state, band,
+    )  # fmt: skip
+    counts, ends = work.state, work.ends
+    return code, node, cost, counts[CANDIDATES], counts[TESTED], ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
+
+
+@kernel
+def lay(
+    held_library: Held[ActionArrays], held_tree: Held[TreeArrays], node: int, x: float, y: float, heading: float,
+    t: float,
+) -> FloatArray:  # fmt: skip
+    """The way to a node for somebody at a pose and time: x, y, heading, time and action of each step, and the end."""
+    library, tree = held_library.value, held_tree.value
+    path = np.empty(MOST_STEPS, np.int32)
+    count = climb(tree.links, path, node)
+    rows = np.empty((count + 1, 5))
+    for k in range(count + 1):
+        a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)] if k < count else np.int64(-1)
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
+        if k < count:
+            c, s, u, v = math.cos(heading), math.sin(heading), library.actions[a, 0], library.actions[a, 1]
+            x, y, t = x + c * u - s * v, y + s * u + c * v, t + library.actions[a, 4]
+            heading = wrapped(heading + library.actions[a, 2])
+    return rows
 
 
 @kernel(borrows=True)

@@ -16,7 +16,7 @@ from gaitway.behavior.searcher import Searcher
 from gaitway.errors import TreeError
 from gaitway.tree import _query_kernels as kernels
 from gaitway.tree._query_kernels import TreeArrays, Work
-from gaitway.tree.model import MOST_LEVELS, Tree
+from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves
 
 CELL = 1.0
@@ -67,11 +67,11 @@ def work_for(trees: Sequence[TreeArrays]) -> Work:
     return Work(
         stamps=np.zeros(nodes, np.int32),
         blocked=np.zeros((min(nodes, _MOST_BLOCKED), 2), np.int32),
-        path=np.zeros(MOST_LEVELS + 1, np.int32),
+        path=np.zeros(kernels.MOST_STEPS, np.int32),
         cursors=np.zeros((kernels.LISTS, 2), np.int64),
         corners=np.zeros((kernels.LISTS, 2)),
         state=np.zeros(8, np.int64),
-        rows=np.zeros((MOST_LEVELS + 2, 5)),
+        ends=np.zeros((2, 4)),
     )
 
 

@@ -12,17 +12,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gaitway._jit import direct
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._held import Held
+from gaitway.behavior._search_kernels import APART as KERNEL_APART
 from gaitway.behavior._search_kernels import FOUND, GOAL, START
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import LaidSteps, Plan, SearchResult, Status
-from gaitway.behavior.search import NO_TRAFFIC, Query, Searcher, Traffic, ask
+from gaitway.behavior.search import APART, NO_TRAFFIC, Query, Searcher, Traffic, ask
 from gaitway.errors import TreeError
 from gaitway.tree import _query_kernels as kernels
 from gaitway.tree._query_kernels import TreeArrays, Work
@@ -49,6 +50,21 @@ class Answers(NamedTuple):
     """Of the ways there; -1 where there is none; (Q,)."""
 
 
+class TreeSteps(LaidSteps):
+    """The way to a node of a tree; it is laid when somebody looks at it."""
+
+    def __init__(self, searcher: Searcher, held: Held[TreeArrays], node: int, query: Query) -> None:
+        self._laid = searcher, held, node, query
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("rows", "_behaviors", "_clips"):
+            raise AttributeError(name)
+        searcher, held, node, query = self._laid
+        rows = kernels.lay(searcher.held, held, node, *query.start, query.start_time)
+        super().__init__(rows[:-1], searcher.names, searcher.table.clips)
+        return getattr(self, name)
+
+
 class TreeSearch:
     """Trees of a library for queries, with memory that each query uses again. Not for several threads at once.
 
@@ -68,13 +84,13 @@ class TreeSearch:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
         self.searcher = searcher
-        self.trees = {_state(searcher, tree): tree for tree in trees}
+        self.trees = {root_state(searcher, tree): tree for tree in trees}
         self._rooted: Mapping[int, _Rooted] = {
             state: _Rooted(Held(arrays), band_of(arrays, BAND))
             for state, tree in self.trees.items()
             for arrays in [tree_arrays(tree, searcher)]
         }
-        self._find: Callable[..., tuple[int, int, float]] = direct(kernels.find)
+        self._find: Callable[..., tuple[int, int, float, int, int, float, float, float, float]] = direct(kernels.find)
 
     @cached_property
     def nbytes(self) -> int:
@@ -84,6 +100,8 @@ class TreeSearch:
 
     def find(self, fields: WorldFields, query: Query, traffic: Traffic | None = None) -> SearchResult | None:
         """The cheapest free way of the tree, or nearly so; None if it has none, whatever A* may find.
+
+        A goal in another part of free space is refused at once.
 
         Args:
             fields: the world.
@@ -99,21 +117,18 @@ class TreeSearch:
         if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
             busy, held_traffic = True, Held(arrays)
         ask(searcher, query)
-        held_work = self._work
-        code, count, cost = self._find(
-            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.held, held_work,
+        code, node, cost, candidates, tested, x, y, heading, end = self._find(
+            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.held, self._work,
             searcher.query, state, rooted.band,
         )  # fmt: skip
+        if code == KERNEL_APART:
+            away = math.dist(query.start[:2], query.goal)
+            return SearchResult(Status.NO_PATH, None, closest=query.start, remaining=away, reason=APART)
         if code != FOUND:
             return None
-        work = held_work.value
-        x, y, heading, end = work.rows[count, :4].tolist()
-        plan = Plan(
-            LaidSteps(work.rows[:count].copy(), searcher.names, searcher.table.clips), (x, y, heading), end, cost
-        )
-        away = math.hypot(x - query.goal[0], y - query.goal[1])
-        candidates, tested = work.state[kernels.CANDIDATES :].tolist()
-        return SearchResult(Status.FOUND, plan, candidates, tested, time.perf_counter() - began, plan.end_pose, away)
+        pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
+        plan = Plan(TreeSteps(searcher, rooted.held, node, query), pose, end, cost)
+        return SearchResult(Status.FOUND, plan, candidates, tested, time.perf_counter() - began, pose, away)
 
     def find_many(
         self, fields: WorldFields, starts: FloatArray, goals: FloatArray, tolerance: float = 0.5,
@@ -165,7 +180,7 @@ class TreeSearch:
         return Held(work_for([rooted.held.value for rooted in self._rooted.values()]))
 
 
-def _state(searcher: Searcher, tree: Tree) -> int:
+def root_state(searcher: Searcher, tree: Tree) -> int:
     """The planner's state of somebody at the root of a tree."""
     table = searcher.table
     root = table.state(tree.moves.root)

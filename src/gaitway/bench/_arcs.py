@@ -1,0 +1,113 @@
+"""Twelve arcs of a round body among random boxes: what planners are measured on beside a bare A*."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.search import Query, Searcher
+from gaitway.bench._bare_search import TESTED
+from gaitway.library.actions import ActionTable
+from gaitway.library.body_discs import BodyDiscs
+from gaitway.world.grid import GridSpec
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Box
+from gaitway.world.world import World
+
+CELLS, CELL, RADIUS = 540, 0.14, 0.3
+BINS = (0.56, 16)
+"""Bins of the closed set: metres, and headings in a turn."""
+ARCS = (
+    *((2.0, -45.0), (2.0, 0.0), (2.0, 45.0), (3.0, -30.0), (3.0, 0.0), (3.0, 30.0)),
+    *((4.0, -15.0), (4.0, 0.0), (4.0, 15.0), (2.5, -22.5), (2.5, 22.5), (3.5, 0.0)),
+)
+"""Length [m] and turn [degrees] of each clip."""
+SPEED = 1.4
+"""[m/s]."""
+WALLS = (Box((45.0, 38.0), (0.6, 24.0), 2.0), Box((37.0, 50.0), (16.0, 0.6), 2.0), Box((37.0, 26.0), (16.0, 0.6), 2.0))
+"""A C that is open on the left."""
+
+
+def arc_searcher() -> Searcher:
+    """For the arcs, whose cost is their length."""
+    return Searcher(*clip_set(), time_weight=0.0, bins=BINS)
+
+
+def trap() -> tuple[WorldFields, list[Query]]:
+    """Out of the open side of a C and around it, to goals behind it."""
+    fields = fields_of(World(bounds(), tuple(Obstacle(wall) for wall in WALLS)))
+    return fields, [Query((38.0, 38.0, 0.0), (56.0 + k, 36.0 + k), tolerance=1.0) for k in range(5)]
+
+
+def random_queries(rng: np.random.Generator, boxes: int, count: int) -> Iterator[tuple[WorldFields, Query]]:
+    """Worlds with a query each: from the middle to a free place 8 to 32 m away, among new boxes each time."""
+    side = CELLS * CELL
+    middle = 0.5 * side
+    for _ in range(count):
+        at, sizes = rng.uniform(0.0, side, (boxes, 2)), rng.uniform(1.0, 6.0, (boxes, 2))
+        angle, away, heading = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(8.0, 32.0), rng.uniform(-np.pi, np.pi)
+        goal = (middle + away * math.cos(angle), middle + away * math.sin(angle))
+        far = [(np.abs(at - place) > 0.5 * sizes + 1.0).any(axis=1) for place in ((middle, middle), goal)]
+        boxes_here = np.column_stack([at, sizes])[far[0] & far[1]].tolist()
+        world = World(bounds(), tuple(Obstacle(Box((x, y), (a, b), 2.0)) for x, y, a, b in boxes_here))
+        yield fields_of(world), Query((middle, middle, heading), goal, tolerance=1.0)
+
+
+def bounds() -> tuple[float, float, float, float]:
+    return 0.0, 0.0, CELLS * CELL, CELLS * CELL
+
+
+def fields_of(world: World) -> WorldFields:
+    return WorldFields.of(world, cell=GridSpec((-CELL, -CELL), CELL, (CELLS + 2, CELLS + 2)))
+
+
+def clip_set() -> tuple[ActionTable, BodyDiscs]:
+    """Arcs of a round body, and standing still, all in one state."""
+    arcs = [(0.0, 0.0), *((length, math.radians(turn)) for length, turn in ARCS)]
+    poses = [_arc(length, turn, np.linspace(0.0, 1.0, 9 if length else 1)) for length, turn in arcs]
+    count, lengths = len(arcs), np.array([length for length, _ in arcs])
+    idle, zeros = lengths == 0.0, np.zeros(len(arcs), dtype=np.int64)
+    durations = np.maximum(lengths / SPEED, 1.0)
+    tested = [p[list(TESTED)] if len(p) > 1 else p for p in poses]
+    discs = [np.column_stack([p[:, :2], np.full(len(p), RADIUS)]) for p in tested]
+    around = np.array([[*_middle(d), float(np.hypot(*(d[:, :2] - _middle(d)).T).max()) + RADIUS] for d in discs])
+    starts, sample_starts = (np.cumsum([0, *map(len, parts)]) for parts in (discs, poses))
+    table = ActionTable(
+        behaviors=tuple(f"clip {k}" for k in range(count)), clips=tuple(f"clip {k}" for k in range(count)), kinds=(),
+        states=("go",), behavior=np.arange(count), start_state=zeros, end_state=zeros, idle=idle, quiet=idle,
+        rest=np.array([True]), moves=np.array([p[-1] * bool(n) for p, (n, _) in zip(poses, arcs, strict=True)]),
+        frames=np.round(30.0 * durations).astype(np.int64), durations=durations, costs=lengths + 0.01 * idle,
+        rises=np.zeros(count), kind=zeros - 1, pass_times=np.full(count, np.nan), sample_starts=sample_starts,
+        samples=np.concatenate(poses),
+        sample_times=np.concatenate([np.linspace(0.0, t, len(p)) for t, p in zip(durations, poses, strict=True)]),
+        follower_starts=np.arange(count + 1) * count, followers=np.tile(np.arange(count), count), spacing=0.5,
+    )  # fmt: skip
+    bodies = BodyDiscs(
+        static_starts=starts, static=np.concatenate(discs),
+        bounds=np.array([np.hypot(*d[:, :2].T).max() + RADIUS for d in discs]),
+        around=around, window_starts=np.arange(count + 1), window_frames=np.column_stack([zeros, table.frames]),
+        window_times=np.column_stack([np.zeros(count), durations]), window_poses=np.zeros((count, 3)),
+        window_bounds=around[:, 2], window_around=around, timed_starts=starts, timed=np.concatenate(discs), margin=0.05,
+        timed_margin=0.05,
+    )  # fmt: skip
+    for part in (table, bodies):
+        for value in vars(part).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+    return table, bodies
+
+
+def _arc(length: float, turn: float, share: FloatArray) -> FloatArray:
+    """Poses along an arc; (N, 3)."""
+    angle = (turn or 1e-9) * share
+    radius = length / (turn or 1e-9)
+    return np.column_stack([radius * np.sin(angle), radius * (1.0 - np.cos(angle)), turn * share])
+
+
+def _middle(discs: FloatArray) -> FloatArray:
+    middle: FloatArray = 0.5 * (discs[:, :2].min(axis=0) + discs[:, :2].max(axis=0))
+    return middle

@@ -1,0 +1,187 @@
+"""Search trees: the portfolio of tree and A* beside A* alone, in random worlds that nothing was tuned on, and in a C.
+
+Everything counts: whole calls from Python, the field of the goal where one is needed, and goals that cannot be reached.
+Each round goes through all queries, so that the tree is not in the processor's cache when it is asked; A* goes first,
+and finds a colder world.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.heuristics import Heuristics
+from gaitway.behavior.plan import SearchResult
+from gaitway.behavior.search import Query, Searcher, search
+from gaitway.bench._arcs import RADIUS, arc_searcher, random_queries, trap
+from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
+from gaitway.tree.growing import Budget, diverse_tree
+from gaitway.tree.moves import choose_moves
+from gaitway.tree.portfolio import Portfolio
+from gaitway.tree.query import Answers, TreeSearch
+from gaitway.tree.region import Region
+
+NODES, REACH = 250_000, 35.0
+"""Of the tree, and how far it reaches [m]; goals are 8 to 32 m away."""
+QUERIES, ROUNDS = 300, 7
+LIGHT, DENSE = 40, 120
+"""Boxes: about 9 and 25 percent of the floor."""
+SEED = 20_000
+OURS, PLAIN, WEIGHTED = "ours", "A*", "A*, weight 2"
+MANY = 10_000
+Result = TypeVar("Result")
+Task = Callable[[], SearchResult]
+MEDIAN_TARGET, MEAN_TARGET, WEIGHTED_TARGET, TAIL_TARGET, TRAP_TARGET = 25.0, 12.0, 2.0, 2.0, 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """Times [ms] (Q,) and costs (Q,) of all queries, by planner; a cost is NaN where there is no plan."""
+
+    times: dict[str, FloatArray]
+    costs: dict[str, FloatArray]
+    answered: list[int]
+    """By the tree, the short search and the search by a field."""
+
+    @property
+    def facts(self) -> str:
+        """Success and cost in words."""
+        found = {name: np.isfinite(costs) for name, costs in self.costs.items()}
+        both = found[OURS] & found[PLAIN]
+        ratio = float((self.costs[OURS][both] / self.costs[PLAIN][both]).mean())
+        shares = [100.0 * found[name].mean() for name in (OURS, PLAIN)]
+        tree = 100.0 * self.answered[0] / sum(self.answered)
+        return f"{tree:.0f} % by the tree, {shares[0]:.1f} % found (A* {shares[1]:.1f}), cost {ratio:.3f} of A*'s"
+
+    def row(self, name: str, peer: str, figure: Callable[[FloatArray], float], target: float | None) -> BenchRow:
+        """One figure of ours beside that of a peer."""
+        return BenchRow(name, peer, _timing(self.times[OURS], figure), _timing(self.times[peer], figure), target)
+
+
+def run() -> BenchTable:
+    """All of them."""
+    searcher = arc_searcher()
+    moves = choose_moves(searcher.table, "go", time_weight=0.0)
+    diverse_tree(moves, Region.disc(REACH), Budget(100))  # compiles
+    began = time.thread_time()
+    tree = diverse_tree(moves, Region.disc(REACH), Budget(NODES))
+    trees = TreeSearch(searcher, [tree])
+    seconds = time.thread_time() - began
+    rows = [*_random_rows(trees), _trap_row(trees), *_many_rows(trees)]
+    title = (
+        f"tree: {NODES:,} nodes grown in {seconds:.1f} s, {trees.nbytes / 1e6:.1f} MB in all; {QUERIES} queries, "
+        f"median of {ROUNDS} rounds each, whole calls"
+    )
+    return BenchTable(title, tuple(rows), machine())
+
+
+def _random_rows(trees: TreeSearch) -> list[BenchRow]:
+    light, dense = (
+        _runs(trees, list(random_queries(np.random.default_rng(SEED + boxes), boxes, QUERIES)))
+        for boxes in (LIGHT, DENSE)
+    )
+    return [
+        light.row(f"light clutter, median: {light.facts}", PLAIN, _median, MEDIAN_TARGET),
+        light.row("light clutter, mean", PLAIN, _mean, MEAN_TARGET),
+        light.row("light clutter, median", WEIGHTED, _median, WEIGHTED_TARGET),
+        light.row("light clutter, p99", WEIGHTED, _tail, None),
+        dense.row(f"dense clutter, p99: {dense.facts}", WEIGHTED, _tail, TAIL_TARGET),
+        dense.row("dense clutter, mean", WEIGHTED, _mean, None),
+        dense.row("dense clutter, median", WEIGHTED, _median, None),
+        dense.row("dense clutter, median", PLAIN, _median, None),
+    ]
+
+
+def _trap_row(trees: TreeSearch) -> BenchRow:
+    fields, queries = trap()
+    runs = _runs(trees, [(fields, query) for query in queries])
+    return runs.row(f"C trap, median: {runs.facts}", WEIGHTED, _median, TRAP_TARGET)
+
+
+def _many_rows(trees: TreeSearch) -> list[BenchRow]:
+    """Queries by the thousand in one world, each with another start; a part of them has no answer in the tree."""
+    fields, _ = next(random_queries(np.random.default_rng(SEED), LIGHT, 1))
+    starts, goals = _scattered(fields, np.random.default_rng(SEED))
+    theirs = np.array([_timed(task)[0] for start, goal in zip(starts[:QUERIES].tolist(), goals.tolist(), strict=False)
+                       for task in [_plain_task(trees.searcher, fields, start, goal)]])  # fmt: skip
+    rows = []
+    for threads in (1, 2):
+
+        def ask_all(threads: int = threads) -> Answers:
+            return trees.find_many(fields, starts, goals, 1.0, threads=threads)
+
+        share = 100.0 * float((ask_all().nodes >= 0).mean())
+        each = np.array([_timed(ask_all)[0] / MANY for _ in range(ROUNDS)])
+        name = f"{MANY:,} queries at once, on {threads}: {share:.0f} % by the tree alone; each"
+        rows.append(BenchRow(name, f"{PLAIN}, mean", _timing(each, _median), _timing(theirs, _mean)))
+    return rows
+
+
+def _plain_task(searcher: Searcher, fields: WorldFields, start: Sequence[float], goal: Sequence[float]) -> Task:
+    query = Query((start[0], start[1], start[2]), (goal[0], goal[1]), tolerance=1.0)
+    return lambda: search(searcher, fields, query, explain=False)
+
+
+def _scattered(fields: WorldFields, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Starts (N, 3) anywhere in a world, and goals (N, 2) 8 to 32 m from them."""
+    x0, y0, x1, y1 = fields.world.bounds
+    starts = rng.uniform((x0, y0, -np.pi), (x1, y1, np.pi), (MANY, 3))
+    angles, away = rng.uniform(-np.pi, np.pi, MANY), rng.uniform(8.0, 32.0, MANY)
+    goals = starts[:, :2] + away[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    return starts, np.clip(goals, (x0, y0), (x1, y1))
+
+
+def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]]) -> _Runs:
+    """All planners on all queries, round after round; the first one compiles and does not count."""
+    free = Heuristics.of(trees.searcher.table, trees.searcher.costs, names=("heading",))
+    portfolios = [Portfolio(trees, fields, RADIUS, free) for fields, _ in queries]
+    tasks = [_tasks(portfolio, query) for portfolio, (_, query) in zip(portfolios, queries, strict=True)]
+    times = {name: np.zeros((ROUNDS + 1, len(queries))) for name in tasks[0]}
+    costs = {name: np.full(len(queries), np.nan) for name in tasks[0]}
+    for number in range(ROUNDS + 1):
+        for k, portfolio in enumerate(portfolios):
+            portfolio.forget()
+            for name, task in tasks[k].items():
+                times[name][number, k], result = _timed(task)
+                if result.found and result.plan is not None:
+                    costs[name][k] = result.plan.cost
+    answered = [sum(portfolio.answered[stage] for portfolio in portfolios) for stage in range(3)]
+    return _Runs({name: np.median(some[1:], axis=0) for name, some in times.items()}, costs, answered)
+
+
+def _tasks(portfolio: Portfolio, query: Query) -> dict[str, Task]:
+    searcher, fields = portfolio.trees.searcher, portfolio.fields
+    return {
+        PLAIN: lambda: search(searcher, fields, query, explain=False),
+        WEIGHTED: lambda: search(searcher, fields, replace(query, weight=2.0), explain=False),
+        OURS: lambda: portfolio.find(query, explain=False),
+    }
+
+
+def _timed(task: Callable[[], Result]) -> tuple[float, Result]:
+    """Milliseconds, and what came out."""
+    began = time.perf_counter()
+    result = task()
+    return 1e3 * (time.perf_counter() - began), result
+
+
+def _timing(times: FloatArray, figure: Callable[[FloatArray], float]) -> Timing:
+    return Timing(figure(times), float(times.min()), float(times.max()))
+
+
+def _median(times: FloatArray) -> float:
+    return float(np.median(times))
+
+
+def _mean(times: FloatArray) -> float:
+    return float(times.mean())
+
+
+def _tail(times: FloatArray) -> float:
+    return float(np.percentile(times, 99))

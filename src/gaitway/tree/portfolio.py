@@ -1,0 +1,98 @@
+"""The tree first, and A* where the tree has no answer: as fast as the one and as sure as the other.
+
+Most goals in open places are answered by the tree in microseconds. What the tree cannot reach a short A* search with
+the estimates of `free_table` often does; and where that gets lost among the obstacles, a field of the ways around them
+leads the last search. Each stage gives up soon, so that all together are never much slower than the best of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from gaitway.behavior._held import Held
+from gaitway.behavior._heuristic_kernels import HeuristicArrays
+from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.heuristics import Heuristics
+from gaitway.behavior.plan import SearchResult, Status
+from gaitway.behavior.routes import RouteFields, RouteMap
+from gaitway.behavior.search import Query, Searcher, Traffic, search
+from gaitway.tree.query import TreeSearch
+
+WEIGHT = 1.5
+"""Of the estimates in searches after the tree: the plan costs at most so many times the least."""
+SHORT = 150
+"""Most nodes of the search without a field."""
+CELL = 0.7
+"""Side of the cells of the field [m], unless the world needs finer ones; that of the thesis's coarse planner."""
+
+
+class Portfolio:
+    """Trees and searches of a library in one world. Not for several threads at once.
+
+    Attributes:
+        trees: what is asked first.
+        fields: the world.
+        radius: of a disc around the root that every body covers [m].
+        answered: how many queries each stage has answered: the tree, the short search, the search by the field.
+    """
+
+    def __init__(
+        self, trees: TreeSearch, fields: WorldFields, radius: float = 0.0, heuristics: Heuristics | None = None
+    ) -> None:
+        """Prepare a world.
+
+        Args:
+            trees: of the library.
+            fields: the world.
+            radius: of a disc around the root that every body covers [m] (`routes.thinnest`).
+            heuristics: of the library, in any world, whose tables are shared; None makes them.
+        """
+        self.trees, self.fields, self.radius, self.answered = trees, fields, radius, [0, 0, 0]
+        self._searcher: Searcher = trees.searcher
+        self._free = heuristics or Heuristics.of(self._searcher.table, self._searcher.costs, names=("heading",))
+        self._aims: dict[float, Held[HeuristicArrays]] = {}
+
+    def find(self, query: Query, traffic: Traffic | None = None, *, explain: bool = True) -> SearchResult:
+        """A plan, or why there is none.
+
+        Args:
+            query: from where to where; its weight counts for the last search if it is above `WEIGHT`.
+            traffic: who is where and when; None for nobody.
+            explain: whether to find out what is in the way where there is no plan.
+        """
+        found = self.trees.find(self.fields, query, traffic)
+        if found is not None:
+            self.answered[0] += 1
+            return found
+        weighted = replace(query, weight=max(query.weight, WEIGHT))
+        short = replace(weighted, max_nodes=min(SHORT, query.max_nodes))
+        aim, stage = self._aim(query), 1
+        result = search(self._searcher, self.fields, short, traffic, aim, explain=False)
+        if result.status is Status.NO_PATH and explain:
+            result = search(self._searcher, self.fields, weighted, traffic, aim)
+        elif result.status is Status.BUDGET:
+            arrays = self._routed.arrays(query.goal, query.tolerance, query.start[:2], weighted.weight)
+            result, stage = search(self._searcher, self.fields, weighted, traffic, arrays, explain=explain), 2
+        self.answered[stage] += 1
+        return result
+
+    def _aim(self, query: Query) -> Held[HeuristicArrays]:
+        """Estimates without a field, in memory that the next query uses again."""
+        held = self._aims.get(query.tolerance)
+        if held is None:
+            arrays = self._free.arrays(query.goal, query.tolerance)
+            held = self._aims[query.tolerance] = Held(arrays._replace(goal=np.array(arrays.goal)))
+        goal = held.value.goal
+        goal[0], goal[1] = query.goal
+        return held
+
+    def forget(self) -> None:
+        """Forget the fields of all goals; what belongs to the world stays."""
+        self._routed.forget()
+
+    @cached_property
+    def _routed(self) -> Heuristics:
+        return self._free.routed(RouteFields(RouteMap.of(self.fields, self.radius, CELL)))
