@@ -273,6 +273,7 @@ def walk(
     rest = tree.rests[np.int64(tree.links[node] & 255)]
     if busy and rest >= 0 and not stays_free(library, traffic, x, y, math.atan2(s, c), t, rest):
         return -1.0
+    work.ends[0, 0], work.ends[0, 1], work.ends[0, 2], work.ends[0, 3] = x, y, math.atan2(s, c), t
     return cost
 
 
