@@ -38,7 +38,7 @@ def place(tree: Tree, node: int, share: float) -> np.ndarray:
 
 @pytest.mark.parametrize("parts", [2, 4])
 def test_environment_cells(parts: int) -> None:
-    grid = EnvironmentMap.of(TREE, 0.14, parts)
+    grid = EnvironmentMap.of(TREE, 0.137, parts)
     poses = TREE.unfold().poses
     assert grid.cells.tolist() == [cell_twin(pose[:2], grid) for pose in poses]
     assert (grid.cells >= 0).all()

@@ -13,19 +13,11 @@ from gaitway import planar
 from gaitway.errors import TreeError
 from gaitway.library.actions import action_table
 from gaitway.library.cast.catalog import load_cast
-from gaitway.tree import _growing_kernels as kernels
-from gaitway.tree.growing import (
-    Budget,
-    coverage,
-    density,
-    diverse_tree,
-    exhaustive_size,
-    exhaustive_tree,
-    move_arrays,
-    pruned_tree,
-)
-from gaitway.tree.growing import _bound as bound_of
-from gaitway.tree.growing import _growth as new_growth
+from gaitway.tree import _density_kernels as kernels
+from gaitway.tree._growing_kernels import HEADINGS
+from gaitway.tree._growth import cost_bound, move_arrays, new_growth
+from gaitway.tree.coverage import coverage, density
+from gaitway.tree.growing import Budget, diverse_tree, exhaustive_size, exhaustive_tree, pruned_tree
 from gaitway.tree.model import NODE_BYTES, Tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region
@@ -192,6 +184,48 @@ def test_same_seed_same_bytes() -> None:
     assert first.links.tobytes() != other.links.tobytes()
 
 
+@pytest.mark.parametrize("stretch", [None, 1.5])
+def test_small_cells_change_nothing(stretch: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are there to find the nearest node faster."""
+    trees = []
+    for crowd in (1e9, 0.05):
+        monkeypatch.setattr("gaitway.tree._growth._CROWD", crowd)
+        trees.append(diverse_tree(MOVES, REGION, Budget(700), stretch=stretch))
+    assert new_growth(REGION, 700).heads.size > REGION.inside.size
+    assert trees[0].links.tobytes() == trees[1].links.tobytes()
+
+
+def test_who_can_stop_stops() -> None:
+    """Plans end at rest: where there is room to stop after a move, the tree does, as long as nodes are left."""
+    tree = diverse_tree(MOVES, REGION, Budget(1500))
+    table, moves, states = MOVES.table, MOVES.actions, tree.states
+    stop = next(m for m in range(len(MOVES)) if table.behaviors[table.behavior[moves[m]]] == "stop")
+    stopped = set(tree.parents[tree.actions == stop].tolist())
+    walking = [n for n in range(1, len(tree)) if table.states[states[n]] == "walk"]
+    assert len(stopped) > 0.65 * len(walking)  # near the border there is no room, and some would be too dear
+    plain = diverse_tree(MOVES, REGION, Budget(1500), stretch=None)
+    assert table.rest[tree.states].mean() > 1.1 * table.rest[plain.states].mean()
+
+
+def best_costs(tree: Tree, goals: np.ndarray) -> np.ndarray:
+    """Cheapest node that ends at rest within half a metre of each goal."""
+    ends = tree.moves.table.rest[tree.states]
+    away = np.linalg.norm(tree.points[ends, None] - goals, axis=2)
+    return np.where(away < 0.5, tree.costs[ends, None], np.inf).min(axis=0)
+
+
+def test_cheap_ways_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the best way to a place is better than in a tree that takes them as they come."""
+    moves, region = choose_moves(action_table(load_cast("person")), "walk"), Region.disc(9.0)
+    goals = region.points(np.random.default_rng(1), 300)
+    ours = best_costs(diverse_tree(moves, region, Budget(20_000)), goals)
+    monkeypatch.setattr("gaitway.tree.growing._PHASES", ((1.0, 1.0),))
+    other = best_costs(diverse_tree(moves, region, Budget(20_000)), goals)
+    both = np.isfinite(ours) & np.isfinite(other)
+    assert both.sum() > 200
+    assert ours[both].mean() < 0.97 * other[both].mean()
+
+
 def test_frequencies_grow_as_good_a_tree() -> None:
     closed, slow = (diverse_tree(MOVES, REGION, Budget(800), by_frequencies=f) for f in (False, True))
     assert coverage(slow)[1] == pytest.approx(coverage(closed)[1], rel=0.05)
@@ -206,13 +240,13 @@ def test_diverse_is_evener_than_pruned() -> None:
 def test_stretch_bounds_costs() -> None:
     """No way costs much more than the cheapest to about the same cell."""
     tree = diverse_tree(MOVES, REGION, Budget(2000), stretch=1.2)
-    bound = bound_of(MOVES, REGION, move_arrays(MOVES, REGION), 1.2)
+    bound = cost_bound(MOVES, REGION, move_arrays(MOVES, REGION), 1.2)
     full = tree.unfold()
     cells = np.floor((full.poses[:, :2] - REGION.spec.origin) / REGION.spec.cell).astype(int) // 2
     least = bound.least[cells[:, 1], cells[:, 0]]
     dear = np.flatnonzero(full.costs > 1.2 * least + 0.5 + 1e-9)
     assert len(dear) < 0.2 * len(tree)
-    turns = np.floor(full.poses[:, 2] / (2.0 * np.pi) * kernels.HEADINGS + 0.5).astype(int) % kernels.HEADINGS
+    turns = np.floor(full.poses[:, 2] / (2.0 * np.pi) * HEADINGS + 0.5).astype(int) % HEADINGS
     parts = turns * (bound.groups.max() + 1) + bound.groups[tree.actions]
     assert (full.costs <= bound.by_heading[cells[:, 1], cells[:, 0], parts] + 1e-5)[dear].all()
     free = diverse_tree(MOVES, REGION, Budget(2000), stretch=None)
@@ -222,7 +256,7 @@ def test_stretch_bounds_costs() -> None:
 def test_least_costs_are_those_of_an_exhaustive_tree() -> None:
     """Never less than what some sequence costs, and hardly more."""
     region = Region.disc(3.0)
-    bound = bound_of(MOVES, region, move_arrays(MOVES, region), 1.5)
+    bound = cost_bound(MOVES, region, move_arrays(MOVES, region), 1.5)
     full = exhaustive_tree(MOVES, 5).unfold()
     cells = np.floor((full.poses[:, :2] - region.spec.origin) / (2.0 * region.spec.cell)).astype(int)
     rows, columns = bound.least.shape

@@ -1,7 +1,8 @@
 """Precomputed search trees: motion grown once, for any place and goal (Lau 2009, chapter 4)."""
 
+from gaitway.tree.coverage import coverage, density
 from gaitway.tree.forest import Forest, grow_forest
-from gaitway.tree.growing import Budget, coverage, density, diverse_tree, exhaustive_tree, pruned_tree
+from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region

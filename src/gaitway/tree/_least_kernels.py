@@ -9,7 +9,8 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.tree._growing_kernels import HEADINGS, MoveArrays, cell_of, part_of
+from gaitway.tree._growing_kernels import HEADINGS, part_of
+from gaitway.tree._growth_kernels import MoveArrays, cell_of
 
 
 @kernel

@@ -6,27 +6,26 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
-from gaitway.arrays import FloatArray, IntArray, read_only
+from gaitway.arrays import read_only
 from gaitway.errors import TreeError
 from gaitway.tree import _growing_kernels as kernels
-from gaitway.tree._growing_kernels import Bound, Growth, MoveArrays
-from gaitway.tree._least_kernels import least_costs
+from gaitway.tree._growth import cost_bound, move_arrays, new_growth
+from gaitway.tree._growth_kernels import NODES, Growth
+from gaitway.tree.coverage import covered, square_of
 from gaitway.tree.model import MOST_LEVELS, MOST_NODES, NODE_BYTES, Tree, compact
 from gaitway.tree.moves import Moves
-from gaitway.tree.region import CELL, Region
+from gaitway.tree.region import Region
 
 LEVELS = 50
 """Most moves one after another unless told otherwise, as in the thesis."""
 STRETCH = 1.5
 """How many times the cheapest way a way may cost; chosen by the prototype."""
-_SLACK = 0.5
-"""What a way may cost beyond that."""
+_PHASES = ((0.4, 0.2), (0.7, 0.6), (1.0, 1.0))
+"""Shares of the nodes, and of the stretch beyond 1 that is allowed up to there: cheap ways come first, so that every
+place has some, and then those that differ from them."""
 _CHUNK, _TRIES = 65_536, 20
 """Samples that are drawn at a time, and how many there may be for each node of the budget."""
-_SAME = 1e-6
-"""Costs that differ by less are the same."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ def exhaustive_tree(moves: Moves, levels: int, region: Region | None = None, bud
     Raises:
         TreeError: if there would be more nodes, or none but the root.
     """
-    most, everywhere = budget or Budget(MOST_NODES), region or _reachable(moves, levels)
+    _check_levels(levels)
+    most, everywhere = budget or Budget(MOST_NODES), region or square_of(moves, levels)
     if region is None:
         size = exhaustive_size(moves, levels)
         if size > most.nodes:
@@ -125,13 +125,16 @@ def diverse_tree(
     Each node goes on from the node nearest to a random point, by the move that makes the density grow least for each
     cell that it goes through. Nodes that can have no more children are no candidates, where the thesis draws again.
 
+    With a stretch it goes beyond the thesis: cheap ways come first and others after them, and what comes to rest
+    follows each node at once, since plans end at rest.
+
     Args:
         moves: what it is made of.
         region: that it must not leave.
         budget: it stops there, or where it finds nothing to add.
         levels: most moves one after another.
         stretch: ways that cost more than so many times the cheapest way to the same cell are left out; None for the
-            thesis's algorithm, which keeps them all and wanders.
+            thesis's algorithm to the letter, which keeps them all and wanders.
         by_frequencies: compute densities by how many cells have each count, as the thesis does, and not in closed form.
         seed: of the points.
 
@@ -141,81 +144,24 @@ def diverse_tree(
     _check_levels(levels)
     if stretch is not None and not (math.isfinite(stretch) and stretch >= 1.0):
         raise TreeError(f"stretch {stretch} of a tree must be 1 or more, or None")
-    arrays, place = move_arrays(moves, region), region.place
-    growth = _growth(region, budget.nodes, by_frequencies)
-    _plant(growth, place)
-    bound = _bound(moves, region, arrays, stretch)
-    rng = np.random.default_rng(seed)
-    more, tries, cells = True, 0, np.zeros(len(arrays.points), np.int64)
-    while more and tries < max(_TRIES * budget.nodes, _CHUNK):
-        samples = region.points(rng, _CHUNK)
-        tries += _CHUNK
-        more = kernels.grow_diverse(
-            read_only(samples), budget.nodes, levels, arrays, region.inside, place, len(region), bound,
-            by_frequencies, growth, cells,
-        )  # fmt: skip
+    arrays, place, rng = move_arrays(moves, region), region.place, np.random.default_rng(seed)
+    growth, bound = new_growth(region, budget.nodes, by_frequencies), cost_bound(moves, region, arrays, stretch)
+    cells = np.zeros(len(arrays.points), np.int64)
+    for share, part in _PHASES if stretch is not None else _PHASES[-1:]:
+        nodes = round(share * budget.nodes)
+        if stretch is not None:
+            numbers = np.array([1.0 + part * (stretch - 1.0), *bound.stretch[1:]])
+            bound = bound._replace(stretch=read_only(numbers))
+            kernels.reopen(arrays, growth, levels)
+        more, tries = True, 0
+        while more and tries < max(_TRIES * budget.nodes, _CHUNK):
+            samples = region.points(rng, _CHUNK)
+            tries += _CHUNK
+            more = kernels.grow_diverse(
+                read_only(samples), nodes, levels, arrays, region.inside, place, len(region), bound,
+                by_frequencies, stretch is not None, growth, cells,
+            )  # fmt: skip
     return _finished(moves, region, growth, budget)
-
-
-def coverage(tree: Tree, region: Region | None = None) -> tuple[IntArray, float]:
-    """How many moves of a tree go through each cell, and the density of that (formula 4.1).
-
-    Args:
-        tree: of any kind.
-        region: whose cells to count; its own unless given. Moves that leave it are not counted.
-
-    Returns:
-        Counts (rows, columns), and the density.
-    """
-    where = region or tree.region
-    arrays, growth = move_arrays(tree.moves, where), _growth(where, 1, False)
-    full = tree.unfold()
-    poses = np.column_stack([full.poses, full.costs])
-    kernels.coverage(
-        read_only(poses), read_only(tree.parents), read_only(tree.actions), arrays, where.inside, where.place, growth
-    )
-    return growth.counts, density(growth.counts, where)
-
-
-def density(counts: IntArray, region: Region) -> float:
-    """Formula 4.1: how unevenly counts are spread over the cells of a region; (rows, columns)."""
-    own = counts[region.inside].astype(np.float64)
-    return float(np.square(own - own.mean()).sum())
-
-
-def covered(tree: Tree, cell: float) -> Tree:
-    """The same tree in the region that its moves go through, in cells of a side [m]."""
-    wide = _reachable(tree.moves, int(tree.depths.max()), cell)
-    counts, _ = coverage(tree, wide)
-    rows, columns = np.nonzero(counts)
-    first, last = (rows.min(), columns.min()), (rows.max() + 1, columns.max() + 1)
-    origin = wide.spec.origin[0] + cell * float(first[1]), wide.spec.origin[1] + cell * float(first[0])
-    region = Region.mask(counts[first[0] : last[0], first[1] : last[1]] > 0, origin, cell)
-    return Tree(tree.moves, region, tree.links, tree.ends, tree.places, tree.headings, tree.prices,
-                tree.place_step, tree.cost_step)  # fmt: skip
-
-
-def move_arrays(moves: Moves, region: Region) -> MoveArrays:
-    """For kernels, with points for the cells of a region."""
-    starts, points = moves.points(0.5 * region.spec.cell)
-    numbers = np.column_stack([moves.table.moves[moves.actions], moves.costs])
-    return MoveArrays(read_only(numbers), read_only(moves.follower_starts), read_only(moves.followers),
-                      read_only(starts), read_only(points))  # fmt: skip
-
-
-def _bound(moves: Moves, region: Region, arrays: MoveArrays, stretch: float | None) -> Bound:
-    """What ways may cost; no bound without a stretch."""
-    groups, (rows, columns) = moves.groups, region.inside.shape
-    high, wide = -(-rows // 2), -(-columns // 2)
-    if stretch is None:
-        nothing = read_only(np.zeros((high, wide)))
-        return Bound(nothing, read_only(np.zeros((1, 1, 1))), groups, read_only(np.array([0.0, np.inf, 0.0])))
-    (x, y, rate), padded = region.place.tolist(), np.pad(region.inside, ((0, rows % 2), (0, columns % 2)))
-    blocks = np.asarray(padded.reshape(high, 2, wide, 2).any(axis=(1, 3)))
-    least, by_heading = least_costs(arrays, read_only(blocks), read_only(np.array([x, y, 0.5 * rate])), groups)
-    # what no way of the search ends in may still be got to
-    least = np.where(np.isfinite(least), least, scipy.ndimage.minimum_filter(least, 3, mode="nearest"))
-    return Bound(read_only(least), read_only(by_heading), groups, read_only(np.array([stretch, _SLACK, _SAME])))
 
 
 def _by_level(
@@ -223,11 +169,10 @@ def _by_level(
 ) -> Tree:
     _check_levels(levels)
     arrays, place = move_arrays(moves, region), region.place
-    growth, occupants = _growth(region, budget.nodes, False), np.zeros(region.inside.shape, np.int64)
-    _plant(growth, place)
+    growth, occupants = new_growth(region, budget.nodes), np.zeros(region.inside.shape, np.int64)
     first = 0
     for _ in range(levels):
-        last = int(growth.numbers[kernels.NODES])
+        last = int(growth.numbers[NODES])
         if first == last or last >= budget.nodes:
             break
         parents = np.arange(first, last)
@@ -244,43 +189,11 @@ def _by_level(
     return _finished(moves, region, growth, budget)
 
 
-def _growth(region: Region, nodes: int, by_frequencies: bool) -> Growth:
-    rows, columns = region.spec.shape
-    # a cell is counted once by each node at most
-    frequencies = np.zeros(nodes + 2 if by_frequencies else 2, np.int64)
-    frequencies[0] = len(region)
-    return Growth(
-        parents=np.zeros(nodes, np.int32), actions=np.zeros(nodes, np.uint8), poses=np.zeros((nodes, 4)),
-        depths=np.zeros(nodes, np.uint8), used=np.zeros(nodes, np.uint64), following=np.full(nodes, -1, np.int32),
-        heads=np.full((rows, columns), -1, np.int32), counts=np.zeros((rows, columns), np.int64),
-        seen=np.zeros((rows, columns), np.int64), frequencies=frequencies, numbers=np.zeros(3, np.int64),
-    )  # fmt: skip
-
-
-def _plant(growth: Growth, place: FloatArray) -> None:
-    growth.numbers[kernels.NODES] = 1
-    growth.parents[0] = -1
-    row, column = math.floor(-place[1] * place[2]), math.floor(-place[0] * place[2])
-    growth.heads[row, column] = 0
-
-
 def _finished(moves: Moves, region: Region, growth: Growth, budget: Budget) -> Tree:
-    count = int(growth.numbers[kernels.NODES])
+    count = int(growth.numbers[NODES])
     if count == 1 and budget.nodes > 1:
         raise TreeError("region has no room for a single move from the origin; make it larger")
     return compact(moves, region, growth.parents[:count], growth.actions[:count])
-
-
-def _reachable(moves: Moves, levels: int, cell: float | None = None) -> Region:
-    """A square that no sequence of so many moves leaves."""
-    _check_levels(levels)
-    points = moves.points(0.1)[1]
-    return Region.mask(*_square(levels * float(np.hypot(*points.T).max()), cell or CELL), cell or CELL)
-
-
-def _square(reach: float, cell: float) -> tuple[FloatArray, tuple[float, float]]:
-    half = math.ceil(reach / cell) + 1
-    return np.ones((2 * half, 2 * half)), (-half * cell, -half * cell)
 
 
 def _check_levels(levels: int) -> None:

@@ -11,8 +11,9 @@ from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region
 
 SOURCES = (
-    "tree/_growing_kernels.py", "tree/_least_kernels.py", "tree/_model_kernels.py", "tree/growing.py",
-    "tree/keeping.py", "tree/model.py", "tree/moves.py", "tree/region.py",
+    "tree/_density_kernels.py", "tree/_growing_kernels.py", "tree/_growth.py", "tree/_growth_kernels.py",
+    "tree/_least_kernels.py", "tree/_model_kernels.py", "tree/coverage.py", "tree/growing.py", "tree/keeping.py",
+    "tree/model.py", "tree/moves.py", "tree/region.py",
 )  # fmt: skip
 """What the nodes of a tree depend on besides its moves, region and numbers."""
 _ARRAYS = ("links", "ends", "places", "headings", "prices")
