@@ -9,9 +9,10 @@ from gaitway.errors import TreeError
 from gaitway.tree.backward import BackwardSearch, Found
 from gaitway.tree.gridmap import EnvironmentMap, GoalMap
 from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree
-from gaitway.tree.mapping import FREE, OCCUPIED, Things
+from gaitway.tree.mapping import FREE, OCCUPIED, MappedGrid, Things
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
+from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
@@ -104,3 +105,5 @@ def test_another_trees_map_is_refused() -> None:
     other = diverse_tree(MOVES, Region.disc(8.0), Budget(100))
     with pytest.raises(TreeError, match="gridmap of 100 nodes"):
         BackwardSearch(TREE, EnvironmentMap.of(other, 0.25), GOALS)
+    with pytest.raises(TreeError, match="grid of"):
+        BackwardSearch(TREE, MAPS[2], GOALS, MappedGrid(GridSpec((0, 0), 1.0, (3, 4))))

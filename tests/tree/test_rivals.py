@@ -74,7 +74,7 @@ def kept() -> np.ndarray:
 @pytest.mark.parametrize("seed", range(4))
 def test_least_dispersion_is_its_twin(seed: int) -> None:
     points = np.random.default_rng(seed).normal(size=(15, 6, 2)).astype(np.float32)
-    apart = kernels.distances(points)
+    apart = kernels.distances(np.ascontiguousarray(points.swapaxes(1, 2)))
     twin = np.linalg.norm(points[:, None] - points[None], axis=-1).mean(axis=-1)
     assert np.allclose(apart, twin, atol=1e-5)
     order = kernels.least_dispersion(apart, np.arange(1, 16)[:, None], np.arange(16) == 0, 8)
@@ -147,7 +147,7 @@ def test_what_the_thesis_saw() -> None:
 
 def test_dispersion_is_less_than_by_chance() -> None:
     rng = np.random.default_rng(0)
-    apart = kernels.distances(rng.normal(size=(200, 6, 2)).astype(np.float32))
+    apart = kernels.distances(rng.normal(size=(200, 2, 6)).astype(np.float32))
     order = kernels.least_dispersion(apart, np.arange(1, 201)[:, None], np.arange(201) == 0, 20)
     others = [apart[rng.choice(200, 20, replace=False)].min(axis=0).max() for _ in range(50)]
     assert apart[order].min(axis=0).max() < min(others)

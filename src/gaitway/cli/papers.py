@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gaitway.cli.show import Json, progress, say, show_json, show_rows
+from gaitway.cli.show import Json, err, progress, say, show_json, show_rows
 
 
 def papers(
-    name: Annotated[str | None, typer.Argument(help="Which; all that there are if left out.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="lau-3, lau-4.1, lau-4.2 or lau-4.3; all of them if left out.")
+    ] = None,
+    library: Annotated[str, typer.Option(help="Whose motion the trees of chapter 4 are grown of.")] = "person",
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder to write each table (CSV) and its charts (PNG) to.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of random queries and trees.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Few queries: to see that it works.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run the results of a paper again; 1 if what it claims does not hold here."""
-    from gaitway.papers import PAPERS, run_paper
+    from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
 
-    tables = []
+    options, tables = PaperOptions(library, quick, seed), []
     for chosen in [name] if name is not None else PAPERS:
         with progress(chosen) as show:
-            tables.append(run_paper(chosen, show))
+            table = run_paper(chosen, show, options)
+        tables.append(table)
+        if not as_json:
+            show_rows(table.title, [dict(row) for row in table.rows])
+            for note in table.notes:
+                say(note)
+        for path in save_paper(chosen, table, output) if output is not None else ():
+            err.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
     if as_json:
-        show_json([{"title": t.title, "rows": list(t.rows), "notes": list(t.notes), "ok": t.ok} for t in tables])
-    for table in tables if not as_json else ():
-        show_rows(table.title, [dict(row) for row in table.rows])
-        for note in table.notes:
-            say(note)
+        show_json(
+            [{"title": t.title, "rows": list(t.data or t.rows), "notes": list(t.notes), "ok": t.ok} for t in tables]
+        )
     if not all(table.ok for table in tables):
         raise typer.Exit(1)

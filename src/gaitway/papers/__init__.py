@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gaitway.papers.tables import PAPERS, PaperTable, run_paper
+from gaitway.papers.tables import PAPERS, PaperOptions, PaperTable, run_paper, save_paper
 
-__all__ = ["PAPERS", "PaperTable", "run_paper"]
+__all__ = ["PAPERS", "PaperOptions", "PaperTable", "run_paper", "save_paper"]

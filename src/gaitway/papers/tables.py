@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from gaitway.errors import GaitwayError
+from gaitway.papers.charts import Chart, draw_chart
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is."""
 
-PAPERS = {"lau-3": "Lau 2009, chapter 3: behaviour planning"}
-"""Every result that is run again; `lau-3` is module `lau_3`, whose `run(progress)` makes the table."""
+PAPERS = {
+    "lau-3": "Lau 2009, chapter 3: behaviour planning",
+    "lau-4.1": "Lau 2009, table 4.1: ways to grow a tree",
+    "lau-4.2": "Lau 2009, table 4.2: a tree against A*",
+    "lau-4.3": "Lau 2009, table 4.3: grids of several resolutions",
+}
+"""Every result that is run again; `lau-3` is module `lau_3`, whose `run(progress, options)` makes the table."""
+
+
+@dataclass(frozen=True)
+class PaperOptions:
+    """How results are run again."""
+
+    library: str = "person"
+    """Whose motion."""
+    quick: bool = False
+    """Few queries, to see that it works; the numbers mean little."""
+    seed: int = 0
+    """Of all that is random."""
 
 
 @dataclass(frozen=True)
@@ -26,17 +46,34 @@ class PaperTable:
     """What the paper reports, and what else was seen; one line each."""
     ok: bool = True
     """Whether what the paper claims holds here too."""
+    data: tuple[dict[str, Any], ...] = ()
+    """One number of the table a row, beside the paper's, for programs; the rows themselves where it is left out."""
+    charts: tuple[Chart, ...] = ()
 
 
-def run_paper(name: str, progress: Progress | None = None) -> PaperTable:
+def run_paper(name: str, progress: Progress | None = None, options: PaperOptions | None = None) -> PaperTable:
     """Run the results of a paper again.
 
     Raises:
-        GaitwayError: if there is none of that name.
+        GaitwayError: if there is none of that name, or its library is not to be had.
     """
     if name not in PAPERS:
         raise GaitwayError(f"no paper '{name}'; there are {', '.join(PAPERS)}")
-    table: PaperTable = import_module(f"gaitway.papers.{name.replace('-', '_')}").run(
-        progress or (lambda what, done, total: None)
-    )
+    module = import_module(f"gaitway.papers.{name.replace('-', '_').replace('.', '_')}")
+    table: PaperTable = module.run(progress or (lambda what, done, total: None), options or PaperOptions())
     return table
+
+
+def save_paper(name: str, table: PaperTable, folder: Path) -> tuple[Path, ...]:
+    """Write a table as CSV, and its charts as PNG, into a folder, which is made if there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, rows = folder / f"{name}.csv", table.data or table.rows
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
+    written = [path]
+    for chart in table.charts:
+        written.append(folder / f"{name}-{chart.name}.png")
+        draw_chart(chart).save(written[-1])
+    return tuple(written)

@@ -78,22 +78,23 @@ def keep(paths: IntArray, path: int, kept: BoolArray) -> int:
     return new
 
 
-@kernel
+@kernel(fastmath=True)
 def distances(points: Single) -> Single:
     """Mean distance between the points of each pair of paths [m]; (L, L).
 
     Args:
-        points: (L, K, 2).
+        points: x of all points of a path, then y; (L, 2, K).
     """
-    count, steps = points.shape[0], points.shape[1]
+    count, steps = points.shape[0], points.shape[2]
     out = np.zeros((count, count), np.float32)
+    share = np.float32(1.0 / steps)
     for a in range(count):
         for b in range(a):
-            total = 0.0
+            total = np.float32(0.0)
             for k in range(steps):
-                dx, dy = points[a, k, 0] - points[b, k, 0], points[a, k, 1] - points[b, k, 1]
-                total += math.sqrt(dx * dx + dy * dy)
-            out[a, b] = np.float32(total / steps)
+                dx, dy = points[a, 0, k] - points[b, 0, k], points[a, 1, k] - points[b, 1, k]
+                total += np.sqrt(dx * dx + dy * dy)
+            out[a, b] = total * share
             out[b, a] = out[a, b]
     return out
 

@@ -42,12 +42,22 @@ class BackwardSearch:
         grid: what obstacles are mapped to.
     """
 
-    def __init__(self, tree: Tree, environment: EnvironmentMap, goals: GoalMap) -> None:
+    def __init__(self, tree: Tree, environment: EnvironmentMap, goals: GoalMap, grid: MappedGrid | None = None) -> None:
+        """Prepare a tree.
+
+        Args:
+            tree: of any kind.
+            environment: its cells.
+            goals: its nodes by goal.
+            grid: what obstacles are mapped to, which several searches can share; None makes one.
+        """
         if len(environment.cells) != len(tree):
             raise TreeError(
                 f"gridmap of {len(environment.cells)} nodes for a tree of {len(tree)}; make it of this tree"
             )
-        self.tree, self.goals, self.grid = tree, goals, MappedGrid(environment.spec)
+        if grid is not None and grid.spec != environment.spec:
+            raise TreeError(f"grid of {grid.spec.shape} cells for a gridmap of {environment.spec.shape}")
+        self.tree, self.goals, self.grid = tree, goals, grid or MappedGrid(environment.spec)
         arrays = BackwardArrays(
             links=tree.links, cells=environment.cells, middles=environment.middles, nodes=goals.nodes,
             codes=move_codes(tree.moves), grid=self.grid.cells, blocked=np.zeros(len(tree), np.uint8),

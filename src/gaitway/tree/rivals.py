@@ -179,7 +179,7 @@ def _paths(tree: Tree, ends: IntArray) -> IntArray:
 
 
 def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
-    """Places along each path, the same number in each move [m]; (L, K, 2)."""
+    """Places along each path, the same number in each move [m]; x and then y; (L, 2, K)."""
     middles = tree.moves.middles(_PER_MOVE)
     ends = tree.moves.table.moves[tree.moves.actions][:, None, :2]
     within = np.concatenate([middles, ends], axis=1)
@@ -188,7 +188,7 @@ def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
     c, s = np.cos(starts[..., 2])[..., None], np.sin(starts[..., 2])[..., None]
     x = starts[..., 0, None] + c * moves[..., 0] - s * moves[..., 1]
     y = starts[..., 1, None] + s * moves[..., 0] + c * moves[..., 1]
-    return np.stack([x, y], axis=-1).reshape(len(leaves), -1, 2).astype(np.float32)
+    return np.stack([x, y], axis=1).reshape(len(leaves), 2, -1).astype(np.float32)
 
 
 def _cells(tree: Tree, ends: IntArray, reach: float = 0.0) -> tuple[npt.NDArray[np.int32], IntArray]:

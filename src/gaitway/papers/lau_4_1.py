@@ -1,0 +1,256 @@
+"""Ways to grow a tree (Lau 2009, table 4.1 and figure 4.10): which trees of the same size answer the most queries.
+
+All trees are searched in the same way, the thesis's own: obstacles are mapped into the tree's frame, and algorithm 3
+looks for the cheapest way. The rivals choose among the paths of an exhaustive tree; its region is everybody's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.papers.charts import Chart, Series
+from gaitway.papers.lau_4_numbers import EXHAUSTIVE, IP, PST, SIZES, SPST
+from gaitway.papers.lau_4_numbers import TABLE_1 as THESIS
+from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries
+from gaitway.papers.tables import PAPERS, PaperOptions, PaperTable, Progress
+from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
+from gaitway.tree.backward import BackwardSearch
+from gaitway.tree.coverage import coverage, covered
+from gaitway.tree.gridmap import EnvironmentMap, GoalMap
+from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
+from gaitway.tree.mapping import MappedGrid, Things
+from gaitway.tree.model import NODE_BYTES, Tree
+from gaitway.tree.rivals import CANDIDATES, RIVALS
+
+QUERIES, QUICK = 1186, 60
+CLUTTER = Clutter((1, 20), (0.5, 3.0))
+"""Chosen so that the exhaustive tree answers as many queries as the thesis's; it does not say what it drew."""
+CELL, REGION_CELL, GOAL_CELL, GOAL_OVERLAP = 0.14, 0.28, 0.6, 1.4
+"""Sides of cells: environment, density, goals and the squares around them [m]; the thesis's are 14 to 28, 45 to 90 and
+105 to 210 cm."""
+PRUNED = (1, 2, 3, 5, 10, 30, 100)
+"""Nodes in a cell that are tried for the pruned tree."""
+OURS, BEST_PST, _TRIED = "SPST, stretch 1.5", "original PST, best k", "original PST, tried k = "
+AT = 50
+"""Size at which costs are compared [KB]."""
+QUANTITIES = {
+    "success": ("% success", 1),
+    "seconds": ("seconds", 3),
+    "density": ("density", 0),
+    "cost": ("cost, mean", 1),
+    "spread": ("cost, std", 1),
+}
+"""What rows are called, and digits after the point."""
+
+
+class _Grown(NamedTuple):
+    """A tree and what was measured of it."""
+
+    tree: Tree
+    seconds: float
+    """That it took to grow."""
+    solved: BoolArray
+    """Queries that it answers; (Q,)."""
+    costs: FloatArray
+    """Of the ways found; (Q,)."""
+
+    @property
+    def success(self) -> float:
+        """[%]."""
+        return 100.0 * float(self.solved.mean())
+
+
+Results = dict[str, dict[int, _Grown]]
+"""By method and size [KB]."""
+
+
+def run(progress: Progress, options: PaperOptions) -> PaperTable:
+    """Grow all trees and answer all queries."""
+    who = walker(options.library)
+    whole = covered(exhaustive_tree(who.moves, who.levels), REGION_CELL * who.scale)
+    nearest = 0.5 * (GOAL_CELL + GOAL_OVERLAP) * who.scale
+    count, sizes = (QUICK, SIZES[2:]) if options.quick else (QUERIES, SIZES)
+    clutter = CLUTTER.scaled(who.scale)
+    queries = random_queries(whole.region, clutter, who.radius, nearest, count, options.seed)
+    small = covered(exhaustive_tree(who.moves, 2), REGION_CELL * who.scale)
+    for method in _methods(who, small, 0).values():
+        method(10)  # compiles everything, so that no tree's time has that in it
+    methods = _methods(who, whole, options.seed)
+    tasks = [(name, size) for name in methods for size in sizes]
+    trees, times = [whole], [0.0]
+    for number, (name, size) in enumerate(tasks):
+        progress(f"{name}, {size} KB", number, len(tasks))
+        began = time.thread_time()
+        trees.append(methods[name](nodes_of(size)))
+        times.append(time.thread_time() - began)
+    solved, costs = _answers(who, trees, queries, progress)
+    exhaustive, *grown = (_Grown(*one) for one in zip(trees, times, solved, costs, strict=True))
+    results: Results = {}
+    for (name, size), one in zip(tasks, grown, strict=True):
+        if name.startswith(_TRIED):
+            best = results.setdefault(BEST_PST, {}).get(size)
+            results[BEST_PST][size] = one if best is None else max(best, one, key=lambda g: g.success)
+        else:
+            results.setdefault(name, {})[size] = one
+    return _table(who, exhaustive, results, sizes, count, options.quick)
+
+
+def _answers(
+    who: Walker, trees: list[Tree], queries: list[PaperQuery], progress: Progress
+) -> tuple[BoolArray, FloatArray]:
+    """Which queries each tree answers, and at what cost; (T, Q) each. Obstacles are mapped once for all trees."""
+    cell, goal, overlap = (side * who.scale for side in (CELL, GOAL_CELL, GOAL_OVERLAP))
+    grid = MappedGrid(EnvironmentMap.of(trees[0], cell).spec)
+    searches = [BackwardSearch(t, EnvironmentMap.of(t, cell), GoalMap.of(t, goal, overlap), grid) for t in trees]
+    nodes = np.zeros((len(trees), len(queries)), np.int64)
+    for number, query in enumerate(queries):
+        progress("queries", number, len(queries))
+        grid.map(Things.of(query.world, who.moves), START, who.radius)
+        for row, search in enumerate(searches):
+            nodes[row, number] = search.find(query.goal).node
+            search.reset()
+        grid.reset()
+    costs = np.stack([tree.unfold().costs[own] for tree, own in zip(trees, nodes, strict=True)])
+    return nodes >= 0, np.where(nodes >= 0, costs, np.inf)
+
+
+def _methods(who: Walker, whole: Tree, seed: int) -> dict[str, Callable[[int], Tree]]:
+    """By name; called with a number of nodes."""
+    moves, region = who.moves, whole.region
+    grown: dict[str, Callable[[int], Tree]] = {
+        SPST: lambda nodes: diverse_tree(moves, region, Budget(nodes), stretch=None, seed=seed),
+        OURS: lambda nodes: diverse_tree(moves, region, Budget(nodes), seed=seed),
+        PST: lambda nodes: pruned_tree(moves, region, Budget(nodes), PRUNED[-1], seed=seed),
+    }
+    for k in PRUNED[:-1]:
+        grown[f"{_TRIED}{k}"] = lambda nodes, k=k: pruned_tree(moves, region, Budget(nodes), k, seed=seed)  # type: ignore[misc]
+    for name, rival in RIVALS.items():
+        grown[name] = lambda nodes, rival=rival: rival(whole, Budget(nodes), seed=seed)  # type: ignore[misc]
+    return grown
+
+
+Numbers = dict[str, dict[str, list[float | None]]]
+"""By method and quantity, one for each size."""
+
+
+def _numbers(results: Results, exhaustive: _Grown, sizes: tuple[int, ...], everybody: BoolArray) -> Numbers:
+    """All of the table; costs are of queries that all methods answer at 50 KB, the exhaustive tree's being 100."""
+    out: Numbers = {}
+    for name, by_size in results.items():
+        ratios = 100.0 * by_size[AT].costs[everybody] / exhaustive.costs[everybody]
+        mean, spread = (float(ratios.mean()), float(ratios.std())) if len(ratios) else (None, None)
+        out[name] = {
+            "success": [by_size[s].success for s in sizes],
+            "seconds": [by_size[s].seconds for s in sizes],
+            "density": [coverage(by_size[s].tree, exhaustive.tree.region)[1] for s in sizes],
+            "cost": [mean if s == AT else None for s in sizes],
+            "spread": [spread if s == AT else None for s in sizes],
+        }
+    return out
+
+
+def _table(
+    who: Walker, exhaustive: _Grown, results: Results, sizes: tuple[int, ...], count: int, quick: bool
+) -> PaperTable:
+    everybody = np.logical_and.reduce([exhaustive.solved, *(by_size[AT].solved for by_size in results.values())])
+    numbers = _numbers(results, exhaustive, sizes, everybody)
+    data = [
+        {"quantity": q, "method": name, "kilobytes": s, "nodes": nodes_of(s), "here": value,
+         "thesis": _of_thesis(name, q, s)}
+        for q in QUANTITIES
+        for name, own in numbers.items()
+        for s, value in zip(sizes, own[q], strict=True)
+        if value is not None
+    ]  # fmt: skip
+    rows = [
+        {"": label, "method": name}
+        | {f"{s} KB": _cell(own[q][k], _of_thesis(name, q, s), digits) for k, s in enumerate(sizes)}
+        for q, (label, digits) in QUANTITIES.items()
+        for name, own in numbers.items()
+    ]
+    claims = _claims(numbers, exhaustive, quick)
+    notes = (
+        who.words,
+        f"here/thesis; {count} queries (thesis: {QUERIES}); 'KB' are the thesis's, at {NODE} bytes a node: 50 KB are "
+        f"{nodes_of(50)} nodes, which take {NODE_BYTES * nodes_of(50) / 1000:g} KB here",
+        f"the exhaustive tree answers {exhaustive.success:.1f} % (thesis: {EXHAUSTIVE}); costs: {everybody.sum()} "
+        f"queries that all answer at {AT} KB, the exhaustive tree's being 100 (thesis: 248)",
+        f"rectangles: {CLUTTER.counts[0]} to {CLUTTER.counts[1]} of {CLUTTER.sides[0]:g} to {CLUTTER.sides[1]:g} m, so "
+        f"that the exhaustive tree answers as many as the thesis's; cells {CELL:g} m, goals {GOAL_CELL:g} in "
+        f"{GOAL_OVERLAP:g} m; region of {len(exhaustive.tree.region)} cells of {REGION_CELL:g} m",
+        "rivals are built anew from what the thesis says of them; Branicky et al. choose among the paths to all nodes, "
+        f"Green and Kelly, and Erickson and LaValle, among {CANDIDATES} of the longest",
+        *(f"{'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.words}" for claim in claims),
+    )
+    ok = all(claim.holds for claim in claims if claim.ours)
+    return PaperTable(PAPERS["lau-4.1"], tuple(rows), notes, ok, tuple(data), _charts(numbers, sizes))
+
+
+class _Claim(NamedTuple):
+    """Something that the thesis says."""
+
+    words: str
+    holds: bool
+    ours: bool
+    """Whether we say so too, given these queries."""
+
+
+def _claims(numbers: Numbers, exhaustive: _Grown, quick: bool) -> list[_Claim]:
+    def least(rivals: tuple[str, ...], quantity: str, sign: float) -> bool:
+        """Whether SPST has less than all of them at every size, or more if the sign is -1."""
+        own = numbers[SPST][quantity]
+        return all(
+            sign * (a or 0.0) < sign * (b or 0.0)
+            for rival in rivals
+            for a, b in zip(own, numbers[rival][quantity], strict=True)
+        )
+
+    most = numbers[SPST]["success"][0] or 0.0
+    chosen = tuple(name for name in THESIS if name not in (SPST, PST))
+    every = (PST, *chosen)
+    return [
+        _Claim(
+            f"SPST answers more than the {PST} and {IP} at every size", least((PST, IP), "success", -1.0), not quick
+        ),
+        _Claim("SPST answers more than all rivals of the thesis at every size", least(every, "success", -1.0), False),
+        _Claim("the largest SPST answers as many as the exhaustive tree", most >= exhaustive.success, not quick),
+        _Claim("SPST has the least density of the thesis's methods", least(every, "density", 1.0), True),
+        _Claim("SPST is grown faster than paths are chosen", least(chosen, "seconds", 1.0), True),
+    ]
+
+
+def _of_thesis(name: str, quantity: str, size: int) -> float | None:
+    """The thesis's number, if it has one."""
+    own = THESIS.get(PST if name == BEST_PST else name)
+    return None if own is None else own[quantity][SIZES.index(size)]
+
+
+def _cell(here: float | None, thesis: float | None, digits: int) -> str:
+    if here is None:
+        return ""
+    words = [f"{value:.{digits if value < 100.0 else 0}f}" for value in (here, thesis) if value is not None]
+    return "/".join(words)
+
+
+def _charts(numbers: Numbers, sizes: tuple[int, ...]) -> tuple[Chart, ...]:
+    places = tuple(f"{s} KB" for s in sizes[::-1])
+    titles = {
+        "success": ("success", "Queries that trees of the same size answer", "% of queries", False),
+        "seconds": ("times", "Time to grow a tree", "seconds, logarithmic", True),
+        "density": ("density", "How unevenly trees are spread", "density (formula 4.1), logarithmic", True),
+    }
+    out = []
+    for quantity, (name, title, up, log) in titles.items():
+        series = []
+        for method, own in numbers.items():
+            series.append(Series(method, tuple(own[quantity][::-1])))
+            if method in THESIS:
+                values = tuple(_of_thesis(method, quantity, s) for s in sizes[::-1])
+                series.append(Series("   thesis", values, dashed=True))
+        out.append(Chart(name, title, places, "size of the tree, at 50 bytes a node", up, tuple(series), log))
+    return tuple(out)

@@ -1,0 +1,119 @@
+"""Random planning queries as the thesis draws them (Lau 2009, chapter 4.7.2): one start, any goal, rectangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway import planar
+from gaitway.arrays import FloatArray
+from gaitway.tree.region import Region
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Box
+from gaitway.world.world import World
+
+START = (3.0, -2.0, 0.6)
+"""Where everybody stands in the world: x, y [m] and heading [rad]. A tree's root is there."""
+_HEIGHT = 2.0
+_WIDE = 200.0
+"""Half the side of the worlds [m]: their borders are of no account."""
+
+
+@dataclass(frozen=True)
+class Clutter:
+    """How many rectangles there are, and how large; all numbers between two are as likely."""
+
+    counts: tuple[int, int]
+    sides: tuple[float, float]
+    """[m]."""
+
+    def scaled(self, by: float) -> Clutter:
+        """With sides so many times as long."""
+        return Clutter(self.counts, (by * self.sides[0], by * self.sides[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class PaperQuery:
+    """Get from `START` to a goal."""
+
+    world: World
+    goal: tuple[float, float]
+    """In the tree's frame [m]."""
+
+    @property
+    def world_goal(self) -> tuple[float, float]:
+        """The goal in the world [m]."""
+        x, y = planar.transform_points(START, np.array(self.goal)).tolist()
+        return x, y
+
+
+def random_queries(
+    region: Region, clutter: Clutter, radius: float, nearest: float, count: int, seed: int
+) -> list[PaperQuery]:
+    """Queries with goals in a region and rectangles that overlap it.
+
+    Args:
+        region: of the tree.
+        clutter: the rectangles.
+        radius: of the body, which collides neither at the start nor at the goal [m].
+        nearest: goals are farther than this from the start along x or y [m].
+        count: how many queries.
+        seed: of all of them.
+    """
+    rng, out = np.random.default_rng(seed), list[PaperQuery]()
+    while len(out) < count:
+        boxes = _boxes(region, clutter, rng)
+        goal = region.points(rng, 1)[0]
+        clear = min(float(_away(box, point)) for box in boxes for point in (np.zeros(2), goal)) > radius
+        if clear and np.abs(goal).max() > nearest:
+            obstacles = tuple(Obstacle(box.placed(START)) for box in boxes)
+            out.append(PaperQuery(World((-_WIDE, -_WIDE, _WIDE, _WIDE), obstacles), (float(goal[0]), float(goal[1]))))
+    return out
+
+
+def occupied(query: PaperQuery, region: Region) -> float:
+    """Share of a region's cells whose middle lies in a rectangle."""
+    middles = region.spec.all_centers()[region.inside]
+    places = planar.transform_points(START, middles)
+    covered = np.zeros(len(middles), np.bool_)
+    for obstacle in query.world.obstacles:
+        if isinstance(obstacle.shape, Box):
+            covered |= _away(obstacle.shape, places) <= 0.0
+    return float(covered.mean())
+
+
+def _boxes(region: Region, clutter: Clutter, rng: np.random.Generator) -> list[Box]:
+    """Rectangles of the tree's frame that overlap a region."""
+    x0, y0, x1, y1 = region.spec.bounds
+    margin, boxes = 0.5 * clutter.sides[1], list[Box]()
+    wanted = int(rng.integers(clutter.counts[0], clutter.counts[1] + 1))
+    while len(boxes) < wanted:
+        center = rng.uniform((x0 - margin, y0 - margin), (x1 + margin, y1 + margin))
+        length, width = rng.uniform(*clutter.sides, 2)
+        box = Box((center[0], center[1]), (length, width), _HEIGHT, float(rng.uniform(0.0, np.pi)))
+        if _overlaps(box, region):
+            boxes.append(box)
+    return boxes
+
+
+def _overlaps(box: Box, region: Region) -> bool:
+    """Whether some point of a rectangle is in a region; points are half a cell apart."""
+    counts = [int(np.ceil(side / (0.5 * region.spec.cell))) + 1 for side in box.size]
+    along, across = (np.linspace(-0.5 * side, 0.5 * side, n) for side, n in zip(box.size, counts, strict=True))
+    local = np.stack(np.meshgrid(along, across), axis=-1).reshape(-1, 2)
+    cells = region.spec.cells(planar.transform_points((*box.center, box.yaw), local))
+    cells = cells[region.spec.contains(cells)]
+    return bool(region.inside[cells[:, 0], cells[:, 1]].any())
+
+
+def _away(box: Box, points: FloatArray) -> FloatArray:
+    """Distance of points (..., 2) from a rectangle [m]; (...)."""
+    c, s = np.cos(box.yaw), np.sin(box.yaw)
+    from_middle = points - np.array(box.center)
+    local = np.stack(
+        [c * from_middle[..., 0] + s * from_middle[..., 1], c * from_middle[..., 1] - s * from_middle[..., 0]], axis=-1
+    )
+    beyond = np.maximum(np.abs(local) - 0.5 * np.array(box.size), 0.0)
+    out: FloatArray = np.hypot(beyond[..., 0], beyond[..., 1])
+    return out
