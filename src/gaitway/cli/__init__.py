@@ -19,6 +19,7 @@ from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
 from gaitway.cli.takes import audit, counted_violations, export, take_app
+from gaitway.cli.trees import tree_app
 from gaitway.errors import GaitwayError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ app.add_typer(clip_app, name="clip")
 app.add_typer(library_app, name="library")
 app.add_typer(scene_app, name="scene")
 app.add_typer(take_app, name="take")
+app.add_typer(tree_app, name="tree")
 app.command()(plan)
 app.command()(audit)
 app.command()(export)

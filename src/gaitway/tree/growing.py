@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,6 +120,7 @@ def diverse_tree(
     stretch: float | None = STRETCH,
     by_frequencies: bool = False,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Tree:
     """Ways spread evenly over a region: algorithm 2.
 
@@ -137,6 +139,7 @@ def diverse_tree(
             thesis's algorithm to the letter, which keeps them all and wanders.
         by_frequencies: compute densities by how many cells have each count, as the thesis does, and not in closed form.
         seed: of the points.
+        progress: called now and then with how many nodes there are, and of how many.
 
     Raises:
         TreeError: if the region has no room for a single move, or a number cannot be.
@@ -161,6 +164,8 @@ def diverse_tree(
                 read_only(samples), nodes, levels, arrays, region.inside, place, len(region), bound,
                 by_frequencies, stretch is not None, growth, cells,
             )  # fmt: skip
+            if progress is not None:
+                progress(int(growth.numbers[NODES]), budget.nodes)
     return _finished(moves, region, growth, budget)
 
 

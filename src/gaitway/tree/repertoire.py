@@ -15,8 +15,8 @@ from gaitway.tree.region import CELL, Region
 
 HORIZON = 10.0
 """How far the default region reaches: as far as one gets in so many seconds."""
-_CELLS = 48
-"""Cells along the radius of the default region; 28 cm for somebody who walks."""
+_CELLS = 50
+"""Most cells along the radius of a region, so that large ones take no longer."""
 _DEARER = 2.0
 """How many times a metre of another gait may cost for it to be of use where the cheapest has no room."""
 _LEAST_SPEED = 0.5
@@ -104,12 +104,21 @@ def usual_behaviors(
     return tuple(table.behaviors[b] for b in np.unique(table.behavior[wanted]).tolist())
 
 
+def usual_radius(table: ActionTable, time_weight: float = TIME_WEIGHT) -> float:
+    """How far one gets in `HORIZON` seconds [m]."""
+    found = gaits(table, time_weight)
+    return HORIZON * max(found[0].speed if found else _fastest(table), _LEAST_SPEED)
+
+
+def usual_cell(radius: float) -> float:
+    """Side of the cells of a region so large: that of the thesis, and more where it would take too many [m]."""
+    return max(CELL, radius / _CELLS)
+
+
 def usual_region(table: ActionTable, time_weight: float = TIME_WEIGHT) -> Region:
     """All around, as far as one gets in `HORIZON` seconds: some 13 m for a person who walks, more for a horse."""
-    found = gaits(table, time_weight)
-    speed = found[0].speed if found else _fastest(table)
-    radius = HORIZON * max(speed, _LEAST_SPEED)
-    return Region.disc(radius, cell=CELL if radius < 1.05 * _CELLS * CELL else radius / _CELLS)
+    radius = usual_radius(table, time_weight)
+    return Region.disc(radius, cell=usual_cell(radius))
 
 
 def _fastest(table: ActionTable) -> float:

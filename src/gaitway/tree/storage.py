@@ -10,6 +10,7 @@ import json
 import mmap
 import struct
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,13 @@ _MEMBERS = (("links", "<u4", ()), ("ends", "<i4", ()), ("places", "<i2", (2,)), 
             ("prices", "<u2", ()))  # fmt: skip
 
 
-def save_tree(tree: Tree, path: str | Path) -> None:
+def save_tree(tree: Tree, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
     """Write a tree, as `load_tree` reads it.
+
+    Args:
+        tree: of any kind.
+        path: a .gwtree file.
+        recipe: how it was grown, for `describe_tree`; what JSON can hold.
 
     Raises:
         FormatError: if it cannot be written.
@@ -51,7 +57,7 @@ def save_tree(tree: Tree, path: str | Path) -> None:
         "moves": [tree.moves.table.clips[a] for a in tree.moves.actions.tolist()],
         "place_step": tree.place_step, "cost_step": tree.cost_step,
         "region": {"origin": list(spec.origin), "cell": spec.cell, "shape": list(spec.shape)},
-        "sums": _sums(blocks),
+        "sums": _sums(blocks), "recipe": None if recipe is None else dict(recipe),
     }, sort_keys=True).encode()  # fmt: skip
     with atomic_write(path) as file:
         file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
@@ -86,7 +92,7 @@ def load_tree(path: str | Path, moves: Moves) -> Tree:
 
 
 def describe_tree(path: str | Path) -> dict[str, Any]:
-    """The header of a tree: nodes, root, moves, region and the digest of its library.
+    """The header of a tree: nodes, root, moves, region, the digest of its library, and how it was grown.
 
     Raises:
         FormatError: if there is none, it is damaged, or of another version.
