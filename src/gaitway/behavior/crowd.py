@@ -6,23 +6,35 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
 from gaitway.behavior._traffic_kernels import first_slot
 from gaitway.behavior.exactness import exact_arrival
-from gaitway.behavior.kits import Kits, kits
+from gaitway.behavior.kits import Kit, Kits, kits
 from gaitway.behavior.plan import Plan, SearchResult, Status, in_the_way
 from gaitway.behavior.search import Query, search
 from gaitway.behavior.starts import Member, absentees, step_aside
 from gaitway.behavior.traffic import Traffic
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
-from gaitway.scene.characters import LibraryRef
+from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
+
+
+class Shortcut(Protocol):
+    """Another way to plans than a search, for those who ask for it."""
+
+    def prepare(self, character: Character, kit: Kit) -> None:
+        """Make ready what a character will need."""
+
+    def find(self, character: Character, kit: Kit, query: Query, traffic: Traffic) -> SearchResult | None:
+        """An answer that is as good as that of a search; None wants a search."""
+
 
 TRIES = ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000))
 """Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
@@ -86,6 +98,7 @@ def plan_crowd(
     seed: int | None = None,
     rounds: int = 8,
     progress: Progress | None = None,
+    shortcut: Shortcut | None = None,
 ) -> CrowdPlan:
     """Plan all characters of a scene: by priority, then by start time, then those with the longest way first.
 
@@ -100,9 +113,10 @@ def plan_crowd(
         seed: of orders and of the choice among clips; None takes the scene's.
         rounds: how often to plan all of them at most.
         progress: called with "libraries" or "characters", how many are done, and how many there are.
+        shortcut: asked before each search; None always searches.
     """
     began = time.perf_counter()
-    crowd = _Crowd(scene, kits(scene.world, libraries), scene.seed if seed is None else seed, progress)
+    crowd = _Crowd(scene, kits(scene.world, libraries), scene.seed if seed is None else seed, progress, shortcut)
     best = crowd.plan(rounds)
     searched = sum(result.seconds for result in crowd.searched)
     return CrowdPlan(
@@ -138,8 +152,10 @@ class _Round:
 class _Crowd:
     """All that happens while a crowd is planned."""
 
-    def __init__(self, scene: Scene, made: Kits, seed: int, progress: Progress | None) -> None:
-        self.scene, self.kits, self.seed = scene, made, seed
+    def __init__(
+        self, scene: Scene, made: Kits, seed: int, progress: Progress | None, shortcut: Shortcut | None
+    ) -> None:
+        self.scene, self.kits, self.seed, self.shortcut = scene, made, seed, shortcut
         self.progress = progress or (lambda what, done, total: None)
         self.searched: list[SearchResult] = []
         self.rounds = 0
@@ -149,6 +165,8 @@ class _Crowd:
         for number, character in enumerate(scene.characters):
             self.progress("libraries", number, count)
             self.members.append(Member(character, made.of(character), number, number))
+            if shortcut is not None:
+                shortcut.prepare(character, self.members[-1].kit)
         self.progress("libraries", count, count)
         self.absent = absentees(scene.world, self.members, self._empty())
 
@@ -311,7 +329,25 @@ class _Crowd:
     def _search(
         self, member: Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
     ) -> SearchResult:
-        """Search with more and more weight and nodes; movers are known for long enough."""
+        """By the shortcut, or a search with more and more weight and nodes; movers are known for long enough."""
+        result = self._shortcut(member, traffic, query) or self._searches(member, traffic, query, tries)
+        if result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
+            traffic.extend(2.0 * result.plan.end_time)
+            return self._search(member, traffic, query, tries)
+        return result
+
+    def _shortcut(self, member: Member, traffic: Traffic, query: Query) -> SearchResult | None:
+        if self.shortcut is None:
+            return None
+        began = time.perf_counter()
+        result = self.shortcut.find(member.character, member.kit, query, traffic)
+        # what it took counts, too, where it had no answer
+        self.searched.append(result or SearchResult(Status.BUDGET, None, seconds=time.perf_counter() - began))
+        return result
+
+    def _searches(
+        self, member: Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]]
+    ) -> SearchResult:
         kit = member.kit
         estimates = kit.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=HASTE)
         for weight, nodes in tries:
@@ -320,9 +356,6 @@ class _Crowd:
             self.searched.append(result)
             if result.status in (Status.FOUND, Status.NO_PATH):
                 break
-        if result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
-            traffic.extend(2.0 * result.plan.end_time)
-            return self._search(member, traffic, query, tries)
         return result
 
     def _query(self, member: Member) -> Query:

@@ -125,15 +125,18 @@ class SearchResult:
     "no behaviour passes a jump" ..., with how often; the most frequent first."""
     reason: str = ""
     """One line for people."""
+    by_tree: bool = False
+    """Whether it was answered from a precomputed tree, without a search."""
 
     def __init__(
         self, status: Status, plan: Plan | None, expanded: int = 0, checks: int = 0, seconds: float = 0.0,
         closest: Pose | None = None, remaining: float = 0.0, blockers: dict[str, int] | None = None, reason: str = "",
+        by_tree: bool = False,
     ) -> None:  # fmt: skip
         """All at once: to set the fields of a frozen class one after another takes as long as to expand some nodes."""
         self.__dict__.update(
             status=status, plan=plan, expanded=expanded, checks=checks, seconds=seconds, closest=closest,
-            remaining=remaining, blockers={} if blockers is None else blockers, reason=reason,
+            remaining=remaining, blockers={} if blockers is None else blockers, reason=reason, by_tree=by_tree,
         )  # fmt: skip
 
     @property

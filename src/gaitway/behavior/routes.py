@@ -35,8 +35,8 @@ KEPT = 64
 """Fields that are kept."""
 SLACK, MORE = 1.5, 4.0
 """How many times as far as the start a field is computed, and how much farther [m]."""
-_CROOKED = 0.9731
-"""Straight line by the shortest way in steps to 16 neighbours, at worst: the cosine of half the widest angle."""
+_CROOKED = {16: 0.9731, 8: 0.9238}
+"""Straight line by the shortest way in steps to so many neighbours, at worst: the cosine of half the widest angle."""
 
 
 def thinnest(discs: BodyDiscs) -> float:
@@ -73,9 +73,18 @@ class RouteMap:
     """Of a disc around the root that every body covers [m]."""
     hopeful: bool
     """Whether cells are open where a root can be in any point of them, so that no way is too long."""
+    neighbors: int = STEPS
+    """Cells that a step leads to: 16, or 8 for fields in half the time that are less exact."""
 
     @staticmethod
-    def of(fields: WorldFields, radius: float = 0.0, cell: float | None = None, *, hopeful: bool = False) -> RouteMap:
+    def of(
+        fields: WorldFields,
+        radius: float = 0.0,
+        cell: float | None = None,
+        *,
+        hopeful: bool = False,
+        neighbors: int = STEPS,
+    ) -> RouteMap:
         """Of a world.
 
         Args:
@@ -83,6 +92,7 @@ class RouteMap:
             radius: of a disc around the root that every body covers [m] (`thinnest`).
             cell: side of a cell that would be right [m]; None chooses it by the size of the world.
             hopeful: whether cells are open where a root can be in any point of them, and not only in most of it.
+            neighbors: cells that a step leads to, 16 or 8.
         """
         free, side = _free(fields, radius), fields.spec.cell
         if cell is None:
@@ -100,13 +110,15 @@ class RouteMap:
         cells = np.pad(inner, BORDER)
         cells[scipy.ndimage.minimum_filter(cells == OPEN, 2 * BORDER + 1, mode="constant")] = WIDE_OPEN
         cells.setflags(write=False)
-        return RouteMap(spec, cells, fields, radius, hopeful)
+        return RouteMap(spec, cells, fields, radius, hopeful, neighbors)
 
     def finer(self) -> RouteMap | None:
         """The same in cells of half the side; None if there are none."""
         half = 0.5 * self.spec.cell
         fits = half >= 0.99 * self.fields.spec.cell
-        return RouteMap.of(self.fields, self.radius, half, hopeful=self.hopeful) if fits else None
+        if not fits:
+            return None
+        return RouteMap.of(self.fields, self.radius, half, hopeful=self.hopeful, neighbors=self.neighbors)
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
         """The way to within a tolerance [m] of a goal (x, y) [m].
@@ -124,13 +136,20 @@ class RouteMap:
             target = int((row + BORDER) * width + column + BORDER)
         steps, step_lengths = self._steps
         distances, ways, limit = _route_kernels.spread(
-            self.cells.reshape(-1), seeds, target, SLACK, MORE / spec.cell, steps, step_lengths
+            self.cells.reshape(-1),
+            seeds,
+            target,
+            SLACK,
+            MORE / spec.cell,
+            steps,
+            step_lengths,
+            STEPS // self.neighbors,
         )
-        diagonal = math.sqrt(2.0) * spec.cell
-        lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, limit, _CROOKED * spec.cell, diagonal)
+        diagonal, straight = math.sqrt(2.0) * spec.cell, _CROOKED[self.neighbors]
+        lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, limit, straight * spec.cell, diagonal)
         lengths.setflags(write=False)
         inner_ways.setflags(write=False)
-        known = math.inf if math.isinf(limit) else (_CROOKED * limit - math.sqrt(2.0)) * spec.cell
+        known = math.inf if math.isinf(limit) else (straight * limit - math.sqrt(2.0)) * spec.cell
         return RouteField(lengths, inner_ways, known)
 
     def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:

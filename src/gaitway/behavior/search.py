@@ -80,15 +80,18 @@ class Query:
     """[s]."""
     crowded: float = 0.0
     """How much nearer than they may others may be near the start [m]."""
+    coarse: float = 1.0
+    """How many times larger than the searcher's the bins are in which states count as the same: a plan is found sooner,
+    or missed."""
 
     def __post_init__(self) -> None:
         numbers = (*self.start, *self.goal, self.goal_heading or 0.0, self.start_time)
-        if not np.isfinite(numbers).all():
+        if not all(map(math.isfinite, numbers)):
             raise GaitwayError(f"start {self.start}, goal {self.goal} and times must be finite numbers")
-        if not (self.tolerance >= 0.0 and self.heading_tolerance >= 0.0 and self.weight >= 1.0):
+        if not (self.tolerance >= 0.0 and self.heading_tolerance >= 0.0 and self.weight >= 1.0 and self.coarse >= 1.0):
             raise GaitwayError(
                 f"tolerance {self.tolerance}, heading tolerance {self.heading_tolerance} must be 0 or more, "
-                f"weight {self.weight} 1 or more"
+                f"weight {self.weight} and coarse {self.coarse} 1 or more"
             )
 
 
@@ -128,6 +131,7 @@ def ask(searcher: Searcher, query: Query, weight: float = 1.0, bound: float = ma
     searcher.ask(
         x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
         query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
+        1.0 / (searcher.bins[0] * query.coarse), max(round(searcher.bins[1] / math.sqrt(query.coarse)), 1),
     )  # fmt: skip
 
 

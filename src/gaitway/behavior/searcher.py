@@ -33,7 +33,7 @@ _NODES = 1 << 13
 """That there is room for at first."""
 _NOTES = 256
 """Latest blockers that are remembered; a power of two."""
-_NUMBERS, _GOAL = struct.Struct(f"{kernels.BINS}d"), struct.Struct("3d")
+_NUMBERS, _GOAL = struct.Struct(f"{kernels.TURNS + 1}d"), struct.Struct("3d")
 _PLACES_SEEN = 8192
 """Places whose episodes are known at a time."""
 _MOST_TURNS = 32
@@ -97,10 +97,9 @@ class Searcher:
         self.kernel: Callable[..., tuple[int, int, int, int]] = direct(kernels.search_slice)
         self.trace: Callable[..., tuple[FloatArray, Pose, float, float]] = direct(kernels.trace)
         self.query = Held(np.zeros(kernels.TURNS + 1))
-        self.query.value[kernels.BINS], self.query.value[kernels.TURNS] = 1.0 / bins[0], bins[1]
         goal = np.array([0.0, 0.0, 0.0, self.per_metre])
         self._straight = Held(straight_line(0.0, 0.0, 0.0, 0.0)._replace(goal=goal))
-        # these write the numbers of a query down, those of the closed set aside, and those of its goal
+        # these write the numbers of a query down, and those of its goal
         self.ask: Callable[..., None] = partial(_NUMBERS.pack_into, self.query.value.data, 0)
         self._aim: Callable[..., None] = partial(_GOAL.pack_into, goal.data, 0)
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])

@@ -29,7 +29,7 @@ from gaitway.tree.region import Region
 
 NODES, REACH = 250_000, 35.0
 """Of the tree, and how far it reaches [m]; goals are 8 to 32 m away."""
-QUERIES, ROUNDS = 300, 7
+QUERIES, ROUNDS = 500, 5
 LIGHT, DENSE = 40, 120
 """Boxes: about 9 and 25 percent of the floor."""
 SEED = 20_000

@@ -21,10 +21,12 @@ from gaitway.behavior.routes import RouteFields, RouteMap
 from gaitway.behavior.search import Query, Searcher, Traffic, search
 from gaitway.tree.query import TreeSearch
 
-WEIGHT = 1.5
-"""Of the estimates in searches after the tree: the plan costs at most so many times the least."""
-SHORT = 150
+WEIGHT, LAST_WEIGHT = 1.5, 2.0
+"""Of the estimates in the short search and in the last one: a plan costs at most so many times the least."""
+SHORT = 80
 """Most nodes of the search without a field."""
+COARSE = 2.2
+"""How much larger than usual bins are at first in the last search."""
 CELL = 0.7
 """Side of the cells of the field [m], unless the world needs finer ones; that of the thesis's coarse planner."""
 
@@ -59,7 +61,7 @@ class Portfolio:
         """A plan, or why there is none.
 
         Args:
-            query: from where to where; its weight counts for the last search if it is above `WEIGHT`.
+            query: from where to where; its weight counts where it is above those of the searches.
             traffic: who is where and when; None for nobody.
             explain: whether to find out what is in the way where there is no plan.
         """
@@ -67,17 +69,26 @@ class Portfolio:
         if found is not None:
             self.answered[0] += 1
             return found
-        weighted = replace(query, weight=max(query.weight, WEIGHT))
-        short = replace(weighted, max_nodes=min(SHORT, query.max_nodes))
+        short = replace(query, weight=max(query.weight, WEIGHT), max_nodes=min(SHORT, query.max_nodes))
         aim, stage = self._aim(query), 1
         result = search(self._searcher, self.fields, short, traffic, aim, explain=False)
         if result.status is Status.NO_PATH and explain:
-            result = search(self._searcher, self.fields, weighted, traffic, aim)
+            result = search(self._searcher, self.fields, query, traffic, aim)
         elif result.status is Status.BUDGET:
-            arrays = self._routed.arrays(query.goal, query.tolerance, query.start[:2], weighted.weight)
-            result, stage = search(self._searcher, self.fields, weighted, traffic, arrays, explain=explain), 2
+            result, stage = self._by_field(query, traffic, explain), 2
         self.answered[stage] += 1
         return result
+
+    def _by_field(self, query: Query, traffic: Traffic | None, explain: bool) -> SearchResult:
+        """Search with a field of the ways around obstacles, in large bins first."""
+        weighted = replace(query, weight=max(query.weight, LAST_WEIGHT), coarse=max(query.coarse, COARSE))
+        arrays = self._routed.arrays(query.goal, query.tolerance, query.start[:2], weighted.weight)
+        result = search(self._searcher, self.fields, weighted, traffic, arrays, explain=False)
+        if result.found:
+            return result
+        return search(
+            self._searcher, self.fields, replace(weighted, coarse=query.coarse), traffic, arrays, explain=explain
+        )
 
     def _aim(self, query: Query) -> Held[HeuristicArrays]:
         """Estimates without a field, in memory that the next query uses again."""
@@ -95,4 +106,4 @@ class Portfolio:
 
     @cached_property
     def _routed(self) -> Heuristics:
-        return self._free.routed(RouteFields(RouteMap.of(self.fields, self.radius, CELL)))
+        return self._free.routed(RouteFields(RouteMap.of(self.fields, self.radius, CELL, neighbors=8)))
