@@ -1,0 +1,124 @@
+"""Nodes of a tree near a sub-goal, the most promising first."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+
+Single = npt.NDArray[np.float32]
+Small = npt.NDArray[np.int32]
+
+
+class EndArrays(NamedTuple):
+    """Where E nodes of a tree end, by cell; all arrays are read-only."""
+
+    starts: Small
+    """First end of each cell around the root, and E at the end; (cells + 1,)."""
+    nodes: Small
+    """(E,)."""
+    ends: Single
+    """x, y [m] seen from the root, and the price of the way there; (E, 3)."""
+    frame: FloatArray
+    """Lower left corner (x, y) of the cells, their side [m], columns and rows; (5,)."""
+
+
+class Heap(NamedTuple):
+    """Nodes that wait, the best first: a heap of at most H."""
+
+    values: FloatArray
+    """(H,)."""
+    nodes: Small
+    """(H,)."""
+    count: IntArray
+    """How many wait; (1,)."""
+
+
+@kernel(borrows=True)
+def turning(links: npt.NDArray[np.uint32], turns: FloatArray, out: FloatArray, begins: IntArray) -> None:
+    """How much one turns on the way to each node [rad], and the first two moves of the way as one number.
+
+    Args:
+        links: of a tree; (N,).
+        turns: of its moves; (M,).
+        out: receives the sums; (N,).
+        begins: receives the moves; (N,), zeros.
+    """
+    for node in range(1, len(links)):
+        parent, move = np.int64(links[node] >> 8), np.int64(links[node] & 255)
+        out[node] = out[parent] + turns[move]
+        before = begins[parent]
+        begins[node] = move + 1 if before == 0 else (before << 8) + move + 1 if before < 256 else before
+
+
+@kernel(borrows=True, inner=True)
+def gather(
+    ends: EndArrays, heap: Heap, x: float, y: float, reach: float, far_x: float, far_y: float, per_metre: float
+) -> None:
+    """Let the nodes wait that end within a distance of (x, y): by price, and the way from there to a point far ahead.
+
+    Args:
+        ends: see there.
+        heap: is emptied first; where it is full, the rest is left out.
+        x: in the frame of the tree [m].
+        y: [m].
+        reach: the distance [m].
+        far_x: the point ahead [m].
+        far_y: [m].
+        per_metre: price of a metre.
+    """
+    starts, points, frame, values, waiting = ends.starts, ends.ends, ends.frame, heap.values, heap.nodes
+    side, columns, rows = frame[2], int(frame[3]), int(frame[4])
+    left, low, wide, count = (x - frame[0]) / side, (y - frame[1]) / side, reach / side, 0
+    for row in range(max(math.floor(low - wide), 0), min(math.floor(low + wide), rows - 1) + 1):
+        for column in range(max(math.floor(left - wide), 0), min(math.floor(left + wide), columns - 1) + 1):
+            cell = row * columns + column
+            for k in range(starts[cell], starts[cell + 1]):
+                px, py = points[k, 0], points[k, 1]
+                dx, dy = px - x, py - y
+                if dx * dx + dy * dy <= reach * reach and count < len(values):
+                    values[count] = points[k, 2] + per_metre * math.hypot(far_x - px, far_y - py)
+                    waiting[count] = ends.nodes[k]
+                    count += 1
+    heap.count[0] = count
+    for k in range((count >> 1) - 1, -1, -1):
+        sink(values, waiting, count, k)
+
+
+@kernel(borrows=True, inner=True)
+def pop(heap: Heap) -> int:
+    """The best node that waits, taken out; -1 if none does."""
+    values, waiting, count = heap.values, heap.nodes, heap.count[0]
+    if count == 0:
+        return -1
+    best = int(waiting[0])
+    values[0], waiting[0] = values[count - 1], waiting[count - 1]
+    heap.count[0] = count - 1
+    sink(values, waiting, count - 1, 0)
+    return best
+
+
+@kernel(borrows=True, inner=True)
+def sink(values: FloatArray, waiting: Small, count: int, k: int) -> None:
+    """Move an entry of a heap down to where it belongs; of two that are equal that of the lower number comes first."""
+    value, node = values[k], waiting[k]
+    while 2 * k + 1 < count:
+        child = 2 * k + 1
+        if child + 1 < count and before(values, waiting, child + 1, values[child], waiting[child]):
+            child += 1
+        if not before(values, waiting, child, value, node):
+            break
+        values[k], waiting[k] = values[child], waiting[child]
+        k = child
+    values[k], waiting[k] = value, node
+
+
+@kernel(borrows=True, inner=True)
+def before(values: FloatArray, waiting: Small, k: int, value: float, node: int) -> bool:
+    """Whether an entry comes before another."""
+    return bool(values[k] < value or (values[k] == value and waiting[k] < node))

@@ -1,0 +1,441 @@
+"""Many characters that plan in turn while they are played (Lau 2009, algorithm 4), on plain arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
+from gaitway.behavior._check_kernels import ActionArrays, shortage, stays_free
+from gaitway.behavior._held import Held
+from gaitway.behavior._search_kernels import CLOSE, GOAL, START, wrapped
+from gaitway.behavior._traffic_kernels import TrafficArrays
+from gaitway.behavior.fields import FieldArrays
+from gaitway.tree._aim_kernels import EndArrays, Heap, gather, pop
+from gaitway.tree._crowd_kernels import (
+    CHAIN,
+    COSINE,
+    HEADING,
+    SINE,
+    TIME,
+    BodyArrays,
+    CrowdArrays,
+    X,
+    Y,
+    link,
+    move_hit,
+    rest_hit,
+    unlink,
+)
+from gaitway.tree._query_kernels import (
+    BLOCKED,
+    STAMP,
+    TESTED,
+    TreeArrays,
+    Work,
+    block,
+    climb,
+    is_blocked,
+    move_free,
+)
+from gaitway.tree._subgoal_kernels import RouteArrays, subgoal
+
+# columns of `CrowdArrays.counts`
+FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE = range(8)
+"""The step that is played, how many steps there are, how many of them will be played whatever comes, failures one after
+another, see below, number of the route or -1, the action before the one that is played or -1, and how many have had the
+place before."""
+EMPTY, GOING, THERE = range(3)
+"""What is in a place: nobody, somebody on the way to its goal, or somebody who has come to rest there."""
+# columns of `CrowdArrays.numbers`
+GOAL_X, GOAL_Y, TOLERANCE, READY = range(4)
+"""Goal and how near to it is near enough [m], and when the next plan may be made [s]."""
+# entries of `LiveArrays.tally`
+PLANS, FAILURES, ARRIVALS, TRIES, TESTS, LOGGED, CURSOR = range(7)
+"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, entries of the log, and whose turn is next
+(one entry for each tree)."""
+# entries of `LiveArrays.options`
+AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
+"""How far away sub-goals are, and how near to them is near enough [m]; moves of a way that are kept; most moves tested
+for a sub-goal; how long to wait after a failure [s]; and what a metre costs."""
+_BEYOND = 4.0
+"""A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
+_NOW = 1e-9
+
+
+class LiveArrays(NamedTuple):
+    """What a run of many characters needs besides."""
+
+    options: FloatArray
+    """See `AHEAD` and the others; (6,)."""
+    query: FloatArray
+    """Query that is being answered, see `behavior._search_kernels`; (15,)."""
+    turns: FloatArray
+    """Where else to try to go: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
+    tally: IntArray
+    """See `PLANS` and the others; (16,)."""
+    table: FloatArray
+    """What is played, as rows of `take._kernels`; (C, 12)."""
+    rows: IntArray
+    """First row of the pool for each action after each (the last: after none); (A + 1, A)."""
+    clips: FloatArray
+    """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
+    log: FloatArray
+    """Steps that began: character, life, action, x, y, heading, time; (L, 7)."""
+
+
+@kernel(borrows=True, inner=True)
+def show(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
+    """Begin to play the current step of a character, and note it."""
+    k, table, clips, steps = crowd.counts[me, FIRST], live.table, live.clips, crowd.steps
+    a, earlier = np.int64(crowd.actions[me, k]), crowd.counts[me, EARLIER]
+    heading = steps[me, k, HEADING] - clips[a, 2]
+    c, s = math.cos(heading), math.sin(heading)
+    table[me, 0], table[me, 1], table[me, 2] = steps[me, k, TIME], 0.0, clips[a, 4]
+    table[me, 3] = steps[me, k, X] - c * clips[a, 0] + s * clips[a, 1]
+    table[me, 4] = steps[me, k, Y] - s * clips[a, 0] - c * clips[a, 1]
+    table[me, 5], table[me, 6] = math.cos(0.5 * heading), math.sin(0.5 * heading)
+    table[me, 9] = live.rows[earlier if earlier >= 0 else len(live.rows) - 1, a]
+    table[me, 10] = clips[a, 3]
+    crowd.until[me] = steps[me, k, TIME] + body.durations[a]
+    number = live.tally[LOGGED]
+    if number < len(live.log):
+        log = live.log
+        log[number, 0], log[number, 1], log[number, 2] = me, crowd.counts[me, LIFE], a
+        log[number, 3], log[number, 4] = steps[me, k, X], steps[me, k, Y]
+        log[number, 5], log[number, 6] = steps[me, k, HEADING], steps[me, k, TIME]
+        live.tally[LOGGED] = number + 1
+
+
+@kernel(borrows=True, inner=True)
+def rest(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, time: float) -> None:
+    """Let a character whose steps are all played stand still once, from a time on."""
+    counts, numbers, steps, end = crowd.counts, crowd.numbers, crowd.steps, crowd.steps.shape[1] - 1
+    for j in range(TIME):
+        steps[me, 0, j] = steps[me, end, j]
+    steps[me, 0, TIME] = time
+    crowd.actions[me, 0] = crowd.actions[me, end]
+    counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, 1, 1
+    if counts[me, STATUS] == GOING:
+        away = math.hypot(steps[me, end, X] - numbers[me, GOAL_X], steps[me, end, Y] - numbers[me, GOAL_Y])
+        if away <= numbers[me, TOLERANCE]:
+            counts[me, STATUS], counts[me, FAILS] = THERE, 0
+            live.tally[ARRIVALS] += 1
+        numbers[me, READY] = min(numbers[me, READY], time)
+
+
+@kernel(borrows=True)
+def advance(
+    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays], now: float
+) -> None:
+    """Play everybody up to a time [s]: steps that are over are let go, and whoever has none left stands."""
+    body, crowd, live = held_body.value, held_crowd.value, held_live.value
+    counts, until, rows = crowd.counts, crowd.until, crowd.steps.shape[1]
+    for me in range(len(until)):
+        while until[me] <= now + _NOW:
+            k = counts[me, FIRST]
+            unlink(crowd, me * rows + k)
+            counts[me, EARLIER] = crowd.actions[me, k]
+            counts[me, FIRST] = k + 1
+            if k + 1 == counts[me, COUNT]:
+                rest(body, crowd, live, me, until[me])
+            counts[me, FIXED] = max(counts[me, FIXED], counts[me, FIRST] + 1)
+            show(body, crowd, live, me)
+
+
+@kernel(borrows=True)
+def place(
+    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_traffic: Held[TrafficArrays], busy: bool,
+    poses: FloatArray, since: FloatArray, now: float, a: int, numbers: IntArray,
+) -> None:  # fmt: skip
+    """Put those who rest by an action into empty places, each if nothing is in the way and nobody will come by.
+
+    Args:
+        held_body: see there.
+        held_crowd: see there; with as many empty places.
+        held_live: see there.
+        held_library: actions.
+        held_fields: of the world.
+        held_traffic: movers.
+        busy: whether there are any.
+        poses: x, y [m], heading [rad]; (N, 3).
+        since: when each began to rest [s]; (N,).
+        now: [s].
+        a: the action.
+        numbers: receives the places, or -1; (N,).
+    """
+    body, crowd, live, traffic = held_body.value, held_crowd.value, held_live.value, held_traffic.value
+    library, fields, end, me = held_library.value, held_fields.value, crowd.steps.shape[1] - 1, 0
+    steps, counts = crowd.steps, crowd.counts
+    for k in range(len(poses)):
+        x, y, heading = poses[k, 0], poses[k, 1], wrapped(poses[k, 2])
+        c, s = math.cos(heading), math.sin(heading)
+        numbers[k] = -1
+        if shortage(library, fields, x, y, heading, a) > 0.0 or rest_hit(body, crowd, -1, x, y, c, s, now, a) >= 0:
+            continue
+        if busy and not stays_free(library, traffic, x, y, heading, now, a):
+            continue
+        while counts[me, STATUS] != EMPTY:
+            me += 1
+        steps[me, end, X], steps[me, end, Y], steps[me, end, COSINE], steps[me, end, SINE] = x, y, c, s
+        steps[me, end, HEADING], steps[me, end, TIME] = heading, since[k]
+        crowd.actions[me, end] = a
+        counts[me, STATUS], counts[me, FAILS], counts[me, EARLIER] = THERE, 0, -1
+        counts[me, LIFE] += 1
+        link(body, crowd, me, end)
+        rest(body, crowd, live, me, since[k])
+        show(body, crowd, live, me)
+        numbers[k] = me
+
+
+@kernel(borrows=True)
+def take_away(held_crowd: Held[CrowdArrays], me: int) -> None:
+    """Empty a place."""
+    crowd = held_crowd.value
+    rows = crowd.steps.shape[1]
+    for k in range(rows):
+        unlink(crowd, me * rows + k)
+    crowd.counts[me, STATUS], crowd.until[me] = EMPTY, np.inf
+
+
+@kernel(borrows=True)
+def relink(held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays]) -> None:
+    """Put all plans into chains anew, after the chains were emptied."""
+    body, crowd = held_body.value, held_crowd.value
+    counts, end = crowd.counts, crowd.steps.shape[1] - 1
+    for me in range(len(counts)):
+        planned = False
+        for k in range(end):
+            planned = planned or crowd.links[me * (end + 1) + k, CHAIN] >= 0
+        if counts[me, STATUS] != EMPTY:
+            if planned:
+                for k in range(counts[me, FIRST], counts[me, COUNT]):
+                    link(body, crowd, me, k)
+            link(body, crowd, me, end)
+
+
+@kernel(borrows=True, inner=True)
+def walk(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work, query: FloatArray, shortfall: float,
+    node: int,
+) -> bool:  # fmt: skip
+    """Whether the way to a node is free from the root on, others included, and one can rest at its end."""
+    actions, path, stamps, state = library.actions, work.path, work.stamps, work.state
+    x, y, t = query[START], query[START + 1], query[START + 3]
+    c, s, stamp = math.cos(query[START + 2]), math.sin(query[START + 2]), state[STAMP]
+    for k in range(climb(tree.links, path, node) - 1, -1, -1):
+        at = path[k]
+        move = np.int64(tree.links[at] & 255)
+        a = tree.actions[move]
+        if stamps[at] != stamp:
+            state[TESTED] += 1
+            if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a) or (
+                move_hit(body, crowd, me, x, y, c, s, t, a) >= 0
+            ):
+                block(tree, work, at)
+                return False
+            stamps[at] = stamp
+        u, v, tc, ts = actions[a, 0], actions[a, 1], tree.turns[move, 0], tree.turns[move, 1]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4]
+        c, s = c * tc - s * ts, s * tc + c * ts
+    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+        return False
+    resting = tree.rests[np.int64(tree.links[node] & 255)]
+    if rest_hit(body, crowd, me, x, y, c, s, t, resting) >= 0:
+        return False
+    if busy and not stays_free(library, traffic, x, y, math.atan2(s, c), t, resting):
+        return False
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def way_to(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap, work: Work,
+    query: FloatArray, shortfall: float, options: FloatArray, beyond: float,
+) -> int:  # fmt: skip
+    """The most promising node near the goal of a query whose way is free, or -1.
+
+    One way is better than another if it costs less together with the rest of the way, to a point `beyond` the goal [m].
+    """
+    c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
+    dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    x, y = c * dx + s * dy, c * dy - s * dx
+    share = 1.0 + beyond / max(math.hypot(x, y), 1e-6)
+    gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, options[PER_METRE])
+    state[BLOCKED], state[TESTED] = 0, 0
+    state[STAMP] += 1
+    while state[TESTED] < options[MOST]:
+        node = pop(heap)
+        if node < 0:
+            return -1
+        if is_blocked(work, node):
+            continue
+        if walk(library, fields, passing, traffic, busy, body, crowd, me, tree, work, query, shortfall, node):
+            return node
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def lay(
+    library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work,
+    query: FloatArray, node: int, first: int,
+) -> int:  # fmt: skip
+    """Write the way to a node into a character's rows from a first one on, and where it ends; how many steps it has.
+
+    Nothing is written if there is no room for them.
+    """
+    steps, actions, path, end = crowd.steps, crowd.actions, work.path, crowd.steps.shape[1] - 1
+    count = climb(tree.links, path, node)
+    if first + count > end:
+        return 0
+    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    a = np.int64(0)
+    for k in range(count + 1):
+        to, c, s = first + k if k < count else end, math.cos(heading), math.sin(heading)
+        steps[me, to, X], steps[me, to, Y], steps[me, to, COSINE], steps[me, to, SINE] = x, y, c, s
+        steps[me, to, HEADING], steps[me, to, TIME] = heading, t
+        if k < count:
+            a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)]
+            u, v = library.actions[a, 0], library.actions[a, 1]
+            x, y, t = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
+            heading = wrapped(heading + library.actions[a, 2])
+        actions[me, to] = a if k < count else body.rests[a]
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def commit(
+    library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays,
+    work: Work, node: int, final: bool,
+) -> bool:  # fmt: skip
+    """Replace what comes after a character's fixed steps by the way to a node; False if it has too many steps."""
+    counts, steps, actions, rows = crowd.counts, crowd.steps, crowd.actions, crowd.steps.shape[1]
+    first, fixed = counts[me, FIRST], counts[me, FIXED]
+    before = fixed - first
+    if before + climb(tree.links, work.path, node) > rows - 1:
+        return False
+    for k in range(rows):
+        unlink(crowd, me * rows + k)
+    for k in range(before):
+        for j in range(TIME + 1):
+            steps[me, k, j] = steps[me, first + k, j]
+        actions[me, k] = actions[me, first + k]
+    number = lay(library, body, crowd, me, tree, work, live.query, node, before)
+    kept = number if final else min(int(live.options[KEPT]), number)
+    for k in range(number):
+        if body.special[actions[me, before + k]] != 0:
+            kept = max(kept, k + 1)
+    counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, before + number, before + kept
+    for k in range(before + number):
+        link(body, crowd, me, k)
+    link(body, crowd, me, rows - 1)
+    crowd.numbers[me, READY] = np.inf if final else live.query[START + 3]
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def plan(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, tree: TreeArrays,
+    ends: EndArrays, heap: Heap, work: Work,
+) -> bool:  # fmt: skip
+    """Plan a character's next partial path from the end of its fixed steps on; whether there is one.
+
+    The way straight on comes first, and then some of those to the side, others after each failure.
+    """
+    counts, numbers, steps, query, options = crowd.counts, crowd.numbers, crowd.steps, live.query, live.options
+    fixed, end = counts[me, FIXED], steps.shape[1] - 1
+    row, last = fixed if fixed < counts[me, COUNT] else end, crowd.actions[me, fixed - 1]
+    x, y, heading = steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING]
+    query[START], query[START + 1], query[START + 2] = x, y, heading
+    query[START + 3] = steps[me, fixed - 1, TIME] + body.durations[last]
+    resting, shortfall = body.rests[last], -np.inf  # on the way one must keep clear from the first move on
+    if resting >= 0:
+        shortfall = shortage(library, fields, x, y, heading, resting)
+        if shortfall > query[CLOSE]:
+            return False
+    others, fails = len(live.turns) - 1, counts[me, FAILS]
+    for attempt in range(4):
+        turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % others
+        ahead = options[AHEAD] * live.turns[turn, 0]
+        gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
+        near = numbers[me, TOLERANCE] if final else options[REACH]
+        angle = live.turns[turn, 1] if (me & 1) == 0 else -live.turns[turn, 1]
+        if final and turn > 0:  # somebody stands there: near it is better than nowhere
+            near = near + 0.5 * attempt * (1 + fails)
+        else:
+            c, s, dx, dy = math.cos(angle), math.sin(angle), gx - x, gy - y
+            gx, gy = x + c * dx - s * dy, y + s * dx + c * dy
+        query[GOAL], query[GOAL + 1], query[GOAL + 2] = gx, gy, near
+        live.tally[TRIES] += 1
+        node = way_to(
+            library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall, options,
+            0.0 if final else _BEYOND,
+        )  # fmt: skip
+        live.tally[TESTS] += work.state[TESTED]
+        if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final and turn == 0):
+            return True
+    return False
+
+
+@kernel(borrows=True)
+def plan_turns(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
+    held_live: Held[LiveArrays], held_routes: Held[RouteArrays], held_tree: Held[TreeArrays],
+    held_ends: Held[EndArrays], held_heap: Held[Heap], held_work: Held[Work],
+    state: int, number: int, now: float, budget: int,
+) -> int:  # fmt: skip
+    """Let characters plan in turn that are ready to, and whose fixed steps end in a state.
+
+    Args:
+        held_library: actions.
+        held_fields: of the world.
+        held_passing: see `_query_kernels.find`.
+        held_traffic: movers.
+        busy: whether there are any.
+        held_body: what bodies take up.
+        held_crowd: the characters.
+        held_live: see there.
+        held_routes: to the goals.
+        held_tree: that begins in the state.
+        held_ends: of its ways.
+        held_heap: memory.
+        held_work: memory.
+        state: of the planner.
+        number: of the tree.
+        now: [s].
+        budget: most turns.
+
+    Returns:
+        Turns that were taken.
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    body, crowd, live, routes = held_body.value, held_crowd.value, held_live.value, held_routes.value
+    tree, ends, heap, work = held_tree.value, held_ends.value, held_heap.value, held_work.value
+    counts, numbers, tally, taken, places = crowd.counts, crowd.numbers, live.tally, 0, len(crowd.until)
+    me = tally[CURSOR + number]
+    for _ in range(places):
+        if taken >= budget:
+            break
+        me = me + 1 if me + 1 < places else 0
+        if numbers[me, READY] > now + _NOW or counts[me, STATUS] != GOING:
+            continue
+        if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
+            continue
+        taken += 1
+        if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, ends, heap, work):
+            counts[me, FAILS] = 0
+            tally[PLANS] += 1
+        else:
+            counts[me, FAILS] += 1
+            numbers[me, READY] = now + live.options[RETRY]
+            tally[FAILURES] += 1
+    tally[CURSOR + number] = me
+    return taken

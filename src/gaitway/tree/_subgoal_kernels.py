@@ -1,0 +1,66 @@
+"""Where to go next on the way to a goal that is far away, from a field of distances to it, or straight on."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import kernel
+from gaitway.arrays import FloatArray
+
+Lengths = npt.NDArray[np.float32]
+_ROOM = 1.5
+"""A sub-goal this near to the goal, by the way that is left, is the goal itself [m]."""
+
+
+class RouteArrays(NamedTuple):
+    """Fields of distances to goals."""
+
+    lengths: Lengths
+    """Length of the way to each goal from each cell [m], infinity where there is none; (R, rows, columns)."""
+    place: FloatArray
+    """Lower left corner (x, y) of the cells [m], cells in a metre; (3,)."""
+
+
+@kernel(borrows=True, inner=True)
+def subgoal(
+    routes: RouteArrays, route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
+) -> tuple[float, float, bool]:
+    """Where to go from (x, y) on the way to a goal, about `ahead` away [m], and whether it is the goal itself.
+
+    Without a route (-1), or from where none leads on, the way is the straight line.
+    """
+    lengths, place = routes.lengths, routes.place
+    dx, dy = goal_x - x, goal_y - y
+    away = math.hypot(dx, dy)
+    if route < 0:
+        share = ahead / max(away, 1e-9)
+        return (goal_x, goal_y, True) if away <= ahead + _ROOM else (x + share * dx, y + share * dy, False)
+    rows, columns = lengths.shape[1], lengths.shape[2]
+    column, row = math.floor((x - place[0]) * place[2]), math.floor((y - place[1]) * place[2])
+    column, row = min(max(column, 0), columns - 1), min(max(row, 0), rows - 1)
+    here = lengths[route, row, column]
+    if here <= ahead + _ROOM and away <= ahead + _ROOM:
+        return goal_x, goal_y, True
+    px, py = x, y
+    while True:
+        best, best_row, best_column = here, row, column
+        for i in range(max(row - 1, 0), min(row + 2, rows)):
+            for j in range(max(column - 1, 0), min(column + 2, columns)):
+                if lengths[route, i, j] < best:
+                    best, best_row, best_column = lengths[route, i, j], i, j
+        if best >= here:
+            break
+        row, column, here = best_row, best_column, best
+        px, py = place[0] + (column + 0.5) / place[2], place[1] + (row + 0.5) / place[2]
+        if math.hypot(px - x, py - y) >= ahead:
+            return px, py, False
+    if here <= _ROOM:
+        return goal_x, goal_y, True
+    if px == x and py == y:  # nothing leads on from here
+        share = min(ahead / max(away, 1e-9), 1.0)
+        return x + share * dx, y + share * dy, False
+    return px, py, False

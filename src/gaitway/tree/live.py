@@ -1,0 +1,515 @@
+"""Many full-body characters that find their ways while they are played (Lau 2009, 4.7.1, algorithm 4).
+
+Each character plays the moves of its plan. A plan is found in a search tree, ends at rest, and is reserved in space and
+time: to its end, and there for ever. Only its first moves are sure to be played. While they are, the character plans
+anew from their end on, and the new way takes the place of the rest of the old one if it too is free to its end. If
+there is none, the old one goes on, and stops. So whatever fails, nobody ever runs into anybody.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._jit import direct
+from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.behavior._held import Held
+from gaitway.behavior._traffic_kernels import SLOT
+from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.kits import Kit
+from gaitway.behavior.plan import LaidSteps, Plan
+from gaitway.behavior.search import NO_TRAFFIC, Query, ask
+from gaitway.behavior.slopes import steepest_for
+from gaitway.behavior.traffic import Traffic
+from gaitway.errors import TreeError
+from gaitway.take import _kernels as take_kernels
+from gaitway.take.poses import Joints, Poses
+from gaitway.tree import _live_kernels as kernels
+from gaitway.tree._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
+from gaitway.tree._live_kernels import LiveArrays
+from gaitway.tree.forest import Forest
+from gaitway.tree.index import tree_arrays, work_for
+from gaitway.tree.live_bodies import body_arrays, frame_pool, rest_actions
+from gaitway.tree.live_index import end_arrays, heap_for_ends
+from gaitway.tree.live_routes import RouteBook
+from gaitway.tree.repertoire import gaits
+from gaitway.world.world import World
+
+STEPS = 24
+"""That a plan may have, those included that are being played."""
+SHARE = 40
+"""One in so many characters has a turn to plan in a step of time: each needs one about every two seconds."""
+_LEAST_TURNS = 8
+"""But so many at least have one."""
+_HORIZON = 60.0
+"""Movers are known for at least so long beyond now [s]."""
+_LONGEST_STEP = 0.5
+"""Longer steps of time are taken in parts [s]."""
+_TURNS = ((1.0, 0.0), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
+          (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
+"""Where characters try to go, the way straight on first: share of the distance, and angle to the left [rad]."""
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """How live characters plan."""
+
+    budget: int | None = None
+    """Most turns to plan in a step of time; None for a share of the characters, see `SHARE`."""
+    budget_ms: float | None = None
+    """Most time for planning in a step of time [ms]; runs then differ from machine to machine."""
+    ahead: float = 6.5
+    """How far away sub-goals are [m]; no farther than the trees reach."""
+    reach: float = 1.2
+    """How near to a sub-goal is near enough [m]."""
+    tolerance: float = 0.5
+    """How near to a goal is near enough [m], unless told with the goal."""
+    keep: int = 2
+    """Moves of a way that are sure to be played; all of them near the goal, and all up to a special one."""
+    radius: float = 0.3
+    """Of the disc about the root that no other's meets [m]; nor do their bodies."""
+    tests: int = 400
+    """Most moves that are tested for one sub-goal."""
+    retry: float = 0.4
+    """How long after a failure to try again [s]."""
+
+    def __post_init__(self) -> None:
+        for name in ("ahead", "reach", "tolerance", "radius", "retry"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise TreeError(f"{name} {value} of live characters must be above 0")
+        if self.keep < 1 or self.tests < 1 or (self.budget is not None and self.budget < 1):
+            raise TreeError("keep, tests and budget of live characters must be 1 or more")
+
+
+@dataclass(frozen=True)
+class LiveCounts:
+    """What has happened since a crowd was made."""
+
+    characters: int
+    there: int
+    """How many of them are at rest at their goals."""
+    plans: int
+    """Partial paths that were found."""
+    failures: int
+    """Turns that found none."""
+    arrivals: int
+    tries: int
+    """Sub-goals that were looked at."""
+    tests: int
+    """Moves that were tested."""
+    planning_ms: float
+    """Time that planning took in the latest step [ms]."""
+    planning_cpu_ms: float
+    """The same of the processor alone, without waiting for other programs [ms]."""
+    advancing_ms: float
+    """Time that playing took in the latest step, without poses [ms]."""
+    evaluation_ms: float
+    """Time that the latest poses took [ms]."""
+    evaluation_cpu_ms: float
+    """The same of the processor alone [ms]."""
+
+
+class _Spent(NamedTuple):
+    """Time that something took."""
+
+    wall: float
+    """[ms]."""
+    processor: float
+    """[ms]."""
+
+
+class LiveCrowd:
+    """Characters of one library in a world. This class is **mutable**; what happens depends on the calls alone.
+
+    Planning for a step of time runs beside what the caller does (drawing, or `poses`) until it calls again.
+
+    Attributes:
+        kit: the library, prepared for planning.
+        options: how characters plan.
+        time: now [s].
+    """
+
+    def __init__(
+        self, kit: Kit, forest: Forest, options: LiveOptions | None = None, *, seed: int = 0, start_time: float = 0.0
+    ) -> None:
+        """Nobody yet.
+
+        Args:
+            kit: a library prepared for planning, and the world.
+            forest: its trees, with the costs of the kit.
+            options: how characters plan.
+            seed: of how they stand.
+            start_time: [s].
+
+        Raises:
+            TreeError: if a tree is of another library, or there is none for those who stand.
+        """
+        self.kit, self.options, self.time = kit, options or LiveOptions(), float(start_time)
+        searcher = kit.searcher
+        self._rng = np.random.default_rng(seed)
+        self._resting = int(rest_actions(kit)[0])
+        body = body_arrays(kit, self.options.radius)
+        self._body = Held(body)
+        self._frames, rows, clips = frame_pool(kit)
+        states = {name: _state_of(kit, name) for name in forest.roots}
+        trees = {name: tree_arrays(tree, searcher) for name, tree in forest.trees.items()}
+        if int(body.states[self._resting]) not in states.values():
+            raise TreeError(f"no tree for those who stand; there are trees of {', '.join(forest.roots)}")
+        # those on the way come before those who stand: they have less time
+        order = sorted(trees, key=lambda name: bool(kit.table.rest[kit.table.state(name)]))
+        self._trees = [(Held(trees[n]), Held(end_arrays(forest.tree(n), trees[n])), states[n]) for n in order]
+        self._heap = Held(heap_for_ends())
+        self._work = Held(work_for(list(trees.values())))
+        ask(searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
+        self._live = LiveArrays(
+            options=np.array([self.options.ahead, self.options.reach, float(self.options.keep),
+                              float(self.options.tests), self.options.retry, gaits(kit.table)[0].per_metre]),
+            query=searcher.query.value.copy(), turns=np.array(_TURNS), tally=np.zeros(16, np.int64),
+            table=np.zeros((0, 12)), rows=rows, clips=clips, log=np.zeros((0, 7)),
+        )  # fmt: skip
+        self._crowd = _no_crowd(
+            body, np.unique(np.concatenate([*(t.actions for t in trees.values()), rest_actions(kit)]))
+        )
+        self._shortest = float(kit.table.durations.min())
+        self._reserve(64)
+        self._pool = ThreadPoolExecutor(1, "gaitway-live")
+        self._pending: Future[_Spent] | None = None
+        self._planning = self._evaluation = _Spent(0.0, 0.0)
+        self._advancing = 0.0
+        self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
+        self._watchers: list[Callable[[FloatArray], None]] = []
+        self._enter(kit.fields)
+
+    def __len__(self) -> int:
+        """How many characters there are."""
+        return int((self._crowd.counts[:, kernels.STATUS] != kernels.EMPTY).sum())
+
+    @property
+    def world(self) -> World:
+        """Where it takes place."""
+        return self._fields.world
+
+    @property
+    def characters(self) -> IntArray:
+        """Numbers of the characters, ascending; (N,)."""
+        return np.flatnonzero(self._crowd.counts[:, kernels.STATUS] != kernels.EMPTY)
+
+    @property
+    def arrived(self) -> IntArray:
+        """Numbers of those that are at rest at their goals."""
+        self.settle()
+        return np.flatnonzero(self._crowd.counts[:, kernels.STATUS] == kernels.THERE)
+
+    @property
+    def counts(self) -> LiveCounts:
+        """What has happened so far."""
+        self.settle()
+        tally, there = self._live.tally.tolist(), len(self.arrived)
+        return LiveCounts(
+            characters=len(self),
+            there=there,
+            plans=tally[kernels.PLANS],
+            failures=tally[kernels.FAILURES],
+            arrivals=tally[kernels.ARRIVALS],
+            tries=tally[kernels.TRIES],
+            tests=tally[kernels.TESTS],
+            planning_ms=self._planning.wall,
+            planning_cpu_ms=self._planning.processor,
+            advancing_ms=self._advancing,
+            evaluation_ms=self._evaluation.wall,
+            evaluation_cpu_ms=self._evaluation.processor,
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all that characters share and of their plans, the trees and the world aside."""
+        arrays: list[npt.NDArray[Any]] = [*self._crowd, *self._live, self._frames, *self._work.value]
+        return sum(array.nbytes for array in arrays) + self._routes.nbytes
+
+    def add(self, starts: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None) -> IntArray:
+        """Put characters in that stand, each if there is room for it, in their order.
+
+        Args:
+            starts: x, y [m], heading [rad]; (N, 3).
+            goals: x, y [m]; (N, 2).
+            tolerance: how near to a goal is near enough [m].
+
+        Returns:
+            Their numbers, or -1 where something or somebody is in the way; (N,). Numbers of those who have left are
+            used again.
+        """
+        self.settle()
+        poses, aims = _finite(starts, 3, "starts"), _finite(goals, 2, "goals")
+        if len(poses) != len(aims):
+            raise TreeError(f"{len(poses)} starts and {len(aims)} goals; give one goal for each")
+        places = len(self._crowd.until)
+        if places < len(self) + len(poses):
+            self._reserve(max(2 * places, len(self) + len(poses)))
+        since = self.time - self._rng.uniform(0.0, float(self.kit.table.durations[self._resting]), len(poses))
+        out = np.full(len(poses), -1)
+        kernels.place(
+            self._body, self._held_crowd, self._held_live, self.kit.searcher.held, self._fields.held, self._traffic,
+            self._busy, read_only(poses), read_only(since), self.time, self._resting, out,
+        )  # fmt: skip
+        self._drain()
+        here = out >= 0
+        self._aim(out[here], aims[here], tolerance)
+        return out
+
+    def remove(self, characters: npt.ArrayLike) -> None:
+        """Take characters out."""
+        self.settle()
+        for character in self._checked(characters).tolist():
+            kernels.take_away(self._held_crowd, character)
+
+    def set_goals(self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None) -> None:
+        """Give characters new goals; they plan anew from the end of the move that they are in.
+
+        Args:
+            characters: their numbers; (N,).
+            goals: x, y [m]; (N, 2).
+            tolerance: how near to a goal is near enough [m].
+        """
+        self.settle()
+        who, aims = self._checked(characters), _finite(goals, 2, "goals")
+        if len(who) != len(aims):
+            raise TreeError(f"{len(who)} characters and {len(aims)} goals; give one goal for each")
+        self._aim(who, aims, tolerance)
+
+    def set_world(self, world: World) -> None:
+        """Change what stands and moves there; everybody plans anew from the end of the move that it is in.
+
+        A plan that leads into something new is kept only for as long as there is no other.
+        """
+        self.settle()
+        passing = [reach for reach in self.kit.searcher.reaches if reach.edge is None]
+        slope = steepest_for(self.kit.library)
+        self._enter(WorldFields.of(world, passing, max_slope=slope, who=self.kit.library.name))
+        who = self.characters
+        numbers = self._crowd.numbers[who]
+        self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
+
+    def step(self, dt: float) -> None:
+        """Go on by some time [s]: play everybody, and begin to plan for those who are ready.
+
+        Raises:
+            TreeError: if it is not above 0.
+        """
+        if not (np.isfinite(dt) and dt > 0.0):
+            raise TreeError(f"step of {dt} s; write a time above 0")
+        parts = max(int(np.ceil(dt / _LONGEST_STEP - 1e-9)), 1)
+        start = self.time
+        for part in range(parts):
+            self.settle()
+            began = clock.perf_counter()
+            self.time = start + dt * (part + 1) / parts
+            kernels.advance(self._body, self._held_crowd, self._held_live, self.time)
+            self._drain()
+            self._look_ahead()
+            self._advancing = 1e3 * (clock.perf_counter() - began)
+            self._pending = self._pool.submit(self._plan)
+
+    def settle(self) -> None:
+        """Wait until the planning of the latest step is done."""
+        if self._pending is not None:
+            self._planning = self._pending.result()
+            self._pending = None
+
+    def poses(self, characters: npt.ArrayLike | None = None) -> Poses:
+        """Root positions and local joint rotations now.
+
+        Args:
+            characters: whose; None for all. Planning may still go on meanwhile.
+        """
+        who, count = self._asked(characters)
+        joints = len(self.kit.library.skeleton)
+        roots, local = np.empty((count, 3)), np.empty((count, joints, 4))
+        self._evaluate(who, roots, local, np.empty((0, joints, 3)), np.empty((0, joints, 4)))
+        return Poses(self.kit.library.skeleton, who, roots, local)
+
+    def joints(self, characters: npt.ArrayLike | None = None) -> Joints:
+        """World positions and rotations of all joints now; see `poses`."""
+        who, count = self._asked(characters)
+        joints = len(self.kit.library.skeleton)
+        positions, world = np.empty((count, joints, 3)), np.empty((count, joints, 4))
+        self._evaluate(who, np.empty((0, 3)), np.empty((0, joints, 4)), positions, world)
+        return Joints(self.kit.library.skeleton, who, positions, world)
+
+    def plan(self, character: int) -> Plan:
+        """What a character means to do, from the move on that it is in, for drawing; its cost is not known."""
+        self.settle()
+        (who,) = self._checked([character]).tolist()
+        crowd = self._crowd
+        first, count = crowd.counts[who, [kernels.FIRST, kernels.COUNT]].tolist()
+        rows = np.empty((count - first, 5))
+        rows[:, :2] = crowd.steps[who, first:count, :2]
+        rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
+        rows[:, 4] = crowd.actions[who, first:count]
+        x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
+        end = rows[-1, 3] + float(self.kit.table.durations[int(rows[-1, 4])])
+        return Plan(LaidSteps(rows, self.kit.searcher.names, self.kit.table.clips), (x, y, heading), end, float("nan"))
+
+    def behaviors(self, characters: npt.ArrayLike | None = None) -> tuple[str, ...]:
+        """Names of the behaviours that characters are in."""
+        who, _ = self._asked(characters)
+        actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]
+        return tuple(self.kit.searcher.names[a] for a in actions.tolist())
+
+    def goals(self, characters: npt.ArrayLike | None = None) -> FloatArray:
+        """x, y [m] of goals; (N, 2)."""
+        who, _ = self._asked(characters)
+        out: FloatArray = self._crowd.numbers[who][:, [kernels.GOAL_X, kernels.GOAL_Y]]
+        return out
+
+    def watch(self, watcher: Callable[[FloatArray], None]) -> None:
+        """Have steps of characters told as they begin, for a record of what was played.
+
+        Args:
+            watcher: called with the character, how many have had its number, the action, x, y [m], heading [rad], and
+                the time [s] of each step that began; (N, 7).
+        """
+        self._watchers.append(watcher)
+
+    def close(self) -> None:
+        """Let the thread go that plans."""
+        self.settle()
+        self._pool.shutdown()
+
+    def _plan(self) -> _Spent:
+        """Let characters plan in turn within the budget; what it took."""
+        began, cpu = clock.perf_counter(), clock.thread_time()
+        most, limit = self.options.budget, self.options.budget_ms
+        left = len(self._crowd.until) // SHARE + _LEAST_TURNS if most is None else most
+        slice_ = left if limit is None else 8
+        for number, (tree, ends, state) in enumerate(self._trees):
+            while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
+                asked = min(slice_, left)
+                taken = self._plan_turns(
+                    self.kit.searcher.held, self._fields.held, self._passing, self._traffic, self._busy, self._body,
+                    self._held_crowd, self._held_live, self._routes.held, tree, ends, self._heap, self._work,
+                    state, number, self.time, asked,
+                )  # fmt: skip
+                left -= taken
+                if taken < asked:
+                    break
+        return _Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - cpu))
+
+    def _enter(self, fields: WorldFields) -> None:
+        """Take a world for the one to plan in."""
+        self._fields, self._passing = fields, self.kit.searcher.passing(fields)
+        self._routes = RouteBook(fields)
+        self._movers = Traffic(fields.kinds, terrain=fields.world.terrain, horizon=self.time + 2.0 * _HORIZON)
+        for mover in fields.world.movers:
+            self._movers.add_mover(mover)
+        self._busy = bool(fields.world.movers)
+        self._traffic = Held(self._movers.arrays) if self._busy else NO_TRAFFIC
+
+    def _look_ahead(self) -> None:
+        """Know where movers go for long enough."""
+        if self._busy and (self.time + _HORIZON) / SLOT > self._movers.horizon:
+            self._movers.extend(self.time + 2.0 * _HORIZON)
+            self._traffic = Held(self._movers.arrays)
+
+    def _aim(self, who: IntArray, goals: FloatArray, tolerance: float | FloatArray | None) -> None:
+        counts, numbers = self._crowd.counts, self._crowd.numbers
+        numbers[who, kernels.GOAL_X], numbers[who, kernels.GOAL_Y] = goals[:, 0], goals[:, 1]
+        numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
+        numbers[who, kernels.READY] = self.time
+        counts[who, kernels.ROUTE] = self._routes.numbers(goals)
+        counts[who, kernels.STATUS], counts[who, kernels.FAILS] = kernels.GOING, 0
+        counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
+
+    def _evaluate(
+        self, who: IntArray, roots: FloatArray, local: FloatArray, positions: FloatArray, world: FloatArray
+    ) -> None:
+        began, cpu = clock.perf_counter(), clock.thread_time()
+        skeleton, none = self.kit.library.skeleton, read_only(np.empty(0, np.int64))
+        take_kernels.evaluate(
+            read_only(who), read_only(who), read_only(np.full(len(who), self.time)), read_only(self._live.table),
+            self._frames, none, read_only(np.empty((0, 4))), _NO_SAMPLES, 1.0, skeleton.parents, skeleton.offsets,
+            roots, local, positions, world,
+        )  # fmt: skip
+        self._evaluation = _Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - cpu))
+
+    def _asked(self, characters: npt.ArrayLike | None) -> tuple[IntArray, int]:
+        who = self.characters if characters is None else self._checked(characters)
+        return who, len(who)
+
+    def _checked(self, characters: npt.ArrayLike) -> IntArray:
+        who = np.atleast_1d(np.asarray(characters))
+        status = self._crowd.counts[:, kernels.STATUS]
+        if who.dtype.kind not in "iu" or who.ndim != 1:
+            raise TreeError("characters must be whole numbers in one row")
+        wrong: BoolArray = (who < 0) | (who >= len(status))
+        wrong[~wrong] = status[who[~wrong]] == kernels.EMPTY
+        if wrong.any():
+            raise TreeError(f"no character {int(who[wrong][0])}; see `characters`")
+        return who.astype(np.int64)
+
+    def _drain(self) -> None:
+        """Tell watchers of the steps that began."""
+        count = int(self._live.tally[kernels.LOGGED])
+        if count:
+            for watcher in self._watchers:
+                watcher(self._live.log[:count].copy())
+        self._live.tally[kernels.LOGGED] = 0
+
+    def _reserve(self, places: int) -> None:
+        """Have room for so many characters."""
+        old, live = self._crowd, self._live
+        rows = old.steps.shape[1]
+        chains = 1 << max(int(np.ceil(np.log2(8 * places))), 10)
+        self._crowd = CrowdArrays(
+            steps=_longer(old.steps, places), actions=_longer(old.actions, places),
+            reach=_longer(old.reach, places * rows), links=_longer(old.links, places * rows, -1),
+            heads=np.full(2 * chains, -1, np.int32), extent=old.extent, counts=_longer(old.counts, places),
+            numbers=_longer(old.numbers, places), until=_longer(old.until, places, np.inf),
+        )  # fmt: skip
+        log = places * (int(_LONGEST_STEP / self._shortest) + 2)
+        self._live = live._replace(table=_longer(live.table, places), log=np.zeros((log, 7)))
+        self._live.table[:, 11] = -1.0
+        self._held_crowd, self._held_live = Held(self._crowd), Held(self._live)
+        kernels.relink(self._body, self._held_crowd)
+
+
+_NO_SAMPLES = np.empty((0, 4, 1), np.float32)
+_NO_SAMPLES.setflags(write=False)
+
+
+def _no_crowd(body: BodyArrays, used: IntArray) -> CrowdArrays:
+    """Nobody, and no room for anybody, of those who do some actions."""
+    wide, still, long = (part[used].max() for part in (body.around[:, 2], body.still_around[:, 2], body.durations))
+    extent = np.array([wide, still, long, 0.0])
+    return CrowdArrays(
+        steps=np.zeros((0, STEPS + 1, 6)), actions=np.zeros((0, STEPS + 1), np.int32), reach=np.zeros((0, 5)),
+        links=np.zeros((0, 3), np.int32), heads=np.zeros(2, np.int32), extent=extent,
+        counts=np.zeros((0, 8), np.int64), numbers=np.zeros((0, 4)), until=np.zeros(0),
+    )  # fmt: skip
+
+
+def _longer(array: npt.NDArray[Any], count: int, fill: float = 0) -> npt.NDArray[Any]:
+    """An array with more rows."""
+    out = np.full((count, *array.shape[1:]), fill, array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+def _finite(values: npt.ArrayLike, width: int, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
+        raise TreeError(f"{name} of shape {array.shape} must be finite numbers, (N, {width})")
+    return array
+
+
+def _state_of(kit: Kit, name: str) -> int:
+    """The planner's state of somebody at the root of a tree."""
+    table, states = kit.table, kit.searcher.states
+    before = np.flatnonzero(table.end_state == table.state(name))
+    return int(states.after[table.behavior[before[0]]]) if len(before) else kit.searcher.start_state(None)

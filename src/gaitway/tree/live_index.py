@@ -1,0 +1,66 @@
+"""Trees laid out for live characters: where their ways to rest end, by cell, with what they cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.arrays import FloatArray, IntArray, read_only
+from gaitway.tree import _aim_kernels as kernels
+from gaitway.tree._aim_kernels import EndArrays, Heap
+from gaitway.tree._query_kernels import TreeArrays
+from gaitway.tree.model import Tree
+
+CELL = 1.0
+"""Side of the cells [m]."""
+TURNING = 0.2
+"""What a turn costs [m/rad]: people do not weave, though it hardly makes their way longer."""
+SMALL, ALIKE = 0.5, 2
+"""Ways count as alike that have the same two first moves and end in the same cell of this side [m]; so many of them are
+kept, since only the first moves are sure to be played."""
+MOST_ENDS = 4096
+"""That wait at a time."""
+
+
+def end_arrays(tree: Tree, arrays: TreeArrays, turning: float = TURNING) -> EndArrays:
+    """Where the ways of a tree end that come to rest: of those that begin alike and end near one another the cheapest.
+
+    Args:
+        tree: grown of moves of a library.
+        arrays: the same for queries.
+        turning: what a turn costs [m/rad].
+    """
+    turned, begins = np.zeros(len(tree)), np.zeros(len(tree), np.int64)
+    kernels.turning(tree.links, read_only(np.abs(tree.moves.table.moves[tree.moves.actions, 2])), turned, begins)
+    actions = tree.actions
+    nodes = np.flatnonzero((actions >= 0) & (arrays.rests[actions] >= 0))
+    points, prices = tree.points[nodes], (tree.costs + turning * turned)[nodes]
+    alike = _few(points, begins[nodes], prices)
+    nodes, points, prices = nodes[alike], points[alike], prices[alike]
+    low = np.floor(points.min(axis=0) / CELL) * CELL
+    columns, rows = (math.floor(n) + 1 for n in (points.max(axis=0) - low) / CELL)
+    whole = np.floor((points - low) / CELL).astype(np.int64)
+    cells = whole[:, 1] * columns + whole[:, 0]
+    order = np.lexsort((nodes, cells))
+    starts = np.searchsorted(cells[order], np.arange(rows * columns + 1)).astype(np.int32)
+    small, ends = nodes[order].astype(np.int32), np.column_stack([points, prices])[order].astype(np.float32)
+    for array in (starts, small, ends):
+        array.setflags(write=False)
+    return EndArrays(starts, small, ends, read_only(np.array([*low, CELL, columns, rows])))
+
+
+def _few(points: FloatArray, begins: IntArray, prices: FloatArray) -> IntArray:
+    """The `ALIKE` cheapest of those that end in one small cell and have the same two first moves."""
+    column, row = np.floor(points / SMALL).astype(np.int64).T
+    order = np.lexsort((prices, begins, row, column))
+    keys = np.column_stack([column, row, begins])[order]
+    new = np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)])
+    rank = np.arange(len(order)) - np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    out: IntArray = order[rank < ALIKE]
+    return out
+
+
+def heap_for_ends() -> Heap:
+    """Memory for the ends that wait."""
+    return Heap(np.zeros(MOST_ENDS), np.zeros(MOST_ENDS, np.int32), np.zeros(1, np.int64))
