@@ -105,8 +105,8 @@ class Recipe:
         """
         moves = moves or self.moves()
         if self.method in ("diverse", "pruned"):
-            budget, levels = Budget(NODES if self.nodes is None else self.nodes), self.levels or LEVELS
-            where = self._region(moves)
+            budget = Budget(NODES if self.nodes is None else self.nodes)
+            levels, where = LEVELS if self.levels is None else self.levels, self._region(moves)
             if self.method == "pruned":
                 return pruned_tree(moves, where, budget, self.per_cell, levels, self.seed)
             return diverse_tree(
