@@ -45,16 +45,34 @@ def trap() -> tuple[WorldFields, list[Query]]:
 
 def random_queries(rng: np.random.Generator, boxes: int, count: int) -> Iterator[tuple[WorldFields, Query]]:
     """Worlds with a query each: from the middle to a free place 8 to 32 m away, among new boxes each time."""
-    side = CELLS * CELL
-    middle = 0.5 * side
     for _ in range(count):
-        at, sizes = rng.uniform(0.0, side, (boxes, 2)), rng.uniform(1.0, 6.0, (boxes, 2))
-        angle, away, heading = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(8.0, 32.0), rng.uniform(-np.pi, np.pi)
-        goal = (middle + away * math.cos(angle), middle + away * math.sin(angle))
-        far = [(np.abs(at - place) > 0.5 * sizes + 1.0).any(axis=1) for place in ((middle, middle), goal)]
-        boxes_here = np.column_stack([at, sizes])[far[0] & far[1]].tolist()
-        world = World(bounds(), tuple(Obstacle(Box((x, y), (a, b), 2.0)) for x, y, a, b in boxes_here))
-        yield fields_of(world), Query((middle, middle, heading), goal, tolerance=1.0)
+        world, query = random_query(rng, boxes, CELLS * CELL, (1.0, 6.0), (8.0, 32.0), 1.0, 1.0)
+        yield fields_of(world), query
+
+
+def random_query(
+    rng: np.random.Generator, boxes: int, side: float, sizes: tuple[float, float], away: tuple[float, float],
+    tolerance: float, room: float,
+) -> tuple[World, Query]:  # fmt: skip
+    """A world with boxes, but for those too near to start or goal, and a query from its middle.
+
+    Args:
+        rng: random numbers.
+        boxes: how many.
+        side: of the world [m].
+        sizes: least and greatest side of a box [m].
+        away: least and greatest distance of the goal [m].
+        tolerance: of the goal [m].
+        room: that start and goal have on all sides [m].
+    """
+    middle = 0.5 * side
+    at, extents = rng.uniform(0.0, side, (boxes, 2)), rng.uniform(*sizes, (boxes, 2))
+    angle, far, heading = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(*away), rng.uniform(-np.pi, np.pi)
+    goal = (middle + far * math.cos(angle), middle + far * math.sin(angle))
+    clear = [(np.abs(at - place) > 0.5 * extents + room).any(axis=1) for place in ((middle, middle), goal)]
+    kept = np.column_stack([at, extents])[clear[0] & clear[1]].tolist()
+    world = World((0.0, 0.0, side, side), tuple(Obstacle(Box((x, y), (a, b), 2.0)) for x, y, a, b in kept))
+    return world, Query((middle, middle, heading), goal, tolerance=tolerance)
 
 
 def bounds() -> tuple[float, float, float, float]:
