@@ -88,8 +88,8 @@ def tree_picture(
         _draw_axes(pen, one)
         _mark_root(pen, one)
     beyond = int(counts.max()) > most
-    _draw_scale(picture, frame, "paths that reach a cell", FREQUENCY, (0.0, float(most)), beyond)
-    _draw_scale(picture, other, "cost of the way", COST, (0.0, dearest), False)
+    _draw_scale(picture, frame, "paths that reach a cell", FREQUENCY, float(most), whole=True, beyond=beyond)
+    _draw_scale(picture, other, "cost of the way", COST, dearest, whole=False, beyond=False)
     if path is not None:
         save_png(picture, path)
     return picture
@@ -203,9 +203,9 @@ def _mark_root(pen: ImageDraw.ImageDraw, frame: _Frame) -> None:
 
 
 def _draw_scale(
-    picture: Image.Image, frame: _Frame, words: str, stops: Sequence[str], span: tuple[float, float], beyond: bool
+    picture: Image.Image, frame: _Frame, words: str, stops: Sequence[str], most: float, *, whole: bool, beyond: bool
 ) -> None:
-    """What the colours of a map stand for, below it."""
+    """What the colours of a map stand for, below it: nought to `most`, in whole numbers, and whether there are more."""
     pen, font = ImageDraw.Draw(picture), text_font(13)
     width, height, top = min(300, frame.width // 2), 12, frame.top + frame.height + 52
     left = frame.left + frame.width - width
@@ -213,8 +213,8 @@ def _draw_scale(
     picture.paste(Image.fromarray(bar), (left, top))
     pen.rectangle((left - 1, top - 1, left + width, top + height), outline=EDGE)
     pen.text((left - 14, top + height // 2), words, fill=EDGE, font=font, anchor="rm")
-    for value in grid_lines(*span, nice_step((span[1] - span[0]) / 5.0)):
-        x = left + (value - span[0]) / (span[1] - span[0]) * (width - 1)
+    for value in grid_lines(0.0, most, nice_step(max(most / 5.0, 1.0 if whole else 0.0))):
+        x = left + value / most * (width - 1)
         pen.line([(x, top + height), (x, top + height + 4)], fill=EDGE)
         pen.text((x, top + height + 6), f"{value:,.15g}", fill=FAINT, font=text_font(12), anchor="mt")
     if beyond:
