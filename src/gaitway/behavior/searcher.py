@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -104,7 +105,7 @@ class Searcher:
         self._aim: Callable[..., None] = partial(_GOAL.pack_into, goal.data, 0)
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
         self._episodes = no_episodes()
-        self._passing: tuple[WorldFields, Held[IntArray]] | None = None
+        self._passing: WeakKeyDictionary[WorldFields, Held[IntArray]] = WeakKeyDictionary()
 
     @property
     def room(self) -> Room:
@@ -119,15 +120,16 @@ class Searcher:
 
     def passing(self, fields: WorldFields) -> Held[IntArray]:
         """The kind of obstacle in a world that each action passes, or that it is an ordinary one or of no use; (A,)."""
-        if self._passing is None or self._passing[0] is not fields:
+        known = self._passing.get(fields)
+        if known is None:
             kinds = []
             for action, kind in enumerate(self.table.kind.tolist()):
                 number = fields.passed_kind(self.table.kinds[kind]) if kind >= 0 else kernels.ORDINARY
                 row = int(self.arrays.firsts[action, 2])
                 useful = number >= 0 and row >= 0 and self.reaches[row].edge is None
                 kinds.append(kernels.ORDINARY if kind < 0 else number if useful else kernels.NEVER)
-            self._passing = fields, Held(_whole(kinds))
-        return self._passing[1]
+            known = self._passing[fields] = Held(_whole(kinds))
+        return known
 
     def straight(self, goal: tuple[float, float], tolerance: float) -> Held[HeuristicArrays]:
         """The distance to a goal as the only estimate, in memory that the next query uses again."""

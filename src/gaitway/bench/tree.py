@@ -1,8 +1,8 @@
 """Search trees: the portfolio of tree and A* beside A* alone, in random worlds that nothing was tuned on, and in a C.
 
 Everything counts: whole calls from Python, the field of the goal where one is needed, and goals that cannot be reached.
-Each round goes through all queries, so that the tree is not in the processor's cache when it is asked; A* goes first,
-and finds a colder world.
+In each round each planner goes through all queries, every one in another world, so that neither the world nor the part
+of the tree that a query needs is in the processor's cache.
 """
 
 from __future__ import annotations
@@ -173,10 +173,10 @@ def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radiu
     times = {name: np.zeros((ROUNDS + 1, len(queries))) for name in tasks[0]}
     costs = {name: np.full(len(queries), np.nan) for name in tasks[0]}
     for number in range(ROUNDS + 1):
-        for k, portfolio in enumerate(portfolios):
-            portfolio.forget()
-            for name, task in tasks[k].items():
-                times[name][number, k], result = _timed(task)
+        for name in times:
+            for k, task in enumerate(tasks):
+                times[name][number, k], result = _timed(task[name])
+                portfolios[k].forget()
                 if result.found and result.plan is not None:
                     costs[name][k] = result.plan.cost
     answered = [sum(portfolio.answered[stage] for portfolio in portfolios) for stage in range(3)]

@@ -23,7 +23,7 @@ from gaitway.tree.query import TreeSearch
 
 WEIGHT, LAST_WEIGHT = 1.5, 2.0
 """Of the estimates in the short search and in the last one: a plan costs at most so many times the least."""
-SHORT = 80
+SHORT = 120
 """Most nodes of the search without a field."""
 COARSE = 2.2
 """How much larger than usual bins are at first in the last search."""
