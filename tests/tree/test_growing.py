@@ -111,20 +111,17 @@ def test_density_changes_agree(seed: int, fill: int) -> None:
     """In closed form, by frequencies, and by the formula itself."""
     rng = np.random.default_rng(seed)
     growth = new_growth(REGION, fill + 2, True)
-    inside = np.flatnonzero(REGION.inside)
+    inside, counts = np.flatnonzero(REGION.inside), growth.counts.reshape(REGION.inside.shape)
     for _ in range(fill):
         some = rng.choice(inside, size=int(rng.integers(1, 9)), replace=False).astype(np.int64)
-        before = density(growth.counts, REGION)
+        before = density(counts, REGION)
         closed = kernels.change_in_closed_form(some, len(some), growth, len(REGION))
         slow = kernels.change_by_frequencies(some, len(some), growth, len(REGION))
         kernels.count_cells(some, len(some), growth, True)
-        after = density(growth.counts, REGION)
+        after = density(counts, REGION)
         assert closed == pytest.approx(after - before, abs=1e-6)
         assert slow == pytest.approx(after - before, abs=1e-6)
-    assert (
-        growth.frequencies[: int(growth.counts.max()) + 1].tolist()
-        == np.bincount(growth.counts[REGION.inside]).tolist()
-    )
+    assert growth.frequencies[: int(growth.counts.max()) + 1].tolist() == np.bincount(counts[REGION.inside]).tolist()
 
 
 def twin_diverse(moves: Moves, region: Region, count: int, seed: int) -> list[tuple[int, int]]:

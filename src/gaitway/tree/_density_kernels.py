@@ -19,9 +19,9 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
         growth: its `counts` and `numbers`.
         region: cells of the region.
     """
-    columns, more = growth.counts.shape[1], 0
+    more = 0
     for k in range(count):
-        more += 2 * growth.counts[cells[k] // columns, cells[k] % columns] + 1
+        more += 2 * growth.counts[cells[k]] + 1
     return float(more - count * (2.0 * growth.numbers[TOTAL] + count) / region)
 
 
@@ -41,9 +41,8 @@ def density_of(frequencies: IntArray, total: int, region: int) -> float:
 @kernel(borrows=True)
 def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
     """Move cells to the next count (by = 1), or back (by = -1), in the frequencies alone."""
-    columns = growth.counts.shape[1]
     for k in range(count):
-        value = growth.counts[cells[k] // columns, cells[k] % columns]
+        value = growth.counts[cells[k]]
         growth.frequencies[value] -= by
         growth.frequencies[value + 1] += by
 
@@ -61,12 +60,10 @@ def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: i
 @kernel(borrows=True)
 def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: bool) -> None:
     """One more in each of some cells."""
-    columns = growth.counts.shape[1]
     if by_frequencies:
         shift(cells, count, growth, 1)
     for k in range(count):
-        row, column = cells[k] // columns, cells[k] % columns
-        growth.counts[row, column] += 1
+        growth.counts[cells[k]] += 1
     growth.numbers[TOTAL] += count
 
 

@@ -43,13 +43,21 @@ class Bound(NamedTuple):
 
 
 @kernel(borrows=True, inner=True)
-def too_dear(node: int, move: int, growth: Growth, arrays: MoveArrays, place: FloatArray, bound: Bound) -> bool:
-    """Whether a move ends where one can get for much less, and it is not the cheapest way to get there facing so."""
+def too_dear(
+    node: int, move: int, growth: Growth, arrays: MoveArrays, inside: BoolArray, place: FloatArray, bound: Bound
+) -> bool:
+    """Whether a move ends where one can get for much less, and it is not the cheapest way to get there facing so.
+
+    Nobody may end outside the region at all.
+    """
     cosine, sine = math.cos(growth.poses[node, 2]), math.sin(growth.poses[node, 2])
     x, y = arrays.moves[move, 0], arrays.moves[move, 1]
     row, column = cell_of(
         growth.poses[node, 0] + cosine * x - sine * y, growth.poses[node, 1] + sine * x + cosine * y, place
     )
+    rows, columns = inside.shape
+    if row < 0 or column < 0 or row >= rows or column >= columns or not inside[row, column]:
+        return True
     cost = growth.poses[node, 3] + arrays.moves[move, 3]
     if cost <= bound.stretch[0] * bound.least[row // 2, column // 2] + bound.stretch[1]:
         return False
@@ -78,8 +86,11 @@ def best_follower(
         if growth.used[node] & bit:
             continue
         move = arrays.followers[first + slot]
+        if too_dear(node, move, growth, arrays, inside, place, bound):
+            growth.used[node] |= bit
+            continue
         length = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
-        if length < 0 or too_dear(node, move, growth, arrays, place, bound):
+        if length < 0:
             growth.used[node] |= bit
             continue
         if by_frequencies:
@@ -101,8 +112,8 @@ def add_stops(
     for slot in range(count):
         move = arrays.followers[first + slot]
         if arrays.stops[move] and growth.numbers[NODES] < nodes:
-            length = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
-            if length < 0 or too_dear(node, move, growth, arrays, place, bound):
+            dear = too_dear(node, move, growth, arrays, inside, place, bound)
+            if dear or trace(growth.poses, node, move, arrays, inside, place, growth, cells) < 0:
                 growth.used[node] |= np.uint64(1) << np.uint64(slot)
             else:
                 offer(add(node, slot, move, arrays, growth), arrays, growth, levels)

@@ -59,7 +59,7 @@ def new_growth(region: Region, nodes: int, by_frequencies: bool = False) -> Grow
         parents=np.zeros(nodes, np.int32), actions=np.zeros(nodes, np.uint8), poses=np.zeros((nodes, 4)),
         depths=np.zeros(nodes, np.uint8), used=np.zeros(nodes, np.uint64), following=np.full(nodes, -1, np.int32),
         heads=np.full((finer * rows, finer * columns), -1, np.int32), near=read_only(near),
-        counts=np.zeros((rows, columns), np.int64), seen=np.zeros((rows, columns), np.int64),
+        counts=np.zeros(rows * columns, np.int32), seen=np.zeros(rows * columns, np.uint32),
         frequencies=frequencies, numbers=np.zeros(3, np.int64),
     )  # fmt: skip
     growth.numbers[NODES] = 1

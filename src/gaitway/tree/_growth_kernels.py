@@ -50,10 +50,10 @@ class Growth(NamedTuple):
     """First node in each small cell that may still grow, or -1; (a * R, a * C)."""
     near: FloatArray
     """Place of these small cells, as that of a region; (3,)."""
-    counts: IntArray
-    """Moves that go through each cell; (R, C)."""
-    seen: IntArray
-    """The trace that went through each cell last; (R, C)."""
+    counts: npt.NDArray[np.int32]
+    """Moves that go through each cell; (R * C,)."""
+    seen: npt.NDArray[np.uint32]
+    """The trace that went through each cell last; (R * C,)."""
     frequencies: IntArray
     """How many cells of the region have each count; grows with the counts up to (F,)."""
     numbers: IntArray
@@ -85,7 +85,7 @@ def trace(
     """
     rows, columns = inside.shape
     growth.numbers[TRACES] += 1
-    stamp = growth.numbers[TRACES]
+    stamp = np.uint32(growth.numbers[TRACES])
     x, y = pose[node, 0], pose[node, 1]
     cosine, sine = math.cos(pose[node, 2]), math.sin(pose[node, 2])
     found, last_row, last_column = 0, -2, -2
@@ -97,9 +97,10 @@ def trace(
         last_row, last_column = row, column
         if row < 0 or column < 0 or row >= rows or column >= columns or not inside[row, column]:
             return -1
-        if growth.seen[row, column] != stamp:
-            growth.seen[row, column] = stamp
-            cells[found] = row * columns + column
+        cell = row * columns + column
+        if growth.seen[cell] != stamp:
+            growth.seen[cell] = stamp
+            cells[found] = cell
             found += 1
     return found
 

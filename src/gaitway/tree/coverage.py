@@ -31,7 +31,8 @@ def coverage(tree: Tree, region: Region | None = None) -> tuple[IntArray, float]
     kernels.coverage(
         read_only(poses), read_only(tree.parents), read_only(tree.actions), arrays, where.inside, where.place, growth
     )
-    return growth.counts, density(growth.counts, where)
+    counts = growth.counts.reshape(where.spec.shape).astype(np.int64)
+    return counts, density(counts, where)
 
 
 def density(counts: IntArray, region: Region) -> float:
