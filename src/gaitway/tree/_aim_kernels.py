@@ -14,6 +14,9 @@ from gaitway.arrays import FloatArray, IntArray
 Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]
 
+SLACK = 1.5
+"""Ways that cost so much more than the best one are not worth a test [m]."""
+
 
 class EndArrays(NamedTuple):
     """Where E nodes of a tree end, by cell; all arrays are read-only."""
@@ -35,7 +38,7 @@ class Heap(NamedTuple):
     """(H,)."""
     nodes: Small
     """(H,)."""
-    count: IntArray
+    size: IntArray
     """How many wait; (1,)."""
 
 
@@ -74,7 +77,8 @@ def gather(
     """
     starts, points, frame, values, waiting = ends.starts, ends.ends, ends.frame, heap.values, heap.nodes
     side, columns, rows = frame[2], int(frame[3]), int(frame[4])
-    left, low, wide, count = (x - frame[0]) / side, (y - frame[1]) / side, reach / side, 0
+    left, low, wide = (x - frame[0]) / side, (y - frame[1]) / side, reach / side
+    count, least = 0, np.inf
     for row in range(max(math.floor(low - wide), 0), min(math.floor(low + wide), rows - 1) + 1):
         for column in range(max(math.floor(left - wide), 0), min(math.floor(left + wide), columns - 1) + 1):
             cell = row * columns + column
@@ -84,21 +88,27 @@ def gather(
                 if dx * dx + dy * dy <= reach * reach and count < len(values):
                     values[count] = points[k, 2] + per_metre * math.hypot(far_x - px, far_y - py)
                     waiting[count] = ends.nodes[k]
+                    least = min(least, values[count])
                     count += 1
-    heap.count[0] = count
-    for k in range((count >> 1) - 1, -1, -1):
-        sink(values, waiting, count, k)
+    kept = 0
+    for k in range(count):
+        if values[k] <= least + SLACK:
+            values[kept], waiting[kept] = values[k], waiting[k]
+            kept += 1
+    heap.size[0] = kept
+    for k in range((kept >> 1) - 1, -1, -1):
+        sink(values, waiting, kept, k)
 
 
 @kernel(borrows=True, inner=True)
 def pop(heap: Heap) -> int:
     """The best node that waits, taken out; -1 if none does."""
-    values, waiting, count = heap.values, heap.nodes, heap.count[0]
+    values, waiting, count = heap.values, heap.nodes, heap.size[0]
     if count == 0:
         return -1
     best = int(waiting[0])
     values[0], waiting[0] = values[count - 1], waiting[count - 1]
-    heap.count[0] = count - 1
+    heap.size[0] = count - 1
     sink(values, waiting, count - 1, 0)
     return best
 

@@ -1,9 +1,9 @@
 """Who is where and when: the plans of all characters in space and time (Lau 2009, 4.7.1, global characters gridmap).
 
-A plan is reserved move by move, to the place where it comes to rest, and there for ever. Each move is in one chain: it
-is that of the cell in which the middle of its disc lies and of the era in which it begins. Whoever asks looks into the
-chains of all cells and eras from which a move could reach it. Chains are found by a hash, so that the world may be of
-any size: a move in a chain that is not its own is told apart by its disc and its times.
+A plan is reserved move by move, to the place where it comes to rest, and there for ever. Each of these is in the chain
+of the cell in which the middle of its disc lies, with the times from which and until which it is there. Chains are found
+by a hash, so that the world may be of any size: what is in a chain that is not its own is told apart by its disc. Two
+moves are compared window by window in time, a tenth of a second each, by the discs that cover their bodies then.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Small = npt.NDArray[np.int32]
 
 SIDE = 2.5
 """Of a cell [m]."""
-ERA = 1.6
-"""Length of an era [s]."""
+GROUP = 4
+"""Windows of a move that are tested together first."""
 TOUCH = 1e-6
 """Times that overlap by less only touch [s]."""
 # columns of `CrowdArrays.steps`
@@ -30,9 +30,8 @@ X, Y, COSINE, SINE, HEADING, TIME = range(6)
 # columns of `CrowdArrays.links`
 NEXT, BEFORE, CHAIN = range(3)
 # entries of `CrowdArrays.extent`
-WIDEST, STILL, LONGEST, LAST = range(4)
-"""Largest radius of a move and of somebody at rest [m], longest move [s], and the time when all have come to rest [s].
-"""
+WIDEST = 0
+"""Largest radius of an entry [m]."""
 
 
 class BodyArrays(NamedTuple):
@@ -46,6 +45,10 @@ class BodyArrays(NamedTuple):
     """First window of each action, and W at the end; (A + 1,)."""
     windows: FloatArray
     """Begin and end [s] of each window, and the disc around it [m]; (W, 5)."""
+    groups: FloatArray
+    """The same of each `GROUP` windows of an action; (G, 5)."""
+    group_starts: IntArray
+    """First group of each action, and G at the end; (A + 1,)."""
     disc_starts: IntArray
     """First disc of each window; (W + 1,)."""
     discs: FloatArray
@@ -80,9 +83,9 @@ class CrowdArrays(NamedTuple):
     links: Small
     """Next and earlier entry of its chain, or -1, and the chain, -1 for one that is in none; (E, 3)."""
     heads: Small
-    """First entry of each chain, or -1: first those of moves, and then as many of those who rest; (2 H,)."""
+    """First entry of each chain, or -1; (H,), a power of two."""
     extent: FloatArray
-    """See `WIDEST` and the others; (4,)."""
+    """See `WIDEST`; (1,)."""
     counts: IntArray
     """See `_live_kernels`; (C, 8)."""
     numbers: FloatArray
@@ -92,24 +95,16 @@ class CrowdArrays(NamedTuple):
 
 
 @kernel(borrows=True, inner=True)
-def chain_of(heads: Small, column: int, row: int, era: int) -> int:
-    """Chain of a cell and an era; era -1 is that of those who rest."""
-    half = len(heads) >> 1
-    mixed = (column * 73856093) ^ (row * 19349663) ^ (era * 83492791)
-    place = (mixed ^ (mixed >> 15)) & (half - 1)
-    return place + half if era == -1 else place
+def chain_of(heads: Small, column: int, row: int) -> int:
+    """Chain of a cell."""
+    mixed = (column * 73856093) ^ (row * 19349663)
+    return (mixed ^ (mixed >> 15)) & (len(heads) - 1)
 
 
 @kernel(borrows=True, inner=True)
 def cell_of(along: float) -> int:
     """Number of a cell along one axis."""
     return math.floor(along * (1.0 / SIDE))
-
-
-@kernel(borrows=True, inner=True)
-def era_of(time: float) -> int:
-    """Number of an era; those before time 0 are one."""
-    return math.floor(max(time, 0.0) * (1.0 / ERA))
 
 
 @kernel(borrows=True, inner=True)
@@ -125,13 +120,12 @@ def link(body: BodyArrays, crowd: CrowdArrays, me: int, k: int) -> None:
     end = np.inf if resting else begin + body.durations[a]
     reach[entry, 0], reach[entry, 1], reach[entry, 2] = x, y, around[a, 2]
     reach[entry, 3], reach[entry, 4] = begin, end
-    chain = chain_of(heads, cell_of(x), cell_of(y), -1 if resting else era_of(begin))
+    chain = chain_of(heads, cell_of(x), cell_of(y))
     first = heads[chain]
     links[entry, NEXT], links[entry, BEFORE], links[entry, CHAIN] = first, -1, chain
     if first >= 0:
         links[first, BEFORE] = entry
     heads[chain] = entry
-    crowd.extent[LAST] = max(crowd.extent[LAST], begin if resting else end)
 
 
 @kernel(borrows=True, inner=True)
@@ -164,28 +158,18 @@ def move_hit(
     body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> int:
     """The entry of somebody else that an action meets which begins at a pose and time, or -1."""
-    around, reach, links, heads, extent = body.around, crowd.reach, crowd.links, crowd.heads, crowd.extent
-    rows = crowd.steps.shape[1]
+    around, reach, links, heads, rows = body.around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py, end = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
-    wide = r + max(extent[WIDEST], extent[STILL])
-    first_era, last_era = era_of(t - extent[LONGEST]), era_of(end)
+    wide = r + crowd.extent[WIDEST]
     for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
         for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
-            for number in range(first_era - 1, last_era + 1):
-                era = -1 if number < first_era else number
-                entry = int(heads[chain_of(heads, column, row, era)])
-                while entry >= 0:
-                    who = entry // rows
-                    if who != me and near(reach, entry, px, py, r, t, end):
-                        k = entry - who * rows
-                        if era >= 0:
-                            met = moves_meet(body, crowd, x, y, c, s, t, a, who, k)
-                        else:
-                            met = move_meets_still(body, crowd, who, x, y, c, s, t, a)
-                        if met:
-                            return entry
-                    entry = int(links[entry, NEXT])
+            entry = int(heads[chain_of(heads, column, row)])
+            while entry >= 0:
+                other = entry // rows != me and near(reach, entry, px, py, r, t, end)
+                if other and entry_meets(body, crowd, entry, x, y, c, s, t, a):
+                    return entry
+                entry = int(links[entry, NEXT])
     return -1
 
 
@@ -194,29 +178,45 @@ def rest_hit(
     body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> int:
     """The entry of somebody else that comes by, or stands, where one rests by an action from a time on, or -1."""
-    around, reach, links, heads, extent = body.still_around, crowd.reach, crowd.links, crowd.heads, crowd.extent
-    rows = crowd.steps.shape[1]
+    around, reach, links, heads, rows = body.still_around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py = x + c * u - s * v, y + s * u + c * v
-    wide = r + max(extent[WIDEST], extent[STILL])
-    first_era, last_era = era_of(t - extent[LONGEST]), era_of(extent[LAST])
+    wide = r + crowd.extent[WIDEST]
     for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
         for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
-            for number in range(first_era - 1, last_era + 1):
-                era = -1 if number < first_era else number
-                entry = int(heads[chain_of(heads, column, row, era)])
-                while entry >= 0:
-                    who = entry // rows
-                    if who != me and near(reach, entry, px, py, r, t, np.inf):
-                        k = entry - who * rows
-                        if era >= 0:
-                            met = still_meets_move(body, crowd, who, k, x, y, c, s, t, a)
-                        else:
-                            met = still_meet(body, crowd, who, x, y, c, s, a)
-                        if met:
-                            return entry
-                    entry = int(links[entry, NEXT])
+            entry = int(heads[chain_of(heads, column, row)])
+            while entry >= 0:
+                other = entry // rows != me and near(reach, entry, px, py, r, t, np.inf)
+                if other and entry_meets_still(body, crowd, entry, x, y, c, s, t, a):
+                    return entry
+                entry = int(links[entry, NEXT])
     return -1
+
+
+@kernel(borrows=True, inner=True)
+def entry_meets(
+    body: BodyArrays, crowd: CrowdArrays, entry: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> bool:
+    """Whether an action that begins at a pose and time meets an entry."""
+    rows = crowd.steps.shape[1]
+    who = entry // rows
+    k = entry - who * rows
+    if k == rows - 1:
+        return move_meets_still(body, crowd, who, x, y, c, s, t, a)
+    return moves_meet(body, crowd, x, y, c, s, t, a, who, k)
+
+
+@kernel(borrows=True, inner=True)
+def entry_meets_still(
+    body: BodyArrays, crowd: CrowdArrays, entry: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> bool:
+    """Whether one who rests by an action at a pose from a time on meets an entry."""
+    rows = crowd.steps.shape[1]
+    who = entry // rows
+    k = entry - who * rows
+    if k == rows - 1:
+        return still_meet(body, crowd, who, x, y, c, s, a)
+    return still_meets_move(body, crowd, who, k, x, y, c, s, t, a)
 
 
 @kernel(borrows=True, inner=True)
@@ -224,36 +224,57 @@ def moves_meet(
     body: BodyArrays, crowd: CrowdArrays, x: float, y: float, c: float, s: float, t: float, a: int, who: int, k: int
 ) -> bool:
     """Whether an action meets a step of somebody, window by window in time."""
-    steps, windows = crowd.steps, body.windows
-    b = crowd.actions[who, k]
-    ox, oy, oc, os, ot = (
-        steps[who, k, X],
-        steps[who, k, Y],
-        steps[who, k, COSINE],
-        steps[who, k, SINE],
-        steps[who, k, TIME],
-    )
-    i, i_end, j, j_end = (
-        body.window_starts[a],
-        body.window_starts[a + 1],
-        body.window_starts[b],
-        body.window_starts[b + 1],
-    )
-    while i < i_end and t + windows[i, 1] <= ot:
-        i += 1
-    while j < j_end and ot + windows[j, 1] <= t:
-        j += 1
+    steps, groups, starts = crowd.steps, body.groups, body.group_starts
+    b, oc, os = crowd.actions[who, k], steps[who, k, COSINE], steps[who, k, SINE]
+    # all in the frame of the other step, so that what it takes up lies as it is written down
+    dx, dy, ahead = x - steps[who, k, X], y - steps[who, k, Y], t - steps[who, k, TIME]
+    fx, fy, fc, fs = oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c
+    i, i_end, j, j_end = starts[a], starts[a + 1], starts[b], starts[b + 1]
     while i < i_end and j < j_end:
-        first, second = t + windows[i, 1], ot + windows[j, 1]
-        if min(first, second) - max(t + windows[i, 0], ot + windows[j, 0]) > TOUCH:
-            u, v, p, q = windows[i, 2], windows[i, 3], windows[j, 2], windows[j, 3]
-            dx = x + c * u - s * v - (ox + oc * p - os * q)
-            dy = y + s * u + c * v - (oy + os * p + oc * q)
-            wide = windows[i, 4] + windows[j, 4]
-            if dx * dx + dy * dy < wide * wide and discs_meet(
-                body.discs, body.disc_starts[i], body.disc_starts[i + 1], x, y, c, s,
-                body.discs, body.disc_starts[j], body.disc_starts[j + 1], ox, oy, oc, os,
+        first, second = ahead + groups[i, 1], groups[j, 1]
+        if min(first, second) - max(ahead + groups[i, 0], groups[j, 0]) > TOUCH:
+            u, v, wide = groups[i, 2], groups[i, 3], groups[i, 4] + groups[j, 4]
+            px, py = fx + fc * u - fs * v - groups[j, 2], fy + fs * u + fc * v - groups[j, 3]
+            if px * px + py * py < wide * wide and windows_meet(
+                body, fx, fy, fc, fs, ahead, body.window_starts[a] + GROUP * (i - starts[a]), body.window_starts[a + 1],
+                body.window_starts[b] + GROUP * (j - starts[b]), body.window_starts[b + 1],
             ):  # fmt: skip
+                return True
+        if first <= second:
+            i += 1
+        else:
+            j += 1
+    return False
+
+
+@kernel(borrows=True, inner=True)
+def windows_meet(
+    body: BodyArrays, fx: float, fy: float, fc: float, fs: float, ahead: float, i: int, i_most: int, j: int, j_most: int
+) -> bool:
+    """Whether windows of a group from i on meet some of a group from j on.
+
+    Args:
+        body: see there.
+        fx: where the pose of the first lies, seen from that of the second [m].
+        fy: [m].
+        fc: how it is turned.
+        fs: likewise.
+        ahead: how much later the first begins [s].
+        i: first window.
+        i_most: end of the windows of its move.
+        j: first window of the second.
+        j_most: likewise.
+    """
+    windows, discs, firsts = body.windows, body.discs, body.disc_starts
+    i_end, j_end = min(i + GROUP, i_most), min(j + GROUP, j_most)
+    while i < i_end and j < j_end:
+        first, second = ahead + windows[i, 1], windows[j, 1]
+        if min(first, second) - max(ahead + windows[i, 0], windows[j, 0]) > TOUCH:
+            u, v, wide = windows[i, 2], windows[i, 3], windows[i, 4] + windows[j, 4]
+            px, py = fx + fc * u - fs * v - windows[j, 2], fy + fs * u + fc * v - windows[j, 3]
+            if px * px + py * py < wide * wide and discs_meet(
+                discs, firsts[i], firsts[i + 1], fx, fy, fc, fs, discs, firsts[j], firsts[j + 1]
+            ):
                 return True
         if first <= second:
             i += 1
@@ -295,15 +316,16 @@ def windows_meet_still(
 ) -> bool:  # fmt: skip
     """Whether action a, from a pose and time on, meets one who rests by action b at another pose from `begin` on."""
     windows, around = body.windows, body.still_around
-    px, py, r = ox + oc * around[b, 0] - os * around[b, 1], oy + os * around[b, 0] + oc * around[b, 1], around[b, 2]
+    dx, dy = x - ox, y - oy
+    fx, fy, fc, fs = oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c
     for i in range(body.window_starts[a], body.window_starts[a + 1]):
         if t + windows[i, 1] - begin <= TOUCH:
             continue
-        u, v, wide = windows[i, 2], windows[i, 3], windows[i, 4] + r
-        dx, dy = x + c * u - s * v - px, y + s * u + c * v - py
-        if dx * dx + dy * dy < wide * wide and discs_meet(
-            body.discs, body.disc_starts[i], body.disc_starts[i + 1], x, y, c, s,
-            body.still, body.still_starts[b], body.still_starts[b + 1], ox, oy, oc, os,
+        u, v, wide = windows[i, 2], windows[i, 3], windows[i, 4] + around[b, 2]
+        px, py = fx + fc * u - fs * v - around[b, 0], fy + fs * u + fc * v - around[b, 1]
+        if px * px + py * py < wide * wide and discs_meet(
+            body.discs, body.disc_starts[i], body.disc_starts[i + 1], fx, fy, fc, fs,
+            body.still, body.still_starts[b], body.still_starts[b + 1],
         ):  # fmt: skip
             return True
     return False
@@ -313,27 +335,24 @@ def windows_meet_still(
 def still_meet(body: BodyArrays, crowd: CrowdArrays, who: int, x: float, y: float, c: float, s: float, a: int) -> bool:
     """Whether two that rest for ever meet."""
     steps, end = crowd.steps, crowd.steps.shape[1] - 1
-    b = crowd.actions[who, end]
+    b, oc, os = crowd.actions[who, end], steps[who, end, COSINE], steps[who, end, SINE]
+    dx, dy = x - steps[who, end, X], y - steps[who, end, Y]
     return discs_meet(
-        body.still, body.still_starts[a], body.still_starts[a + 1], x, y, c, s,
+        body.still, body.still_starts[a], body.still_starts[a + 1],
+        oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c,
         body.still, body.still_starts[b], body.still_starts[b + 1],
-        steps[who, end, X], steps[who, end, Y], steps[who, end, COSINE], steps[who, end, SINE],
     )  # fmt: skip
 
 
 @kernel(borrows=True, inner=True)
 def discs_meet(
     some: FloatArray, first: int, end: int, x: float, y: float, c: float, s: float,
-    others: FloatArray, other_first: int, other_end: int, ox: float, oy: float, oc: float, os: float,
+    others: FloatArray, other_first: int, other_end: int,
 ) -> bool:  # fmt: skip
-    """Whether any of some discs at a pose meets any of others at another pose."""
-    # all in the frame of the other pose, so that its discs lie as they are written down
-    dx, dy = x - ox, y - oy
-    fx, fy = oc * dx + os * dy, oc * dy - os * dx
-    fc, fs = oc * c + os * s, oc * s - os * c
+    """Whether any of some discs, seen from a pose in the frame of others, meets any of those."""
     for k in range(first, end):
         u, v, r = some[k, 0], some[k, 1], some[k, 2]
-        px, py = fx + fc * u - fs * v, fy + fs * u + fc * v
+        px, py = x + c * u - s * v, y + s * u + c * v
         for j in range(other_first, other_end):
             ax, ay, wide = others[j, 0] - px, others[j, 1] - py, others[j, 2] + r
             if ax * ax + ay * ay < wide * wide:

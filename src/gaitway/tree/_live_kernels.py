@@ -57,6 +57,11 @@ GOAL_X, GOAL_Y, TOLERANCE, READY = range(4)
 PLANS, FAILURES, ARRIVALS, TRIES, TESTS, LOGGED, CURSOR = range(7)
 """Plans made, turns without one, arrivals, sub-goals tried, moves tested, entries of the log, and whose turn is next
 (one entry for each tree)."""
+# columns of `LiveArrays.log`
+LOG_WHO, LOG_LIFE, LOG_ACTION, LOG_X, LOG_Y, LOG_HEADING, LOG_TIME = range(7)
+"""Character, how many have had its place, action, x, y [m], heading [rad] and time [s] of a step that began."""
+GONE = -1.0
+"""In place of the action of somebody who is taken out."""
 # entries of `LiveArrays.options`
 AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
 """How far away sub-goals are, and how near to them is near enough [m]; moves of a way that are kept; most moves tested
@@ -84,7 +89,7 @@ class LiveArrays(NamedTuple):
     clips: FloatArray
     """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
     log: FloatArray
-    """Steps that began: character, life, action, x, y, heading, time; (L, 7)."""
+    """Steps that began, see `LOG_WHO` and the others; (L, 7)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -104,9 +109,9 @@ def show(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int) -> Non
     number = live.tally[LOGGED]
     if number < len(live.log):
         log = live.log
-        log[number, 0], log[number, 1], log[number, 2] = me, crowd.counts[me, LIFE], a
-        log[number, 3], log[number, 4] = steps[me, k, X], steps[me, k, Y]
-        log[number, 5], log[number, 6] = steps[me, k, HEADING], steps[me, k, TIME]
+        log[number, LOG_WHO], log[number, LOG_LIFE], log[number, LOG_ACTION] = me, crowd.counts[me, LIFE], a
+        log[number, LOG_X], log[number, LOG_Y] = steps[me, k, X], steps[me, k, Y]
+        log[number, LOG_HEADING], log[number, LOG_TIME] = steps[me, k, HEADING], steps[me, k, TIME]
         live.tally[LOGGED] = number + 1
 
 
@@ -221,8 +226,8 @@ def relink(held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays]) -> None:
 @kernel(borrows=True, inner=True)
 def walk(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work, query: FloatArray, shortfall: float,
-    node: int,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work, query: FloatArray,
+    shortfall: float, node: int,
 ) -> bool:  # fmt: skip
     """Whether the way to a node is free from the root on, others included, and one can rest at its end."""
     actions, path, stamps, state = library.actions, work.path, work.stamps, work.state
@@ -248,16 +253,14 @@ def walk(
     resting = tree.rests[np.int64(tree.links[node] & 255)]
     if rest_hit(body, crowd, me, x, y, c, s, t, resting) >= 0:
         return False
-    if busy and not stays_free(library, traffic, x, y, math.atan2(s, c), t, resting):
-        return False
-    return True
+    return not busy or stays_free(library, traffic, x, y, math.atan2(s, c), t, resting)
 
 
 @kernel(borrows=True, inner=True)
 def way_to(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap, work: Work,
-    query: FloatArray, shortfall: float, options: FloatArray, beyond: float,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
+    work: Work, query: FloatArray, shortfall: float, options: FloatArray, beyond: float,
 ) -> int:  # fmt: skip
     """The most promising node near the goal of a query whose way is free, or -1.
 
@@ -375,8 +378,8 @@ def plan(
         query[GOAL], query[GOAL + 1], query[GOAL + 2] = gx, gy, near
         live.tally[TRIES] += 1
         node = way_to(
-            library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall, options,
-            0.0 if final else _BEYOND,
+            library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall,
+            options, 0.0 if final else _BEYOND,
         )  # fmt: skip
         live.tally[TESTS] += work.state[TESTED]
         if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final and turn == 0):
@@ -418,7 +421,8 @@ def plan_turns(
     """
     library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
     body, crowd, live, routes = held_body.value, held_crowd.value, held_live.value, held_routes.value
-    tree, ends, heap, work = held_tree.value, held_ends.value, held_heap.value, held_work.value
+    tree, ends, heap = held_tree.value, held_ends.value, held_heap.value
+    work = held_work.value
     counts, numbers, tally, taken, places = crowd.counts, crowd.numbers, live.tally, 0, len(crowd.until)
     me = tally[CURSOR + number]
     for _ in range(places):

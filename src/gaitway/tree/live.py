@@ -11,7 +11,6 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,18 +30,18 @@ from gaitway.errors import TreeError
 from gaitway.take import _kernels as take_kernels
 from gaitway.take.poses import Joints, Poses
 from gaitway.tree import _live_kernels as kernels
-from gaitway.tree._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
+from gaitway.tree._crowd_kernels import HEADING, TIME
 from gaitway.tree._live_kernels import LiveArrays
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import tree_arrays, work_for
 from gaitway.tree.live_bodies import body_arrays, frame_pool, rest_actions
 from gaitway.tree.live_index import end_arrays, heap_for_ends
+from gaitway.tree.live_options import LiveCounts, LiveOptions
+from gaitway.tree.live_places import longer, no_crowd, roomier
 from gaitway.tree.live_routes import RouteBook
 from gaitway.tree.repertoire import gaits
 from gaitway.world.world import World
 
-STEPS = 24
-"""That a plan may have, those included that are being played."""
 SHARE = 40
 """One in so many characters has a turn to plan in a step of time: each needs one about every two seconds."""
 _LEAST_TURNS = 8
@@ -54,66 +53,6 @@ _LONGEST_STEP = 0.5
 _TURNS = ((1.0, 0.0), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
           (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
 """Where characters try to go, the way straight on first: share of the distance, and angle to the left [rad]."""
-
-
-@dataclass(frozen=True)
-class LiveOptions:
-    """How live characters plan."""
-
-    budget: int | None = None
-    """Most turns to plan in a step of time; None for a share of the characters, see `SHARE`."""
-    budget_ms: float | None = None
-    """Most time for planning in a step of time [ms]; runs then differ from machine to machine."""
-    ahead: float = 6.5
-    """How far away sub-goals are [m]; no farther than the trees reach."""
-    reach: float = 1.2
-    """How near to a sub-goal is near enough [m]."""
-    tolerance: float = 0.5
-    """How near to a goal is near enough [m], unless told with the goal."""
-    keep: int = 2
-    """Moves of a way that are sure to be played; all of them near the goal, and all up to a special one."""
-    radius: float = 0.3
-    """Of the disc about the root that no other's meets [m]; nor do their bodies."""
-    tests: int = 400
-    """Most moves that are tested for one sub-goal."""
-    retry: float = 0.4
-    """How long after a failure to try again [s]."""
-
-    def __post_init__(self) -> None:
-        for name in ("ahead", "reach", "tolerance", "radius", "retry"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0.0):
-                raise TreeError(f"{name} {value} of live characters must be above 0")
-        if self.keep < 1 or self.tests < 1 or (self.budget is not None and self.budget < 1):
-            raise TreeError("keep, tests and budget of live characters must be 1 or more")
-
-
-@dataclass(frozen=True)
-class LiveCounts:
-    """What has happened since a crowd was made."""
-
-    characters: int
-    there: int
-    """How many of them are at rest at their goals."""
-    plans: int
-    """Partial paths that were found."""
-    failures: int
-    """Turns that found none."""
-    arrivals: int
-    tries: int
-    """Sub-goals that were looked at."""
-    tests: int
-    """Moves that were tested."""
-    planning_ms: float
-    """Time that planning took in the latest step [ms]."""
-    planning_cpu_ms: float
-    """The same of the processor alone, without waiting for other programs [ms]."""
-    advancing_ms: float
-    """Time that playing took in the latest step, without poses [ms]."""
-    evaluation_ms: float
-    """Time that the latest poses took [ms]."""
-    evaluation_cpu_ms: float
-    """The same of the processor alone [ms]."""
 
 
 class _Spent(NamedTuple):
@@ -134,6 +73,7 @@ class LiveCrowd:
         kit: the library, prepared for planning.
         options: how characters plan.
         time: now [s].
+        start_time: when it began [s].
     """
 
     def __init__(
@@ -151,7 +91,8 @@ class LiveCrowd:
         Raises:
             TreeError: if a tree is of another library, or there is none for those who stand.
         """
-        self.kit, self.options, self.time = kit, options or LiveOptions(), float(start_time)
+        self.kit, self.options = kit, options or LiveOptions()
+        self.time = self.start_time = float(start_time)
         searcher = kit.searcher
         self._rng = np.random.default_rng(seed)
         self._resting = int(rest_actions(kit)[0])
@@ -174,9 +115,8 @@ class LiveCrowd:
             query=searcher.query.value.copy(), turns=np.array(_TURNS), tally=np.zeros(16, np.int64),
             table=np.zeros((0, 12)), rows=rows, clips=clips, log=np.zeros((0, 7)),
         )  # fmt: skip
-        self._crowd = _no_crowd(
-            body, np.unique(np.concatenate([*(t.actions for t in trees.values()), rest_actions(kit)]))
-        )
+        used = [rest_actions(kit), *(arrays.actions for arrays in trees.values())]
+        self._crowd = no_crowd(body, np.unique(np.concatenate(used)))
         self._shortest = float(kit.table.durations.min())
         self._reserve(64)
         self._pool = ThreadPoolExecutor(1, "gaitway-live")
@@ -266,8 +206,14 @@ class LiveCrowd:
     def remove(self, characters: npt.ArrayLike) -> None:
         """Take characters out."""
         self.settle()
-        for character in self._checked(characters).tolist():
+        who = self._checked(characters)
+        rows = np.full((len(who), 7), kernels.GONE)
+        rows[:, kernels.LOG_WHO], rows[:, kernels.LOG_LIFE] = who, self._crowd.counts[who, kernels.LIFE]
+        rows[:, kernels.LOG_TIME] = self.time
+        for character in who.tolist():
             kernels.take_away(self._held_crowd, character)
+        for watcher in self._watchers:
+            watcher(rows)
 
     def set_goals(self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None) -> None:
         """Give characters new goals; they plan anew from the end of the move that they are in.
@@ -372,8 +318,8 @@ class LiveCrowd:
         """Have steps of characters told as they begin, for a record of what was played.
 
         Args:
-            watcher: called with the character, how many have had its number, the action, x, y [m], heading [rad], and
-                the time [s] of each step that began; (N, 7).
+            watcher: called with the character, how many have had its number, the action (or -1 for one that is taken
+                out), x, y [m], heading [rad], and the time [s] of each step that began; (N, 7).
         """
         self._watchers.append(watcher)
 
@@ -463,17 +409,9 @@ class LiveCrowd:
 
     def _reserve(self, places: int) -> None:
         """Have room for so many characters."""
-        old, live = self._crowd, self._live
-        rows = old.steps.shape[1]
-        chains = 1 << max(int(np.ceil(np.log2(8 * places))), 10)
-        self._crowd = CrowdArrays(
-            steps=_longer(old.steps, places), actions=_longer(old.actions, places),
-            reach=_longer(old.reach, places * rows), links=_longer(old.links, places * rows, -1),
-            heads=np.full(2 * chains, -1, np.int32), extent=old.extent, counts=_longer(old.counts, places),
-            numbers=_longer(old.numbers, places), until=_longer(old.until, places, np.inf),
-        )  # fmt: skip
         log = places * (int(_LONGEST_STEP / self._shortest) + 2)
-        self._live = live._replace(table=_longer(live.table, places), log=np.zeros((log, 7)))
+        self._crowd = roomier(self._crowd, places)
+        self._live = self._live._replace(table=longer(self._live.table, places), log=np.zeros((log, 7)))
         self._live.table[:, 11] = -1.0
         self._held_crowd, self._held_live = Held(self._crowd), Held(self._live)
         kernels.relink(self._body, self._held_crowd)
@@ -481,24 +419,6 @@ class LiveCrowd:
 
 _NO_SAMPLES = np.empty((0, 4, 1), np.float32)
 _NO_SAMPLES.setflags(write=False)
-
-
-def _no_crowd(body: BodyArrays, used: IntArray) -> CrowdArrays:
-    """Nobody, and no room for anybody, of those who do some actions."""
-    wide, still, long = (part[used].max() for part in (body.around[:, 2], body.still_around[:, 2], body.durations))
-    extent = np.array([wide, still, long, 0.0])
-    return CrowdArrays(
-        steps=np.zeros((0, STEPS + 1, 6)), actions=np.zeros((0, STEPS + 1), np.int32), reach=np.zeros((0, 5)),
-        links=np.zeros((0, 3), np.int32), heads=np.zeros(2, np.int32), extent=extent,
-        counts=np.zeros((0, 8), np.int64), numbers=np.zeros((0, 4)), until=np.zeros(0),
-    )  # fmt: skip
-
-
-def _longer(array: npt.NDArray[Any], count: int, fill: float = 0) -> npt.NDArray[Any]:
-    """An array with more rows."""
-    out = np.full((count, *array.shape[1:]), fill, array.dtype)
-    out[: len(array)] = array
-    return out
 
 
 def _finite(values: npt.ArrayLike, width: int, name: str) -> FloatArray:

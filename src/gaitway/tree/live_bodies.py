@@ -11,7 +11,7 @@ from gaitway.behavior.kits import Kit
 from gaitway.library import _disc_kernels
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
-from gaitway.tree._crowd_kernels import BodyArrays
+from gaitway.tree._crowd_kernels import GROUP, BodyArrays
 
 Single = npt.NDArray[np.float32]
 
@@ -45,14 +45,17 @@ def body_arrays(kit: Kit, radius: float) -> BodyArrays:
             windows.append((*discs.window_times[w], *_enclosing(parts[-1])))
         own = discs.static[discs.static_starts[a] : discs.static_starts[a + 1]]
         still.append(np.vstack([_about(path, radius), own]))
-    starts = discs.window_starts
-    window_discs = np.array(windows)[:, 2:]
+    starts, rows = discs.window_starts, np.array(windows)
+    groups = [[rows[w : min(w + GROUP, starts[a + 1])] for w in range(starts[a], starts[a + 1], GROUP)]
+              for a in range(len(table))]  # fmt: skip
     after = searcher.arrays.behaviors[table.behavior, 0]
     return BodyArrays(
         durations=read_only(table.durations),
-        around=_real([_enclosing(window_discs[starts[a] : starts[a + 1]]) for a in range(len(table))]),
+        around=_real([_enclosing(rows[starts[a] : starts[a + 1], 2:]) for a in range(len(table))]),
         window_starts=_whole(starts),
-        windows=_real(windows),
+        windows=_real(rows),
+        groups=_real([(g[0, 0], g[-1, 1], *_enclosing(g[:, 2:])) for some in groups for g in some]),
+        group_starts=_whole(np.cumsum([0, *map(len, groups)])),
         disc_starts=_whole(np.cumsum([0, *map(len, parts)])),
         discs=_real(np.concatenate(parts)),
         still_around=_real([_enclosing(some) for some in still]),

@@ -8,6 +8,7 @@ somebody, and hardly ever one that weaves.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 import numpy as np
 
@@ -67,7 +68,6 @@ def live_forest(
     trees = {}
     for root in roots:
         moves = choose_moves(table, root, names, time_weight)
-        trees[root] = kept(
-            moves, region, ("cheapest", most.nodes, TURNING, STEPS), lambda m=moves: cheapest_tree(m, region, most)
-        )
+        grow = partial(cheapest_tree, moves, region, most)
+        trees[root] = kept(moves, region, ("cheapest", most.nodes, TURNING, STEPS), grow)
     return Forest(trees)

@@ -16,7 +16,7 @@ CELL = 1.0
 """Side of the cells [m]."""
 TURNING = 0.2
 """What a turn costs [m/rad]: people do not weave, though it hardly makes their way longer."""
-SMALL, ALIKE = 0.5, 2
+SMALL, ALIKE = 0.7, 1
 """Ways count as alike that have the same two first moves and end in the same cell of this side [m]; so many of them are
 kept, since only the first moves are sure to be played."""
 MOST_ENDS = 4096
