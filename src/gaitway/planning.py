@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from gaitway.behavior.synthesis import Performer, plans_to_take
 from gaitway.errors import PlanError
 from gaitway.library.behavior import Library
 from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.take.model import Take
+from gaitway.tree.scene_planner import ScenePlanner
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is."""
@@ -44,6 +46,11 @@ class Planned:
         return {name: self.crowd.results[name] for name in self.crowd.failed}
 
     @property
+    def by_tree(self) -> int:
+        """How many plans came from precomputed trees; all others are from A* searches."""
+        return sum(result.by_tree for result in self.crowd.results.values())
+
+    @property
     def motion_seconds(self) -> float:
         """Planned motion of all characters, one after another [s]; standing about after arrival does not count."""
         return sum(plan.end_time - plan.steps[0].time for plan in self.crowd.plans.values() if plan.steps)
@@ -66,6 +73,7 @@ class Planned:
             "from_s": round(character.start_time, 3),
             "arrives_s": round(plan.end_time, 3) if plan is not None else None,
             "cost": round(plan.cost, 3) if plan is not None else None,
+            "by": "tree" if result.by_tree else "A*",
             "expanded": result.expanded,
             "search_ms": round(1e3 * result.seconds, 3),
             "goal_m": round(result.remaining, 3),
@@ -79,13 +87,14 @@ def plan(
     seed: int | None = None,
     libraries: Mapping[LibraryRef, Library] | None = None,
     fps: float = 30.0,
+    planner: str | None = None,
     progress: Progress | None = None,
 ) -> Take:
     """Turn a scene into motion; as `plan_scene`, when only the take is wanted.
 
     Who does not arrive is in `take.facts["failed"]`, by name, with the reason.
     """
-    return plan_scene(scene, seed=seed, libraries=libraries, fps=fps, progress=progress).take
+    return plan_scene(scene, seed=seed, libraries=libraries, fps=fps, planner=planner, progress=progress).take
 
 
 def plan_scene(
@@ -94,6 +103,7 @@ def plan_scene(
     seed: int | None = None,
     libraries: Mapping[LibraryRef, Library] | None = None,
     fps: float = 30.0,
+    planner: str | None = None,
     progress: Progress | None = None,
 ) -> Planned:
     """Plan all characters of a scene and make their motion.
@@ -103,6 +113,7 @@ def plan_scene(
         seed: of the order in which characters are planned and of the choice among clips; None takes the scene's.
         libraries: those that are loaded already.
         fps: rate at which the take is meant to be looked at [Hz].
+        planner: "behavior" or "tree" for everybody; None takes what the scene says.
         progress: called with what is being done, how much of it is done and how much there is.
 
     Raises:
@@ -110,11 +121,14 @@ def plan_scene(
         SceneError: if the scene does not hold together.
     """
     scene = scene if isinstance(scene, Scene) else load_scene(scene)
+    if planner is not None:
+        scene = _planned_by(scene, planner)
     progress = progress or (lambda what, done, total: None)
     if not scene.characters:
         raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
     compiled = compile_seconds()
-    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress)
+    trees = any(character.plan.planner == "tree" for character in scene.characters)
+    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress, shortcut=ScenePlanner() if trees else None)
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
     performers = [_performer(c, crowd, seed) for c in scene.characters if c.name in crowd.plans]
@@ -126,10 +140,16 @@ def plan_scene(
         "scene_hash": scene.hash,
         "scene": _name(scene),
         "seed": seed,
+        "planner": scene.plan.planner,
         "failed": {name: crowd.results[name].reason for name in crowd.failed},
     }
     take = plans_to_take(scene.world, performers, fps=fps, facts=facts)
     return Planned(take, scene, crowd, time.perf_counter() - began, compile_seconds() - compiled)
+
+
+def _planned_by(scene: Scene, planner: str) -> Scene:
+    characters = tuple(replace(c, plan=with_planner(c.plan, planner)) for c in scene.characters)
+    return replace(scene, characters=characters, plan=with_planner(scene.plan, planner))
 
 
 def _name(scene: Scene) -> str:

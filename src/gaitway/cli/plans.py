@@ -24,6 +24,9 @@ def plan(
         int | None, typer.Option(min=0, help="Of the order of planning and of clips; the scene's own.")
     ] = None,
     fps: Annotated[float, typer.Option(min=1.0, max=1000.0, help="Frames a second of the take.")] = 30.0,
+    planner: Annotated[
+        str | None, typer.Option(help="For everybody: behavior (A*) or tree; what the scene says.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Plan a scene and write the motion of everybody in it; 3 if somebody does not arrive."""
@@ -32,7 +35,7 @@ def plan(
     from gaitway.take import save_take
 
     with progress("scene") as show:
-        planned = plan_scene(scene, seed=seed, fps=fps, progress=show)
+        planned = plan_scene(scene, seed=seed, fps=fps, planner=planner, progress=show)
         save_take(planned.take, output)
     if as_json:
         show_json(_facts(planned, output))
@@ -58,9 +61,11 @@ def _show(planned: Planned, output: Path) -> None:
 def summary(planned: Planned) -> str:
     """Who arrives, and how long it took, in a line."""
     count, faster = len(planned.scene.characters), planned.motion_seconds / max(planned.seconds, 1e-9)
+    trees = any(character.plan.planner == "tree" for character in planned.scene.characters)
+    shares = f", {planned.by_tree} by tree and {count - planned.by_tree} by A*" if trees else ""
     return (
-        f"{count - len(planned.failed)} of {count} arrive; {planned.motion_seconds:.1f} s of motion were made in "
-        f"{planned.seconds:.2f} s ({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
+        f"{count - len(planned.failed)} of {count} arrive{shares}; "
+        f"{planned.motion_seconds:.1f} s of motion were made in {planned.seconds:.2f} s ({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
     )
 
 
@@ -68,6 +73,7 @@ def _facts(planned: Planned, output: Path) -> dict[str, Any]:
     return {
         "take": str(output),
         "characters": planned.rows(),
+        "by_tree": planned.by_tree,
         "arrived": len(planned.scene.characters) - len(planned.failed),
         "failed": {
             name: {"status": str(r.status), "reason": r.reason, "closest": r.closest, "blockers": r.blockers}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from gaitway.errors import SceneError
 from gaitway.scene.fields import SceneItem, field, wrong
 from gaitway.scene.problem import shown
 
@@ -78,7 +79,32 @@ class BehaviorOptions(PlanOptions):
     anytime: bool = field("Whether to improve a first plan until the time is up", False)
 
 
-_MODELS: dict[str, type[PlanOptions]] = {"behavior": BehaviorOptions}
+class TreeOptions(PlanOptions):
+    """Options of the tree planner (precomputed search trees, and A* where they have no answer)."""
+
+    planner: Literal["tree"] = field("Which planner", "tree")
+    nodes: int = field(
+        "Nodes of each tree; more find cheaper ways, and more of them, but take longer to grow", 250_000,
+        ge=1_000, le=2_000_000,
+    )  # fmt: skip
+    reach: float | None = field(
+        "How far ahead sub-goals lie on a long way; trees are as large. As far as one gets in 6 seconds unless given",
+        None,
+        unit="m",
+        ge=3.0,
+        le=50.0,
+    )
+    fallback: bool = field("Whether A* looks for a plan where the trees have none", True)
+    time_weight: float = field(
+        "What a second costs, in metres walked; 0 plans for the shortest way however long that takes", 0.5,
+        unit="m/s", ge=0.0, le=100.0,
+    )  # fmt: skip
+    exact: bool = field(
+        "Whether to stop at the goal exactly, within 2 cm and 2 degrees, by bending the last steps", False
+    )
+
+
+_MODELS: dict[str, type[PlanOptions]] = {"behavior": BehaviorOptions, "tree": TreeOptions}
 
 
 def register_options(planner: str, model: type[PlanOptions]) -> None:
@@ -89,6 +115,20 @@ def register_options(planner: str, model: type[PlanOptions]) -> None:
 def planner_names() -> tuple[str, ...]:
     """Planners whose options are known."""
     return tuple(_MODELS)
+
+
+def with_planner(options: PlanOptions, planner: str) -> PlanOptions:
+    """The same options for another planner, as far as it has them.
+
+    Raises:
+        SceneError: if there is no such planner.
+    """
+    if planner not in _MODELS:
+        raise SceneError(f"{shown(planner)} is no planner that there is; write one of {', '.join(_MODELS)}")
+    if options.planner == planner:
+        return options
+    shared = options.model_fields_set & set(_MODELS[planner].model_fields) - {"planner"}
+    return _MODELS[planner].model_validate({name: getattr(options, name) for name in shared})
 
 
 def options_model(planner: str) -> type[PlanOptions]:
