@@ -1,9 +1,9 @@
 """Who is where and when: the plans of all characters in space and time (Lau 2009, 4.7.1, global characters gridmap).
 
 A plan is reserved move by move, to the place where it comes to rest, and there for ever. Each of these is in the chain
-of the cell in which the middle of its disc lies, with the times from which and until which it is there. Chains are found
-by a hash, so that the world may be of any size: what is in a chain that is not its own is told apart by its disc. Two
-moves are compared window by window in time, a tenth of a second each, by the discs that cover their bodies then.
+of the cell in which the middle of its disc lies, with the times from which and until which it is there. Chains are
+found by a hash, so that the world may be of any size: what is in a chain that is not its own is told apart by its disc.
+Two moves are compared window by window in time, a tenth of a second each, by the discs that cover their bodies then.
 """
 
 from __future__ import annotations

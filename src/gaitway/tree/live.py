@@ -11,7 +11,6 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,49 +18,30 @@ import numpy.typing as npt
 from gaitway._jit import direct
 from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior._held import Held
-from gaitway.behavior._traffic_kernels import SLOT
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.kits import Kit
 from gaitway.behavior.plan import LaidSteps, Plan
-from gaitway.behavior.search import NO_TRAFFIC, Query, ask
-from gaitway.behavior.slopes import steepest_for
-from gaitway.behavior.traffic import Traffic
+from gaitway.behavior.search import Query, ask
 from gaitway.errors import TreeError
-from gaitway.take import _kernels as take_kernels
 from gaitway.take.poses import Joints, Poses
-from gaitway.tree import _live_kernels as kernels
+from gaitway.tree import _playing_kernels as kernels
 from gaitway.tree._crowd_kernels import HEADING, TIME
-from gaitway.tree._live_kernels import LiveArrays
+from gaitway.tree._playing_kernels import LiveArrays
 from gaitway.tree.forest import Forest
-from gaitway.tree.index import tree_arrays, work_for
-from gaitway.tree.live_bodies import body_arrays, frame_pool, rest_actions
-from gaitway.tree.live_index import end_arrays, heap_for_ends
+from gaitway.tree.live_bodies import body_arrays, rest_actions
+from gaitway.tree.live_frames import LiveFrames
 from gaitway.tree.live_options import LiveCounts, LiveOptions
 from gaitway.tree.live_places import longer, no_crowd, roomier
-from gaitway.tree.live_routes import RouteBook
+from gaitway.tree.live_planner import LivePlanner, Spent
 from gaitway.tree.repertoire import gaits
 from gaitway.world.world import World
 
-SHARE = 40
-"""One in so many characters has a turn to plan in a step of time: each needs one about every two seconds."""
-_LEAST_TURNS = 8
-"""But so many at least have one."""
-_HORIZON = 60.0
-"""Movers are known for at least so long beyond now [s]."""
+_FIRST_PLACES = 64
+"""Characters that there is room for at first."""
 _LONGEST_STEP = 0.5
 """Longer steps of time are taken in parts [s]."""
 _TURNS = ((1.0, 0.0), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
           (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
 """Where characters try to go, the way straight on first: share of the distance, and angle to the left [rad]."""
-
-
-class _Spent(NamedTuple):
-    """Time that something took."""
-
-    wall: float
-    """[ms]."""
-    processor: float
-    """[ms]."""
 
 
 class LiveCrowd:
@@ -93,39 +73,19 @@ class LiveCrowd:
         """
         self.kit, self.options = kit, options or LiveOptions()
         self.time = self.start_time = float(start_time)
-        searcher = kit.searcher
-        self._rng = np.random.default_rng(seed)
-        self._resting = int(rest_actions(kit)[0])
-        body = body_arrays(kit, self.options.radius)
-        self._body = Held(body)
-        self._frames, rows, clips = frame_pool(kit)
-        states = {name: _state_of(kit, name) for name in forest.roots}
-        trees = {name: tree_arrays(tree, searcher) for name, tree in forest.trees.items()}
-        if int(body.states[self._resting]) not in states.values():
-            raise TreeError(f"no tree for those who stand; there are trees of {', '.join(forest.roots)}")
-        # those on the way come before those who stand: they have less time
-        order = sorted(trees, key=lambda name: bool(kit.table.rest[kit.table.state(name)]))
-        self._trees = [(Held(trees[n]), Held(end_arrays(forest.tree(n), trees[n])), states[n]) for n in order]
-        self._heap = Held(heap_for_ends())
-        self._work = Held(work_for(list(trees.values())))
-        ask(searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
-        self._live = LiveArrays(
-            options=np.array([self.options.ahead, self.options.reach, float(self.options.keep),
-                              float(self.options.tests), self.options.retry, gaits(kit.table)[0].per_metre]),
-            query=searcher.query.value.copy(), turns=np.array(_TURNS), tally=np.zeros(16, np.int64),
-            table=np.zeros((0, 12)), rows=rows, clips=clips, log=np.zeros((0, 7)),
-        )  # fmt: skip
-        used = [rest_actions(kit), *(arrays.actions for arrays in trees.values())]
-        self._crowd = no_crowd(body, np.unique(np.concatenate(used)))
-        self._shortest = float(kit.table.durations.min())
-        self._reserve(64)
-        self._pool = ThreadPoolExecutor(1, "gaitway-live")
-        self._pending: Future[_Spent] | None = None
-        self._planning = self._evaluation = _Spent(0.0, 0.0)
+        self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(kit)[0])
+        self._planner = LivePlanner(kit, forest, self.options, self.time)
+        self._frames, body = LiveFrames(kit), body_arrays(kit, self.options.radius)
+        self._body, self._crowd = Held(body), no_crowd(body, self._planner.used)
+        self._live = _live_arrays(kit, self.options, self._frames)
+        self._shortest = float(kit.table.durations[self._planner.used].min())
+        self._reserve(_FIRST_PLACES)
+        self._thread = ThreadPoolExecutor(1, "gaitway-live")
+        self._pending: Future[Spent] | None = None
+        self._planning = self._evaluation = Spent(0.0, 0.0)
         self._advancing = 0.0
-        self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
         self._watchers: list[Callable[[FloatArray], None]] = []
-        self._enter(kit.fields)
+        self._advance: Callable[..., None] = direct(kernels.advance)
 
     def __len__(self) -> int:
         """How many characters there are."""
@@ -134,7 +94,7 @@ class LiveCrowd:
     @property
     def world(self) -> World:
         """Where it takes place."""
-        return self._fields.world
+        return self._planner.fields.world
 
     @property
     def characters(self) -> IntArray:
@@ -170,8 +130,8 @@ class LiveCrowd:
     @property
     def nbytes(self) -> int:
         """Memory of all that characters share and of their plans, the trees and the world aside."""
-        arrays: list[npt.NDArray[Any]] = [*self._crowd, *self._live, self._frames, *self._work.value]
-        return sum(array.nbytes for array in arrays) + self._routes.nbytes
+        arrays = sum(array.nbytes for array in (*self._crowd, *self._live))
+        return arrays + self._frames.nbytes + self._planner.nbytes
 
     def add(self, starts: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None) -> IntArray:
         """Put characters in that stand, each if there is room for it, in their order.
@@ -194,9 +154,10 @@ class LiveCrowd:
             self._reserve(max(2 * places, len(self) + len(poses)))
         since = self.time - self._rng.uniform(0.0, float(self.kit.table.durations[self._resting]), len(poses))
         out = np.full(len(poses), -1)
+        planner = self._planner
         kernels.place(
-            self._body, self._held_crowd, self._held_live, self.kit.searcher.held, self._fields.held, self._traffic,
-            self._busy, read_only(poses), read_only(since), self.time, self._resting, out,
+            self._body, self._held_crowd, self._held_live, self.kit.searcher.held, planner.fields.held, planner.traffic,
+            planner.busy, read_only(poses), read_only(since), self.time, self._resting, out,
         )  # fmt: skip
         self._drain()
         here = out >= 0
@@ -235,9 +196,7 @@ class LiveCrowd:
         A plan that leads into something new is kept only for as long as there is no other.
         """
         self.settle()
-        passing = [reach for reach in self.kit.searcher.reaches if reach.edge is None]
-        slope = steepest_for(self.kit.library)
-        self._enter(WorldFields.of(world, passing, max_slope=slope, who=self.kit.library.name))
+        self._planner.enter(world, self.time)
         who = self.characters
         numbers = self._crowd.numbers[who]
         self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
@@ -256,11 +215,13 @@ class LiveCrowd:
             self.settle()
             began = clock.perf_counter()
             self.time = start + dt * (part + 1) / parts
-            kernels.advance(self._body, self._held_crowd, self._held_live, self.time)
+            self._advance(self._body, self._held_crowd, self._held_live, self.time)
             self._drain()
-            self._look_ahead()
+            self._planner.look_ahead(self.time)
             self._advancing = 1e3 * (clock.perf_counter() - began)
-            self._pending = self._pool.submit(self._plan)
+            self._pending = self._thread.submit(
+                self._planner.plan, self._body, self._held_crowd, self._held_live, self.time
+            )
 
     def settle(self) -> None:
         """Wait until the planning of the latest step is done."""
@@ -274,19 +235,17 @@ class LiveCrowd:
         Args:
             characters: whose; None for all. Planning may still go on meanwhile.
         """
-        who, count = self._asked(characters)
-        joints = len(self.kit.library.skeleton)
-        roots, local = np.empty((count, 3)), np.empty((count, joints, 4))
-        self._evaluate(who, roots, local, np.empty((0, joints, 3)), np.empty((0, joints, 4)))
-        return Poses(self.kit.library.skeleton, who, roots, local)
+        began, processor = clock.perf_counter(), clock.thread_time()
+        out = self._frames.poses(self._asked(characters), self._live.table, self.time, self.world)
+        self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+        return out
 
     def joints(self, characters: npt.ArrayLike | None = None) -> Joints:
         """World positions and rotations of all joints now; see `poses`."""
-        who, count = self._asked(characters)
-        joints = len(self.kit.library.skeleton)
-        positions, world = np.empty((count, joints, 3)), np.empty((count, joints, 4))
-        self._evaluate(who, np.empty((0, 3)), np.empty((0, joints, 4)), positions, world)
-        return Joints(self.kit.library.skeleton, who, positions, world)
+        began, processor = clock.perf_counter(), clock.thread_time()
+        out = self._frames.joints(self._asked(characters), self._live.table, self.time, self.world)
+        self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+        return out
 
     def plan(self, character: int) -> Plan:
         """What a character means to do, from the move on that it is in, for drawing; its cost is not known."""
@@ -304,13 +263,13 @@ class LiveCrowd:
 
     def behaviors(self, characters: npt.ArrayLike | None = None) -> tuple[str, ...]:
         """Names of the behaviours that characters are in."""
-        who, _ = self._asked(characters)
+        who = self._asked(characters)
         actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]
         return tuple(self.kit.searcher.names[a] for a in actions.tolist())
 
     def goals(self, characters: npt.ArrayLike | None = None) -> FloatArray:
         """x, y [m] of goals; (N, 2)."""
-        who, _ = self._asked(characters)
+        who = self._asked(characters)
         out: FloatArray = self._crowd.numbers[who][:, [kernels.GOAL_X, kernels.GOAL_Y]]
         return out
 
@@ -326,67 +285,19 @@ class LiveCrowd:
     def close(self) -> None:
         """Let the thread go that plans."""
         self.settle()
-        self._pool.shutdown()
-
-    def _plan(self) -> _Spent:
-        """Let characters plan in turn within the budget; what it took."""
-        began, cpu = clock.perf_counter(), clock.thread_time()
-        most, limit = self.options.budget, self.options.budget_ms
-        left = len(self._crowd.until) // SHARE + _LEAST_TURNS if most is None else most
-        slice_ = left if limit is None else 8
-        for number, (tree, ends, state) in enumerate(self._trees):
-            while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
-                asked = min(slice_, left)
-                taken = self._plan_turns(
-                    self.kit.searcher.held, self._fields.held, self._passing, self._traffic, self._busy, self._body,
-                    self._held_crowd, self._held_live, self._routes.held, tree, ends, self._heap, self._work,
-                    state, number, self.time, asked,
-                )  # fmt: skip
-                left -= taken
-                if taken < asked:
-                    break
-        return _Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - cpu))
-
-    def _enter(self, fields: WorldFields) -> None:
-        """Take a world for the one to plan in."""
-        self._fields, self._passing = fields, self.kit.searcher.passing(fields)
-        self._routes = RouteBook(fields)
-        self._movers = Traffic(fields.kinds, terrain=fields.world.terrain, horizon=self.time + 2.0 * _HORIZON)
-        for mover in fields.world.movers:
-            self._movers.add_mover(mover)
-        self._busy = bool(fields.world.movers)
-        self._traffic = Held(self._movers.arrays) if self._busy else NO_TRAFFIC
-
-    def _look_ahead(self) -> None:
-        """Know where movers go for long enough."""
-        if self._busy and (self.time + _HORIZON) / SLOT > self._movers.horizon:
-            self._movers.extend(self.time + 2.0 * _HORIZON)
-            self._traffic = Held(self._movers.arrays)
+        self._thread.shutdown()
 
     def _aim(self, who: IntArray, goals: FloatArray, tolerance: float | FloatArray | None) -> None:
         counts, numbers = self._crowd.counts, self._crowd.numbers
         numbers[who, kernels.GOAL_X], numbers[who, kernels.GOAL_Y] = goals[:, 0], goals[:, 1]
         numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
         numbers[who, kernels.READY] = self.time
-        counts[who, kernels.ROUTE] = self._routes.numbers(goals)
+        counts[who, kernels.ROUTE] = self._planner.routes.numbers(goals)
         counts[who, kernels.STATUS], counts[who, kernels.FAILS] = kernels.GOING, 0
         counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
 
-    def _evaluate(
-        self, who: IntArray, roots: FloatArray, local: FloatArray, positions: FloatArray, world: FloatArray
-    ) -> None:
-        began, cpu = clock.perf_counter(), clock.thread_time()
-        skeleton, none = self.kit.library.skeleton, read_only(np.empty(0, np.int64))
-        take_kernels.evaluate(
-            read_only(who), read_only(who), read_only(np.full(len(who), self.time)), read_only(self._live.table),
-            self._frames, none, read_only(np.empty((0, 4))), _NO_SAMPLES, 1.0, skeleton.parents, skeleton.offsets,
-            roots, local, positions, world,
-        )  # fmt: skip
-        self._evaluation = _Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - cpu))
-
-    def _asked(self, characters: npt.ArrayLike | None) -> tuple[IntArray, int]:
-        who = self.characters if characters is None else self._checked(characters)
-        return who, len(who)
+    def _asked(self, characters: npt.ArrayLike | None) -> IntArray:
+        return self.characters if characters is None else self._checked(characters)
 
     def _checked(self, characters: npt.ArrayLike) -> IntArray:
         who = np.atleast_1d(np.asarray(characters))
@@ -417,8 +328,17 @@ class LiveCrowd:
         kernels.relink(self._body, self._held_crowd)
 
 
-_NO_SAMPLES = np.empty((0, 4, 1), np.float32)
-_NO_SAMPLES.setflags(write=False)
+def _live_arrays(kit: Kit, options: LiveOptions, frames: LiveFrames) -> LiveArrays:
+    """What kernels need to know, without any characters yet."""
+    ways = gaits(kit.table)
+    per_metre = ways[0].per_metre if ways else kit.searcher.per_metre
+    numbers = (options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre)
+    ask(kit.searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
+    return LiveArrays(
+        options=np.array(numbers, dtype=np.float64), query=kit.searcher.query.value.copy(), turns=np.array(_TURNS),
+        tally=np.zeros(16, np.int64), table=np.zeros((0, 12)), rows=frames.rows, clips=frames.clips,
+        log=np.zeros((0, 7)),
+    )  # fmt: skip
 
 
 def _finite(values: npt.ArrayLike, width: int, name: str) -> FloatArray:
@@ -426,10 +346,3 @@ def _finite(values: npt.ArrayLike, width: int, name: str) -> FloatArray:
     if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
         raise TreeError(f"{name} of shape {array.shape} must be finite numbers, (N, {width})")
     return array
-
-
-def _state_of(kit: Kit, name: str) -> int:
-    """The planner's state of somebody at the root of a tree."""
-    table, states = kit.table, kit.searcher.states
-    before = np.flatnonzero(table.end_state == table.state(name))
-    return int(states.after[table.behavior[before[0]]]) if len(before) else kit.searcher.start_state(None)

@@ -1,0 +1,135 @@
+"""What live characters plan with: trees, the world, movers, and ways to far goals."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway._jit import direct
+from gaitway.arrays import IntArray
+from gaitway.behavior._held import Held
+from gaitway.behavior._traffic_kernels import SLOT
+from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.kits import Kit
+from gaitway.behavior.search import NO_TRAFFIC
+from gaitway.behavior.slopes import steepest_for
+from gaitway.behavior.traffic import Traffic
+from gaitway.errors import TreeError
+from gaitway.tree import _live_kernels as kernels
+from gaitway.tree._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.tree._playing_kernels import LiveArrays
+from gaitway.tree.forest import Forest
+from gaitway.tree.index import tree_arrays, work_for
+from gaitway.tree.live_bodies import rest_actions
+from gaitway.tree.live_index import end_arrays, heap_for_ends
+from gaitway.tree.live_options import LiveOptions
+from gaitway.tree.live_routes import RouteBook
+from gaitway.world.world import World
+
+SHARE = 40
+"""One in so many characters has a turn to plan in a step of time: each needs one about every two seconds."""
+_LEAST_TURNS = 8
+"""But so many at least have one."""
+_SLICE = 8
+"""Turns between looks at the clock, where time is limited."""
+_HORIZON = 60.0
+"""Movers are known for at least so long beyond now [s]."""
+
+
+class Spent(NamedTuple):
+    """Time that something took."""
+
+    wall: float
+    """[ms]."""
+    processor: float
+    """[ms]."""
+
+
+class LivePlanner:
+    """Plans for characters of one library in turn. This class is **mutable**: worlds change, and movers go on.
+
+    Attributes:
+        fields: the world.
+        busy: whether things move there.
+        traffic: these, for kernels.
+        routes: to goals.
+        used: actions that occur in plans.
+    """
+
+    def __init__(self, kit: Kit, forest: Forest, options: LiveOptions, time: float) -> None:
+        """Prepare trees and the kit's world.
+
+        Args:
+            kit: a library prepared for planning, and the world.
+            forest: its trees, with the costs of the kit.
+            options: how characters plan.
+            time: now [s].
+
+        Raises:
+            TreeError: if a tree is of another library, or there is none for those who stand.
+        """
+        self._kit, self._options, table = kit, options, kit.table
+        states = {name: _state_of(kit, name) for name in forest.roots}
+        arrays = {name: tree_arrays(tree, kit.searcher) for name, tree in forest.trees.items()}
+        resting = rest_actions(kit)
+        standing = int(kit.searcher.states.after[table.behavior[resting[0]]])
+        if standing not in states.values():
+            raise TreeError(f"no tree for those who stand; there are trees of {', '.join(forest.roots)}")
+        # those on the way come before those who stand: they have less time
+        order = sorted(arrays, key=lambda name: bool(table.rest[table.state(name)]))
+        self._trees = [(Held(arrays[n]), Held(end_arrays(forest.tree(n), arrays[n])), states[n]) for n in order]
+        self._heap, self._work = Held(heap_for_ends()), Held(work_for(list(arrays.values())))
+        self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
+        self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
+        self.enter(kit.fields, time)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of routes and of what planning writes to."""
+        return self.routes.nbytes + sum(array.nbytes for array in (*self._work.value, *self._heap.value))
+
+    def enter(self, world: World | WorldFields, time: float) -> None:
+        """Take a world for the one to plan in, from a time on [s]."""
+        kit = self._kit
+        if isinstance(world, World):
+            passing = [reach for reach in kit.searcher.reaches if reach.edge is None]
+            world = WorldFields.of(world, passing, max_slope=steepest_for(kit.library), who=kit.library.name)
+        self.fields, self._passing, self.routes = world, kit.searcher.passing(world), RouteBook(world)
+        self._movers = Traffic(world.kinds, terrain=world.world.terrain, horizon=time + 2.0 * _HORIZON)
+        for mover in world.world.movers:
+            self._movers.add_mover(mover)
+        self.busy = bool(world.world.movers)
+        self.traffic = Held(self._movers.arrays) if self.busy else NO_TRAFFIC
+
+    def look_ahead(self, time: float) -> None:
+        """Know where movers go for long enough beyond a time [s]."""
+        if self.busy and (time + _HORIZON) / SLOT > self._movers.horizon:
+            self._movers.extend(time + 2.0 * _HORIZON)
+            self.traffic = Held(self._movers.arrays)
+
+    def plan(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], time: float) -> Spent:
+        """Let characters plan in turn within the budget, at a time [s]; what it took."""
+        began, processor = clock.perf_counter(), clock.thread_time()
+        most, limit = self._options.budget, self._options.budget_ms
+        left = len(crowd.value.until) // SHARE + _LEAST_TURNS if most is None else most
+        for number, (tree, ends, state) in enumerate(self._trees):
+            while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
+                asked = left if limit is None else min(_SLICE, left)
+                taken = self._plan_turns(
+                    self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd,
+                    live, self.routes.held, tree, ends, self._heap, self._work, state, number, time, asked,
+                )  # fmt: skip
+                left -= taken
+                if taken < asked:
+                    break
+        return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+
+
+def _state_of(kit: Kit, name: str) -> int:
+    """The planner's state of somebody at the root of a tree."""
+    table, states = kit.table, kit.searcher.states
+    before = np.flatnonzero(table.end_state == table.state(name))
+    return int(states.after[table.behavior[before[0]]]) if len(before) else kit.searcher.start_state(None)
