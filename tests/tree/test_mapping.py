@@ -13,7 +13,7 @@ from gaitway.tree import _mapping_kernels as kernels
 from gaitway.tree.mapping import FIRST_KIND, FREE, OCCUPIED, MappedGrid, Things
 from gaitway.tree.moves import choose_moves
 from gaitway.world.exact import footprint_distance
-from gaitway.world.footprint import Footprint, Outlines
+from gaitway.world.footprint import Footprint
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon
@@ -64,23 +64,47 @@ def test_cells_are_marked_where_something_is(seed: int, radius: float) -> None:
     assert count == marked.sum() == len(set(grid.marked.tolist()))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_covers_is_its_twin(seed: int) -> None:
-    """Against the exact distance of shapely."""
-    rng = np.random.default_rng(seed)
-    footprints = [
-        Footprint.of_rings([rng.normal(size=(1, 2))], 0.4),
-        Footprint.of_rings([rng.normal(size=(2, 2))]),
-        HOLED.footprint().placed((-2.0, -2.0, 0.3)),
-        Box((0.3, 0.2), (1.0, 2.0), 1.0, 0.4).footprint(),
-    ]
-    outlines = Outlines.of(footprints)
-    points = rng.uniform(-3, 3, (400, 2))
-    for group, footprint in enumerate(footprints):
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+def test_marks_are_those_of_all_points(seed: int, radius: float) -> None:
+    """Every point of every lattice by itself, by exact distances; points on an edge may count or not."""
+    place, slack = random_world(seed), 1e-9
+    grid = MappedGrid(SPEC)
+    grid.map(Things.of(place, WALKS), POSE, radius)
+    sure, possible = set[int](), set[int]()
+    for footprint in (obstacle.shape.footprint() for obstacle in place.obstacles):
+        x0, y0, x1, y1 = footprint.grown(radius).bounds
+        counts = [math.ceil((b - a) * math.sqrt(2.0) / SPEC.cell) + 1 for a, b in ((x0, x1), (y0, y1))]
+        x, y = np.meshgrid(np.linspace(x0, x1, counts[0]), np.linspace(y0, y1, counts[1]))
+        points = np.stack([x, y], axis=-1).reshape(-1, 2)
         away = footprint_distance([footprint], points)
-        own = [kernels.covers.py_func(outlines, group, 0.3 + footprint.radius, *p) for p in points.tolist()]  # type: ignore[attr-defined]
-        sure = np.abs(away - 0.3) > 1e-9
-        assert (np.array(own) == (away <= 0.3))[sure].all()
+        local = planar.transform_points(planar.inverse(POSE), points)
+        corners = [SPEC.cells(local + slack * np.array(d)) for d in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+        one = np.logical_and.reduce([(corner == corners[0]).all(axis=1) for corner in corners])
+        for corner in corners:
+            inside = SPEC.contains(corner)
+            numbers = corner[:, 0] * SPEC.shape[1] + corner[:, 1]
+            sure.update(numbers[inside & one & (away <= radius - slack)].tolist())
+            possible.update(numbers[inside & (away <= radius + slack)].tolist())
+    assert len(sure) > 100
+    assert sure <= set(np.flatnonzero(grid.cells).tolist()) <= possible
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chords(seed: int) -> None:
+    """Of an edge with a rim, by many points along the line."""
+    rng = np.random.default_rng(seed)
+    ends, radius = rng.normal(size=(2, 2)), float(rng.uniform(0.0, 0.8))
+    footprint = Footprint.of_rings([ends])
+    line = np.linspace(-5, 5, 20_001)
+    for y in [*rng.uniform(-3, 3, 10).tolist(), float(ends[0, 1])]:
+        points = np.column_stack([line, np.full(len(line), y)])
+        inside = line[footprint_distance([footprint], points) <= radius]
+        low, high = kernels.chord.py_func(*ends[0], *ends[1], radius, y)  # type: ignore[attr-defined]
+        if len(inside):
+            assert (low, high) == pytest.approx((inside[0], inside[-1]), abs=1e-3)
+        else:
+            assert high - low < 1e-3
 
 
 def test_a_reset_leaves_nothing_and_touches_only_what_was_marked() -> None:

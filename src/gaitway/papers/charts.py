@@ -52,6 +52,8 @@ class Chart:
     """Whether the numbers are on a logarithmic scale."""
     bars: bool = False
     """Bars in groups, and not lines."""
+    zoomed: bool = False
+    """Whether the axis need not begin at 0, so that small differences are seen."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def draw_chart(chart: Chart) -> Image.Image:
         raise GaitwayError(f"chart '{chart.name}' has no number to draw")
     names = [series.name for series in chart.series]
     wide = max(text_size(name, _WORDS)[0] for name in names) + 60
-    ticks = _decades(values) if chart.log else _steps(values)
+    ticks = _decades(values) if chart.log else _steps(values, chart.zoomed)
     frame = _Frame(_LEFT, _SIZE[0] - wide - _GAP, _TOP, _SIZE[1] - _BOTTOM, ticks, chart.log)
     image = Image.new("RGB", (_SIZE[0] * _FINE, _SIZE[1] * _FINE), PAPER)
     pen = ImageDraw.Draw(image)
@@ -200,13 +202,16 @@ def _decades(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(10.0**k for k in range(low, max(high, low + 1) + 1))
 
 
-def _steps(values: Sequence[float]) -> tuple[float, ...]:
-    """Round numbers from 0 (or below) to beyond the largest value, five or so."""
-    low, high = min(*values, 0.0), max(*values, 0.0)
-    raw = max(high - low, 1e-9) / 5.0
+def _steps(values: Sequence[float], zoomed: bool = False) -> tuple[float, ...]:
+    """Round numbers around values, and 0 unless zoomed; five or so."""
+    low, high = min(values), max(values)
+    if not zoomed:
+        low, high = min(low, 0.0), max(high, 0.0)
+    raw = max(high - low, 1e-6) / 5.0
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * m for m in (1.0, 2.0, 2.5, 5.0, 10.0) if power * m >= raw * 0.999)
-    return tuple(step * k for k in range(math.floor(low / step), math.ceil(high / step - 1e-9) + 1))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return tuple(step * k for k in range(first, max(last, first + 1) + 1))
 
 
 def _number(value: float) -> str:

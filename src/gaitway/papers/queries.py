@@ -16,8 +16,8 @@ from gaitway.world.world import World
 START = (3.0, -2.0, 0.6)
 """Where everybody stands in the world: x, y [m] and heading [rad]. A tree's root is there."""
 _HEIGHT = 2.0
-_WIDE = 200.0
-"""Half the side of the worlds [m]: their borders are of no account."""
+_MARGIN = 2.0
+"""How far the border of a world stays from the region [m]."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,23 @@ def random_queries(
         count: how many queries.
         seed: of all of them.
     """
-    rng, out = np.random.default_rng(seed), list[PaperQuery]()
+    rng, out, bounds = np.random.default_rng(seed), list[PaperQuery](), world_bounds(region)
     while len(out) < count:
         boxes = _boxes(region, clutter, rng)
         goal = region.points(rng, 1)[0]
         clear = min(float(_away(box, point)) for box in boxes for point in (np.zeros(2), goal)) > radius
         if clear and np.abs(goal).max() > nearest:
             obstacles = tuple(Obstacle(box.placed(START)) for box in boxes)
-            out.append(PaperQuery(World((-_WIDE, -_WIDE, _WIDE, _WIDE), obstacles), (float(goal[0]), float(goal[1]))))
+            out.append(PaperQuery(World(bounds, obstacles), (float(goal[0]), float(goal[1]))))
     return out
+
+
+def world_bounds(region: Region) -> tuple[float, float, float, float]:
+    """Of a world around somebody at `START`, in which a region has room: xmin, ymin, xmax, ymax [m]."""
+    x0, y0, x1, y1 = region.spec.bounds
+    corners = planar.transform_points(START, np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
+    low, high = corners.min(axis=0) - _MARGIN, corners.max(axis=0) + _MARGIN
+    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
 def occupied(query: PaperQuery, region: Region) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gaitway.errors import GaitwayError
 from gaitway.papers.charts import Chart, draw_chart
@@ -36,6 +36,21 @@ class PaperOptions:
     """Of all that is random."""
 
 
+class Claim(NamedTuple):
+    """Something that a paper says."""
+
+    words: str
+    holds: bool
+    """Whether it is so here."""
+    ours: bool = True
+    """Whether we say so too, so that it must be."""
+
+    @property
+    def note(self) -> str:
+        """In a line."""
+        return f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.words}"
+
+
 @dataclass(frozen=True)
 class PaperTable:
     """A table of results beside what the paper says."""
@@ -49,6 +64,11 @@ class PaperTable:
     data: tuple[dict[str, Any], ...] = ()
     """One number of the table a row, beside the paper's, for programs; the rows themselves where it is left out."""
     charts: tuple[Chart, ...] = ()
+
+
+def kept(claims: Iterable[Claim]) -> bool:
+    """Whether all that we say holds."""
+    return all(claim.holds for claim in claims if claim.ours)
 
 
 def run_paper(name: str, progress: Progress | None = None, options: PaperOptions | None = None) -> PaperTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,25 +19,75 @@ FREE, OCCUPIED, FIRST_KIND = 0, 1, 2
 """What is in a cell: nothing, an obstacle, or the valid region of the special obstacle of kind 0, and so on."""
 
 
+class Lattice(NamedTuple):
+    """Points of one obstacle, and the grid that they are marked in."""
+
+    left: float
+    """Of the first point of each row [m]."""
+    step: float
+    """From one to the next [m]."""
+    first: int
+    """Point of a row that may lie in the grid."""
+    last: int
+    cosine: float
+    """Of the tree's heading in the world."""
+    sine: float
+    code: int
+    """What is marked."""
+    rows: int
+    columns: int
+
+
 @kernel(borrows=True, inner=True)
-def covers(outlines: Outlines, group: int, radius: float, x: float, y: float) -> bool:
-    """Whether a point is within a radius [m] of one of the outlines, or inside it."""
-    inside, square = False, radius * radius
-    for ring in range(outlines.group_starts[group], outlines.group_starts[group + 1]):
-        first, last = outlines.ring_starts[ring], outlines.ring_starts[ring + 1]
-        before = last - 1
-        for k in range(first, last):
-            ax, ay = outlines.points[before, 0] - x, outlines.points[before, 1] - y
-            bx, by = outlines.points[k, 0] - x, outlines.points[k, 1] - y
-            before = k
-            dx, dy = bx - ax, by - ay
-            length = dx * dx + dy * dy
-            t = min(max(-(ax * dx + ay * dy) / length, 0.0), 1.0) if length > 0.0 else 0.0
-            if (ax + t * dx) ** 2 + (ay + t * dy) ** 2 <= square:
-                return True
-            if last - first > 2 and (ay <= 0.0) != (by <= 0.0) and ax - ay * dx / dy > 0.0:
-                inside = not inside
-    return inside
+def chord(ax: float, ay: float, bx: float, by: float, radius: float, y: float) -> tuple[float, float]:
+    """Least and greatest x at which the line at height y is within a radius of an edge; the wrong way round if never.
+
+    That is two discs, and a rectangle between them.
+    """
+    low, high = math.inf, -math.inf
+    under = radius * radius - (y - ay) * (y - ay)
+    if under >= 0.0:
+        half = math.sqrt(under)
+        low, high = ax - half, ax + half
+    under = radius * radius - (y - by) * (y - by)
+    if under >= 0.0:
+        half = math.sqrt(under)
+        low, high = min(low, bx - half), max(high, bx + half)
+    dx, dy = bx - ax, by - ay
+    if abs(dy) > 1e-12:
+        scale = radius / math.sqrt(dx * dx + dy * dy)
+        for side in (-scale, scale):
+            share = (y - ay - side * dx) / dy
+            if 0.0 <= share <= 1.0:
+                x = ax + share * dx - side * dy
+                low, high = min(low, x), max(high, x)
+    return low, high
+
+
+@kernel(borrows=True, inner=True)
+def mark_row(
+    low: float, high: float, y: float, lattice: Lattice, pose: FloatArray, place: FloatArray, cells: Codes,
+    marked: Cells, count: int,
+) -> int:  # fmt: skip
+    """Mark the cells of a row's points between two places; how many cells are marked then."""
+    first = max(math.ceil((max(low, lattice.left) - lattice.left) / lattice.step), lattice.first)
+    last = min(math.floor(min((high - lattice.left) / lattice.step, float(lattice.last))), lattice.last)
+    dy = y - pose[1]
+    from_x, from_y = lattice.sine * dy - place[0], lattice.cosine * dy - place[1]
+    for j in range(first, last + 1):
+        dx = lattice.left + j * lattice.step - pose[0]
+        column = math.floor((lattice.cosine * dx + from_x) * place[2])
+        row = math.floor((from_y - lattice.sine * dx) * place[2])
+        if row < 0 or column < 0 or row >= lattice.rows or column >= lattice.columns:
+            continue
+        at = row * lattice.columns + column
+        if cells[at] == FREE:
+            marked[count] = at
+            count += 1
+            cells[at] = lattice.code
+        elif lattice.code == OCCUPIED:
+            cells[at] = OCCUPIED  # what nobody may touch goes before what can be passed
+    return count
 
 
 @kernel(borrows=True)
@@ -52,6 +103,7 @@ def mark(
     cells: Codes,
     marked: Cells,
     count: int,
+    spans: FloatArray,
 ) -> int:
     """Mark the cells of obstacles, by points at most a cell's side / sqrt(2) apart; how many cells are marked then.
 
@@ -67,6 +119,7 @@ def mark(
         cells: what is in each cell; (rows * columns,), written.
         marked: cells that are marked, each once; (rows * columns,), written from `count` on.
         count: how many are marked already.
+        spans: room for four times as many spans as there are points in an outline; (S, 2).
     """
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
     side = 1.0 / place[2]
@@ -78,41 +131,65 @@ def mark(
     half_y = 0.5 * side * (abs(sine) * columns + abs(cosine) * rows)
     spacing = side / math.sqrt(2.0)
     for group in range(len(codes)):
-        code, grown = codes[group], radius + outlines.radii[group]
+        grown = radius + outlines.radii[group]
         left, low = boxes[group, 0] - grown, boxes[group, 1] - grown
         width, height = boxes[group, 2] + grown - left, boxes[group, 3] + grown - low
-        wide, high = max(math.ceil(width / spacing), 1), max(math.ceil(height / spacing), 1)
-        step_x, step_y = width / wide, height / high
-        if code == FREE or not (step_x >= 0.0 and step_y >= 0.0):
+        if not (width > 0.0 and height > 0.0):
             continue
-        first_i, last_i = _between(center_y - half_y - low, center_y + half_y - low, step_y, high)
-        first_j, last_j = _between(center_x - half_x - left, center_x + half_x - left, step_x, wide)
-        for i in range(first_i, last_i + 1):
-            y = low + i * step_y
-            for j in range(first_j, last_j + 1):
-                x = left + j * step_x
-                dx, dy = x - pose[0], y - pose[1]
-                column = math.floor((cosine * dx + sine * dy - place[0]) * place[2])
-                row = math.floor((cosine * dy - sine * dx - place[1]) * place[2])
-                if row < 0 or column < 0 or row >= rows or column >= columns:
-                    continue
-                at = row * columns + column
-                # an obstacle that nobody may touch goes before one that can be passed
-                if cells[at] != FREE and (cells[at] == OCCUPIED or code != OCCUPIED):
-                    continue
-                if covers(outlines, group, grown, x, y):
-                    if cells[at] == FREE:
-                        marked[count] = at
-                        count += 1
-                    cells[at] = code
+        wide, high = math.ceil(width / spacing), math.ceil(height / spacing)
+        first_i, last_i = _between(center_y - half_y - low, center_y + half_y - low, height / high, high)
+        first_j, last_j = _between(center_x - half_x - left, center_x + half_x - left, width / wide, wide)
+        lattice = Lattice(left, width / wide, first_j, last_j, cosine, sine, int(codes[group]), rows, columns)
+        for i in range(first_i, last_i + 1 if first_j <= last_j else first_i):
+            y = low + i * height / high
+            found = _spans(outlines, group, grown, y, spans)
+            reached = -math.inf
+            for k in range(found):
+                # spans come by where they begin; what one before has marked is left out
+                if spans[k, 1] > reached:
+                    begins = max(spans[k, 0], reached)
+                    count = mark_row(begins, spans[k, 1], y, lattice, pose, place, cells, marked, count)
+                    reached = spans[k, 1]
     return count
+
+
+@kernel(borrows=True, inner=True)
+def _spans(outlines: Outlines, group: int, radius: float, y: float, spans: FloatArray) -> int:
+    """What the line at height y has within a radius of an outline, or inside it, by where it begins; how many spans."""
+    count, crossed, last = 0, 0, len(spans)
+    for ring in range(outlines.group_starts[group], outlines.group_starts[group + 1]):
+        start, end = outlines.ring_starts[ring], outlines.ring_starts[ring + 1]
+        before = end - 1
+        for k in range(start, end):
+            ax, ay = outlines.points[before, 0], outlines.points[before, 1]
+            bx, by = outlines.points[k, 0], outlines.points[k, 1]
+            before = k
+            low, high = chord(ax, ay, bx, by, radius, y)
+            if low <= high:
+                count = _insert(spans, 0, count, low, high)
+            if end - start > 2 and (ay <= y) != (by <= y):
+                x = ax + (y - ay) / (by - ay) * (bx - ax)
+                crossed = _insert(spans, last // 2, crossed, x, x)
+    # between every other two crossings it is inside; they wait in the second half
+    for k in range(last // 2, last // 2 + crossed - 1, 2):
+        count = _insert(spans, 0, count, spans[k, 0], spans[k + 1, 0])
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def _insert(spans: FloatArray, first: int, count: int, low: float, high: float) -> int:
+    """Put a span in its place among so many from the first on; how many there are then."""
+    at = first + count
+    while at > first and spans[at - 1, 0] > low:
+        spans[at, 0], spans[at, 1] = spans[at - 1, 0], spans[at - 1, 1]
+        at -= 1
+    spans[at, 0], spans[at, 1] = low, high
+    return count + 1
 
 
 @kernel(borrows=True, inner=True)
 def _between(low: float, high: float, step: float, last: int) -> tuple[int, int]:
     """First and last of the points 0 to `last`, a step apart, that lie between two places."""
-    if step <= 0.0:
-        return 0, 0 if low <= 0.0 <= high else -1
     return max(math.ceil(min(low / step, last + 1.0)), 0), min(math.floor(max(high / step, -1.0)), last)
 
 

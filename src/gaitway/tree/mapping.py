@@ -67,6 +67,7 @@ class MappedGrid:
         self.cells = np.zeros(rows * columns, np.uint8)
         self._marked = np.zeros(rows * columns, np.int32)
         self._count = 0
+        self._spans = np.zeros((256, 2))
         self._place: FloatArray = owned((*spec.origin, 1.0 / spec.cell), "place", (3,))
 
     @property
@@ -88,9 +89,11 @@ class MappedGrid:
         if not (np.isfinite(radius) and radius >= 0.0):
             raise TreeError(f"body of radius {radius} m; it must be 0 or more")
         where = owned(pose, "pose", (3,), error=TreeError)
+        if len(self._spans) < 4 * len(things.outlines.points):
+            self._spans = np.zeros((8 * len(things.outlines.points), 2))
         self._count = kernels.mark(
             things.outlines, things.codes, things.boxes, where, float(radius), self._place, *self.spec.shape,
-            self.cells, self._marked, self._count,
+            self.cells, self._marked, self._count, self._spans,
         )  # fmt: skip
         return self._count
 

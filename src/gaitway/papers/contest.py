@@ -1,0 +1,170 @@
+"""Trees searched backward beside A*, on the same queries, grid and checks (Lau 2009, chapters 4.7.3 and 4.7.4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway import planar
+from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.papers.queries import START, PaperQuery
+from gaitway.papers.tables import Progress
+from gaitway.papers.walkers import Walker
+from gaitway.tree.backward import BackwardSearch
+from gaitway.tree.forward import ForwardSearch, goal_square
+from gaitway.tree.gridmap import EnvironmentMap, GoalMap
+from gaitway.tree.mapping import MappedGrid, Things
+from gaitway.tree.model import Tree
+from gaitway.tree.region import Region
+from gaitway.world.exact import footprint_distance
+
+CELLS = 270
+"""Of the environment gridmap along a side, in the thesis."""
+CELL, GOAL_CELL, GOAL_OVERLAP = 0.14, 0.9, 2.1
+"""Sides of cells: environment, goals and the squares around them [m]."""
+ASTAR, WEIGHTED = "A*", "A*, weight 2"
+WEIGHTS = {ASTAR: 1.0, WEIGHTED: 2.0}
+_FINE = 0.05
+"""Distance of the points of a way at which it is looked at again [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """What one method did with Q queries."""
+
+    costs: FloatArray
+    """Infinite where there is no way; (Q,)."""
+    search: FloatArray
+    """Time of the search alone [us]; (Q,)."""
+    whole: FloatArray
+    """The same with what comes before and after it for each query: mapping and reset [us]; (Q,)."""
+    checks: FloatArray
+    """Cells that were looked up; (Q,)."""
+    cuts: BoolArray
+    """Whether the way cuts into an obstacle by more than the diagonal of a cell; (Q,)."""
+
+    @property
+    def solved(self) -> BoolArray:
+        """(Q,)."""
+        return np.isfinite(self.costs)
+
+    @property
+    def success(self) -> float:
+        """[%]."""
+        return 100.0 * float(self.solved.mean())
+
+
+def square_region(side: float, cell: float) -> Region:
+    """A square about the character [m]."""
+    count = round(side / cell)
+    return Region.mask(np.ones((count, count)), (-0.5 * side, -0.5 * side), cell)
+
+
+def contest(
+    who: Walker, trees: Mapping[str, Tree], queries: list[PaperQuery], cell: float, rounds: int, progress: Progress,
+    weights: Mapping[str, float] = WEIGHTS,
+) -> dict[str, Runs]:  # fmt: skip
+    """A* and trees on the same queries, by name.
+
+    Times are the medians of rounds. Each round goes through all queries, so that none finds its tree in the processor's
+    cache.
+
+    Args:
+        who: goes there.
+        trees: by name, all in one region.
+        queries: from one start.
+        cell: side of the environment's cells [m].
+        rounds: how many times each query is timed.
+        progress: told of rounds.
+        weights: of A*, by name.
+    """
+    arena = _Arena(who, trees, cell, weights)
+    things = [Things.of(query.world, who.moves) for query in queries]
+    for query, thing in zip(queries[:3], things[:3], strict=True):
+        arena.times(query, thing)  # compiles
+    answers = [arena.answers(query, thing) for query, thing in zip(queries, things, strict=True)]
+    times = np.zeros((rounds, len(queries), len(arena.names), 2))
+    for turn in range(rounds):
+        for number, (query, thing) in enumerate(zip(queries, things, strict=True)):
+            progress(f"round {turn + 1} of {rounds}", number, len(queries))
+            times[turn, number] = arena.times(query, thing)
+    search, whole = np.moveaxis(np.median(times, axis=0), -1, 0)
+    out = {}
+    for k, name in enumerate(arena.names):
+        costs, checks, ways = zip(*(answer[k] for answer in answers), strict=True)
+        cuts = [_cuts(who, query, way, cell) for query, way in zip(queries, ways, strict=True)]
+        out[name] = Runs(np.array(costs), search[:, k], whole[:, k], np.array(checks, np.float64), np.array(cuts))
+    return out
+
+
+class _Arena:
+    """A* and the searches of some trees over one grid."""
+
+    def __init__(self, who: Walker, trees: Mapping[str, Tree], cell: float, weights: Mapping[str, float]) -> None:
+        goal_cell, overlap = GOAL_CELL * who.scale, GOAL_OVERLAP * who.scale
+        maps = {name: (EnvironmentMap.of(t, cell), GoalMap.of(t, goal_cell, overlap)) for name, t in trees.items()}
+        environment, self.goals = next(iter(maps.values()))
+        self.who, self.weights, self.grid = who, weights, MappedGrid(environment.spec)
+        self.searches = [BackwardSearch(tree, *maps[name], self.grid) for name, tree in trees.items()]
+        self.forward = ForwardSearch(who.moves, self.grid)
+        self.names = [*weights, *trees]
+
+    def times(self, query: PaperQuery, things: Things) -> FloatArray:
+        """Time of the search alone, and of all that the query needs [us]; (methods, 2)."""
+        square, out = goal_square(self.goals, query.goal), list[tuple[float, float]]()
+        mapping = _timed(self.grid.map, things, START, self.who.radius)
+        for weight in self.weights.values():
+            spent = _timed(self.forward.last, square, weight)
+            out.append((spent, spent))
+        for search in self.searches:
+            spent = _timed(search.find, query.goal)
+            out.append((spent, mapping + spent + _timed(search.reset)))
+        resets = _timed(self.grid.reset)
+        spent_on: FloatArray = np.array(out)
+        spent_on[len(self.weights) :, 1] += resets
+        return spent_on
+
+    def answers(self, query: PaperQuery, things: Things) -> list[tuple[float, int, IntArray]]:
+        """Cost, cells looked up, and moves of each method's way."""
+        square, out = goal_square(self.goals, query.goal), list[tuple[float, int, IntArray]]()
+        self.grid.map(things, START, self.who.radius)
+        for weight in self.weights.values():
+            way = self.forward.find(square, weight)
+            out.append((way.cost, way.checks, way.moves))
+        for search in self.searches:
+            found = search.find(query.goal)
+            search.reset()
+            path = search.tree.path(max(found.node, 0))
+            moves = (search.tree.links[path] & 255).astype(np.int64)
+            cost = float(self.who.moves.costs[moves].sum()) if found.node >= 0 else np.inf
+            out.append((cost, found.checks, moves))
+        self.grid.reset()
+        return out
+
+
+def way_points(who: Walker, way: IntArray, spacing: float = _FINE) -> FloatArray:
+    """Places of the root along moves one after another, in the world [m]; (P, 2)."""
+    starts, points = who.moves.points(spacing)
+    pose, out = np.array(START), [np.array([START[:2]])]
+    for move in way.tolist():
+        out.append(planar.transform_points(pose, points[starts[move] : starts[move + 1]]))
+        pose = planar.compose(pose, who.moves.table.moves[who.moves.actions[move]])
+    return np.concatenate(out)
+
+
+def _cuts(who: Walker, query: PaperQuery, way: IntArray, cell: float) -> bool:
+    if not len(way):
+        return False
+    footprints = [obstacle.shape.footprint() for obstacle in query.world.obstacles]
+    least = who.radius - cell * np.sqrt(2.0)
+    return bool(footprint_distance(footprints, way_points(who, way)).min() < least)
+
+
+def _timed(task: Callable[..., object], *arguments: object) -> float:
+    """Time of the thread that a call takes [us]."""
+    began = time.thread_time_ns()
+    task(*arguments)
+    return 1e-3 * (time.thread_time_ns() - began)
