@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.behavior.kits import speed_weights
+from gaitway.behavior.kits import kits, speed_weights
+from gaitway.behavior.search import Query, search
 from gaitway.errors import LibraryError, TreeError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.cast.catalog import load_cast
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.plan_options import PlanOptions
 from gaitway.tree import keeping
 from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.growing import Budget
@@ -18,6 +21,7 @@ from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
 from gaitway.tree.repertoire import gaits, usual_behaviors, usual_region, usual_roots
+from gaitway.world.world import World
 from search_twin import JUMPER, LATTICE, WALKER, small_table
 
 
@@ -97,6 +101,24 @@ def test_costs_are_those_of_plans() -> None:
     costs = table.costs + 0.3 * table.durations
     path = tree.path(int(np.argmax(tree.depths)))
     assert tree.unfold().costs[path[-1]] == pytest.approx(costs[tree.moves.actions[tree.actions[path]]].sum())
+
+
+def test_ways_cost_little_more_than_those_of_a_search() -> None:
+    """In an empty place: the best end near a goal, beside what A* finds with all behaviours and the same costs."""
+    world = World(bounds=(-16.0, -16.0, 16.0, 16.0))
+    kit = kits(world).of(Character("ada", (0.0, 0.0, 0.0), (5.0, 0.0), None, LibraryRef(), PlanOptions()))
+    forest, rng = grow_forest(kit.table), np.random.default_rng(5)
+    for root, before in (("stand", None), ("walk", "walk_forward")):
+        tree = forest.tree(root)
+        ends, ratios = kit.table.rest[tree.states], []
+        for _ in range(60):
+            away, angle = rng.uniform(3.0, 12.0), rng.uniform(-np.pi, np.pi)
+            goal = (float(away * np.cos(angle)), float(away * np.sin(angle)))
+            found = search(kit.searcher, kit.fields, Query((0.0, 0.0, 0.0), goal, start_behavior=before)).plan
+            near = ends & (np.hypot(*(tree.points - goal).T) <= 0.5)
+            assert found is not None
+            ratios.append(float(tree.costs[near].min()) / found.cost)
+        assert 0.99 < np.mean(ratios) < 1.05  # the search itself is exact to a bin
 
 
 def test_trees_of_a_forest_share_their_moves() -> None:
