@@ -103,6 +103,19 @@ def test_costs_are_those_of_plans() -> None:
     assert tree.unfold().costs[path[-1]] == pytest.approx(costs[tree.moves.actions[tree.actions[path]]].sum())
 
 
+def test_of_many_clips_some_are_taken() -> None:
+    """A node keeps its followers in a word, and its move in a byte."""
+    library = load_cast("skateboarder", takes=12)
+    table = action_table(library)
+    moves = choose_moves(table, "ride", kinds=("jump", "duck"))
+    assert np.diff(moves.follower_starts).max() <= 64
+    behaviors, counts = np.unique(table.behavior[moves.actions], return_counts=True)
+    assert len(behaviors) == 10
+    assert (counts == counts[0]).all()
+    assert counts[0] == 7
+    assert all(table.clips[row].startswith(table.behaviors[table.behavior[row]]) for row in moves.actions.tolist())
+
+
 def test_ways_cost_little_more_than_those_of_a_search() -> None:
     """In an empty place: the best end near a goal, beside what A* finds with all behaviours and the same costs."""
     world = World(bounds=(-16.0, -16.0, 16.0, 16.0))

@@ -100,6 +100,8 @@ def choose_moves(
 ) -> Moves:
     """Moves for trees that begin in a state.
 
+    Of behaviours with many clips the first ones are taken, as many of each as there is room for.
+
     Args:
         table: actions of a library.
         root: the state that the character is in, such as "walk".
@@ -113,12 +115,14 @@ def choose_moves(
     """
     first = table.state(root)
     names = usual_behaviors(table, (root,), kinds, time_weight) if behaviors is None else behaviors
-    rows = np.flatnonzero(np.isin(table.behavior, [table.index(name) for name in names]))
-    number = {int(row): move for move, row in enumerate(rows)}
-    starts = table.follower_starts
-    after = [table.followers[starts[b] : starts[b + 1]].tolist() for b in table.behavior[rows].tolist()]
-    lists = [[number[a] for a in some if a in number] for some in after]
-    lists.append([move for move, row in enumerate(rows) if table.start_state[row] == first])
+    wanted = np.isin(table.behavior, [table.index(name) for name in names])
+    # clips of a behaviour are one after another; this is the number of each among them
+    number = np.arange(len(table)) - np.searchsorted(table.behavior, table.behavior)
+    for clips in range(int(number.max()) + 1, 0, -1):
+        rows = np.flatnonzero(wanted & (number < clips))
+        lists = _followers(table, rows, first)
+        if len(rows) <= MOST_MOVES and max(map(len, lists)) <= MOST_FOLLOWERS:
+            break
     _check(root, rows, lists)
     costs = table.costs[rows] + time_weight * table.durations[rows]
     return Moves(
@@ -129,6 +133,14 @@ def choose_moves(
         follower_starts=_whole(np.cumsum([0, *map(len, lists)])),
         followers=_whole([move for some in lists for move in some]),
     )
+
+
+def _followers(table: ActionTable, rows: IntArray, first: int) -> list[list[int]]:
+    """What may follow each of some actions, and what may be done in a state at first, as numbers among them."""
+    number, starts = {int(row): move for move, row in enumerate(rows)}, table.follower_starts
+    after = [table.followers[starts[b] : starts[b + 1]].tolist() for b in table.behavior[rows].tolist()]
+    lists = [[number[a] for a in some if a in number] for some in after]
+    return [*lists, [move for move, row in enumerate(rows) if table.start_state[row] == first]]
 
 
 def _check(root: str, rows: IntArray, lists: list[list[int]]) -> None:
