@@ -29,6 +29,7 @@ from gaitway.tree._crowd_kernels import (
     unlink,
 )
 from gaitway.tree._playing_kernels import (
+    ARRIVALS,
     COUNT,
     CURSOR,
     FAILS,
@@ -44,6 +45,7 @@ from gaitway.tree._playing_kernels import (
     ROUTE,
     STATUS,
     TESTS,
+    THERE,
     TOLERANCE,
     TRIES,
     LiveArrays,
@@ -65,6 +67,10 @@ from gaitway.tree._subgoal_kernels import RouteArrays, subgoal
 AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
 """How far away sub-goals are, and how near to them is near enough [m]; moves of a way that are kept; most moves tested
 for a sub-goal; how long to wait after a failure [s]; and what a metre costs."""
+_NEARER = 0.3
+"""How much nearer to a goal that is taken somebody must get to go there at all [m]."""
+_PATIENCE, _NEAR_BY = 5, 1.5
+"""After so many failures one who stands no farther than this from a goal [m] has arrived."""
 _BEYOND = 4.0
 """A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
 
@@ -219,11 +225,13 @@ def plan(
         gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
         near = numbers[me, TOLERANCE] if final else options[REACH]
         angle = live.turns[turn, 1] if (me & 1) == 0 else -live.turns[turn, 1]
-        if final and turn > 0:  # somebody stands there: near it is better than nowhere
-            near = near + 0.5 * attempt * (1 + fails)
+        if final and turn > 0:  # somebody stands there: nearer to it is better than nothing
+            near = min(near + _NEARER * attempt * (1 + fails), math.hypot(gx - x, gy - y) - _NEARER)
         else:
             c, s, dx, dy = math.cos(angle), math.sin(angle), gx - x, gy - y
             gx, gy = x + c * dx - s * dy, y + s * dx + c * dy
+        if near <= 0.0:
+            continue
         query[GOAL], query[GOAL + 1], query[GOAL + 2] = gx, gy, near
         live.tally[TRIES] += 1
         node = way_to(
@@ -234,6 +242,17 @@ def plan(
         if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final and turn == 0):
             return True
     return False
+
+
+@kernel(borrows=True, inner=True)
+def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
+    """Let somebody be there who stands near a goal and has found no way nearer to it again and again."""
+    counts, numbers, end = crowd.counts, crowd.numbers, crowd.steps.shape[1] - 1
+    standing = counts[me, COUNT] == 1 and crowd.actions[me, 0] == crowd.actions[me, end]
+    dx, dy = numbers[me, GOAL_X] - crowd.steps[me, end, X], numbers[me, GOAL_Y] - crowd.steps[me, end, Y]
+    if standing and counts[me, FAILS] >= _PATIENCE and math.hypot(dx, dy) <= numbers[me, TOLERANCE] + _NEAR_BY:
+        counts[me, STATUS], counts[me, FAILS] = THERE, 0
+        live.tally[ARRIVALS] += 1
 
 
 @kernel(borrows=True)
@@ -290,5 +309,6 @@ def plan_turns(
             counts[me, FAILS] += 1
             numbers[me, READY] = now + live.options[RETRY]
             tally[FAILURES] += 1
+            settle_down(crowd, live, me)
     tally[CURSOR + number] = me
     return taken

@@ -293,7 +293,11 @@ class LiveCrowd:
         numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
         numbers[who, kernels.READY] = self.time
         counts[who, kernels.ROUTE] = self._planner.routes.numbers(goals)
-        counts[who, kernels.STATUS], counts[who, kernels.FAILS] = kernels.GOING, 0
+        steps, actions = self._crowd.steps[who, -1, :2], self._crowd.actions
+        stands = (counts[who, kernels.COUNT] == 1) & (actions[who, 0] == actions[who, -1])
+        there = stands & (np.hypot(*(steps - goals).T) <= numbers[who, kernels.TOLERANCE])
+        counts[who, kernels.STATUS] = np.where(there, kernels.THERE, kernels.GOING)
+        counts[who, kernels.FAILS] = 0
         counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
 
     def _asked(self, characters: npt.ArrayLike | None) -> IntArray:
