@@ -2,13 +2,76 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
 from gaitway.behavior.kits import Kit, kits
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
+from gaitway.tree.forest import Forest
+from gaitway.tree.live import LiveCrowd
+from gaitway.tree.live_options import LiveOptions
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World
+
+ROOM = 8.0
+"""Ground for each character [m^2]."""
+COLUMN = 300.0
+"""Ground for each column [m^2]."""
+TRIP = (10.0, 30.0)
+"""How far people go [m]."""
+CLEAR = 1.0
+"""How far goals are from things [m]."""
+_RADIUS = 0.5
+"""Of a column [m]."""
 
 
 def live_kit(world: World, speed: str | float = "normal") -> Kit:
     """The built-in person, prepared for a world."""
     who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions(), speed=speed)
     return kits(world).of(who)
+
+
+def square(characters: int, seed: int = 0) -> World:
+    """A square with columns, as large as so many need."""
+    side = math.sqrt(ROOM * characters)
+    count = math.ceil(side * side / COLUMN)
+    places = np.random.default_rng(seed).uniform(2.0, side - 2.0, (count, 2)).tolist()
+    columns = tuple(Obstacle(Cylinder((x, y), _RADIUS, 2.5)) for x, y in places)
+    return World((0.0, 0.0, side, side), columns)
+
+
+class Errands:
+    """People all over a square, each of whom goes to one place of its own after another."""
+
+    def __init__(self, kit: Kit, forest: Forest, characters: int, seed: int = 0) -> None:
+        self._rng, self._fields, side = np.random.default_rng(seed), kit.fields, kit.fields.world.bounds[2]
+        self.crowd = LiveCrowd(kit, forest, LiveOptions(route_bytes=0), seed=seed)
+        number = math.ceil(math.sqrt(1.2 * characters))
+        grid = (np.stack(np.meshgrid(np.arange(number), np.arange(number)), -1).reshape(-1, 2) + 0.5) * (side / number)
+        spots = self._rng.permutation(grid)
+        starts = np.column_stack([spots, self._rng.uniform(-np.pi, np.pi, len(spots))])
+        while len(self.crowd) < characters and len(starts):
+            missing = characters - len(self.crowd)
+            self.crowd.add(starts[:missing], self._goals(starts[:missing]))
+            starts = starts[missing:]
+
+    def step(self, dt: float) -> None:
+        """Go on, and send those who have arrived elsewhere."""
+        there = self.crowd.arrived
+        if len(there):
+            self.crowd.set_goals(there, self._goals(self.crowd.poses(there).root_positions))
+        self.crowd.step(dt)
+
+    def _goals(self, points: FloatArray) -> FloatArray:
+        """A place some way from each of some points (N, 2 or more) where there is room, the point itself if none is."""
+        out = points[:, :2].copy()
+        for _ in range(10):
+            angles, lengths = self._rng.uniform(-np.pi, np.pi, len(out)), self._rng.uniform(*TRIP, len(out))
+            there = points[:, :2] + lengths[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+            free = (self._fields.clearance(there) > CLEAR) & (out == points[:, :2]).all(axis=1)
+            out[free] = there[free]
+        return out

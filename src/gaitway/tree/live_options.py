@@ -29,6 +29,9 @@ class LiveOptions:
     """Of the disc about the root that no other's meets [m]; nor do their bodies."""
     tests: int = 400
     """Most moves that are tested for one sub-goal."""
+    route_bytes: int = 256_000_000
+    """Memory for fields of distances to goals, see `live_routes.RouteBook`; with 0 all go straight on, which is enough
+    where things are small."""
     retry: float = 0.4
     """How long after a failure to try again [s]."""
 
@@ -37,6 +40,8 @@ class LiveOptions:
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 raise TreeError(f"{name} {value} of live characters must be above 0")
+        if self.route_bytes < 0:
+            raise TreeError(f"route_bytes {self.route_bytes} of live characters must be 0 or more")
         for name in ("keep", "tests", "budget", "budget_ms"):
             value = getattr(self, name)
             if value is not None and not value > 0:

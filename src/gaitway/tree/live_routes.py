@@ -42,7 +42,7 @@ class RouteBook:
         self._map = RouteMap.of(fields, _ROOM, cell)
         spec = self._map.spec
         rows, columns = spec.shape
-        self._most = max(most_bytes // (4 * rows * columns), 1) if fields.world.obstacles else 0
+        self._most = most_bytes // (4 * rows * columns) if fields.world.obstacles else 0
         self._numbers: dict[tuple[int, int], int] = {}
         self._lengths = np.empty((0, rows, columns), np.float32)
         self._place = read_only(np.array([*spec.origin, 1.0 / spec.cell]))

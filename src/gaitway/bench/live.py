@@ -1,0 +1,149 @@
+"""Live characters at 30 Hz, from the thesis's 150 on: planning, playing and all joints of everybody in every frame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior.kits import Kit
+from gaitway.behavior.search import Query, search
+from gaitway.behavior.traffic import Traffic, placed_discs
+from gaitway.bench._live_scenes import Errands, live_kit, square
+from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
+from gaitway.tree.live import LiveCrowd
+from gaitway.tree.live_check import overlaps
+from gaitway.tree.live_forest import live_forest
+
+NUMBERS = (150, 1_000, 5_000, 10_000, 20_000)
+FRAME = 1.0 / 30.0
+"""[s]."""
+WARM_UP, FRAMES = 600, 240
+"""Frames before it is measured, until all are on their way, and while."""
+_QUERIES = 40
+"""Plans of the A* search that are timed."""
+_AROUND = 16.0
+"""Others within this distance are in its way [m]."""
+_PEER = "A* (weight 2) for each plan, same others"
+
+
+@dataclass(frozen=True, eq=False)
+class LiveRun:
+    """Figures of a run with N characters; times [ms] of F frames each."""
+
+    characters: int
+    frames: FloatArray
+    """Wall time of whole frames: playing, and poses beside planning; (F,)."""
+    planning: FloatArray
+    """Processor time of planning; (F,)."""
+    poses: FloatArray
+    """Processor time of all joints of everybody; (F,)."""
+    plans: float
+    """In a second of the crowd's time."""
+    failures: float
+    """Turns without a plan in a second."""
+    arrivals: float
+    """In a minute, of a thousand characters."""
+    overlaps: int
+    """Discs that overlapped, over all frames."""
+    megabytes: float
+    """Of plans, frames and routes, the world and the trees aside."""
+
+    def __str__(self) -> str:
+        """One line."""
+        late = float((self.frames > 1e3 * FRAME).mean())
+        return (
+            f"{self.characters} characters: p99 {np.percentile(self.frames, 99):.1f} ms, {late:.0%} of frames late; "
+            f"{self.plans:.0f} plans/s, {self.failures:.0f} failures/s, {self.arrivals:.0f} arrivals/min/1000; "
+            f"{self.overlaps} overlaps; {self.megabytes:.0f} MB"
+        )
+
+
+def run(numbers: Sequence[int] = NUMBERS, frames: int = FRAMES) -> BenchTable:
+    """Let crowds run errands, and compare with an A* search for each plan."""
+    rows = []
+    for number in numbers:
+        result, each = live_run(live_kit(square(number)), number, frames)
+        turns = (result.plans + result.failures) * FRAME
+        peer = Timing(*(turns * ms for ms in (each.median, each.low, each.high)))
+        rows.append(BenchRow(str(result), "", _timing(result.frames), None))
+        rows.append(BenchRow("  of which planning (processor)", _PEER, _timing(result.planning), peer))
+        rows.append(BenchRow("  of which all joints (processor)", "", _timing(result.poses), None))
+    title = (
+        f"live: full-body characters for {frames} frames, 33.3 ms a frame hold 30 Hz; planning runs beside poses on "
+        "another core; median, fastest and slowest frame"
+    )
+    return BenchTable(title, tuple(rows), machine())
+
+
+def live_run(kit: Kit, characters: int, frames: int = FRAMES) -> tuple[LiveRun, Timing]:
+    """Play a crowd and look at it in every frame; and what A* takes for a plan in it [ms]."""
+    errands = Errands(kit, live_forest(kit.table), characters)
+    crowd = errands.crowd
+    for _ in range(WARM_UP):
+        errands.step(FRAME)
+    before, met = crowd.counts, 0
+    times = np.empty((frames, 3))
+    for row in times:
+        began = time.perf_counter()
+        errands.step(FRAME)
+        joints = crowd.joints()
+        crowd.settle()
+        row[0] = 1e3 * (time.perf_counter() - began)
+        counts = crowd.counts
+        row[1:] = counts.planning_cpu_ms, counts.evaluation_cpu_ms
+        met += len(overlaps(joints.positions[:, 0], crowd.options.radius))
+    after, seconds = crowd.counts, frames * FRAME
+    each = a_star(crowd)
+    crowd.close()
+    arrivals = after.arrivals - before.arrivals
+    result = LiveRun(
+        characters=len(crowd),
+        frames=times[:, 0],
+        planning=times[:, 1],
+        poses=times[:, 2],
+        plans=(after.plans - before.plans) / seconds,
+        failures=(after.failures - before.failures) / seconds,
+        arrivals=6e4 * arrivals / seconds / len(crowd),
+        overlaps=met,
+        megabytes=1e-6 * crowd.nbytes,
+    )
+    return result, each
+
+
+def a_star(crowd: LiveCrowd, seed: int = 0) -> Timing:
+    """Milliseconds of the processor for A* plans to where live characters mean to rest, with all others around them.
+
+    Others are given to it beforehand, which is not counted.
+    """
+    kit, rng, spent = crowd.kit, np.random.default_rng(seed), []
+    places = crowd.poses().root_positions[:, :2]
+    plans = {who: crowd.plan(who) for who in crowd.characters.tolist()}
+    who_is = crowd.characters
+    for row in rng.permutation(len(who_is))[:_QUERIES].tolist():
+        plan = plans[int(who_is[row])]
+        if len(plan.steps) < 4:
+            continue
+        traffic = Traffic(kit.fields.kinds)
+        for other in np.flatnonzero(np.hypot(*(places - places[row]).T) < _AROUND).tolist():
+            if other != row:
+                theirs = plans[int(who_is[other])]
+                number = traffic.enroll(str(other))
+                traffic.add_plan(number, theirs, kit.table, kit.discs)
+                stands = placed_discs(theirs.end_pose, kit.standing_discs(theirs.behaviors[-1]))
+                traffic.add_standing(number, stands, theirs.end_time)
+        first = plan.steps[1]
+        query = Query(first.pose, plan.end_pose[:2], tolerance=crowd.options.reach, weight=2.0, start_time=first.time,
+                      start_behavior=plan.steps[0].behavior, max_seconds=1.0)  # fmt: skip
+        search(kit.searcher, kit.fields, query, traffic, explain=False)
+        began = time.thread_time()
+        search(kit.searcher, kit.fields, query, traffic, explain=False)
+        spent.append(1e3 * (time.thread_time() - began))
+    return _timing(np.array(spent))
+
+
+def _timing(times: FloatArray) -> Timing:
+    return Timing(float(np.median(times)), float(times.min()), float(times.max()))
