@@ -11,6 +11,7 @@ from PIL import Image
 
 from gaitway.errors import GaitwayError
 from gaitway.papers import PaperOptions, PaperTable, run_paper, save_paper
+from gaitway.papers.lau_4_2 import BODIES, RANDOM
 from gaitway.papers.lau_4_numbers import TABLE_1
 from gaitway.papers.tables import Claim, kept
 from gaitway.papers.walkers import nodes_of, walker
@@ -56,20 +57,20 @@ def test_growing(tables: dict[str, PaperTable]) -> None:
 def test_against_a_star(tables: dict[str, PaperTable]) -> None:
     table = tables["lau-4.2"]
     rows = {(row["case"], row["method"]): row for row in table.data}
-    base, tree = rows["random, % of A*", "A*"], rows["random, % of A*", "SPST, 25 MB"]
+    base, tree = rows[RANDOM, "A*"], rows[RANDOM, "SPST, 25 MB"]
     assert base["time"] == base["checks"] == base["cost"] == 100.0
     assert tree["success"] <= base["success"]
     assert tree["checks"] < 50.0
     assert tree["time"] < tree["with_mapping"]
-    assert rows["random, % of A*", "A*, weight 2"]["cost"] >= 99.0
-    bodies = {method: row for (case, method), row in rows.items() if case.startswith("whole bodies")}
+    assert rows[RANDOM, "A*, weight 2"]["cost"] >= 99.0
+    bodies = {method: row for (case, method), row in rows.items() if case == BODIES}
     assert bodies["portfolio"]["success"] >= bodies["A*"]["success"] - 0.5
     assert bodies["portfolio"]["success"] >= bodies["tree alone"]["success"]
     assert bodies["portfolio"]["cost"] >= 99.99
-    trap = rows["C, 6 x 4 m, us", "A*"]
+    trap = rows["C of 6 x 4 m: actual values, times in us, here/thesis", "A*"]
     assert trap["success"] == 100.0
     assert trap["cost_thesis"] == 786
-    assert rows["C, 6 x 4 m, us, whole bodies", "portfolio"]["success"] == 100.0
+    assert rows["the same C of 6 x 4 m, whole bodies", "portfolio"]["success"] == 100.0
     assert (tree["time_thesis"], tree["success_thesis"]) == (0.44, 93.63)
 
 
@@ -86,6 +87,17 @@ def test_the_same_queries_and_trees_again(tables: dict[str, PaperTable]) -> None
     shares = [[row["success"] for row in table.data] for table in (tables["lau-4.3"], again, other)]
     assert shares[0] == shares[1]
     assert shares[0] != shares[2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_of_a_part_have_the_same_keys(name: str, tables: dict[str, PaperTable]) -> None:
+    sections = tables[name].sections
+    assert sum(len(rows) for _, rows in sections) == len(tables[name].rows)
+    for _, rows in sections:
+        assert len({tuple(row) for row in rows}) == 1
+        # it fits a terminal of 80
+        widths = [max(len(str(row[key])) for row in [*rows, {key: key}]) for key in rows[0]]
+        assert sum(widths) + len(widths) <= 80
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -31,7 +31,10 @@ def papers(
             table = run_paper(chosen, show, options)
         tables.append(table)
         if not as_json:
-            show_rows(table.title, [dict(row) for row in table.rows])
+            if table.parts:
+                say(table.title)
+            for title, rows in table.sections:
+                show_rows(title, rows)
             for note in table.notes:
                 say(note)
         for path in save_paper(chosen, table, output) if output is not None else ():

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from PIL import Image
 
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.papers.charts import Chart, Series
@@ -18,6 +20,7 @@ from gaitway.papers.lau_4_numbers import EXHAUSTIVE, IP, PST, SIZES, SPST
 from gaitway.papers.lau_4_numbers import TABLE_1 as THESIS
 from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.papers.tree_sheet import NODES, tree_sheet
 from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
 from gaitway.tree.backward import BackwardSearch
 from gaitway.tree.coverage import coverage, covered
@@ -40,13 +43,12 @@ OURS, BEST_PST, _TRIED = "SPST, stretch 1.5", "original PST, best k", "original 
 AT = 50
 """Size at which costs are compared [KB]."""
 QUANTITIES = {
-    "success": ("% success", 1),
-    "seconds": ("seconds", 3),
-    "density": ("density", 0),
-    "cost": ("cost, mean", 1),
-    "spread": ("cost, std", 1),
+    "success": "% of the queries that are answered, here/thesis",
+    "seconds": "seconds to grow a tree, here/thesis",
+    "density": "density (formula 4.1), here/thesis; k are thousands",
 }
-"""What rows are called, and digits after the point."""
+COSTS = f"cost at {AT} KB, % of the exhaustive tree's"
+"""Titles of the parts of the table."""
 
 
 class _Grown(NamedTuple):
@@ -98,7 +100,12 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
             results[BEST_PST][size] = one if best is None else max(best, one, key=lambda g: g.success)
         else:
             results.setdefault(name, {})[size] = one
-    return _table(who, exhaustive, results, sizes, count, options.quick)
+    table = _table(who, exhaustive, results, sizes, count, options.quick)
+
+    def figure() -> Image.Image:
+        return tree_sheet({name: grow(NODES) for name, grow in methods.items() if not name.startswith(_TRIED)})
+
+    return replace(table, pictures=(("trees", figure),))
 
 
 def _answers(
@@ -164,17 +171,27 @@ def _table(
     data = [
         {"quantity": q, "method": name, "kilobytes": s, "nodes": nodes_of(s), "here": value,
          "thesis": _of_thesis(name, q, s)}
-        for q in QUANTITIES
+        for q in (*QUANTITIES, "cost", "spread")
         for name, own in numbers.items()
         for s, value in zip(sizes, own[q], strict=True)
         if value is not None
     ]  # fmt: skip
     rows = [
-        {"": label, "method": name}
-        | {f"{s} KB": _cell(own[q][k], _of_thesis(name, q, s), digits) for k, s in enumerate(sizes)}
-        for q, (label, digits) in QUANTITIES.items()
+        {"method": _short(name)}
+        | {f"{s} KB": _cell(v, _of_thesis(name, q, s)) for s, v in zip(sizes, own[q], strict=True) if v is not None}
+        for q in QUANTITIES
         for name, own in numbers.items()
     ]
+    at = sizes.index(AT)
+    rows += [
+        {"method": _short(name)}
+        | {
+            label: _cell(own[q][at] or 0.0, _of_thesis(name, q, AT))
+            for label, q in (("mean", "cost"), ("std", "spread"))
+        }
+        for name, own in numbers.items()
+    ]
+    parts = tuple((title, len(numbers)) for title in (*QUANTITIES.values(), COSTS))
     claims = _claims(numbers, exhaustive, quick)
     notes = (
         who.words,
@@ -189,7 +206,7 @@ def _table(
         f"Green and Kelly, and Erickson and LaValle, among {FEW if quick else CANDIDATES} of the longest",
         *(claim.note for claim in claims),
     )
-    return PaperTable(PAPERS["lau-4.1"], tuple(rows), notes, kept(claims), tuple(data), _charts(numbers, sizes))
+    return PaperTable(PAPERS["lau-4.1"], tuple(rows), notes, kept(claims), parts, tuple(data), _charts(numbers, sizes))
 
 
 def _claims(numbers: Numbers, exhaustive: _Grown, quick: bool) -> list[Claim]:
@@ -220,11 +237,22 @@ def _of_thesis(name: str, quantity: str, size: int) -> float | None:
     return None if own is None else own[quantity][SIZES.index(size)]
 
 
-def _cell(here: float | None, thesis: float | None, digits: int) -> str:
-    if here is None:
-        return ""
-    words = [f"{value:.{digits if value < 100.0 else 0}f}" for value in (here, thesis) if value is not None]
-    return "/".join(words)
+def _short(name: str) -> str:
+    """A name that leaves room for numbers."""
+    return name.replace("original ", "").replace("Branicky et al.", "Branicky").replace("Erickson and", "Erickson,")
+
+
+def _cell(here: float, thesis: float | None) -> str:
+    return "/".join(_words(value) for value in (here, thesis) if value is not None)
+
+
+def _words(value: float) -> str:
+    """Three digits or so."""
+    if value >= 10_000.0:
+        return f"{value / 1000.0:.0f}k"
+    if value < 0.1:
+        return f"{value:.3f}".lstrip("0")
+    return f"{value:.0f}" if value >= 200.0 else f"{value:.1f}" if value >= 10.0 else f"{value:.2g}".lstrip("0")
 
 
 def _charts(numbers: Numbers, sizes: tuple[int, ...]) -> tuple[Chart, ...]:

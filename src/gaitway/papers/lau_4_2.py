@@ -33,7 +33,9 @@ QUICK, QUICK_NODES = 40, 0.1
 """Queries if it is to be quick, and share of the nodes."""
 CLUTTER = Clutter((2, 30), (0.5, 4.0))
 """Chosen so that A* answers as many queries as the thesis's."""
-SMALL, LARGE, BOUNDED = "SPST, 25 MB", "SPST, 50 MB", "SPST, 25 MB, stretch 1.5"
+RANDOM, BODIES = "random queries: % of A*'s, here/thesis", "the same, whole bodies: % of A*'s"
+"""Parts of the table."""
+SMALL, LARGE, BOUNDED = "SPST, 25 MB", "SPST, 50 MB", "stretch 1.5, 25 MB"
 C_SHAPES = ((3.0, 4.0), (5.0, 8.0))
 """Half the width, and depth [m]."""
 _WALL, _NEAR = 0.6, 3.0
@@ -59,7 +61,9 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     data = [*_random_data(runs), *_body_data(bodies), *_c_data(shapes, in_c, bodies_in_c)]
     claims = _claims(runs, bodies, options.quick)
     notes = [who.words, *_conditions(who, runs, count, seconds, share), in_words, *(claim.note for claim in claims)]
-    return PaperTable(PAPERS["lau-4.2"], tuple(_rows(data)), tuple(notes), kept(claims), tuple(data), _charts(data))
+    return PaperTable(
+        PAPERS["lau-4.2"], tuple(_rows(data)), tuple(notes), kept(claims), _parts(data), tuple(data), _charts(data)
+    )
 
 
 def region_of(who: Walker) -> Region:
@@ -116,7 +120,7 @@ def _random_data(runs: Mapping[str, Runs]) -> list[dict[str, Any]]:
     everybody, base = solved_by_all(runs), runs[ASTAR]
     return [
         {
-            "case": "random, % of A*", "method": name,
+            "case": RANDOM, "method": name,
             "time": percent(one.search, base.search, everybody), "time_thesis": _thesis(TABLE_2, name, "time"),
             "with_mapping": percent(one.whole, base.search, everybody),
             "faster_median": _faster(one.search, base.search, everybody),
@@ -133,8 +137,8 @@ def _body_data(bodies: Mapping[str, PlannerRuns]) -> list[dict[str, Any]]:
     out = []
     for name, one in bodies.items():
         both = one.solved & base.solved
-        out.append(_row("whole bodies, % of A*", name) | {
-            "time": percent(one.times, base.times, both), "with_mapping": percent(one.times, base.times, both),
+        out.append(_row(BODIES, name) | {
+            "time": percent(one.times, base.times, both),
             "faster_median": _faster(one.times, base.times, both),
             "success": 100.0 * float(one.solved.mean()), "cost": percent(one.costs, base.costs, both),
         })  # fmt: skip
@@ -147,7 +151,7 @@ def _c_data(
     """Actual values: microseconds, cells, cost. A* has the C in front of it, the trees have it in front of the goal."""
     out = []
     for number, (half, depth) in enumerate(shapes):
-        case = f"C, {2 * half:g} x {depth:g} m, us"
+        case = f"C of {2 * half:g} x {depth:g} m: actual values, times in us, here/thesis"
         for name, one in in_c.items():
             at = 2 * number + (0 if name in (ASTAR, WEIGHTED) else 1)
             found = bool(one.solved[at])
@@ -159,8 +163,8 @@ def _c_data(
             })  # fmt: skip
         for name, planner in bodies.items():
             found = bool(planner.solved[number])
-            out.append(_row(case + ", whole bodies", name) | {
-                "time": float(planner.times[number]), "with_mapping": float(planner.times[number]),
+            out.append(_row(f"the same C of {2 * half:g} x {depth:g} m, whole bodies", name) | {
+                "time": float(planner.times[number]),
                 "success": 100.0 * found, "cost": float(planner.costs[number]) if found else None,
             })  # fmt: skip
     return out
@@ -173,27 +177,34 @@ def _row(case: str, method: str) -> dict[str, Any]:
 
 
 def _rows(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The table in words: here/thesis."""
-    return [
-        {
-            "": row["case"],
-            "method": row["method"],
-            "time": _words(row["time"], row["time_thesis"]),
-            "with mapping": _words(row["with_mapping"]),
-            "faster, median": _words(row["faster_median"]),
-            "checks": _words(row["checks"], row["checks_thesis"]),
-            "success": _words(row["success"], row["success_thesis"]),
-            "cost": _words(row["cost"], row["cost_thesis"]),
-        }
-        for row in data
-    ]
+    """The table in words: here/thesis. What a part has no numbers of is left out of it."""
+    columns = {"time": "search", "with_mapping": "+ mapping", "faster_median": "faster", "checks": "checks",
+               "success": "success", "cost": "cost"}  # fmt: skip
+    of_part = {case: [row for row in data if row["case"] == case] for case, _ in _parts(data)}
+    out = []
+    for row in data:
+        own = {key for key in columns if any(other[key] is not None for other in of_part[row["case"]])}
+        words = {columns[key]: _words(row[key], row.get(f"{key}_thesis")) for key in columns if key in own}
+        out.append({"method": row["method"], **words})
+    return out
+
+
+def _parts(data: list[dict[str, Any]]) -> tuple[tuple[str, int], ...]:
+    """Cases, and how many rows each has."""
+    cases = [row["case"] for row in data]
+    return tuple((case, cases.count(case)) for case in dict.fromkeys(cases))
 
 
 def _words(here: float | None, thesis: float | None = None) -> str:
-    if here is None:
-        return "" if thesis is None else f"-/{thesis:g}"
-    words = f"{here:.4g}" if here < 1e4 else f"{here:.0f}"
-    return words if thesis is None else f"{words}/{thesis:g}"
+    words = "none" if here is None else _number(here)
+    return words if thesis is None else f"{words}/{_number(thesis)}"
+
+
+def _number(value: float) -> str:
+    """Three digits or so."""
+    if value >= 200.0 or value == round(value):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10.0 else f"{value:.2f}"
 
 
 def _thesis(table: Mapping[str, Mapping[str, float]], name: str, quantity: str) -> float | None:
@@ -220,9 +231,9 @@ def _conditions(
         f"25 and 50 MB are the thesis's, at {NODE} bytes a node: {round(share * nodes_of(25e3)):,} and "
         f"{round(share * nodes_of(50e3)):,} nodes, here 16 bytes each; grown in {seconds[SMALL]:.1f} and "
         f"{seconds[LARGE]:.1f} s (thesis: 199 and 477)",
-        "time: mean of each query's own ratio to A*, search alone, as the thesis defines it; with mapping: the tree's "
+        "search: mean of each query's own ratio to A*, search alone, as the thesis defines it; + mapping: the tree's "
         f"mapping ({mapping:.0f} us a query) and resets count too, A* has a grid of the world that is made once; "
-        "checks: cells looked up",
+        "faster: how many times, at the median; checks: cells looked up",
         f"A* takes {forward:.0f} us (thesis: 104880), SPST's search {backward:.0f} us (333): both are faster here, and "
         "A* by far the most",
         f"at most {cuts:.1f} % of the ways cut into an obstacle by more than a cell's diagonal between checks",
@@ -262,8 +273,8 @@ def _claims(runs: Mapping[str, Runs], bodies: Mapping[str, PlannerRuns], quick: 
 
 
 def _charts(data: list[dict[str, Any]]) -> tuple[Chart, ...]:
-    rows = [row for row in data if row["case"].startswith("random")]
-    names = tuple(row["method"].replace("SPST, 25 MB, stretch 1.5", "stretch 1.5") for row in rows)
+    rows = [row for row in data if row["case"] == RANDOM]
+    names = tuple(row["method"] for row in rows)
 
     def chart(name: str, title: str, up: str, keys: tuple[str, ...], log: bool) -> Chart:
         labels = {"with_mapping": "here, with mapping"}

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from PIL import Image
 
 from gaitway.errors import GaitwayError
 from gaitway.papers.charts import Chart, draw_chart
@@ -57,13 +60,27 @@ class PaperTable:
 
     title: str
     rows: tuple[dict[str, Any], ...]
+    """In words, for people; those of one part have the same keys."""
     notes: tuple[str, ...] = ()
     """What the paper reports, and what else was seen; one line each."""
     ok: bool = True
     """Whether what the paper claims holds here too."""
+    parts: tuple[tuple[str, int], ...] = ()
+    """Titles of the parts that the rows fall into, and how many rows each has; one part if there are none."""
     data: tuple[dict[str, Any], ...] = ()
     """One number of the table a row, beside the paper's, for programs; the rows themselves where it is left out."""
     charts: tuple[Chart, ...] = ()
+    pictures: tuple[tuple[str, Callable[[], Image.Image]], ...] = ()
+    """Names of further pictures, and what draws them."""
+
+    @property
+    def sections(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Title and rows of each part."""
+        out, first = list[tuple[str, list[dict[str, Any]]]](), 0
+        for title, count in self.parts or ((self.title, len(self.rows)),):
+            out.append((title, [dict(row) for row in self.rows[first : first + count]]))
+            first += count
+        return out
 
 
 def kept(claims: Iterable[Claim]) -> bool:
@@ -85,7 +102,7 @@ def run_paper(name: str, progress: Progress | None = None, options: PaperOptions
 
 
 def save_paper(name: str, table: PaperTable, folder: Path) -> tuple[Path, ...]:
-    """Write a table as CSV, and its charts as PNG, into a folder, which is made if there is none."""
+    """Write a table as CSV, and its charts and pictures as PNG, into a folder, which is made if there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     path, rows = folder / f"{name}.csv", table.data or table.rows
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -93,7 +110,8 @@ def save_paper(name: str, table: PaperTable, folder: Path) -> tuple[Path, ...]:
         writer.writeheader()
         writer.writerows(rows)
     written = [path]
-    for chart in table.charts:
-        written.append(folder / f"{name}-{chart.name}.png")
-        draw_chart(chart).save(written[-1])
+    drawn: list[tuple[str, Callable[[], Image.Image]]] = [(c.name, partial(draw_chart, c)) for c in table.charts]
+    for what, draw in [*drawn, *table.pictures]:
+        written.append(folder / f"{name}-{what}.png")
+        draw().save(written[-1])
     return tuple(written)

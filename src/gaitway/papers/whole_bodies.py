@@ -39,8 +39,8 @@ TOLERANCE = 1.0
 CELL = 0.14
 """Side of the cells of the distance field, which is exact near obstacles [m]."""
 PLAIN, WEIGHTED, TREE, OURS = "A*", "A*, weight 2", "tree alone", "portfolio"
-_TOUCH = 1e-3
-"""Touching by less than this is rounding [m]."""
+_TOUCH = 0.03
+"""Discs keep more than this from bodies, and near a start planners make use of it [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Planners:
 
     Attributes:
         tree_seconds: that the tree took to grow and to prepare.
-        answered: how many queries the tree, the short search and the search by a field have answered.
+        answered: how many queries of the last run the tree, the short search and the search by a field answered.
     """
 
     def __init__(self, who: Walker, region: Region, seed: int, nodes: int = NODES) -> None:
@@ -99,6 +99,8 @@ class Planners:
         times = {name: np.zeros(len(queries)) for name in names}
         hits = {name: np.zeros(len(queries), np.bool_) for name in names}
         for number in [*range(min(3, len(queries))), *range(len(queries))]:
+            if number == 0:
+                self.answered = np.zeros(3, np.int64)
             progress("whole bodies", number, len(queries))
             world = queries[number].world
             fields = WorldFields.of(world, cell=CELL * self.scale)
