@@ -24,7 +24,7 @@ FLOORS = (
     ("render",),
     ("audit", "export"),
     ("planning",),
-    ("bench", "demo", "papers"),
+    ("bench", "demo", "papers", "studio"),
     ("cli",),
     ("__main__", "__init__"),
 )

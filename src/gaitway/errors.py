@@ -40,6 +40,10 @@ class TreeError(GaitwayError):
     """A search tree that cannot be grown or does not go with its library, or a region without room for one."""
 
 
+class StudioError(GaitwayError):
+    """Something that cannot be done in the studio."""
+
+
 class TakeError(GaitwayError):
     """A take whose tables do not fit together, or a character or time that it does not have."""
 

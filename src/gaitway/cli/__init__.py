@@ -18,6 +18,7 @@ from gaitway.cli.papers import papers
 from gaitway.cli.plans import plan, summary
 from gaitway.cli.scenes import scene_app
 from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
+from gaitway.cli.studio import studio
 from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
 from gaitway.errors import GaitwayError
@@ -37,6 +38,7 @@ app.command()(plan)
 app.command()(audit)
 app.command()(export)
 app.command()(papers)
+app.command()(studio)
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 """What Typer raises for every wrong option or argument. The class has another home in each of its versions."""

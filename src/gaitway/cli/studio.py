@@ -1,0 +1,47 @@
+"""`gaitway studio`: the live studio in a browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gaitway.cli.show import err, say
+
+DEFAULT = "market_square"
+
+
+def studio(
+    scene: Annotated[str, typer.Argument(help="A scene file, or the name of a ready scene.")] = DEFAULT,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The next free one is taken if it is in use.")] = 8080,
+    host: Annotated[str, typer.Option(help="Another than 127.0.0.1 lets other machines in.")] = "127.0.0.1",
+    folder: Annotated[Path, typer.Option(help="Where files are saved.")] = Path(),
+    record: Annotated[Path | None, typer.Option(help="Write what was done, to be played again.")] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Direct a crowd in a browser: drag obstacles, send people, drive one of them; Ctrl-C ends it."""
+    from gaitway.scene import load_scene
+    from gaitway.studio.serving import LOOPBACK, Studio
+
+    loaded = load_scene(scene)
+    if host != LOOPBACK:
+        err.print(f"[bold red]warning[/]: everybody who can reach {host} can direct the crowd and save files")
+    with err.status("preparing the studio ..."):
+        made = Studio(loaded, host=host, port=port, folder=folder)
+    if made.port != port:
+        say(f"port {port} is in use; this is {made.port}")
+    address = f"http://{host}:{made.port}"
+    say(f"the studio is at {address}; Ctrl-C ends it")
+    if browser and host == LOOPBACK:
+        webbrowser.open(address)
+    try:
+        made.run()
+    except KeyboardInterrupt:
+        say("")
+    finally:
+        if record is not None:
+            made.session.save_log(record)
+            say(f"wrote {record}")
+        made.close()

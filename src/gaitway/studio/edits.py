@@ -1,0 +1,197 @@
+"""Edits of a scene, as functions from one model of a scene file to the next.
+
+Things are named by their list and number, such as "obstacles/3": removing one renumbers those after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from gaitway.errors import StudioError
+from gaitway.scene.model import SceneModel
+from gaitway.scene.plain import plain_data
+from gaitway.studio.events import AddItem, AddPeople
+
+LISTS = ("obstacles", "specials", "movers")
+Data = dict[str, Any]
+"""A scene, or a part of one, as plain values."""
+MOVER_SECONDS = 8.0
+"""How long a new mover takes to go there and back [s]."""
+
+
+def item_names(model: SceneModel) -> tuple[str, ...]:
+    """Names of all things."""
+    return tuple(f"{key}/{number}" for key in LISTS for number in range(len(getattr(model, key) or ())))
+
+
+def item_pose(model: SceneModel, item: str) -> tuple[float, float, float]:
+    """Where a thing is: x, y [m] and yaw [degrees]; of a mover where its path begins."""
+    key, number, data = _part(model, item)
+    return _pose(key, data[key][number])
+
+
+def move_item(model: SceneModel, item: str, x: float, y: float, yaw_deg: float) -> SceneModel:
+    """A thing elsewhere."""
+    key, number, data = _part(model, item)
+    old = _pose(key, data[key][number])
+    data[key] = [*data[key]]
+    data[key][number] = _moved(key, data[key][number], old, (x, y, yaw_deg))
+    return _model(data)
+
+
+def remove_item(model: SceneModel, item: str) -> SceneModel:
+    """One thing less."""
+    key, number, data = _part(model, item)
+    data[key] = [entry for k, entry in enumerate(data[key]) if k != number]
+    return _model(data)
+
+
+def add_item(model: SceneModel, new: AddItem) -> tuple[SceneModel, str]:
+    """One thing more, and its name."""
+    key, entry = _new_item(new)
+    data = _data(model)
+    data[key] = [*data.get(key, ()), entry]
+    return _model(data), f"{key}/{len(data[key]) - 1}"
+
+
+def add_people(model: SceneModel, new: AddPeople, name: str) -> SceneModel:
+    """A group more."""
+    areas = [{"circle": {"center": at, "radius": new.radius}} for at in ((new.x, new.y), (new.goal_x, new.goal_y))]
+    entry = {"count": new.count, "name": name, "start_area": areas[0], "goal_area": areas[1]}
+    data = _data(model)
+    data["characters"] = [*data.get("characters", ()), entry]
+    return _model(data)
+
+
+def remove_people(model: SceneModel, count: int) -> SceneModel:
+    """Some characters less, the latest first."""
+    data = _data(model)
+    entries = [dict(entry) for entry in data.get("characters", ())]
+    left = count
+    while entries and left > 0:
+        here = int(entries[-1].get("count") or 1)
+        if here > left:
+            entries[-1]["count"] = here - left
+            break
+        entries.pop()
+        left -= here
+    data["characters"] = entries
+    return _model(data)
+
+
+def choose(model: SceneModel, planner: str = "", library: str = "", seed: int | None = None) -> SceneModel:
+    """Another planner, library or seed; empty ones stay."""
+    data = _data(model)
+    if planner:
+        data["plan"] = {**(data.get("plan") or {}), "planner": planner}
+    if library:
+        data["library"] = library
+    if seed is not None:
+        data["seed"] = seed
+    return _model(data)
+
+
+def _data(model: SceneModel) -> Data:
+    return model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+
+
+def _model(data: Mapping[str, Any]) -> SceneModel:
+    try:
+        return SceneModel.model_validate(plain_data(data))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise StudioError(f"{where}: {first['msg']}") from None
+
+
+def _part(model: SceneModel, item: str) -> tuple[str, int, Data]:
+    """List and number of a thing, and the scene as plain values."""
+    key, _, text = item.partition("/")
+    entries = getattr(model, key, None) or () if key in LISTS else ()
+    if not text.isdecimal() or int(text) >= len(entries):
+        raise StudioError(f"no thing '{item}'; there are {', '.join(item_names(model)) or 'none'}")
+    return key, int(text), _data(model)
+
+
+def _shape(key: str, entry: Data) -> tuple[str, Data]:
+    """Which shape a thing has, and its values."""
+    names = [name for name, value in entry.items() if isinstance(value, dict)]
+    if len(names) != 1:
+        raise StudioError(f"{key} of an unknown shape cannot be moved")
+    return names[0], entry[names[0]]
+
+
+def _pose(key: str, entry: Data) -> tuple[float, float, float]:
+    if key == "movers":
+        first = entry["path"][0]
+        return first[1], first[2], first[3] if len(first) > 3 else 0.0
+    _, shape = _shape(key, entry)
+    if "points" in shape:
+        points = shape["points"]
+        return sum(p[0] for p in points) / len(points), sum(p[1] for p in points) / len(points), 0.0
+    middle = shape["center"] if "center" in shape else shape.get("position", (0.0, 0.0))
+    return middle[0], middle[1], shape.get("yaw_deg", 0.0)
+
+
+def _moved(key: str, entry: Data, old: tuple[float, float, float], new: tuple[float, float, float]) -> Data:
+    turn, out = new[2] - old[2], dict(entry)
+    place = _carrier(old, new)
+    if key == "movers":
+        out["path"] = [
+            (t, *place((x, y)), *((more[0] + turn,) if more else (turn,) if turn else ()))
+            for t, x, y, *more in entry["path"]
+        ]
+        return out
+    name, shape = _shape(key, entry)
+    shape = dict(shape)
+    for points in ("points", "holes"):
+        if points in shape:
+            shape[points] = _carried(shape[points], place)
+    if "points" not in shape:
+        where = "position" if "position" in shape or name == "mesh" else "center"
+        before = shape.get(where, (0.0, 0.0, 0.0))
+        shape[where] = (*place((before[0], before[1])), *before[2:])
+        if name not in ("cylinder", "sphere"):
+            shape["yaw_deg"] = new[2]
+    out[name] = shape
+    return out
+
+
+def _carrier(
+    old: tuple[float, float, float], new: tuple[float, float, float]
+) -> Callable[[tuple[float, float]], tuple[float, float]]:
+    """Where points go that are fixed to something that moves from one pose to another."""
+    c, s = math.cos(math.radians(new[2] - old[2])), math.sin(math.radians(new[2] - old[2]))
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        u, v = point[0] - old[0], point[1] - old[1]
+        return round(new[0] + c * u - s * v, 4), round(new[1] + s * u + c * v, 4)
+
+    return place
+
+
+def _carried(points: Any, place: Callable[[tuple[float, float]], tuple[float, float]]) -> list[Any]:
+    """Points, or lists of points, elsewhere."""
+    return [place(p) if isinstance(p[0], int | float) else _carried(p, place) for p in points]
+
+
+def _new_item(new: AddItem) -> tuple[str, Data]:
+    """The list that a new thing belongs to, and its entry."""
+    at, box = (new.x, new.y), {"size": (new.length, new.width), "yaw_deg": new.yaw_deg}
+    if new.shape == "box":
+        return "obstacles", {"box": {"center": at, **box, "height": new.height}}
+    if new.shape == "cylinder":
+        return "obstacles", {"cylinder": {"center": at, "radius": 0.5 * new.width, "height": new.height}}
+    if new.shape == "fence":
+        return "specials", {"jump": {"center": at, **box, "height": min(new.height, 0.5)}}
+    if new.shape == "beam":
+        return "specials", {"duck": {"center": at, **box, "clearance": 1.25, "height": 0.15}}
+    c, s = math.cos(math.radians(new.yaw_deg)), math.sin(math.radians(new.yaw_deg))
+    there = (new.x + new.length * c, new.y + new.length * s)
+    path = [(0.0, *at), (0.5 * MOVER_SECONDS, *there), (MOVER_SECONDS, *at)]
+    shape = {"radius": 0.5 * new.width, "height": new.height}
+    return "movers", {"cylinder": shape, "path": path, "repeat": True}

@@ -1,0 +1,214 @@
+"""The studio without a page: a scene that is lived or played, and what people do to it.
+
+Nothing here knows of a browser, a clock or a file. What happens depends on the scene, the events and the ticks alone,
+so that a recorded session plays again to the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from gaitway.errors import StudioError
+from gaitway.planning import plan_scene
+from gaitway.scene.scene import Scene
+from gaitway.studio import events
+from gaitway.studio.events import Event
+from gaitway.studio.frames import Ahead, Figures, Frame
+from gaitway.studio.live_play import LivePlay
+from gaitway.studio.stage import Stage
+from gaitway.studio.take_play import TakePlay
+from gaitway.studio.watch import Watch
+from gaitway.take.model import Take
+
+FPS = 30.0
+"""Ticks in a second."""
+Say = Callable[[str], None]
+"""Called with what is being done while it takes long."""
+
+
+class Engine:
+    """A session in the studio. This class is **mutable**.
+
+    Attributes:
+        stage: the scene, and its edits.
+        playing: whether time goes on.
+        speed: how many times as fast as in life.
+    """
+
+    def __init__(self, scene: Scene, say: Say | None = None) -> None:
+        """Begin live.
+
+        Args:
+            scene: the place and who wants to be where.
+            say: called with what is being done while it takes long.
+        """
+        self.stage, self.playing, self.speed = Stage(scene), True, 1.0
+        self._say = say or (lambda text: None)
+        self._number, self._edition, self._steps = 0, 0, 0
+        self._message = ""
+        self._watch = Watch()
+        self._plans: deque[tuple[float, int]] = deque()
+        self._live = LivePlay(scene, self._say)
+        self._take: TakePlay | None = None
+        self._mode = "live"
+        self._tell_of(self._live.left_out)
+
+    @property
+    def mode(self) -> str:
+        """Whether the scene is lived ("live") or a take is played ("take")."""
+        return self._mode
+
+    @property
+    def scene(self) -> Scene:
+        """As it is now."""
+        return self.stage.scene
+
+    @property
+    def take(self) -> Take | None:
+        """The take that was planned or opened last."""
+        return None if self._take is None else self._take.take
+
+    @property
+    def _play(self) -> LivePlay | TakePlay:
+        return self._live if self._mode == "live" or self._take is None else self._take
+
+    def apply(self, event: Event) -> None:
+        """Do what somebody wants.
+
+        Raises:
+            StudioError: if it cannot be done; nothing has changed then.
+        """
+        self._message = ""
+        if isinstance(event, events.Play | events.Pause):
+            self.playing = isinstance(event, events.Play)
+        elif isinstance(event, events.Step):
+            self.playing, self._steps = False, self._steps + event.frames
+        elif isinstance(event, events.SetSpeed):
+            self.speed = event.factor
+        elif isinstance(event, events.SetMode):
+            self._set_mode(event.mode)
+        elif isinstance(event, events.Scrub):
+            self._taken().scrub(event.time)
+        elif isinstance(event, events.SetGoal):
+            self._lived().set_goal(event.character, event.x, event.y)
+        elif isinstance(event, events.Drive):
+            self._lived().drive(event.character, event.forward, event.turn)
+        elif isinstance(event, events.Restart):
+            self._restart()
+        else:
+            self._edit(event)
+
+    def tick(self) -> None:
+        """One frame later, if time goes on."""
+        self._number += 1
+        if self.playing or self._steps > 0:
+            self._steps = max(self._steps - 1, 0)
+            self._play.step(self.speed / FPS)
+            if isinstance(self._play, LivePlay):
+                self._plans.append((self._live.time, self._live.counts.plans))
+                while len(self._plans) > 2 and self._plans[0][0] < self._live.time - 1.0:
+                    self._plans.popleft()
+
+    def frame(self) -> Frame:
+        """What there is to be seen now."""
+        play, world = self._play, self.scene.world
+        joints = play.joints()
+        self._watch.look(play.time, joints, world)
+        movers = [mover.pose(play.time) for mover in world.movers]
+        return Frame(
+            number=self._number,
+            mode=self._mode,
+            playing=self.playing,
+            time=play.time,
+            length=play.length if isinstance(play, TakePlay) else 0.0,
+            names=play.names,
+            joints=joints,
+            movers=np.array(movers, dtype=np.float64).reshape(-1, 3),
+            figures=self._figures(),
+            edition=self._edition,
+            message=self._message,
+        )
+
+    def ahead(self, character: str) -> Ahead:
+        """Where a character means to go."""
+        return self._play.ahead(character)
+
+    def behavior(self, character: str) -> str:
+        """What a character does."""
+        return self._play.behavior(character)
+
+    def plan_take(self) -> Take:
+        """Plan the scene as it is now with its own planner, and show the take; `say` tells how far it is."""
+        planned = plan_scene(self.scene, progress=lambda what, done, total: self._say(_progress(what, done, total)))
+        self.show_take(planned.take)
+        if planned.failed:
+            self._message = f"{len(planned.failed)} do not arrive: {', '.join(planned.failed)}"
+        return planned.take
+
+    def show_take(self, take: Take) -> None:
+        """Play a take."""
+        self._take, self._mode = TakePlay(take), "take"
+
+    def live_take(self, seconds: float | None = None) -> Take:
+        """What was lived in the last seconds, as a take."""
+        return self._live.take(seconds)
+
+    def close(self) -> None:
+        """End what runs beside."""
+        self._live.close()
+
+    def _edit(self, event: Event) -> None:
+        if isinstance(event, events.RemovePeople) and event.character:
+            self._lived().remove([event.character])
+            return
+        if not self.stage.apply(event):
+            raise StudioError(f"'{events.name_of(type(event))}' is of no use here")
+        self._edition += 1
+        if isinstance(event, events.Choose):
+            self._restart()
+        else:
+            self._tell_of(self._live.enter(self.scene))
+
+    def _restart(self) -> None:
+        self._live.close()
+        self._live = LivePlay(self.scene, self._say)
+        self._mode, self._watch = "live", Watch()
+        self._plans.clear()
+        self._tell_of(self._live.left_out)
+
+    def _set_mode(self, mode: str) -> None:
+        if mode == "take" and self._take is None:
+            self.plan_take()
+        self._mode = mode
+
+    def _lived(self) -> LivePlay:
+        if self._mode != "live":
+            raise StudioError("this is a take, in which nobody changes its mind; go back to live")
+        return self._live
+
+    def _taken(self) -> TakePlay:
+        if self._mode != "take" or self._take is None:
+            raise StudioError("there is no take to scrub; plan one first")
+        return self._take
+
+    def _tell_of(self, left_out: tuple[str, ...]) -> None:
+        if left_out:
+            some = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" if len(left_out) > 3 else "")
+            self._message = f"no room, or of another kind than the others: {some}"
+
+    def _figures(self) -> Figures:
+        if self._mode != "live":
+            return Figures(characters=len(self._play.names), collisions=self._watch.collisions)
+        counts, plans = self._live.counts, 0.0
+        if len(self._plans) > 1 and self._plans[-1][0] > self._plans[0][0]:
+            plans = (self._plans[-1][1] - self._plans[0][1]) / (self._plans[-1][0] - self._plans[0][0])
+        return Figures(
+            counts.characters, counts.there, plans, counts.planning_ms, counts.evaluation_ms, self._watch.collisions
+        )
+
+
+def _progress(what: str, done: int, total: int | None) -> str:
+    return f"{what} {done} of {total}" if total else what

@@ -1,0 +1,243 @@
+"""What people do in the studio, as plain data: it can be checked, recorded and played again.
+
+An event is a frozen data class whose fields are numbers and words. From a page or a file it comes as a dictionary with
+its name under "do", such as {"do": "set_goal", "character": "ada", "x": 3.0, "y": 4.0}; `event_from` checks it, so that
+nothing else ever reaches the engine.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from gaitway.errors import StudioError
+
+FARTHEST = 100_000.0
+"""Coordinates beyond this are refused [m]."""
+LARGEST = 1_000.0
+"""Sizes beyond this are refused [m]."""
+LONGEST = 200
+"""Letters of a word."""
+MOST_PEOPLE = 20_000
+"""Characters that may be asked for at once."""
+
+_LIMITS: Mapping[str, tuple[float, float]] = {
+    "x": (-FARTHEST, FARTHEST),
+    "y": (-FARTHEST, FARTHEST),
+    "goal_x": (-FARTHEST, FARTHEST),
+    "goal_y": (-FARTHEST, FARTHEST),
+    "yaw_deg": (-36_000.0, 36_000.0),
+    "length": (0.05, LARGEST),
+    "width": (0.05, LARGEST),
+    "height": (0.05, 100.0),
+    "radius": (0.1, LARGEST),
+    "count": (1, MOST_PEOPLE),
+    "frames": (1, 3_600),
+    "factor": (0.05, 16.0),
+    "time": (0.0, 1e6),
+    "forward": (-1.0, 1.0),
+    "turn": (-1.0, 1.0),
+    "seed": (0, 2**32 - 1),
+}
+"""Least and greatest value of numbers, by the name of their field."""
+
+
+class Event:
+    """Anything that somebody does."""
+
+
+@dataclass(frozen=True)
+class Play(Event):
+    """Go on."""
+
+
+@dataclass(frozen=True)
+class Pause(Event):
+    """Stand still."""
+
+
+@dataclass(frozen=True)
+class Step(Event):
+    """Go on by some frames, and pause."""
+
+    frames: int = 1
+
+
+@dataclass(frozen=True)
+class SetSpeed(Event):
+    """How many times as fast as in life."""
+
+    factor: float
+
+
+@dataclass(frozen=True)
+class SetMode(Event):
+    """Live, or the playing of a take."""
+
+    mode: Literal["live", "take"]
+
+
+@dataclass(frozen=True)
+class Scrub(Event):
+    """Show a moment of the take."""
+
+    time: float
+
+
+@dataclass(frozen=True)
+class MoveItem(Event):
+    """Put a thing elsewhere; many in a row are one edit until the last, which is `done`."""
+
+    item: str
+    x: float
+    y: float
+    yaw_deg: float
+    done: bool = True
+
+
+@dataclass(frozen=True)
+class AddItem(Event):
+    """A new thing."""
+
+    shape: Literal["box", "cylinder", "fence", "beam", "mover"]
+    x: float
+    y: float
+    yaw_deg: float = 0.0
+    length: float = 1.0
+    width: float = 1.0
+    height: float = 1.0
+
+
+@dataclass(frozen=True)
+class RemoveItem(Event):
+    """A thing goes."""
+
+    item: str
+
+
+@dataclass(frozen=True)
+class AddPeople(Event):
+    """A group that starts about one place and goes to about another."""
+
+    count: int
+    x: float
+    y: float
+    goal_x: float
+    goal_y: float
+    radius: float = 3.0
+
+
+@dataclass(frozen=True)
+class RemovePeople(Event):
+    """Some characters go, the latest first; or the one that is named."""
+
+    count: int = 1
+    character: str = ""
+
+
+@dataclass(frozen=True)
+class SetGoal(Event):
+    """A character is to go elsewhere."""
+
+    character: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Drive(Event):
+    """Keys for one character: ahead or back, left or right, each from -1 to 1; all 0 lets it stop."""
+
+    character: str
+    forward: float
+    turn: float
+
+
+@dataclass(frozen=True)
+class Choose(Event):
+    """Another planner for takes, library or seed; everything begins anew."""
+
+    planner: str = ""
+    library: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Undo(Event):
+    """Take the latest edit back."""
+
+
+@dataclass(frozen=True)
+class Redo(Event):
+    """Do what was taken back again."""
+
+
+@dataclass(frozen=True)
+class Restart(Event):
+    """Everybody back to the start."""
+
+
+def name_of(event: type[Event]) -> str:
+    """The name of a kind of event in files: SetGoal is set_goal."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()
+
+
+EVENTS: Mapping[str, type[Event]] = {name_of(kind): kind for kind in Event.__subclasses__()}
+"""All kinds of events, by name."""
+
+
+def event_to_dict(event: Event) -> dict[str, Any]:
+    """As `event_from` takes it."""
+    return {"do": name_of(type(event)), **asdict(event)}  # type: ignore[call-overload]
+
+
+def event_from(data: Any) -> Event:
+    """An event out of plain values, checked.
+
+    Raises:
+        StudioError: if it is none: what is wrong, and what to write instead.
+    """
+    if not isinstance(data, Mapping) or not isinstance(data.get("do"), str) or data["do"] not in EVENTS:
+        raise StudioError(f"no event: {_short(data)}; 'do' must be one of {', '.join(EVENTS)}")
+    name, kind = data["do"], EVENTS[data["do"]]
+    hints = get_type_hints(kind)
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    for key in data:
+        if key != "do" and key not in known:
+            raise StudioError(f"event '{name}' has no '{_short(key)}'; it takes {', '.join(known) or 'nothing'}")
+    values = {}
+    for key, field in known.items():
+        if key in data:
+            values[key] = _checked(name, key, data[key], hints[key])
+        elif field.default is MISSING:
+            raise StudioError(f"event '{name}' without '{key}'; write it")
+    return kind(**values)
+
+
+def _checked(name: str, key: str, value: Any, kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise StudioError(f"event '{name}': {key} {_short(value)} must be one of {', '.join(get_args(kind))}")
+        return value
+    if kind is bool:
+        if not isinstance(value, bool):
+            raise StudioError(f"event '{name}': {key} {_short(value)} must be true or false")
+        return value
+    if kind is str:
+        if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable():
+            raise StudioError(f"event '{name}': {key} {_short(value)} must be a word of at most {LONGEST} letters")
+        return value
+    low, high = _LIMITS[key]
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or not low <= value <= high or (kind is int and value != int(value)):
+        what = "whole number" if kind is int else "number"
+        raise StudioError(f"event '{name}': {key} {_short(value)} must be a {what} from {low:g} to {high:g}")
+    return int(value) if kind is int else float(value)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,61 @@
+"""What the engine shows at a moment: all that a page, a test or a record needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gaitway.arrays import FloatArray
+from gaitway.take.poses import Joints
+
+
+class Ahead(NamedTuple):
+    """Where a character means to go."""
+
+    points: FloatArray
+    """Along the way on the ground [m]; (K, 2)."""
+    labels: tuple[tuple[str, float, float], ...]
+    """Behaviours, and where they begin (x, y) [m]."""
+    goal: tuple[float, float] | None
+    """x, y [m]."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Numbers of the latest frames."""
+
+    characters: int = 0
+    arrived: int = 0
+    plans_a_second: float = 0.0
+    planning_ms: float = 0.0
+    """For one frame."""
+    evaluation_ms: float = 0.0
+    """For one frame."""
+    collisions: int = 0
+    """Moments of the last seconds at which two discs of characters met, or a root was in an obstacle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One moment."""
+
+    number: int
+    """Of the frame, from 0."""
+    mode: str
+    """"live" or "take"."""
+    playing: bool
+    time: float
+    """[s]."""
+    length: float
+    """Of the take [s]; 0 where there is none."""
+    names: tuple[str, ...]
+    """Of the characters, in the order of `joints`."""
+    joints: tuple[Joints, ...]
+    """One for each kind of body."""
+    movers: FloatArray
+    """x, y [m] and heading [rad] of the world's movers; (M, 3)."""
+    figures: Figures
+    edition: int
+    """Number of edits so far: where it changes the place has to be drawn anew."""
+    message: str = ""
+    """What to tell the person, if anything."""

@@ -1,0 +1,207 @@
+"""A scene that is lived: everybody goes to its goal, and back, for ever, around whatever is put in the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.behavior.kits import kits
+from gaitway.errors import StudioError
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.scene import Scene
+from gaitway.studio.frames import Ahead
+from gaitway.take.model import Take
+from gaitway.take.poses import Joints
+from gaitway.tree.live import LiveCrowd
+from gaitway.tree.live_forest import live_forest
+from gaitway.tree.live_options import LiveCounts
+from gaitway.tree.live_take import LiveRecord
+
+KINDS = ("jump", "duck")
+"""Special obstacles that live people get past."""
+_LEAD, _SIDE = 4.0, 1.1
+"""How far ahead of somebody who is driven its goal is [m], and how far to the side it turns [rad]."""
+_STOP = 1.0
+"""How far ahead somebody stops whose keys are let go [m]: nearer it would have to come back."""
+_RENEWED = 0.3
+"""How often it is set anew [s]."""
+
+
+class LivePlay:
+    """Live characters by name. This class is **mutable**.
+
+    Attributes:
+        crowd: the characters.
+        record: what they did, for a take.
+    """
+
+    def __init__(self, scene: Scene, say: Callable[[str], None] | None = None) -> None:
+        """Put everybody of the scene's main library where it starts.
+
+        Args:
+            scene: the place and who wants to be where.
+            say: called with what is being done.
+        """
+        say = say or (lambda text: None)
+        self.library = _main_library(scene)
+        say(f"preparing {self.library.cast}")
+        kit = kits(scene.world).of(_anybody(scene, self.library))
+        say("growing search trees")
+        kinds = [kind for kind in KINDS if kind in kit.table.kinds]
+        self.crowd = LiveCrowd(kit, live_forest(kit.table, kinds), seed=scene.seed)
+        self.record = LiveRecord(self.crowd)
+        self._numbers: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+        self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
+        self._driven: dict[str, tuple[float, float, float]] = {}
+        self.left_out = self.enter(scene)
+
+    @property
+    def time(self) -> float:
+        """Now [s]."""
+        return self.crowd.time
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all characters, by their numbers."""
+        return tuple(self._names[number] for number in self.crowd.characters.tolist())
+
+    @property
+    def counts(self) -> LiveCounts:
+        """What has happened so far."""
+        return self.crowd.counts
+
+    def enter(self, scene: Scene) -> tuple[str, ...]:
+        """Take the place and the characters of a scene: who is new comes in, who is not in it goes.
+
+        Returns:
+            Names of those for whom there is no room, or who are of another library.
+        """
+        if scene.world is not self.crowd.world:
+            self.crowd.set_world(scene.world)
+        wanted = {c.name: c for c in scene.characters if c.library.cast == self.library.cast}
+        self.remove([name for name in self._numbers if name not in wanted])
+        new = [c for name, c in wanted.items() if name not in self._numbers]
+        if new:
+            numbers = self.crowd.add([c.start for c in new], [c.goal for c in new])
+            for character, number in zip(new, numbers.tolist(), strict=True):
+                if number >= 0:
+                    self._numbers[character.name], self._names[number] = number, character.name
+                    self._ends[character.name] = (character.start[:2], character.goal)
+        return tuple(c.name for c in scene.characters if c.name not in self._numbers)
+
+    def remove(self, names: list[str]) -> None:
+        """Take characters out."""
+        if names:
+            self.crowd.remove([self.number(name) for name in names])
+        for name in names:
+            del self._names[self._numbers.pop(name)]
+            self._ends.pop(name)
+            self._driven.pop(name, None)
+
+    def number(self, name: str) -> int:
+        """Number of a character.
+
+        Raises:
+            StudioError: if there is none of that name.
+        """
+        if name not in self._numbers:
+            raise StudioError(f"nobody here is called '{name}'")
+        return self._numbers[name]
+
+    def set_goal(self, name: str, x: float, y: float) -> None:
+        """Send a character elsewhere; when it is there it stays."""
+        number = self.number(name)
+        self._inside(x, y)
+        self._driven.pop(name, None)
+        self._ends[name] = ((x, y), (x, y))
+        self.crowd.set_goals([number], [(x, y)])
+
+    def drive(self, name: str, forward: float, turn: float) -> None:
+        """Let somebody be driven by keys; see `events.Drive`."""
+        self.number(name)
+        self._driven[name] = (forward, turn, -math.inf)
+
+    def step(self, dt: float) -> None:
+        """Go on by some time [s]."""
+        self._steer()
+        self.crowd.step(dt)
+        self._turn_round()
+
+    def joints(self) -> tuple[Joints, ...]:
+        """World positions and rotations of all joints now."""
+        return (self.crowd.joints(),)
+
+    def ahead(self, name: str) -> Ahead:
+        """Where a character means to go."""
+        plan = self.crowd.plan(self.number(name))
+        places = [step.pose[:2] for step in plan.steps]
+        labels = tuple((step.behavior, *step.pose[:2]) for step in plan.steps)
+        x, y = self.crowd.goals([self.number(name)])[0].tolist()
+        return Ahead(np.array([*places, plan.end_pose[:2]]), labels, (x, y))
+
+    def behavior(self, name: str) -> str:
+        """What a character does."""
+        return self.crowd.behaviors([self.number(name)])[0]
+
+    def take(self, seconds: float | None = None) -> Take:
+        """What was played in the last seconds."""
+        return self.record.take(seconds)
+
+    def close(self) -> None:
+        """End what runs beside."""
+        self.crowd.close()
+
+    def _turn_round(self) -> None:
+        """Send those who have arrived back where they came from."""
+        there = [name for name in map(self._names.get, self.crowd.arrived.tolist()) if name is not None]
+        going = [name for name in there if name not in self._driven and self._ends[name][0] != self._ends[name][1]]
+        if going:
+            for name in going:
+                start, goal = self._ends[name]
+                self._ends[name] = (goal, start)
+            goals = [self._ends[name][1] for name in going]
+            self.crowd.set_goals([self._numbers[name] for name in going], goals)
+
+    def _steer(self) -> None:
+        """Put the goals of those who are driven ahead of them."""
+        for name, (forward, turn, when) in self._driven.items():
+            if self.time - when < _RENEWED or (when > -math.inf and forward == turn == 0.0):
+                continue
+            number = self._numbers[name]
+            x, y, heading = _root(self.crowd, number)
+            away = heading + _SIDE * turn + (math.pi if forward < 0.0 else 0.0)
+            lead = _LEAD * max(abs(forward), 0.6 * abs(turn)) or _STOP
+            goal = self._clipped(x + lead * math.cos(away), y + lead * math.sin(away))
+            self.crowd.set_goals([number], [goal])
+            self._driven[name] = (forward, turn, self.time)
+
+    def _inside(self, x: float, y: float) -> None:
+        if self._clipped(x, y) != (x, y):
+            raise StudioError(f"({x:g}, {y:g}) is out of bounds {self.crowd.world.bounds}")
+
+    def _clipped(self, x: float, y: float) -> tuple[float, float]:
+        x0, y0, x1, y1 = self.crowd.world.bounds
+        return min(max(x, x0), x1), min(max(y, y0), y1)
+
+
+def _main_library(scene: Scene) -> LibraryRef:
+    """The library of most characters, in its neutral manner."""
+    casts = [c.library.cast for c in scene.characters]
+    return LibraryRef(max(dict.fromkeys(casts), key=casts.count, default="person"))
+
+
+def _anybody(scene: Scene, library: LibraryRef) -> Character:
+    """A character that stands for all: of the library, at normal speed."""
+    return Character("anybody", (0.0, 0.0, 0.0), (0.0, 0.0), None, library, scene.plan)
+
+
+def _root(crowd: LiveCrowd, number: int) -> tuple[float, float, float]:
+    """Where somebody is and how it faces, as its plan has it."""
+    step = crowd.plan(number).steps[0]
+    roots: FloatArray = crowd.poses([number]).root_positions
+    x, y = roots[0, :2].tolist()
+    return x, y, step.pose[2]

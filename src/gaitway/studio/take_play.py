@@ -1,0 +1,80 @@
+"""A finished take that is played, back and forth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.errors import StudioError
+from gaitway.studio.frames import Ahead
+from gaitway.take.model import Take
+from gaitway.take.poses import Joints
+
+_SPACING = 0.2
+"""Time between points of a way that is drawn [s]."""
+
+
+class TakePlay:
+    """A moment of a take. This class is **mutable**.
+
+    Attributes:
+        take: what is played.
+        time: now [s].
+    """
+
+    def __init__(self, take: Take, time: float = 0.0) -> None:
+        self.take, self.time = take, 0.0
+        self.scrub(time)
+
+    @property
+    def length(self) -> float:
+        """When the last one ends [s]."""
+        return self.take.duration
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of those who are there now, in the order of `joints`."""
+        return tuple(self.take.names[number] for joints in self.joints() for number in joints.characters.tolist())
+
+    def scrub(self, time: float) -> None:
+        """Go to a moment [s]; beyond the end to the end."""
+        self.time = min(max(time, 0.0), self.length)
+
+    def step(self, dt: float) -> None:
+        """Go on by some time [s], and begin anew at the end."""
+        self.time = self.time + dt if self.time + dt <= self.length else 0.0
+
+    def joints(self) -> tuple[Joints, ...]:
+        """World positions and rotations of all joints now, one for each skeleton that there is."""
+        return self.take.joints(self.time)
+
+    def behavior(self, name: str) -> str:
+        """What a character does now."""
+        rows = self._rows(name)
+        begun = [row for row in rows if self.take.segments.start[row] <= self.time + 1e-9]
+        return self._behavior((begun or rows)[-1 if begun else 0])
+
+    def ahead(self, name: str) -> Ahead:
+        """Where a character goes from now on."""
+        who, table = self._number(name), self.take.segments
+        end = float(self.take.ends[who])
+        times = np.append(np.arange(self.time, end, _SPACING), end)
+        poses = self.take.planar(times, [who])[0]
+        points = poses[np.isfinite(poses[:, 0]), :2]
+        later = [row for row in self._rows(name) if table.start[row] > self.time]
+        places = self.take.planar(table.start[later], [who])[0] if later else np.empty((0, 3))
+        labels = tuple((self._behavior(row), *place[:2].tolist()) for row, place in zip(later, places, strict=True))
+        x, y = self.take.goals[who, :2].tolist()
+        return Ahead(points, labels, (x, y) if np.isfinite([x, y]).all() else None)
+
+    def _number(self, name: str) -> int:
+        if name not in self.take.names:
+            raise StudioError(f"nobody here is called '{name}'")
+        return self.take.names.index(name)
+
+    def _rows(self, name: str) -> range:
+        who = self._number(name)
+        return range(int(self.take.rows[who]), int(self.take.rows[who + 1]))
+
+    def _behavior(self, row: int) -> str:
+        number = int(self.take.segments.behavior[row])
+        return self.take.behaviors[number] if number >= 0 else self.take.clips[int(self.take.segments.clip[row])].name
