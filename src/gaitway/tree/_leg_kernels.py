@@ -11,10 +11,11 @@ from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import ActionArrays, shortage
 from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
-from gaitway.behavior._search_kernels import CLOSE, GOAL, START
+from gaitway.behavior._search_kernels import CLOSE, GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 from gaitway.tree._query_kernels import (
+    BLOCKED,
     CANDIDATES,
     COST_BITS,
     NONE,
@@ -22,10 +23,12 @@ from gaitway.tree._query_kernels import (
     PLACE_BITS,
     PLACE_MASK,
     PLACES,
+    STAMP,
     Small,
     TreeArrays,
     Work,
     is_blocked,
+    move_free,
     next_candidate,
     node_of,
     open_lists,
@@ -57,23 +60,36 @@ def sink(ranked: FloatArray, count: int, at: int) -> None:
 
 
 @kernel(borrows=True, inner=True)
-def rank(tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray) -> int:
+def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) -> bool:
+    """Lay the lists around the goal of a query at hand; what was blocked or free in the last one stays unless anew."""
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    stamp, blocked = work.state[STAMP], work.state[BLOCKED]
+    out = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, query[GOAL + 2])
+    if not anew:
+        work.state[STAMP], work.state[BLOCKED] = stamp, blocked
+    return out
+
+
+@kernel(borrows=True, inner=True)
+def rank(
+    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray, anew: bool
+) -> int:
     """Make a heap of the nodes near a sub-goal, by their cost and the estimate from there to what one aims at.
 
     Returns:
         How many they are.
     """
-    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
-    dx, dy, reach = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1], query[GOAL + 2]
+    c, s, reach = math.cos(query[START + 2]), math.sin(query[START + 2]), query[GOAL + 2]
     step, count = tree.frame[2] / PLACES, 0
-    if not open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, reach):
+    if not lists_around(tree, work, query, anew):
         return 0
     for at in range(work.state[OPEN]):
         for k in range(work.cursors[at, 0], work.cursors[at, 1]):
             entry = tree.entries[k]
             u = work.corners[at, 0] + step * ((entry >> PLACE_BITS) & PLACE_MASK)
             v = work.corners[at, 1] + step * (entry & PLACE_MASK)
-            if u * u + v * v > reach * reach or count == len(ranked):
+            if u * u + v * v > reach * reach or count == len(ranked) or is_blocked(work, node_of(entry)):
                 continue
             tag = tags[k]
             x, y = query[GOAL] + c * u - s * v, query[GOAL + 1] + s * u + c * v
@@ -89,10 +105,10 @@ def rank(tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: Heur
 def best_onward(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray,
-    shortfall: float, most: int,
+    shortfall: float, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """The first of the ranked nodes whose way is free, and its cost; -1 if there is none among so many tries."""
-    count, tries = rank(tree, tags, work, query, aim, ranked), 0
+    count, tries = rank(tree, tags, work, query, aim, ranked, anew), 0
     while count > 0 and tries < most:
         node = int(ranked[0, 1])
         count -= 1
@@ -124,7 +140,7 @@ def onward(
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
     held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_tags: Held[Small],
     held_work: Held[Work], held_query: Held[FloatArray], held_aim: Held[HeuristicArrays], held_ranked: Held[FloatArray],
-    state: int, under_way: bool, most: int,
+    state: int, under_way: bool, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """A leg past a sub-goal: the node near it that is best for what lies beyond, and whose way is free.
 
@@ -143,6 +159,7 @@ def onward(
         state: of the planner at the start.
         under_way: whether the leg is not the first.
         most: ways to look at.
+        anew: whether the last leg began elsewhere or at another time, so that nothing is known of moves.
 
     Returns:
         The node, -1 if there is none, and the cost of the way there.
@@ -154,20 +171,18 @@ def onward(
         return -1, -1.0
     return best_onward(
         library, fields, held_passing.value, held_traffic.value, busy, tree, held_tags.value, work, query,
-        held_aim.value, held_ranked.value, shortfall, most,
+        held_aim.value, held_ranked.value, shortfall, most, anew,
     )  # fmt: skip
 
 
 @kernel(borrows=True, inner=True)
 def best_arrival(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int, most: int,
+    tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """As `_query_kernels.cheapest`, but among so many ways at most."""
-    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
-    dx, dy, reach = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1], query[GOAL + 2]
-    best, least, bound, rough = -1, np.inf, NONE, reach + tree.frame[2] / PLACES
-    going = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, reach)
+    best, least, bound, rough = -1, np.inf, NONE, query[GOAL + 2] + tree.frame[2] / PLACES
+    going = lists_around(tree, work, query, anew)
     while going:
         entry = next_candidate(tree, work, rough, band, bound)
         going = entry >= 0 and work.state[CANDIDATES] < most
@@ -182,7 +197,7 @@ def best_arrival(
 def arrive(
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
     held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
-    held_query: Held[FloatArray], state: int, under_way: bool, band: int, most: int,
+    held_query: Held[FloatArray], state: int, under_way: bool, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """The last leg, to the goal and to rest: the node, -1 if there is none, and the cost; as `onward`."""
     library, fields, tree, work = held_library.value, held_fields.value, held_tree.value, held_work.value
@@ -191,5 +206,30 @@ def arrive(
     if shortfall == np.inf:
         return -1, -1.0
     return best_arrival(
-        library, fields, held_passing.value, held_traffic.value, busy, tree, work, query, shortfall, band, most
+        library, fields, held_passing.value, held_traffic.value, busy, tree, work, query, shortfall, band, most, anew
     )
+
+
+@kernel
+def stand(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], state: int, under_way: bool, a: int,
+    times: int,
+) -> FloatArray:  # fmt: skip
+    """An action so often in a row, as `_query_kernels.lay` writes it down; only where it begins if it is not free."""
+    library, fields, query = held_library.value, held_fields.value, held_query.value
+    shortfall = short_of(library, fields, query, state, under_way)
+    rows, actions = np.empty((times + 1, 5)), library.actions
+    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    for k in range(times + 1):
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
+        c, s = math.cos(heading), math.sin(heading)
+        if k == times:
+            break
+        if shortfall == np.inf or not move_free(
+            library, fields, held_passing.value, held_traffic.value, busy, query, shortfall, x, y, c, s, t, a
+        ):
+            return rows[:1]
+        u, v = actions[a, 0], actions[a, 1]
+        x, y, t, heading = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4], wrapped(heading + actions[a, 2])
+    return rows

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.arrays import BoolArray, FloatArray, read_only
 from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, TOO_NEAR
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.routes import RouteFields, RouteMap
@@ -26,10 +26,10 @@ BEFORE = 3.0
 """A sub-goal that is so near before a special obstacle, or before the goal, is annotated [m along the way]."""
 _AROUND = 0.5
 """What is so near to a special obstacle counts as on it [m]."""
-_STEPS = np.array(
+_STEPS = read_only(np.array(
     [(0, 1), (1, 2), (1, 1), (2, 1), (1, 0), (2, -1), (1, -1), (1, -2), (0, -1), (-1, -2), (-1, -1), (-2, -1),
      (-1, 0), (-2, 1), (-1, 1), (-1, 2)]
-)  # fmt: skip
+))  # fmt: skip
 """Row and column of each step of a route field."""
 
 
@@ -52,8 +52,6 @@ class CoarseWay:
     """x, y [m]; (N, 2)."""
     special: BoolArray
     """Whether each lies on a special obstacle; (N,)."""
-    whole: bool
-    """Whether it leads to the goal, and not only as far as it was followed."""
     remaining: float
     """About how long all of it is, to the goal [m]."""
 
@@ -84,8 +82,7 @@ class CoarseWay:
         while len(near := crossed[np.abs(crossed - reach) < _AROUND]):
             reach = float(near.max()) + _AROUND
         ahead = crossed[crossed >= reach].min(initial=math.inf) - reach
-        last = self.length - reach if self.whole else math.inf
-        annotated = ahead <= BEFORE or 0.0 < last <= BEFORE
+        annotated = ahead <= BEFORE or 0.0 < self.length - reach <= BEFORE
         return SubGoal(self.at(reach), self.at(min(reach + beyond, float(lengths[-1]))), bool(annotated))
 
 
@@ -142,37 +139,25 @@ class CoarsePlanner:
         assert isinstance(out, RegularMap)
         return out
 
-    def way(
-        self, start: tuple[float, float], goal: tuple[float, float], tolerance: float, horizon: float = math.inf
-    ) -> CoarseWay | None:
-        """The way to within a tolerance of a goal, as far as it is looked at; None if none is known.
+    def way(self, start: tuple[float, float], goal: tuple[float, float], tolerance: float) -> CoarseWay | None:
+        """The way to within a tolerance of a goal; None if none is known.
 
         Args:
             start: x, y [m].
             goal: x, y [m].
             tolerance: [m].
-            horizon: how far along it to look [m].
         """
         field = self._routes.field(goal, tolerance, start)
         spec = self.map.spec
         row, column = (int(n) for n in spec.cells(start))
         if not spec.contains((row, column)) or math.isinf(field.lengths[row, column]):
             return None
-        most = min(int(min(horizon / spec.cell, 1e9)) + 2, field.lengths.size)
-        cells = kernels.follow(field.ways, field.lengths, _shown(_STEPS), row, column, most)
-        whole = bool(field.lengths[cells[-1, 0], cells[-1, 1]] <= 0.0)
-        corner, side = np.array(spec.origin)[::-1], spec.cell
-        first, last = ((np.array([place[::-1]]) - corner) / side for place in (start, goal))
-        between = cells[1 : len(cells) - whole] + 0.5
-        places = np.concatenate([first, between, last] if whole else [first, between])
-        kept = kernels.pull(self.map.clear, read_only(places))
-        inside = np.clip(np.floor(places[kept]).astype(np.int64), 0, np.array(spec.shape) - 1)
+        x, y, side = *spec.origin, spec.cell
+        places = kernels.straight_way(
+            field.ways, field.lengths, self.map.clear, _STEPS, (start[1] - y) / side, (start[0] - x) / side,
+            (goal[1] - y) / side, (goal[0] - x) / side,
+        )  # fmt: skip
+        inside = np.clip(places.astype(np.int64), 0, np.array(spec.shape) - 1)
         special = self.map.crossings[inside[:, 0], inside[:, 1]]
         remaining = float(field.lengths[row, column]) + side
-        return CoarseWay(
-            read_only((corner + side * places[kept])[:, ::-1].copy()), read_only(special), whole, remaining
-        )
-
-
-def _shown(values: IntArray) -> IntArray:
-    return read_only(values.astype(np.int64))
+        return CoarseWay(np.column_stack([x + side * places[:, 1], y + side * places[:, 0]]), special, remaining)

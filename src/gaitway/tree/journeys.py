@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.arrays import FloatArray
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status
 from gaitway.behavior.search import Query, Traffic
 from gaitway.tree.coarse import CoarsePlanner, CoarseWay
 from gaitway.tree.legs import Leg, Legs
 
-NEARER = (1.0, 0.65, 0.4)
-"""Shares of the reach at which sub-goals are tried, one after another."""
+SUB_GOALS = ((1.0, 0.12), (0.65, 0.12), (0.4, 0.12))
+"""How far ahead sub-goals are tried, one after another, and how near to them a leg has to end, by the reach."""
 BEYOND = 0.7
 """How much farther along the way one aims at a sub-goal, by the reach."""
-ABOUT = 0.12
-"""How near to a sub-goal a leg has to end, by the reach."""
 LONGEST, MORE = 1.3, 5.0
 """How many times what the coarse way costs a plan may cost, and as much as so many metres [m]; what costs more has gone
 astray."""
-MOST_LEGS = 100
-"""Of one way."""
-MOST_RETREATS = 6
-"""How often some steps are given up, where no tree leads on from their end."""
+LEAST_TRIES, TRIES_PER_METRE = 20, 0.6
+"""How many legs are tried for a plan, and how many more for each metre to the goal."""
+MOST_WAITS = 12
+"""How often one stands still one after another."""
 SPARE_STEPS = 2
 """Steps at the end of a leg that are not kept."""
 ANNOTATED_STEPS = 2
@@ -36,37 +33,23 @@ ANNOTATED_STEPS = 2
 
 
 @dataclass(eq=False)
-class _Progress:
-    """How far somebody has come. **Mutable**."""
+class _Stage:
+    """A place on the way, and what was tried from there. **Mutable**."""
 
-    query: Query
-    """As it was asked."""
-    rows: FloatArray
-    """Steps that are done, as in `Leg.rows`, and where and when they end; (N + 1, 5)."""
-    retreats: int = 0
-    """How often it went back."""
-
-    @staticmethod
-    def at_start(query: Query) -> _Progress:
-        return _Progress(query, np.array([[*query.start, query.start_time, -1.0]]))
-
-    @property
-    def under_way(self) -> bool:
-        """Whether it has left its start."""
-        return len(self.rows) > 1
-
-    @property
-    def actions(self) -> IntArray:
-        """Of the steps that are done; (N,)."""
-        return self.rows[:-1, 4].astype(np.int64)
-
-    def here(self, names: Sequence[str]) -> Query:
-        """The query from where it is now; `names` are those of the actions' behaviours."""
-        if not self.under_way:
-            return self.query
-        x, y, heading, at = self.rows[-1, :4].tolist()
-        behavior = names[int(self.rows[-2, 4])]
-        return replace(self.query, start=(x, y, heading), start_time=at, start_behavior=behavior, crowded=0.0)
+    here: Query
+    """From there to the goal."""
+    steps: FloatArray
+    """That lead there from the stage before, as in `Leg.rows` without the end; (N, 5)."""
+    cost: float
+    """From the start."""
+    under_way: bool = False
+    """Whether the start has been left."""
+    waits: int = 0
+    """How often one has stood still right before."""
+    tried: int = 0
+    """How many of the ways to go on were tried."""
+    way: CoarseWay | None = None
+    """From there, if it was looked for."""
 
 
 class Journeys:
@@ -97,11 +80,11 @@ class Journeys:
         """A way that is free at the A* search's own sampling, to rest at the goal for ever; None if trees have none.
 
         Args:
-            query: from where to where; its weight and budgets are of no account. Nobody waits.
+            query: from where to where; its weight and budgets are of no account.
             traffic: who is where and when; None for nobody.
         """
         began, legs = time.perf_counter(), self.legs
-        legs.looked_at = legs.tested = 0
+        legs.forget()
         if not legs.begins(query.start_behavior):
             return None
         if not self.fields.parts.connected(query.start[:2], query.goal, query.tolerance):
@@ -114,52 +97,69 @@ class Journeys:
         return SearchResult(Status.FOUND, plan, legs.looked_at, legs.tested, seconds, plan.end_pose, away)
 
     def _chain(self, query: Query, traffic: Traffic | None) -> Plan | None:
-        """Legs one after another; where none leads on, some steps back and on from there."""
-        done, names, most = _Progress.at_start(query), self.legs.searcher.names, math.inf
-        for _ in range(MOST_LEGS):
-            here = done.here(names)
-            if math.dist(here.start[:2], here.goal) <= self.legs.reach + here.tolerance:
-                last = self.legs.arrive(self.fields, here, traffic, done.under_way)
+        """Legs one after another, by depth-first search: where none leads on, one stops or waits, or goes back."""
+        stages, most = [_Stage(query, np.empty((0, 5)), 0.0)], math.inf
+        left = LEAST_TRIES + TRIES_PER_METRE * math.dist(query.start[:2], query.goal)
+        while stages and left > 0:
+            left -= 1
+            stage = stages[-1]
+            if stage.way is None:
+                last = self._arrive(stage, traffic)
                 if last is not None:
-                    return self._plan(done, last)
-            way = self.coarse.way(here.start[:2], here.goal, here.tolerance, 2.0 * self.reach)
-            if way is not None and math.isinf(most):
-                most = LONGEST * way.remaining + MORE
-            straying = way is None or self._length(done) + way.remaining > most
-            if (way is None or straying or not self._go_on(done, way, traffic)) and not self._go_back(done):
-                return None
+                    return self._plan(stages, last)
+                here = stage.here
+                stage.way = self.coarse.way(here.start[:2], here.goal, here.tolerance)
+                if stage.way is None:
+                    return None
+                if not stage.under_way:
+                    most = LONGEST * stage.way.remaining + MORE
+                if stage.cost / self.legs.per_metre + stage.way.remaining > most:
+                    stage.tried = len(SUB_GOALS) + 1
+            following = self._following(stage, traffic)
+            if following is not None:
+                stages.append(following)
+            else:
+                stages.pop()
         return None
 
-    def _length(self, done: _Progress) -> float:
-        """What the steps that are done cost, in metres at the least cost of one [m]."""
-        return float(self.legs.searcher.costs[done.actions].sum()) / self.legs.per_metre
+    def _arrive(self, stage: _Stage, traffic: Traffic | None) -> Leg | None:
+        """The last leg, if the goal is within reach."""
+        here = stage.here
+        if math.dist(here.start[:2], here.goal) > self.legs.reach + here.tolerance:
+            return None
+        return self.legs.arrive(self.fields, here, traffic, stage.under_way)
 
-    def _go_on(self, done: _Progress, way: CoarseWay, traffic: Traffic | None) -> bool:
-        """Take a leg to a sub-goal, or to a nearer one; whether there is one."""
-        here = done.here(self.legs.searcher.names)
-        for share in NEARER:
-            reach = share * self.reach
-            if way.whole and reach >= way.length:
+    def _following(self, stage: _Stage, traffic: Traffic | None) -> _Stage | None:
+        """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
+        here, way = stage.here, stage.way
+        while way is not None and stage.tried < len(SUB_GOALS):
+            reach, about = (share * self.reach for share in SUB_GOALS[stage.tried])
+            stage.tried += 1
+            if reach >= way.length:
                 continue
             sub_goal = way.sub_goal(reach, BEYOND * self.reach)
-            query = replace(here, goal=sub_goal.place, tolerance=ABOUT * self.reach, goal_heading=None)
-            leg = self.legs.onward(self.fields, query, sub_goal.aim, traffic, done.under_way)
+            query = replace(here, goal=sub_goal.place, tolerance=about, goal_heading=None)
+            leg = self.legs.onward(self.fields, query, sub_goal.aim, traffic, stage.under_way)
             if leg is not None:
                 count = self._kept(leg, sub_goal.annotated)
-                done.rows = np.concatenate([done.rows[:-1], leg.rows[: count + 1]])
-                return True
-        return False
+                return self._stage(stage, leg.rows[: count + 1], 0)
+        if stage.tried == len(SUB_GOALS) and traffic is not None and stage.waits < MOST_WAITS:
+            stage.tried += 1
+            rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits // 4)
+            return None if rows is None else self._stage(stage, rows, stage.waits + 1)
+        return None
 
-    def _go_back(self, done: _Progress) -> bool:
-        """Give up some of the last steps, more each time; whether there are so many and it is worth while."""
-        done.retreats += 1
-        count = len(done.rows) - 1 - done.retreats
-        while count > 0 and not self._is_root(done.rows[count - 1]):
-            count -= 1
-        if count < 0 or done.retreats > MOST_RETREATS:
-            return False
-        done.rows = done.rows[: count + 1]
-        return True
+    def _stage(self, before: _Stage, rows: FloatArray, waits: int) -> _Stage:
+        """The stage at the end of some steps."""
+        searcher = self.legs.searcher
+        x, y, heading, at = rows[-1, :4].tolist()
+        actions = rows[:-1, 4].astype(np.int64)
+        left = before.under_way or (x, y) != before.here.start[:2]
+        here = replace(
+            before.here, start=(x, y, heading), start_time=at, start_behavior=searcher.names[int(actions[-1])],
+            crowded=0.0 if left else before.here.crowded,
+        )  # fmt: skip
+        return _Stage(here, rows[:-1], before.cost + float(searcher.costs[actions].sum()), left, waits)
 
     def _kept(self, leg: Leg, annotated: bool) -> int:
         """How many steps of a leg to keep (Lau 2009, 4.5), so that a tree begins where they end.
@@ -180,10 +180,10 @@ class Journeys:
         """Whether a tree begins in the state that a step ends in."""
         return int(self.legs.searcher.table.end_state[int(row[4])]) in self._roots
 
-    def _plan(self, done: _Progress, last: Leg) -> Plan:
+    def _plan(self, stages: list[_Stage], last: Leg) -> Plan:
         searcher = self.legs.searcher
-        rows = np.concatenate([done.rows[:-1], last.rows[:-1]])
+        rows = np.concatenate([*(stage.steps for stage in stages), last.rows[:-1]])
         x, y, heading, end = last.rows[-1, :4].tolist()
         pose: Pose = (x, y, heading)
-        cost = float(searcher.costs[done.actions].sum()) + last.cost
-        return Plan(LaidSteps(rows, searcher.names, searcher.table.clips), pose, end, cost)
+        steps = LaidSteps(rows, searcher.names, searcher.table.clips)
+        return Plan(steps, pose, end, stages[-1].cost + last.cost)

@@ -56,7 +56,7 @@ class Legs:
         forest: its trees.
         reach: how far from a root its trees reach at least [m].
         per_metre: least cost of a metre as the crow flies [1/m].
-        looked_at: ways that were looked at since it was set to 0.
+        looked_at: ways that were looked at since `forget`.
         tested: moves that were tested since then.
     """
 
@@ -76,13 +76,16 @@ class Legs:
         rest = {name for name, still in zip(searcher.table.states, searcher.table.rest.tolist(), strict=True) if still}
         moving = tuple(name for name in forest.roots if name not in rest) or forest.roots
         self._rooted = {root_state(searcher, tree): _rooted(searcher, tree, moving) for tree in forest.trees.values()}
+        self._last: tuple[float, float, float, float] | None = None
+        self.looked_at = self.tested = 0
         self.reach = min(_radius(tree.region.spec.bounds) for tree in forest.trees.values())
         self._work = Held(work_for([rooted.arriving.value for rooted in self._rooted.values()]))
         self._ranked = Held(np.empty((_RANKED, 2)))
         self._onward: Callable[..., tuple[int, float]] = direct(kernels.onward)
         self._arrive: Callable[..., tuple[int, float]] = direct(kernels.arrive)
+        self._stops = {state: _stops(searcher, state) for state in self._rooted}
+        self._stand: Callable[..., FloatArray] = direct(kernels.stand)
         self._lay: Callable[..., FloatArray] = direct(lay)
-        self.looked_at = self.tested = 0
 
     def begins(self, behavior: str | None) -> bool:
         """Whether a tree begins in the state that a behaviour ends in; None is at rest."""
@@ -103,7 +106,7 @@ class Legs:
         ask(searcher, query)
         node, cost = self._arrive(
             searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.arriving, self._work,
-            searcher.query, state, under_way, rooted.band, _TRIES,
+            searcher.query, state, under_way, rooted.band, _TRIES, self._anew(query),
         )  # fmt: skip
         return self._leg(rooted.arriving, node, cost)
 
@@ -126,9 +129,44 @@ class Legs:
         node, cost = self._onward(
             searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.onward, rooted.tags,
             self._work, searcher.query, Held(self._estimates(aim, query.tolerance)), self._ranked, state, under_way,
-            _TRIES,
+            _TRIES, self._anew(query),
         )  # fmt: skip
         return self._leg(rooted.onward, node, cost)
+
+    def pause(
+        self, fields: WorldFields, query: Query, traffic: Traffic, under_way: bool, times: int
+    ) -> FloatArray | None:
+        """Steps in which one stops, or stands still so often if one stands already, as `Leg.rows`; None if not free.
+
+        Args:
+            fields: the world.
+            query: from where.
+            traffic: who is where and when.
+            under_way: whether legs came before.
+            times: how often to stand still.
+        """
+        searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
+        busy, held_traffic = _held(traffic)
+        ask(searcher, query)
+        rest = int(searcher.arrays.states[state, 1])
+        for action in self._stops[state] if rest < 0 else (rest,):
+            rows = self._stand(
+                searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, searcher.query, state,
+                under_way, action, 1 if rest < 0 else times,
+            )  # fmt: skip
+            if len(rows) > 1:
+                return rows
+        return None
+
+    def forget(self) -> None:
+        """Begin another way: traffic may have changed, and nothing was looked at."""
+        self._last, self.looked_at, self.tested = None, 0, 0
+
+    def _anew(self, query: Query) -> bool:
+        """Whether a leg begins elsewhere, or at another time, than the last one; else what is blocked is known."""
+        place = (*query.start, query.start_time)
+        last, self._last = self._last, place
+        return place != last
 
     def _leg(self, tree: Held[TreeArrays], node: int, cost: float) -> Leg | None:
         candidates, tested = self._work.value.state[CANDIDATES:].tolist()
@@ -153,6 +191,15 @@ def _rooted(searcher: Searcher, tree: Tree, moving: Collection[str]) -> _Rooted:
     states = searcher.states.after[searcher.table.behavior[tree.moves.actions]]
     tags = (tree.headings[nodes].astype(np.int64) << kernels.TAG_BITS) | states[tree.actions[nodes]]
     return _Rooted(Held(arriving), Held(onward), Held(tags.astype(np.int32)), band_of(arriving, BAND))
+
+
+def _stops(searcher: Searcher, state: int) -> tuple[int, ...]:
+    """Ordinary actions that come to rest from a state of the planner, the shortest first."""
+    states, table = searcher.states, searcher.table
+    after = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]
+    rests = states.rest[states.after[table.behavior]] >= 0
+    found = np.flatnonzero(np.isin(table.behavior, after) & rests & (table.kind < 0))
+    return tuple(found[np.argsort(table.durations[found], kind="stable")].tolist())
 
 
 def _held(traffic: Traffic | None) -> tuple[bool, Held[TrafficArrays]]:
