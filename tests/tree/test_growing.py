@@ -16,7 +16,7 @@ from gaitway.library.cast.catalog import load_cast
 from gaitway.tree import _density_kernels as kernels
 from gaitway.tree._growing_kernels import HEADINGS
 from gaitway.tree._growth import cost_bound, move_arrays, new_growth
-from gaitway.tree.coverage import coverage, density
+from gaitway.tree.coverage import coverage, covered, density
 from gaitway.tree.growing import Budget, diverse_tree, exhaustive_size, exhaustive_tree, pruned_tree
 from gaitway.tree.model import NODE_BYTES, Tree
 from gaitway.tree.moves import Moves, choose_moves
@@ -317,3 +317,12 @@ def test_points_lie_close() -> None:
         part = arrays.points[arrays.point_starts[move] : arrays.point_starts[move + 1]]
         assert np.hypot(*np.diff(part, axis=0).T).max(initial=0.0) <= 0.5 * REGION.spec.cell + 1e-9
         assert np.allclose(part[-1], MOVES.table.moves[MOVES.actions[move], :2])
+
+
+@pytest.mark.parametrize("cell", [0.28, 0.5, 1.6240000000000003, 0.07])
+def test_what_is_covered_has_room_for_the_root(cell: float) -> None:
+    """Whatever rounding does to the place of the grid."""
+    whole = exhaustive_tree(MOVES, 3)
+    region = covered(whole, cell).region
+    assert region.holds((0.0, 0.0))
+    assert coverage(whole, region)[0].sum() > 0

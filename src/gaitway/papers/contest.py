@@ -43,8 +43,8 @@ class Runs:
     """The same with what comes before and after it for each query: mapping and reset [us]; (Q,)."""
     checks: FloatArray
     """Cells that were looked up; (Q,)."""
-    cuts: BoolArray
-    """Whether the way cuts into an obstacle by more than the diagonal of a cell; (Q,)."""
+    ways: tuple[IntArray, ...]
+    """Moves of each way; none where there is none."""
 
     @property
     def solved(self) -> BoolArray:
@@ -95,8 +95,7 @@ def contest(
     out = {}
     for k, name in enumerate(arena.names):
         costs, checks, ways = zip(*(answer[k] for answer in answers), strict=True)
-        cuts = [_cuts(who, query, way, cell) for query, way in zip(queries, ways, strict=True)]
-        out[name] = Runs(np.array(costs), search[:, k], whole[:, k], np.array(checks, np.float64), np.array(cuts))
+        out[name] = Runs(np.array(costs), search[:, k], whole[:, k], np.array(checks, np.float64), ways)
     return out
 
 
@@ -155,12 +154,14 @@ def way_points(who: Walker, way: IntArray, spacing: float = _FINE) -> FloatArray
     return np.concatenate(out)
 
 
-def _cuts(who: Walker, query: PaperQuery, way: IntArray, cell: float) -> bool:
-    if not len(way):
-        return False
-    footprints = [obstacle.shape.footprint() for obstacle in query.world.obstacles]
-    least = who.radius - cell * np.sqrt(2.0)
-    return bool(footprint_distance(footprints, way_points(who, way)).min() < least)
+def cutting(who: Walker, queries: list[PaperQuery], runs: Runs, cell: float) -> float:
+    """Share of the ways that cut into an obstacle by more than the diagonal of a cell, between what is checked [%]."""
+    least, cuts = who.radius - cell * np.sqrt(2.0), list[bool]()
+    for query, way in zip(queries, runs.ways, strict=True):
+        if len(way):
+            footprints = [obstacle.shape.footprint() for obstacle in query.world.obstacles]
+            cuts.append(bool(footprint_distance(footprints, way_points(who, way)).min() < least))
+    return 100.0 * float(np.mean(cuts)) if cuts else 0.0
 
 
 def _timed(task: Callable[..., object], *arguments: object) -> float:

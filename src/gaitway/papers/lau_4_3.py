@@ -40,7 +40,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
         Claim("finer grids take longer, by their mapping", _rises(small, "with_mapping_us")),
         Claim("finer grids answer more queries", _rises(small, "success")),
     )
-    sides = ", ".join(f"{100.0 * CELL * who.scale * CELLS / cells:.3g}" for cells in GRIDS)
+    sides = ", ".join(f"{100.0 * CELL * CELLS / cells:.3g}" for cells in GRIDS)
     notes = (
         who.words,
         f"here/thesis; {count} queries (thesis: 1774); {nodes:,} nodes (25 MB at the thesis's {NODE} bytes); cells of "

@@ -100,7 +100,7 @@ def _boxes(region: Region, clutter: Clutter, rng: np.random.Generator) -> list[B
         center = rng.uniform((x0 - margin, y0 - margin), (x1 + margin, y1 + margin))
         length, width = rng.uniform(*clutter.sides, 2)
         box = Box((center[0], center[1]), (length, width), _HEIGHT, float(rng.uniform(0.0, np.pi)))
-        if _overlaps(box, region):
+        if region.holds(box.center) or _overlaps(box, region):
             boxes.append(box)
     return boxes
 

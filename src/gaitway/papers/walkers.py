@@ -41,9 +41,10 @@ class Walker(NamedTuple):
         table = self.moves.table
         names = [table.behaviors[b] for b in table.behavior[self.moves.actions].tolist()]
         size = exhaustive_size(self.moves, self.levels)
+        scaled = "" if self.scale == 1.0 else f"; all lengths below are to be taken times {self.scale:g}"
         return (
             f"{self.name}: {len(names)} moves ({', '.join(names)}); {self.levels} levels of all of them are {size:,} "
-            f"nodes (thesis: 5 levels, about 2 MB or 40,000 nodes); lengths times {self.scale:g}"
+            f"nodes (thesis: 5 levels, about 2 MB or 40,000 nodes){scaled}"
         )
 
 

@@ -60,5 +60,6 @@ def square_of(moves: Moves, levels: int, cell: float | None = None) -> Region:
 
 
 def _square(reach: float, cell: float) -> tuple[FloatArray, tuple[float, float]]:
+    """Cells as far as a reach [m]; the origin is the middle of one, so that no rounding puts it beside its own cell."""
     half = math.ceil(reach / cell) + 1
-    return np.ones((2 * half, 2 * half)), (-half * cell, -half * cell)
+    return np.ones((2 * half + 1, 2 * half + 1)), (-(half + 0.5) * cell, -(half + 0.5) * cell)
