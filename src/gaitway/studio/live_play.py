@@ -19,11 +19,12 @@ from gaitway.tree.live import LiveCrowd
 from gaitway.tree.live_forest import live_forest
 from gaitway.tree.live_options import LiveCounts
 from gaitway.tree.live_take import LiveRecord
+from gaitway.world.world import World
 
 KINDS = ("jump", "duck")
 """Special obstacles that live people get past."""
-_LEAD, _SIDE = 4.0, 1.1
-"""How far ahead of somebody who is driven its goal is [m], and how far to the side it turns [rad]."""
+_LEAD, _SIDE = 5.0, 0.8
+"""How far ahead of somebody who is driven its goal is [m], and how far to the side [rad]; nearer ones need U-turns."""
 _STOP = 1.0
 """How far ahead somebody stops whose keys are let go [m]: nearer it would have to come back."""
 _RENEWED = 0.3
@@ -36,6 +37,8 @@ class LivePlay:
     Attributes:
         crowd: the characters.
         record: what they did, for a take.
+        library: what they are.
+        left_out: who could not come in at first.
     """
 
     def __init__(self, scene: Scene, say: Callable[[str], None] | None = None) -> None:
@@ -45,18 +48,13 @@ class LivePlay:
             scene: the place and who wants to be where.
             say: called with what is being done.
         """
-        say = say or (lambda text: None)
+        self._say = say or (lambda text: None)
         self.library = _main_library(scene)
-        say(f"preparing {self.library.cast}")
-        kit = kits(scene.world).of(_anybody(scene, self.library))
-        say("growing search trees")
-        kinds = [kind for kind in KINDS if kind in kit.table.kinds]
-        self.crowd = LiveCrowd(kit, live_forest(kit.table, kinds), seed=scene.seed)
-        self.record = LiveRecord(self.crowd)
         self._numbers: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
         self._driven: dict[str, tuple[float, float, float]] = {}
+        self._begin(scene, 0.0)
         self.left_out = self.enter(scene)
 
     @property
@@ -80,7 +78,9 @@ class LivePlay:
         Returns:
             Names of those for whom there is no room, or who are of another library.
         """
-        if scene.world is not self.crowd.world:
+        if not set(_kinds(scene.world)) <= set(self._kinds):
+            self._renew(scene)
+        elif scene.world is not self.crowd.world:
             self.crowd.set_world(scene.world)
         wanted = {c.name: c for c in scene.characters if c.library.cast == self.library.cast}
         self.remove([name for name in self._numbers if name not in wanted])
@@ -155,6 +155,29 @@ class LivePlay:
         """End what runs beside."""
         self.crowd.close()
 
+    def _begin(self, scene: Scene, time: float) -> None:
+        """An empty crowd in a place, whose trees know what has to be passed there."""
+        self._say(f"preparing {self.library.cast}")
+        kit = kits(scene.world).of(_anybody(scene, self.library))
+        self._say("growing search trees")
+        self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in kit.table.kinds)
+        self.crowd = LiveCrowd(kit, live_forest(kit.table, self._kinds), seed=scene.seed, start_time=time)
+        self.record = LiveRecord(self.crowd)
+
+    def _renew(self, scene: Scene) -> None:
+        """Begin anew where everybody is, with trees for what is new in the place; all of them stop for it."""
+        before, time = self.crowd, self.time
+        poses = {name: _root(before, number) for name, number in self._numbers.items()}
+        goals = {name: before.goals([number])[0] for name, number in self._numbers.items()}
+        before.close()
+        self._begin(scene, time)
+        names = list(poses)
+        if not names:
+            return
+        numbers = self.crowd.add([poses[name] for name in names], [goals[name] for name in names])
+        self._numbers = {name: int(number) for name, number in zip(names, numbers, strict=True) if number >= 0}
+        self._names = {number: name for name, number in self._numbers.items()}
+
     def _turn_round(self) -> None:
         """Send those who have arrived back where they came from."""
         there = [name for name in map(self._names.get, self.crowd.arrived.tolist()) if name is not None]
@@ -174,7 +197,7 @@ class LivePlay:
             number = self._numbers[name]
             x, y, heading = _root(self.crowd, number)
             away = heading + _SIDE * turn + (math.pi if forward < 0.0 else 0.0)
-            lead = _LEAD * max(abs(forward), 0.6 * abs(turn)) or _STOP
+            lead = _LEAD if forward or turn else _STOP
             goal = self._clipped(x + lead * math.cos(away), y + lead * math.sin(away))
             self.crowd.set_goals([number], [goal])
             self._driven[name] = (forward, turn, self.time)
@@ -186,6 +209,12 @@ class LivePlay:
     def _clipped(self, x: float, y: float) -> tuple[float, float]:
         x0, y0, x1, y1 = self.crowd.world.bounds
         return min(max(x, x0), x1), min(max(y, y0), y1)
+
+
+def _kinds(world: World) -> tuple[str, ...]:
+    """Special obstacles of a world that live people get past."""
+    there = {obstacle.kind for obstacle in world.obstacles}
+    return tuple(kind for kind in KINDS if kind in there)
 
 
 def _main_library(scene: Scene) -> LibraryRef:
