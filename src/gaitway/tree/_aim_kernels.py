@@ -14,9 +14,6 @@ from gaitway.arrays import FloatArray, IntArray
 Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]
 
-SLACK = 1.5
-"""Ways that cost so much more than the best one are not worth a test [m]."""
-
 
 class EndArrays(NamedTuple):
     """Where E nodes of a tree end, by cell; all arrays are read-only."""
@@ -32,12 +29,12 @@ class EndArrays(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """Nodes that wait, the best first: a heap of at most H."""
+    """Ends of ways that wait, the best first: a heap of at most H."""
 
     values: FloatArray
     """(H,)."""
-    nodes: Small
-    """(H,)."""
+    waiting: Small
+    """Rows of the ends; (H,)."""
     size: IntArray
     """How many wait; (1,)."""
 
@@ -61,9 +58,10 @@ def turning(links: npt.NDArray[np.uint32], turns: FloatArray, out: FloatArray, b
 
 @kernel(borrows=True, inner=True)
 def gather(
-    ends: EndArrays, heap: Heap, x: float, y: float, reach: float, far_x: float, far_y: float, per_metre: float
-) -> None:
-    """Let the nodes wait that end within a distance of (x, y): by price, and the way from there to a point far ahead.
+    ends: EndArrays, heap: Heap, x: float, y: float, reach: float, far_x: float, far_y: float, per_metre: float,
+    slack: float,
+) -> None:  # fmt: skip
+    """Let the ways wait that end within a distance of (x, y): by price, and the way from there to a point far ahead.
 
     Args:
         ends: see there.
@@ -74,8 +72,9 @@ def gather(
         far_x: the point ahead [m].
         far_y: [m].
         per_metre: price of a metre.
+        slack: ways that cost so much more than the best one are left out.
     """
-    starts, points, frame, values, waiting = ends.starts, ends.ends, ends.frame, heap.values, heap.nodes
+    starts, points, frame, values, waiting = ends.starts, ends.ends, ends.frame, heap.values, heap.waiting
     side, columns, rows = frame[2], int(frame[3]), int(frame[4])
     left, low, wide = (x - frame[0]) / side, (y - frame[1]) / side, reach / side
     count, least = 0, np.inf
@@ -86,13 +85,14 @@ def gather(
                 px, py = points[k, 0], points[k, 1]
                 dx, dy = px - x, py - y
                 if dx * dx + dy * dy <= reach * reach and count < len(values):
-                    values[count] = points[k, 2] + per_metre * math.hypot(far_x - px, far_y - py)
-                    waiting[count] = ends.nodes[k]
+                    ax, ay = far_x - px, far_y - py
+                    values[count] = points[k, 2] + per_metre * math.sqrt(ax * ax + ay * ay)
+                    waiting[count] = k
                     least = min(least, values[count])
                     count += 1
     kept = 0
     for k in range(count):
-        if values[k] <= least + SLACK:
+        if values[k] <= least + slack:
             values[kept], waiting[kept] = values[k], waiting[k]
             kept += 1
     heap.size[0] = kept
@@ -102,8 +102,8 @@ def gather(
 
 @kernel(borrows=True, inner=True)
 def pop(heap: Heap) -> int:
-    """The best node that waits, taken out; -1 if none does."""
-    values, waiting, count = heap.values, heap.nodes, heap.size[0]
+    """The row of the best end that waits, which is taken out; -1 if none does."""
+    values, waiting, count = heap.values, heap.waiting, heap.size[0]
     if count == 0:
         return -1
     best = int(waiting[0])

@@ -30,8 +30,9 @@ X, Y, COSINE, SINE, HEADING, TIME = range(6)
 # columns of `CrowdArrays.links`
 NEXT, BEFORE, CHAIN = range(3)
 # entries of `CrowdArrays.extent`
-WIDEST = 0
-"""Largest radius of an entry [m]."""
+WIDEST, APART, OFF = range(3)
+"""Largest radius of an entry; how far from one another roots come to rest: so far that both can turn; and how far the
+middle of a disc at rest is from the root [m]."""
 
 
 class BodyArrays(NamedTuple):
@@ -83,9 +84,9 @@ class CrowdArrays(NamedTuple):
     links: Small
     """Next and earlier entry of its chain, or -1, and the chain, -1 for one that is in none; (E, 3)."""
     heads: Small
-    """First entry of each chain, or -1; (H,), a power of two."""
+    """First entry of each chain, or -1, of those who move and of those who rest by turns; (H,), a power of two."""
     extent: FloatArray
-    """See `WIDEST`; (1,)."""
+    """See `WIDEST` and the others; (3,)."""
     counts: IntArray
     """See `_live_kernels`; (C, 8)."""
     numbers: FloatArray
@@ -95,10 +96,10 @@ class CrowdArrays(NamedTuple):
 
 
 @kernel(borrows=True, inner=True)
-def chain_of(heads: Small, column: int, row: int) -> int:
-    """Chain of a cell."""
+def chain_of(heads: Small, column: int, row: int, resting: int) -> int:
+    """Chain of a cell, of those who move (0) or rest (1)."""
     mixed = (column * 73856093) ^ (row * 19349663)
-    return (mixed ^ (mixed >> 15)) & (len(heads) - 1)
+    return (((mixed ^ (mixed >> 15)) << 1) | resting) & (len(heads) - 1)
 
 
 @kernel(borrows=True, inner=True)
@@ -120,7 +121,7 @@ def link(body: BodyArrays, crowd: CrowdArrays, me: int, k: int) -> None:
     end = np.inf if resting else begin + body.durations[a]
     reach[entry, 0], reach[entry, 1], reach[entry, 2] = x, y, around[a, 2]
     reach[entry, 3], reach[entry, 4] = begin, end
-    chain = chain_of(heads, cell_of(x), cell_of(y))
+    chain = chain_of(heads, cell_of(x), cell_of(y), 1 if resting else 0)
     first = heads[chain]
     links[entry, NEXT], links[entry, BEFORE], links[entry, CHAIN] = first, -1, chain
     if first >= 0:
@@ -164,12 +165,13 @@ def move_hit(
     wide = r + crowd.extent[WIDEST]
     for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
         for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
-            entry = int(heads[chain_of(heads, column, row)])
-            while entry >= 0:
-                other = entry // rows != me and near(reach, entry, px, py, r, t, end)
-                if other and entry_meets(body, crowd, entry, x, y, c, s, t, a):
-                    return entry
-                entry = int(links[entry, NEXT])
+            for resting in range(2):
+                entry = int(heads[chain_of(heads, column, row, resting)])
+                while entry >= 0:
+                    other = entry // rows != me and near(reach, entry, px, py, r, t, end)
+                    if other and entry_meets(body, crowd, entry, x, y, c, s, t, a):
+                        return entry
+                    entry = int(links[entry, NEXT])
     return -1
 
 
@@ -177,20 +179,45 @@ def move_hit(
 def rest_hit(
     body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> int:
-    """The entry of somebody else that comes by, or stands, where one rests by an action from a time on, or -1."""
+    """The entry of somebody else that comes by, or stands, where one rests by an action from a time on, or -1.
+
+    Whoever goes somewhere to rest (not -1, who is put there) keeps `APART` from others who rest; if it does not, the
+    answer is any number.
+    """
     around, reach, links, heads, rows = body.still_around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py = x + c * u - s * v, y + s * u + c * v
     wide = r + crowd.extent[WIDEST]
+    if me >= 0 and rest_taken(crowd, me, x, y, 0.0):
+        return me
     for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
         for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
-            entry = int(heads[chain_of(heads, column, row)])
-            while entry >= 0:
-                other = entry // rows != me and near(reach, entry, px, py, r, t, np.inf)
-                if other and entry_meets_still(body, crowd, entry, x, y, c, s, t, a):
-                    return entry
-                entry = int(links[entry, NEXT])
+            for resting in range(2):
+                entry = int(heads[chain_of(heads, column, row, resting)])
+                while entry >= 0:
+                    other = entry // rows != me and near(reach, entry, px, py, r, t, np.inf)
+                    if other and entry_meets_still(body, crowd, entry, x, y, c, s, t, a):
+                        return entry
+                    entry = int(links[entry, NEXT])
     return -1
+
+
+@kernel(borrows=True, inner=True)
+def rest_taken(crowd: CrowdArrays, me: int, x: float, y: float, less: float) -> bool:
+    """Whether somebody else rests, now or later, so near to a place that not both could turn; by `less` nearer [m]."""
+    links, heads, steps, end = crowd.links, crowd.heads, crowd.steps, crowd.steps.shape[1] - 1
+    room = max(crowd.extent[APART] - less, 0.0)
+    wide = room + crowd.extent[OFF]
+    for column in range(cell_of(x - wide), cell_of(x + wide) + 1):
+        for row in range(cell_of(y - wide), cell_of(y + wide) + 1):
+            entry = int(heads[chain_of(heads, column, row, 1)])
+            while entry >= 0:
+                who = entry // (end + 1)
+                dx, dy = steps[who, end, X] - x, steps[who, end, Y] - y
+                if who != me and dx * dx + dy * dy < room * room:
+                    return True
+                entry = int(links[entry, NEXT])
+    return False
 
 
 @kernel(borrows=True, inner=True)

@@ -26,6 +26,7 @@ from gaitway.tree._crowd_kernels import (
     link,
     move_hit,
     rest_hit,
+    rest_taken,
     unlink,
 )
 from gaitway.tree._playing_kernels import (
@@ -71,6 +72,12 @@ _NEARER = 0.3
 """How much nearer to a goal that is taken somebody must get to go there at all [m]."""
 _PATIENCE, _NEAR_BY = 5, 1.5
 """After so many failures one who stands no farther than this from a goal [m] has arrived."""
+_PATIENT = 0.5
+"""How much longer to wait after each failure, as a share of the first wait, up to `_PATIENCE` of them."""
+_ROUNDED = 0.01
+"""By how much the end of a way may be off that is read from a tree [m]."""
+_SLACK = 1.5
+"""Ways that cost so much more than the best one are not worth a test at first, and after each failure so much more."""
 _BEYOND = 4.0
 """A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
 
@@ -115,24 +122,29 @@ def walk(
 def way_to(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
-    work: Work, query: FloatArray, shortfall: float, options: FloatArray, beyond: float,
+    work: Work, query: FloatArray, shortfall: float, options: FloatArray, beyond: float, slack: float,
 ) -> int:  # fmt: skip
     """The most promising node near the goal of a query whose way is free, or -1.
 
     One way is better than another if it costs less together with the rest of the way, to a point `beyond` the goal [m].
+    Those that cost more than the best one by more than the slack are left out.
     """
     c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
     dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
     x, y = c * dx + s * dy, c * dy - s * dx
     share = 1.0 + beyond / max(math.hypot(x, y), 1e-6)
-    gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, options[PER_METRE])
+    gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, options[PER_METRE], slack)
     state[BLOCKED], state[TESTED] = 0, 0
     state[STAMP] += 1
     while state[TESTED] < options[MOST]:
-        node = pop(heap)
-        if node < 0:
+        end = pop(heap)
+        if end < 0:
             return -1
-        if is_blocked(work, node):
+        node, u, v = int(ends.nodes[end]), ends.ends[end, 0], ends.ends[end, 1]
+        # a place that is taken is found out sooner than a way that is blocked
+        if is_blocked(work, node) or rest_taken(
+            crowd, me, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
+        ):
             continue
         if walk(library, fields, passing, traffic, busy, body, crowd, me, tree, work, query, shortfall, node):
             return node
@@ -236,7 +248,7 @@ def plan(
         live.tally[TRIES] += 1
         node = way_to(
             library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall,
-            options, 0.0 if final else _BEYOND,
+            options, 0.0 if final else _BEYOND, _SLACK * (1.0 + min(fails, _PATIENCE)),
         )  # fmt: skip
         live.tally[TESTS] += work.state[TESTED]
         if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final and turn == 0):
@@ -307,7 +319,7 @@ def plan_turns(
             tally[PLANS] += 1
         else:
             counts[me, FAILS] += 1
-            numbers[me, READY] = now + live.options[RETRY]
+            numbers[me, READY] = now + live.options[RETRY] * (1.0 + _PATIENT * min(counts[me, FAILS], _PATIENCE))
             tally[FAILURES] += 1
             settle_down(crowd, live, me)
     tally[CURSOR + number] = me

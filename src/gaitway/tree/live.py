@@ -76,7 +76,9 @@ class LiveCrowd:
         self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(kit)[0])
         self._planner = LivePlanner(kit, forest, self.options, self.time)
         self._frames, body = LiveFrames(kit), body_arrays(kit, self.options.radius)
-        self._body, self._crowd = Held(body), no_crowd(body, self._planner.used)
+        used, table = self._planner.used, kit.table
+        still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
+        self._body, self._crowd = Held(body), no_crowd(body, used, still)
         self._live = _live_arrays(kit, self.options, self._frames)
         self._shortest = float(kit.table.durations[self._planner.used].min())
         self._reserve(_FIRST_PLACES)

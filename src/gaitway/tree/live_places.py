@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import IntArray
+from gaitway.arrays import FloatArray, IntArray
 from gaitway.tree._crowd_kernels import BodyArrays, CrowdArrays
 
 STEPS = 24
@@ -15,9 +15,18 @@ STEPS = 24
 _LEAST_CHAINS = 1024
 
 
-def no_crowd(body: BodyArrays, used: IntArray) -> CrowdArrays:
-    """Nobody, and no room for anybody, of those who do some actions."""
-    extent = np.array([max(body.around[used, 2].max(), body.still_around[used, 2].max())])
+def no_crowd(body: BodyArrays, used: IntArray, on_the_spot: IntArray) -> CrowdArrays:
+    """Nobody, and no room for anybody.
+
+    Args:
+        body: what bodies take up.
+        used: actions that occur.
+        on_the_spot: those of them that begin and end at rest, such as turns.
+    """
+    widest = max(body.around[used, 2].max(), body.still_around[used, 2].max())
+    turns, rests = _farthest(body.around[on_the_spot]), _farthest(body.still_around[body.rests[on_the_spot]])
+    off = np.hypot(*body.still_around[body.rests[used], :2].T).max()
+    extent = np.array([widest, turns + rests if len(on_the_spot) else 0.0, off])
     return CrowdArrays(
         steps=np.zeros((0, STEPS + 1, 6)), actions=np.zeros((0, STEPS + 1), np.int32), reach=np.zeros((0, 5)),
         links=np.zeros((0, 3), np.int32), heads=np.zeros(1, np.int32), extent=extent,
@@ -28,7 +37,7 @@ def no_crowd(body: BodyArrays, used: IntArray) -> CrowdArrays:
 def roomier(crowd: CrowdArrays, places: int) -> CrowdArrays:
     """The same characters with room for more, and all chains empty (see `_live_kernels.relink`)."""
     rows, chains = crowd.steps.shape[1], _LEAST_CHAINS
-    while chains < 4 * places:
+    while chains < 8 * places:
         chains *= 2
     return CrowdArrays(
         steps=longer(crowd.steps, places), actions=longer(crowd.actions, places),
@@ -36,6 +45,11 @@ def roomier(crowd: CrowdArrays, places: int) -> CrowdArrays:
         heads=np.full(chains, -1, np.int32), extent=crowd.extent, counts=longer(crowd.counts, places),
         numbers=longer(crowd.numbers, places), until=longer(crowd.until, places, np.inf),
     )  # fmt: skip
+
+
+def _farthest(discs: FloatArray) -> float:
+    """How far discs (N, 3) reach from where their actions begin [m]."""
+    return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max(initial=0.0))
 
 
 def longer(array: npt.NDArray[Any], count: int, fill: float = 0) -> npt.NDArray[Any]:

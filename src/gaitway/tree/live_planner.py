@@ -97,7 +97,11 @@ class LivePlanner:
         if isinstance(world, World):
             passing = [reach for reach in kit.searcher.reaches if reach.edge is None]
             world = WorldFields.of(world, passing, max_slope=steepest_for(kit.library), who=kit.library.name)
-        self.fields, self._passing, self.routes = world, kit.searcher.passing(world), RouteBook(world, self._options.route_bytes)
+        self.fields, self._passing, self.routes = (
+            world,
+            kit.searcher.passing(world),
+            RouteBook(world, self._options.route_bytes),
+        )
         self._movers = Traffic(world.kinds, terrain=world.world.terrain, horizon=time + 2.0 * _HORIZON)
         for mover in world.world.movers:
             self._movers.add_mover(mover)
