@@ -10,7 +10,7 @@ from gaitway.errors import GaitwayError
 __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 
-BENCHES = ("behavior", "live", "motion", "render", "take", "tree", "world")
+BENCHES = ("behavior", "live", "motion", "render", "soak", "take", "tree", "world")
 """Every benchmark: a module of this package each, loaded when it is run."""
 
 

@@ -72,6 +72,11 @@ class Engine:
         return None if self._take is None else self._take.take
 
     @property
+    def collisions(self) -> int:
+        """Collisions of the last seconds."""
+        return self._watch.collisions
+
+    @property
     def _play(self) -> LivePlay | TakePlay:
         return self._live if self._mode == "live" or self._take is None else self._take
 

@@ -1,0 +1,90 @@
+"""An hour in the studio: 200 people, edits now and then; does it slow down, does it grow?"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+
+from gaitway.arrays import FloatArray
+from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
+from gaitway.scene.scene import Scene, scene_from_dict
+from gaitway.studio import events
+from gaitway.studio.engine import FPS
+from gaitway.studio.session import Session
+
+PEOPLE, MINUTES = 200, 60.0
+TARGET = 0.8
+"""The end may take, and hold, a quarter more than the first tenth."""
+_EDIT_EVERY = 20.0
+"""Seconds between edits."""
+
+
+def run(people: int = PEOPLE, minutes: float = MINUTES) -> BenchTable:
+    """Let a session run, and compare its last tenth with its second."""
+    ticks, megabytes, collisions = soak(people, minutes)
+    tenth = max(len(ticks) // 10, 1)
+    early, late = ticks[tenth : 2 * tenth], ticks[-tenth:]
+    held = [float(part.mean()) for part in (megabytes[tenth : 2 * tenth], megabytes[-tenth:])]
+    name = f"{people} people for {minutes:g} minutes, {collisions} collisions"
+    rows = (
+        BenchRow(f"{name}: a tick, in the last tenth", "the second tenth", _timing(late), _timing(early), TARGET),
+        BenchRow(f"{name}: memory [MB], in the last tenth", "the second tenth", Timing(held[1], held[1], megabytes[-1]),
+                 Timing(held[0], held[0], held[0]), TARGET),
+    )  # fmt: skip
+    return BenchTable(f"soak: a session of the studio without a page, {FPS:g} ticks a second", rows, machine())
+
+
+def soak(people: int, minutes: float, seed: int = 0) -> tuple[FloatArray, FloatArray, int]:
+    """Milliseconds of each tick, memory at each [MB], and collisions that were seen."""
+    session, rng = Session(place(people)), np.random.default_rng(seed)
+    side = session.engine.scene.world.bounds[2]
+    count, every = round(60.0 * minutes * FPS), round(_EDIT_EVERY * FPS)
+    times, megabytes, collisions = np.empty(count), np.empty(count), 0
+    for tick in range(count):
+        if tick % every == every - 1:
+            x, y = _empty_place(session, rng.uniform(0.3 * side, 0.7 * side, (50, 2)))
+            session.post(events.MoveItem("obstacles/0", x, y, 0.0))
+        began = time.perf_counter()
+        session.tick()
+        times[tick] = 1e3 * (time.perf_counter() - began)
+        megabytes[tick] = _memory()
+        collisions = max(collisions, session.engine.collisions)
+    session.close()
+    return times, megabytes, collisions
+
+
+def _empty_place(session: Session, places: FloatArray) -> tuple[float, float]:
+    """Of some places (N, 2) the one farthest from everybody: what is put on somebody hits it, whatever it does."""
+    roots = np.concatenate([joints.positions[:, 0, :2] for joints in session.engine.frame().joints])
+    away = np.hypot(*np.moveaxis(places[:, None] - roots, -1, 0)).min(axis=1)
+    x, y = places[int(np.argmax(away))].tolist()
+    return x, y
+
+
+def place(people: int) -> Scene:
+    """A square that as many people cross from side to side, with a box that is moved about."""
+    side = math.ceil(math.sqrt(12.0 * people)) + 8
+    groups = [
+        {"count": people // 2, "name": "east", "start_area": [1, 1, 0.3 * side, side - 1],
+         "goal_area": [0.7 * side, 1, side - 1, side - 1]},
+        {"count": people - people // 2, "name": "west", "start_area": [0.7 * side, 1, side - 1, side - 1],
+         "goal_area": [1, 1, 0.3 * side, side - 1]},
+    ]  # fmt: skip
+    middle = 0.5 * side
+    box = {"box": {"center": [middle, middle], "size": [1.5, 1.5], "height": 2}}
+    return scene_from_dict({"gaitway": 1, "bounds": [0, 0, side, side], "obstacles": [box], "characters": groups})
+
+
+def _memory() -> float:
+    """Memory of this process [MB]; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096e-6
+    except OSError:
+        return 0.0
+
+
+def _timing(times: FloatArray) -> Timing:
+    return Timing(float(np.median(times)), float(times.min()), float(times.max()))
