@@ -47,7 +47,7 @@ QUANTITIES = {
     "seconds": "seconds to grow a tree, here/thesis",
     "density": "density (formula 4.1), here/thesis; k are thousands",
 }
-COSTS = f"cost at {AT} KB, % of the exhaustive tree's"
+COSTS = f"cost at {AT} KB, % of the least, here/thesis"
 """Titles of the parts of the table."""
 
 

@@ -181,7 +181,7 @@ def _c_data(
             })  # fmt: skip
         for name, planner in bodies.items():
             found = bool(planner.solved[number])
-            out.append(_row(f"the same C of {2 * half:g} x {depth:g} m, whole bodies", name) | {
+            out.append(_row(f"C of {2 * half:g} x {depth:g} m, whole bodies", name) | {
                 "time": float(planner.times[number]),
                 "success": 100.0 * found, "cost": float(planner.costs[number]) if found else None,
             })  # fmt: skip
@@ -259,7 +259,7 @@ def _planners_in_words(planners: Planners, bodies: Mapping[str, PlannerRuns]) ->
     tree, short, field = planners.answered.tolist()
     hits = sum(int(one.hits.sum()) for one in bodies.values())
     return (
-        f"whole bodies: {len(bodies[PLAIN].costs)} of the queries, to rest within 1 m of the goal; a tree of "
+        f"whole bodies: {len(bodies[PLAIN].costs)} of the queries, to rest within 1 m of the goal, whole calls; a tree of "
         f"{len(planners.tree):,} nodes of {len(planners.tree.moves)} moves ({planners.trees.nbytes / 1e6:.1f} MB with "
         f"lists, grown in {planners.tree_seconds:.1f} s), nothing mapped; the tree answers {tree}, a short A* {short}, "
         f"A* with a field of the ways around obstacles {field}; plans that touch anything, by exact distances: {hits}"
