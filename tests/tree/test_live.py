@@ -208,3 +208,15 @@ def test_bad_input() -> None:
     trees = forest().trees
     with pytest.raises(TreeError, match="no tree for those who stand"):
         LiveCrowd(kit_in(OPEN), Forest({"walk": trees["walk"]}))
+
+
+def test_those_in_the_way_of_something_new_plan_at_once() -> None:
+    crowd = crowd_in(budget=1)
+    starts = np.array([[-8.0, y, 0.0] for y in (-6.0, -3.0, 0.0, 3.0, 6.0)])
+    crowd.add(starts, starts[:, :2] + (16.0, 0.0))
+    play(crowd, 4.0)
+    before = [crowd.plan(who).end_pose for who in crowd.characters.tolist()]
+    crowd.set_world(World(OPEN.bounds, (Obstacle(Box((-1.0, 0.0), (0.5, 9.0), 2.0)),)))
+    crowd.step(FRAME)
+    after = [crowd.plan(who).end_pose for who in crowd.characters.tolist()]
+    assert sum(a != b for a, b in zip(before, after, strict=True)) >= 3

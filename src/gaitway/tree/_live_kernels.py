@@ -10,7 +10,7 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import ActionArrays, shortage, static_hit, stays_free
 from gaitway.behavior._held import Held
-from gaitway.behavior._search_kernels import CLOSE, GOAL, START, wrapped
+from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 from gaitway.tree._aim_kernels import EndArrays, Heap, gather, pop
@@ -78,6 +78,8 @@ _ROUNDED = 0.01
 """By how much the end of a way may be off that is read from a tree [m]."""
 _SLACK = 1.5
 """Ways that cost so much more than the best one are not worth a test at first, and after each failure so much more."""
+AT_ONCE = -1e9
+"""Time when those are ready who must plan before all others [s]."""
 _BEYOND = 4.0
 """A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
 
@@ -156,14 +158,9 @@ def lay(
     library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work,
     query: FloatArray, node: int, first: int,
 ) -> int:  # fmt: skip
-    """Write the way to a node into a character's rows from a first one on, and where it ends; how many steps it has.
-
-    Nothing is written if there is no room for them.
-    """
+    """Write the way to a node into a character's rows from a first one on, and where it ends; how many steps it has."""
     steps, actions, path, end = crowd.steps, crowd.actions, work.path, crowd.steps.shape[1] - 1
     count = climb(tree.links, path, node)
-    if first + count > end:
-        return 0
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
     a = np.int64(0)
     for k in range(count + 1):
@@ -228,8 +225,6 @@ def plan(
     resting, shortfall = body.rests[last], -np.inf  # on the way one must keep clear from the first move on
     if resting >= 0:
         shortfall = shortage(library, fields, x, y, heading, resting)
-        if shortfall > query[CLOSE]:
-            return False
     others, fails = len(live.turns) - 1, counts[me, FAILS]
     for attempt in range(4):
         turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % others
@@ -268,12 +263,46 @@ def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
 
 
 @kernel(borrows=True)
+def hasten(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
+) -> int:  # fmt: skip
+    """Have those plan at once whose next moves are not free any more, after the world has changed; how many they are.
+
+    Args:
+        held_library: actions.
+        held_fields: of the world.
+        held_passing: see `_query_kernels.find`.
+        held_traffic: movers.
+        busy: whether there are any.
+        held_crowd: the characters.
+        held_live: see there.
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    crowd, query, found = held_crowd.value, held_live.value.query, 0
+    steps, counts = crowd.steps, crowd.counts
+    query[START] = np.inf  # nobody is near the place where it began, so that nothing is let pass
+    for me in range(len(counts)):
+        free = counts[me, STATUS] != GOING
+        k = counts[me, FIRST] + 1
+        while not free and k < counts[me, COUNT] and move_free(
+            library, fields, passing, traffic, busy, query, -np.inf, steps[me, k, X], steps[me, k, Y],
+            steps[me, k, COSINE], steps[me, k, SINE], steps[me, k, TIME], crowd.actions[me, k],
+        ):  # fmt: skip
+            k += 1
+        if not free and k < counts[me, COUNT]:
+            crowd.numbers[me, READY] = AT_ONCE
+            found += 1
+    return found
+
+
+@kernel(borrows=True)
 def plan_turns(
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
     held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
     held_live: Held[LiveArrays], held_routes: Held[RouteArrays], held_tree: Held[TreeArrays],
     held_ends: Held[EndArrays], held_heap: Held[Heap], held_work: Held[Work],
-    state: int, number: int, now: float, budget: int,
+    state: int, number: int, ready: float, now: float, budget: int,
 ) -> int:  # fmt: skip
     """Let characters plan in turn that are ready to, and whose fixed steps end in a state.
 
@@ -293,6 +322,7 @@ def plan_turns(
         held_work: memory.
         state: of the planner.
         number: of the tree.
+        ready: the time by which one is [s].
         now: [s].
         budget: most turns.
 
@@ -309,7 +339,7 @@ def plan_turns(
         if taken >= budget:
             break
         me = me + 1 if me + 1 < places else 0
-        if numbers[me, READY] > now + NOW or counts[me, STATUS] != GOING:
+        if numbers[me, READY] > ready + NOW or counts[me, STATUS] != GOING:
             continue
         if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
             continue

@@ -179,13 +179,14 @@ def place(
 
 
 @kernel(borrows=True)
-def take_away(held_crowd: Held[CrowdArrays], me: int) -> None:
-    """Empty a place."""
+def take_away(held_crowd: Held[CrowdArrays], numbers: IntArray) -> None:
+    """Empty some places; (N,)."""
     crowd = held_crowd.value
     rows = crowd.steps.shape[1]
-    for k in range(rows):
-        unlink(crowd, me * rows + k)
-    crowd.counts[me, STATUS], crowd.until[me] = EMPTY, np.inf
+    for me in numbers:
+        for k in range(rows):
+            unlink(crowd, me * rows + k)
+        crowd.counts[me, STATUS], crowd.until[me] = EMPTY, np.inf
 
 
 @kernel(borrows=True)

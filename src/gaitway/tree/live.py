@@ -173,8 +173,7 @@ class LiveCrowd:
         rows = np.full((len(who), 7), kernels.GONE)
         rows[:, kernels.LOG_WHO], rows[:, kernels.LOG_LIFE] = who, self._crowd.counts[who, kernels.LIFE]
         rows[:, kernels.LOG_TIME] = self.time
-        for character in who.tolist():
-            kernels.take_away(self._held_crowd, character)
+        kernels.take_away(self._held_crowd, read_only(who))
         for watcher in self._watchers:
             watcher(rows)
 
@@ -195,13 +194,15 @@ class LiveCrowd:
     def set_world(self, world: World) -> None:
         """Change what stands and moves there; everybody plans anew from the end of the move that it is in.
 
-        A plan that leads into something new is kept only for as long as there is no other.
+        Those whose plans lead into something new come first, all of them in the next step of time; their plans are
+        kept only for as long as there are no others.
         """
         self.settle()
         self._planner.enter(world, self.time)
         who = self.characters
         numbers = self._crowd.numbers[who]
         self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
+        self._planner.hasten(self._held_crowd, self._held_live)
 
     def step(self, dt: float) -> None:
         """Go on by some time [s]: play everybody, and begin to plan for those who are ready.
@@ -265,6 +266,7 @@ class LiveCrowd:
 
     def behaviors(self, characters: npt.ArrayLike | None = None) -> tuple[str, ...]:
         """Names of the behaviours that characters are in."""
+        self.settle()
         who = self._asked(characters)
         actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]
         return tuple(self.kit.searcher.names[a] for a in actions.tolist())

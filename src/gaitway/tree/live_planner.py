@@ -84,6 +84,7 @@ class LivePlanner:
         self._heap, self._work = Held(heap_for_ends()), Held(work_for(list(arrays.values())))
         self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
+        self._hurried = 0
         self.enter(kit.fields, time)
 
     @property
@@ -114,22 +115,40 @@ class LivePlanner:
             self._movers.extend(time + 2.0 * _HORIZON)
             self.traffic = Held(self._movers.arrays)
 
+    def hasten(self, crowd: Held[CrowdArrays], live: Held[LiveArrays]) -> None:
+        """Have those plan first whose plans are not free any more in a new world."""
+        self._hurried = kernels.hasten(
+            self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, crowd, live
+        )
+
     def plan(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], time: float) -> Spent:
         """Let characters plan in turn within the budget, at a time [s]; what it took."""
         began, processor = clock.perf_counter(), clock.thread_time()
         most, limit = self._options.budget, self._options.budget_ms
+        if self._hurried:
+            self._turns(body, crowd, live, kernels.AT_ONCE, time, self._hurried)
+            self._hurried = 0
         left = len(crowd.value.until) // SHARE + _LEAST_TURNS if most is None else most
-        for number, (tree, ends, state) in enumerate(self._trees):
-            while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
-                asked = left if limit is None else min(_SLICE, left)
-                taken = self._plan_turns(
-                    self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd,
-                    live, self.routes.held, tree, ends, self._heap, self._work, state, number, time, asked,
-                )  # fmt: skip
-                left -= taken
-                if taken < asked:
-                    break
+        while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
+            asked = left if limit is None else min(_SLICE, left)
+            taken = self._turns(body, crowd, live, time, time, asked)
+            left -= taken
+            if taken < asked:
+                break
         return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+
+    def _turns(
+        self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], ready: float, time: float,
+        most: int,
+    ) -> int:  # fmt: skip
+        """Let so many plan at most that are ready by a time [s]; how many have."""
+        left = most
+        for number, (tree, ends, state) in enumerate(self._trees):
+            left -= self._plan_turns(
+                self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
+                self.routes.held, tree, ends, self._heap, self._work, state, number, ready, time, left,
+            )  # fmt: skip
+        return most - left
 
 
 def _state_of(kit: Kit, name: str) -> int:
