@@ -1,4 +1,4 @@
-"""The contest of trees and A*: ways are laid where they lead, cuts are seen, times and checks are of the right query."""
+"""The contest of trees and A*: ways are laid where they lead, cuts are seen, times and checks belong together."""
 
 from __future__ import annotations
 

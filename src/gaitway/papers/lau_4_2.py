@@ -259,7 +259,7 @@ def _planners_in_words(planners: Planners, bodies: Mapping[str, PlannerRuns]) ->
     tree, short, field = planners.answered.tolist()
     hits = sum(int(one.hits.sum()) for one in bodies.values())
     return (
-        f"whole bodies: {len(bodies[PLAIN].costs)} of the queries, to rest within 1 m of the goal, whole calls; a tree of "
+        f"whole bodies: {len(bodies[PLAIN].costs)} of the queries, to rest 1 m from the goal, whole calls; a tree of "
         f"{len(planners.tree):,} nodes of {len(planners.tree.moves)} moves ({planners.trees.nbytes / 1e6:.1f} MB with "
         f"lists, grown in {planners.tree_seconds:.1f} s), nothing mapped; the tree answers {tree}, a short A* {short}, "
         f"A* with a field of the ways around obstacles {field}; plans that touch anything, by exact distances: {hits}"
