@@ -79,8 +79,9 @@ class CoarseWay:
             beyond: how much farther along the way to aim [m].
         """
         lengths, crossed = self.lengths, self.lengths[self.special]
-        while len(near := crossed[np.abs(crossed - reach) < _AROUND]):
-            reach = float(near.max()) + _AROUND
+        for length in crossed.tolist():  # in order, so that those that lie side by side are passed together
+            if abs(length - reach) < _AROUND:
+                reach = length + _AROUND
         ahead = crossed[crossed >= reach].min(initial=math.inf) - reach
         annotated = ahead <= BEFORE or 0.0 < self.length - reach <= BEFORE
         return SubGoal(self.at(reach), self.at(min(reach + beyond, float(lengths[-1]))), bool(annotated))
