@@ -24,7 +24,8 @@ FLOORS = (
     ("render",),
     ("audit", "export"),
     ("planning",),
-    ("bench", "demo", "papers", "studio"),
+    ("studio",),
+    ("bench", "demo", "papers"),
     ("cli",),
     ("__main__", "__init__"),
 )
