@@ -22,7 +22,7 @@ from gaitway.world.raster import rasterise
 CELL = 0.35
 """Side of a coarse cell [m], half that of the thesis, whose cells close doors; it is halved where such cells know of no
 way and there is one."""
-BEFORE = 3.0
+BEFORE, NEAR_GOAL = 6.0, 3.0
 """A sub-goal that is so near before a special obstacle, or before the goal, is annotated [m along the way]."""
 _AROUND = 0.5
 """What is so near to a special obstacle counts as on it [m]."""
@@ -71,20 +71,24 @@ class CoarseWay:
         x, y = (float(np.interp(length, self.lengths, self.places[:, axis])) for axis in range(2))
         return x, y
 
-    def sub_goal(self, reach: float, beyond: float) -> SubGoal:
+    def sub_goal(self, reach: float, beyond: float) -> SubGoal | None:
         """The sub-goal so far along the way [m], or just past the special obstacle that is there.
+
+        None if it lies before a special obstacle that is near already: where that is not passed, nothing is gained.
 
         Args:
             reach: [m].
             beyond: how much farther along the way to aim [m].
         """
-        lengths, crossed = self.lengths, self.lengths[self.special]
+        crossed = self.lengths[self.special]
         for length in crossed.tolist():  # in order, so that those that lie side by side are passed together
             if abs(length - reach) < _AROUND:
                 reach = length + _AROUND
-        ahead = crossed[crossed >= reach].min(initial=math.inf) - reach
-        annotated = ahead <= BEFORE or 0.0 < self.length - reach <= BEFORE
-        return SubGoal(self.at(reach), self.at(min(reach + beyond, float(lengths[-1]))), bool(annotated))
+        barrier = crossed[crossed > reach].min(initial=math.inf)
+        if barrier <= BEFORE:
+            return None
+        annotated = barrier - reach <= BEFORE or 0.0 < self.length - reach <= NEAR_GOAL
+        return SubGoal(self.at(reach), self.at(min(reach + beyond, self.length)), bool(annotated))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from gaitway.behavior.search import Query, Traffic
 from gaitway.tree.coarse import CoarsePlanner, CoarseWay
 from gaitway.tree.legs import Leg, Legs
 
-SUB_GOALS = ((1.0, 0.12), (0.65, 0.12), (0.4, 0.12))
+SUB_GOALS = ((0.8, 0.15), (0.6, 0.3), (0.35, 0.15))
 """How far ahead sub-goals are tried, one after another, and how near to them a leg has to end, by the reach."""
 BEYOND = 0.7
 """How much farther along the way one aims at a sub-goal, by the reach."""
@@ -24,8 +24,8 @@ LONGEST, MORE = 1.3, 5.0
 astray."""
 LEAST_TRIES, TRIES_PER_METRE = 20, 0.6
 """How many legs are tried for a plan, and how many more for each metre to the goal."""
-MOST_WAITS = 12
-"""How often one stands still one after another."""
+MOST_WAITS = 4
+"""How often one stands still one after another, each time for longer."""
 SPARE_STEPS = 2
 """Steps at the end of a leg that are not kept."""
 ANNOTATED_STEPS = 2
@@ -138,6 +138,8 @@ class Journeys:
             if reach >= way.length:
                 continue
             sub_goal = way.sub_goal(reach, BEYOND * self.reach)
+            if sub_goal is None:
+                continue
             query = replace(here, goal=sub_goal.place, tolerance=about, goal_heading=None)
             leg = self.legs.onward(self.fields, query, sub_goal.aim, traffic, stage.under_way)
             if leg is not None:
@@ -145,7 +147,7 @@ class Journeys:
                 return self._stage(stage, leg.rows[: count + 1], 0)
         if stage.tried == len(SUB_GOALS) and traffic is not None and stage.waits < MOST_WAITS:
             stage.tried += 1
-            rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits // 4)
+            rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits)
             return None if rows is None else self._stage(stage, rows, stage.waits + 1)
         return None
 
