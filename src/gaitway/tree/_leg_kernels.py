@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import ActionArrays, shortage
 from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
+from gaitway.behavior._route_kernels import Distances
 from gaitway.behavior._search_kernels import CLOSE, GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
@@ -44,6 +46,25 @@ TAG_MASK = (1 << TAG_BITS) - 1
 _TURN = 2.0 * math.pi / 65536.0
 
 
+class Left(NamedTuple):
+    """How far it is from anywhere to the goal, and how far it may be at the end of a leg; arrays are read-only."""
+
+    lengths: Distances
+    """Of the coarse way from each cell [m]; (rows, columns)."""
+    frame: FloatArray
+    """Lower left corner (x, y) of the cells, their side, and the most [m]; (4,)."""
+
+
+@kernel(borrows=True, inner=True)
+def is_astray(left: Left, x: float, y: float) -> bool:
+    """Whether it is too far to the goal from a place, such as one behind a wall."""
+    lengths, frame = left.lengths, left.frame
+    row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
+    if not (0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1]):
+        return True
+    return bool(lengths[row, column] > frame[3])
+
+
 @kernel(borrows=True, inner=True)
 def sink(ranked: FloatArray, count: int, at: int) -> None:
     """Put an entry of a heap of (score, node) in its place below; the least score is on top."""
@@ -73,8 +94,9 @@ def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) ->
 
 @kernel(borrows=True, inner=True)
 def rank(
-    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray, anew: bool
-) -> int:
+    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray, left: Left,
+    anew: bool,
+) -> int:  # fmt: skip
     """Make a heap of the nodes near a sub-goal, by their cost and the estimate from there to what one aims at.
 
     Returns:
@@ -93,6 +115,8 @@ def rank(
                 continue
             tag = tags[k]
             x, y = query[GOAL] + c * u - s * v, query[GOAL + 1] + s * u + c * v
+            if is_astray(left, x, y):
+                continue
             beyond = estimate_at(x, y, query[START + 2] + _TURN * (tag >> TAG_BITS), tag & TAG_MASK, aim)
             ranked[count, 0], ranked[count, 1] = (entry >> COST_BITS) * tree.frame[5] + beyond, node_of(entry)
             count += 1
@@ -105,10 +129,10 @@ def rank(
 def best_onward(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray,
-    shortfall: float, most: int, anew: bool,
+    left: Left, shortfall: float, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """The first of the ranked nodes whose way is free, and its cost; -1 if there is none among so many tries."""
-    count, tries = rank(tree, tags, work, query, aim, ranked, anew), 0
+    count, tries = rank(tree, tags, work, query, aim, ranked, left, anew), 0
     while count > 0 and tries < most:
         node = int(ranked[0, 1])
         count -= 1
@@ -140,7 +164,7 @@ def onward(
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
     held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_tags: Held[Small],
     held_work: Held[Work], held_query: Held[FloatArray], held_aim: Held[HeuristicArrays], held_ranked: Held[FloatArray],
-    state: int, under_way: bool, most: int, anew: bool,
+    held_left: Held[Left], state: int, under_way: bool, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """A leg past a sub-goal: the node near it that is best for what lies beyond, and whose way is free.
 
@@ -156,6 +180,7 @@ def onward(
         held_query: the sub-goal is its goal; see `_search_kernels`.
         held_aim: estimates of what lies beyond.
         held_ranked: memory for scores and nodes; (K, 2).
+        held_left: how far it is to the goal, and may be after the leg.
         state: of the planner at the start.
         under_way: whether the leg is not the first.
         most: ways to look at.
@@ -171,7 +196,7 @@ def onward(
         return -1, -1.0
     return best_onward(
         library, fields, held_passing.value, held_traffic.value, busy, tree, held_tags.value, work, query,
-        held_aim.value, held_ranked.value, shortfall, most, anew,
+        held_aim.value, held_ranked.value, held_left.value, shortfall, most, anew,
     )  # fmt: skip
 
 

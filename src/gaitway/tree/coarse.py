@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.arrays import BoolArray, FloatArray, read_only
-from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, TOO_NEAR
+from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, TOO_NEAR, Distances
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.routes import RouteFields, RouteMap
 from gaitway.tree import _coarse_kernels as kernels
+from gaitway.tree._leg_kernels import Left
+from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
 CELL = 0.35
@@ -26,6 +28,8 @@ BEFORE, NEAR_GOAL = 6.0, 3.0
 """A sub-goal that is so near before a special obstacle, or before the goal, is annotated [m along the way]."""
 _AROUND = 0.5
 """What is so near to a special obstacle counts as on it [m]."""
+_AROUND_CORNERS = 1.2
+"""How much longer the way to a place near by may be than it is as the crow flies."""
 _STEPS = read_only(np.array(
     [(0, 1), (1, 2), (1, 1), (2, 1), (1, 0), (2, -1), (1, -1), (1, -2), (0, -1), (-1, -2), (-1, -1), (-2, -1),
      (-1, 0), (-2, 1), (-1, 1), (-1, 2)]
@@ -52,8 +56,12 @@ class CoarseWay:
     """x, y [m]; (N, 2)."""
     special: BoolArray
     """Whether each lies on a special obstacle; (N,)."""
+    field: Distances
+    """How far it is to the goal from each coarse cell [m]; (rows, columns)."""
+    spec: GridSpec
+    """Where these cells lie."""
     remaining: float
-    """About how long all of it is, to the goal [m]."""
+    """About how long all of it is, by that field [m]."""
 
     @cached_property
     def lengths(self) -> FloatArray:
@@ -70,6 +78,13 @@ class CoarseWay:
         """Where one is after so much of it [m]."""
         x, y = (float(np.interp(length, self.lengths, self.places[:, axis])) for axis in range(2))
         return x, y
+
+    def left(self, sub_goal: SubGoal, about: float) -> Left:
+        """How far from the goal one may be who gets within a distance [m] of a sub-goal."""
+        row, column = self.spec.cells(sub_goal.place)
+        there = float(self.field[row, column]) if self.spec.contains((row, column)) else math.inf
+        most = min(there, self.remaining) + _AROUND_CORNERS * about + 2.0 * self.spec.cell
+        return Left(self.field, read_only(np.array([*self.spec.origin, self.spec.cell, most])))
 
     def sub_goal(self, reach: float, beyond: float) -> SubGoal | None:
         """The sub-goal so far along the way [m], or just past the special obstacle that is there.
@@ -165,4 +180,6 @@ class CoarsePlanner:
         inside = np.clip(places.astype(np.int64), 0, np.array(spec.shape) - 1)
         special = self.map.crossings[inside[:, 0], inside[:, 1]]
         remaining = float(field.lengths[row, column]) + side
-        return CoarseWay(np.column_stack([x + side * places[:, 1], y + side * places[:, 0]]), special, remaining)
+        return CoarseWay(
+            np.column_stack([x + side * places[:, 1], y + side * places[:, 0]]), special, field.lengths, spec, remaining
+        )

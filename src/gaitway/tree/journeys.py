@@ -15,7 +15,7 @@ from gaitway.behavior.search import Query, Traffic
 from gaitway.tree.coarse import CoarsePlanner, CoarseWay
 from gaitway.tree.legs import Leg, Legs
 
-SUB_GOALS = ((0.8, 0.15), (0.6, 0.3), (0.35, 0.15))
+SUB_GOALS = ((1.0, 0.15), (0.65, 0.25), (0.4, 0.15))
 """How far ahead sub-goals are tried, one after another, and how near to them a leg has to end, by the reach."""
 BEYOND = 0.7
 """How much farther along the way one aims at a sub-goal, by the reach."""
@@ -141,7 +141,8 @@ class Journeys:
             if sub_goal is None:
                 continue
             query = replace(here, goal=sub_goal.place, tolerance=about, goal_heading=None)
-            leg = self.legs.onward(self.fields, query, sub_goal.aim, traffic, stage.under_way)
+            left = way.left(sub_goal, about)
+            leg = self.legs.onward(self.fields, query, sub_goal.aim, left, traffic, stage.under_way)
             if leg is not None:
                 count = self._kept(leg, sub_goal.annotated)
                 return self._stage(stage, leg.rows[: count + 1], 0)

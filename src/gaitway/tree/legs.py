@@ -18,6 +18,7 @@ from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.search import NO_TRAFFIC, Query, Searcher, Traffic, ask
 from gaitway.tree import _leg_kernels as kernels
+from gaitway.tree._leg_kernels import Left
 from gaitway.tree._query_kernels import CANDIDATES, NODE_BITS, NODE_MASK, Small, TreeArrays, lay
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import band_of, tree_arrays, work_for
@@ -111,14 +112,16 @@ class Legs:
         return self._leg(rooted.arriving, node, cost)
 
     def onward(
-        self, fields: WorldFields, query: Query, aim: tuple[float, float], traffic: Traffic | None, under_way: bool
-    ) -> Leg | None:
+        self, fields: WorldFields, query: Query, aim: tuple[float, float], left: Left, traffic: Traffic | None,
+        under_way: bool,
+    ) -> Leg | None:  # fmt: skip
         """A leg past a sub-goal, which is the goal of the query; it ends in a state that a tree begins in.
 
         Args:
             fields: the world.
             query: from where to where.
             aim: where one wants to go from there, as the crow flies: x, y [m].
+            left: how far it is to the goal, and may be after the leg.
             traffic: who is where and when; None for nobody.
             under_way: whether legs came before.
         """
@@ -128,8 +131,8 @@ class Legs:
         ask(searcher, query)
         node, cost = self._onward(
             searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.onward, rooted.tags,
-            self._work, searcher.query, Held(self._estimates(aim, query.tolerance)), self._ranked, state, under_way,
-            _TRIES, self._anew(query),
+            self._work, searcher.query, Held(self._estimates(aim, query.tolerance)), self._ranked, Held(left),
+            state, under_way, _TRIES, self._anew(query),
         )  # fmt: skip
         return self._leg(rooted.onward, node, cost)
 
