@@ -68,3 +68,16 @@ def test_a_budget_is_kept(trees: TreeSearch) -> None:
     hasty = portfolio.find(Query(queries[0].start, queries[0].goal, tolerance=1.0, max_nodes=10))
     assert not hasty.found
     assert hasty.expanded <= 40
+
+
+def test_goals_by_turns_and_one_that_is_reached_already(trees: TreeSearch) -> None:
+    """Estimates of one goal are not those of the next, and nobody moves who is there."""
+    fields, queries = trap()
+    known = Heuristics.of(SEARCHER.table, SEARCHER.costs, fields)
+    known.arrays(queries[0].goal, 1.0, queries[0].start[:2], 2.0)
+    portfolio = Portfolio(trees, fields, RADIUS, known)
+    costs = [[plan.cost for q in some if (plan := portfolio.find(q).plan)] for some in (queries, queries[::-1])]
+    assert costs[0] == costs[1][::-1]
+    stays = portfolio.find(Query((30.0, 38.0, 1.0), (30.2, 38.0), tolerance=0.5))
+    assert stays.plan is not None
+    assert len(stays.plan.steps) == 0

@@ -80,9 +80,10 @@ class Heuristics:
         out._free = self._free
         return out
 
-    def routed(self, routes: RouteFields) -> Heuristics:
-        """The same with ways around the obstacles by other fields; the tables of the library are shared."""
-        out = Heuristics(self._table, self._costs, (*self.names, "route"), routes)
+    def routed(self, routes: RouteFields | None) -> Heuristics:
+        """The same with ways around the obstacles by other fields, or without; the library's tables are shared."""
+        names = [name for name in self.names if name != "route"]
+        out = Heuristics(self._table, self._costs, names if routes is None else (*names, "route"), routes)
         out._free = self._free
         return out
 

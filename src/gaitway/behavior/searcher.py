@@ -49,6 +49,7 @@ class Searcher:
         states: states of its behaviour graph.
         reaches: what its special behaviours get past.
         arrays: what the kernel sees of it.
+        time_weight: cost of a second [m/s].
         costs: of the actions, with what their time costs; (A,).
         per_metre: least cost of a metre as the crow flies.
         bins: of the closed set.
@@ -86,7 +87,7 @@ class Searcher:
         self.table, self.reaches, self.states = table, tuple(reaches), States.of(table)
         if not (self.states.rest >= 0).any():
             raise LibraryError("no behaviour of the library goes nowhere, so nobody can stop; add one like 'stand'")
-        self.bins = bins
+        self.bins, self.time_weight = bins, time_weight
         self.costs: FloatArray = table.costs + time_weight * table.durations
         self.arrays = _action_arrays(table, self.states, discs, self.reaches, self.costs)
         travel = np.hypot(table.moves[:, 0], table.moves[:, 1])

@@ -5,6 +5,8 @@ from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves, choose_moves
+from gaitway.tree.portfolio import Portfolio
+from gaitway.tree.query import TreeSearch
 from gaitway.tree.region import Region
 from gaitway.tree.storage import load_tree, save_tree
 
@@ -12,8 +14,10 @@ __all__ = [
     "Budget",
     "Forest",
     "Moves",
+    "Portfolio",
     "Region",
     "Tree",
+    "TreeSearch",
     "choose_moves",
     "coverage",
     "density",

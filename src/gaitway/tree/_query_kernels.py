@@ -318,6 +318,8 @@ def answer(
         shortfall = shortage(library, fields, query[START], query[START + 1], query[START + 2], rest)
         if shortfall > query[CLOSE]:
             return START_BLOCKED, -1, -1.0
+        if math.hypot(query[START] - query[GOAL], query[START + 1] - query[GOAL + 1]) <= query[GOAL + 2]:
+            return NOTHING, -1, -1.0  # somebody who is there already need not go anywhere, which no node says
     some, together = parts_meet(fields.labels, fields.place, query[START:GOAL], query[GOAL:WEIGHT])
     if not together:
         return APART if some else GOAL_BLOCKED, -1, -1.0

@@ -16,9 +16,11 @@ from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
+from gaitway.behavior.kits import Kit
 from gaitway.behavior.plan import SearchResult, Status
-from gaitway.behavior.routes import RouteFields, RouteMap
+from gaitway.behavior.routes import RouteFields, RouteMap, thinnest
 from gaitway.behavior.search import Query, Searcher, Traffic, search
+from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.query import TreeSearch
 
 WEIGHT, LAST_WEIGHT = 1.5, 2.0
@@ -54,8 +56,22 @@ class Portfolio:
         """
         self.trees, self.fields, self.radius, self.answered = trees, fields, radius, [0, 0, 0]
         self._searcher: Searcher = trees.searcher
-        self._free = heuristics or Heuristics.of(self._searcher.table, self._searcher.costs, names=("heading",))
+        known = heuristics or Heuristics.of(self._searcher.table, self._searcher.costs, names=("heading",))
+        self._free = known.routed(None)
         self._aims: dict[float, Held[HeuristicArrays]] = {}
+
+    @staticmethod
+    def of(kit: Kit, forest: Forest | None = None) -> Portfolio:
+        """For a library in a world.
+
+        Args:
+            kit: the library, prepared for the world.
+            forest: its trees, with the costs of the kit; None grows them, or takes them from the disk cache.
+        """
+        trees = forest or grow_forest(kit.table, time_weight=kit.searcher.time_weight)
+        return Portfolio(
+            TreeSearch(kit.searcher, list(trees.trees.values())), kit.fields, thinnest(kit.discs), kit.heuristics
+        )
 
     def find(self, query: Query, traffic: Traffic | None = None, *, explain: bool = True) -> SearchResult:
         """A plan, or why there is none.
