@@ -18,6 +18,10 @@ class Ahead(NamedTuple):
     """Behaviours, and where they begin (x, y) [m]."""
     goal: tuple[float, float] | None
     """x, y [m]."""
+    seconds: float = 0.0
+    """How long it takes from now on [s]."""
+    cost: float | None = None
+    """Of the plan, where that is known."""
 
 
 @dataclass(frozen=True)

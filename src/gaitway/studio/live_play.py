@@ -141,7 +141,7 @@ class LivePlay:
         places = [step.pose[:2] for step in plan.steps]
         labels = tuple((step.behavior, *step.pose[:2]) for step in plan.steps)
         x, y = self.crowd.goals([self.number(name)])[0].tolist()
-        return Ahead(np.array([*places, plan.end_pose[:2]]), labels, (x, y))
+        return Ahead(np.array([*places, plan.end_pose[:2]]), labels, (x, y), max(plan.end_time - self.time, 0.0))
 
     def behavior(self, name: str) -> str:
         """What a character does."""

@@ -7,51 +7,60 @@ import time
 import numpy as np
 import viser
 
+from gaitway.arrays import FloatArray
+from gaitway.errors import StudioError
 from gaitway.scene.scene import Scene
-from gaitway.studio.events import Event
+from gaitway.studio.events import Event, SetGoal
 from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.page_camera import Cameras
+from gaitway.studio.page_keys import Keys
+from gaitway.studio.page_marks import MOST_NAMES, Names, Traces, Way
 from gaitway.studio.page_panel import Panel
 from gaitway.studio.page_people import People
-from gaitway.studio.page_place import PlaceView, ground_point
+from gaitway.studio.page_place import PlaceView
+from gaitway.studio.page_rays import ground_point
+from gaitway.studio.page_server import LocalServer
 from gaitway.studio.session import Session
 
-_WAY, _GOAL = (210, 90, 60), (60, 150, 90)
-"""Colours of what the selected character means to do."""
-_LIFT = 0.03
-"""How high over the ground lines are drawn [m]."""
-_SLOWEST = 0.12
-"""Where a viewer is slower than this between frames [s], frames are left out for it."""
-
-
-class LocalServer(viser.ViserServer):
-    """A server of viser that never asks an outside relay to forward it."""
-
-    def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: a page that wants to be shared is not."""
-        del verbose
-        return None
+_SLOW = 0.2
+"""Time between two drawings of what may lag behind: trails, plans, names [s]."""
+_MOST_PLANS = 200
+"""Plans of all that are drawn at most."""
+_TURN = 15.0
+"""By how much a key turns a thing [degrees]."""
 
 
 class Page:
-    """A front (`front.Front`) in a browser. This class is **mutable**."""
+    """A front (`front.Front`) in a browser. This class is **mutable**.
 
-    def __init__(self, server: viser.ViserServer) -> None:
+    Attributes:
+        panel: what can be pressed and read.
+        cameras: where everybody looks from.
+        tool: what a click on the ground does, or "".
+        item: the thing that is selected, or "".
+        dropped: frames that were left out, for nobody had got the one before.
+        sending_ms: what the latest frame took to be handed to viser.
+    """
+
+    def __init__(self, server: LocalServer) -> None:
         self._server = server
         self._session: Session | None = None
         self._scene: Scene | None = None
+        self._roots: dict[str, FloatArray] = {}
+        self._slow = 0.0
+        self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
+        self.cameras = Cameras(server)
         self._people = People(server, self._select)
-        self._place = PlaceView(server, self._post, self._select_item)
-        self.panel = Panel(server, self._post, self)
-        self._drawn = 0.0
-        self._marks: list[viser.SceneNodeHandle] = []
-        self._labels: tuple[tuple[str, float, float], ...] = ()
-        self.tool = ""
-        self.follow = False
-        self.item = ""
+        self._place = PlaceView(server, self.post, self.select_item)
+        self._way = Way(server, self._send)
+        self._traces, self._names = Traces(server), Names(server)
+        self.panel = Panel(server, self.post, self)
+        self._keys = Keys(server, self)
         server.scene.set_up_direction("+z")
         server.scene.configure_default_lights(True, cast_shadow=False)
         server.scene.on_click()(self._on_ground)
-        server.on_client_connect(self._welcome)
+        server.on_client_connect(self.look)
+        server.on_client_disconnect(self._leave)
 
     def attach(self, session: Session) -> None:
         """Take a session to show and to post to."""
@@ -59,105 +68,130 @@ class Page:
 
     def show_place(self, scene: Scene) -> None:
         """Draw a place."""
-        first = self._scene is None or self._scene.world.bounds != scene.world.bounds
         self._scene = scene
         with self._server.atomic():
             self._place.show(scene)
+            self._place.ring(self.item)
         self.panel.show_scene(scene)
-        if first:
-            for client in self._server.get_clients().values():
-                self.look(client)
+        self.cameras.enter(scene)
 
     def show(self, frame: Frame) -> None:
-        """Draw a moment."""
-        now = time.perf_counter()
-        if frame.playing and now - self._drawn < 1.0 / 40.0:
+        """Draw a moment, unless the one before is still on its way to everybody."""
+        if not self._server.ready:
+            self.dropped += 1
             return
-        self._drawn = now
+        began = time.perf_counter()
+        roots = np.concatenate([np.empty((0, 3)), *(some.positions[:, 0] for some in frame.joints)])
+        self._roots = dict(zip(frame.names, roots, strict=True))
         with self._server.atomic():
-            self._people.show(frame.joints, frame.names)
+            self._people.show(frame.joints, frame.names, self._heights)
             self._place.move(frame.movers)
-        self.panel.show_frame(frame)
-        if self.follow and self._session is not None and self._session.selected in frame.names:
-            self._track(frame, frame.names.index(self._session.selected))
+            self._traces.note(frame.time, frame.names, roots[:, :2])
+            if began - self._slow > _SLOW:
+                self._slow = began
+                self._show_slow(frame, roots)
+        self.panel.show_frame(began, frame, self.sending_ms, self.dropped)
+        self._server.mark()
+        self.sending_ms = 1e3 * (time.perf_counter() - began)
 
     def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
         """Draw what the selected character means to do."""
         self.panel.show_selected(name, behavior, ahead)
-        self._draw_way(ahead)
+        at = self._roots.get(name)
+        self._way.show(ahead, at, self._heights, self.panel.shows("plans"), self.panel.shows("labels"))
+        self.cameras.track(at)
 
     def tell(self, message: str) -> None:
         """Say something to everybody who looks."""
         self.panel.tell(message)
 
-    def look(self, client: viser.ClientHandle, top: bool = False) -> None:
-        """Let a viewer see all of the place."""
-        if self._scene is None:
-            return
-        x0, y0, x1, y1 = self._scene.world.bounds
-        middle, size = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.0]), max(x1 - x0, y1 - y0)
-        away = np.array([0.0, -0.001, 1.15]) if top else np.array([0.05, -0.72, 0.55])
-        client.camera.position = tuple(middle + size * away)
-        client.camera.look_at = tuple(middle)
-
-    def _welcome(self, client: viser.ClientHandle) -> None:
-        self.look(client)
-
-    def _post(self, event: Event) -> None:
+    def post(self, event: Event) -> None:
+        """Have something done."""
         if self._session is not None:
             self._session.post(event)
-
-    def _select(self, name: str) -> None:
-        if self._session is not None:
-            self._session.select(name)
-            self.item = ""
-
-    def _select_item(self, item: str) -> None:
-        self.item = item
-        self.panel.show_item(item)
-
-    def _on_ground(self, event: viser.SceneClickEvent) -> None:
-        """Do with a place on the ground what the tool in hand is for."""
-        if self._scene is None or event.ray_origin is None or event.ray_direction is None:
-            return
-        at = ground_point(self._scene, event.ray_origin, event.ray_direction)
-        if at is None:
-            return
-        self.panel.use_tool(self.tool, at)
 
     def selected(self) -> str:
         """Name of the selected character, or ""."""
         return "" if self._session is None else self._session.selected
 
-    def viewers(self) -> list[viser.ClientHandle]:
-        """Who looks."""
-        return list(self._server.get_clients().values())
+    def look(self, client: viser.ClientHandle, top: bool = False) -> None:
+        """Let a viewer see all of the place."""
+        self.cameras.look(client, top)
 
-    def _track(self, frame: Frame, number: int) -> None:
-        """Keep the selected character in the middle of every view."""
-        roots = np.concatenate([some.positions[:, 0] for some in frame.joints])
-        target = roots[number]
-        for client in self.viewers():
-            offset = np.array(client.camera.position) - np.array(client.camera.look_at)
-            client.camera.look_at = tuple(target)
-            client.camera.position = tuple(target + offset)
+    def follow(self, client: viser.ClientHandle) -> None:
+        """Let a viewer's camera go with the selected character, or no longer."""
+        if not self.selected():
+            self.tell("click a person first, then follow it")
+        else:
+            self.cameras.toggle(client)
 
-    def _draw_way(self, ahead: Ahead | None) -> None:
-        scene = self._server.scene
-        for mark in self._marks:
-            mark.remove()
-        self._marks = []
-        if ahead is None or len(ahead.points) < 2 or not self.panel.shows("plans"):
+    def show_what(self, what: str, on: bool) -> None:
+        """Show something, or no longer."""
+        if what in ("grid", "clearance"):
+            self._place.ground.show(what, on)
+        elif what == "capsules":
+            self._people.capsules = on
+        elif what == "contacts":
+            self._people.contacts = on
+        self._slow = 0.0
+
+    def select_item(self, item: str) -> None:
+        """Take a thing in hand, or none."""
+        self.item = item
+        self._place.ring(item)
+        self.panel.show_item(item, self._place.words(item))
+
+    def turn_item(self) -> None:
+        """Turn the selected thing a little."""
+        if self.item:
+            self._place.turn(self.item, _TURN)
+        else:
+            self.tell("click a thing first, then turn it")
+
+    def _show_slow(self, frame: Frame, roots: FloatArray) -> None:
+        """Trails, plans of all, and names."""
+        self._traces.show_trails(self.panel.shows("trails"), self._heights)
+        self._traces.show_plans(self._all_ahead(frame) if self.panel.shows("all plans") else (), self._heights)
+        named = self.cameras.nearest(roots, MOST_NAMES) if self.panel.shows("names") else ()
+        heads = np.array([[*roots[k, :2], roots[k, 2] + 0.95] for k in named]).reshape(-1, 3)
+        self._names.show([frame.names[k] for k in named], heads)
+
+    def _all_ahead(self, frame: Frame) -> list[Ahead]:
+        if self._session is None:
+            return []
+        out = []
+        for name in frame.names[:_MOST_PLANS]:
+            try:
+                out.append(self._session.engine.ahead(name))
+            except StudioError:  # it went away just now
+                continue
+        return out
+
+    def _heights(self, points: FloatArray) -> FloatArray:
+        if self._scene is None or self._scene.world.terrain is None:
+            return np.zeros(len(points))
+        return np.asarray(self._scene.world.ground(points))
+
+    def _select(self, name: str) -> None:
+        if self._session is not None:
+            self._session.select(name)
+            self.select_item("")
+
+    def _send(self, x: float, y: float) -> None:
+        """Give the selected character another goal, within bounds."""
+        if self._scene is not None and self.selected():
+            x0, y0, x1, y1 = self._scene.world.bounds
+            self.post(SetGoal(self.selected(), min(max(x, x0), x1), min(max(y, y0), y1)))
+
+    def _leave(self, client: viser.ClientHandle) -> None:
+        self._place.let_go(client.client_id)
+        self._way.let_go(client.client_id)
+        self.cameras.forget(client)
+
+    def _on_ground(self, event: viser.SceneClickEvent) -> None:
+        """Do with a place on the ground what the tool in hand is for."""
+        if self._scene is None or not self.tool:
             return
-        points = np.column_stack([ahead.points, np.full(len(ahead.points), _LIFT)])
-        lines = np.stack([points[:-1], points[1:]], axis=1)
-        self._marks.append(scene.add_line_segments("/way/line", lines, _WAY, thickness=0.07))
-        if ahead.goal is not None:
-            self._marks.append(
-                scene.add_icosphere(
-                    "/way/goal", 0.22, _GOAL, subdivisions=2, position=(*ahead.goal, 0.22), cast_shadow=False
-                )
-            )
-        if self.panel.shows("labels"):
-            for number, (behavior, x, y) in enumerate(ahead.labels[:12]):
-                self._marks.append(scene.add_label(f"/way/label{number}", behavior, position=(x, y, 0.1)))
+        at = ground_point(self._scene, event.ray_origin, event.ray_direction)
+        if at is not None:
+            self.panel.use_tool(self.tool, at)

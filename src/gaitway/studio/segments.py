@@ -12,13 +12,16 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import trimesh
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.motion.body import capsule_body
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.body import body_mesh
 from gaitway.render.cast_bodies import built_in_palette, built_in_shape
 from gaitway.render.palette import TONES
+from gaitway.render.pieces import BodyMesh
 
 _SHARE = 0.3
 """A triangle belongs to all joints that have this share in one of its corners."""
@@ -45,16 +48,54 @@ def body_segments(skeleton: Skeleton) -> tuple[Segment, ...]:
     tones = np.array([TONES.index(_plain(TONES[t])) if t < len(TONES) else TONES.index("accent") for t in mesh.tones])
     corner_joints, corner_weights = mesh.joints[mesh.triangles], mesh.weights[mesh.triangles]
     face_tones = tones[mesh.triangles[:, 0]]
+    points, places, turns = _stood(mesh, skeleton)
     out = []
     for joint in np.unique(mesh.joints[mesh.weights >= _SHARE]).tolist():
         shares = np.where(corner_joints == joint, corner_weights, 0.0).sum(axis=2)
         mine = (shares >= _SHARE).any(axis=1)
-        inverse = rotations.conjugate(mesh.rest_turns[joint])
+        inverse = rotations.conjugate(turns[joint])
         for tone in np.unique(face_tones[mine]).tolist():
             faces = mesh.triangles[mine & (face_tones == tone)]
             used, numbers = np.unique(faces, return_inverse=True)
-            local = rotations.rotate(inverse, mesh.points[used] - mesh.rest_positions[joint])
+            local = rotations.rotate(inverse, points[used] - places[joint])
             out.append(Segment(joint, tone, local.astype(np.float32), numbers.reshape(-1, 3).astype(np.uint32)))
+    return tuple(out)
+
+
+def _stood(mesh: BodyMesh, skeleton: Skeleton) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Points (V, 3), joint positions (J, 3) and turns (J, 4) of a body with its arms down.
+
+    Pieces are cut from the pose that people are nearest to all the time: cut from spread arms, a shoulder's own piece
+    and the arm's would stand apart whenever the arms hang.
+    """
+    places, turns = mesh.rest_positions.copy(), mesh.rest_turns.copy()
+    for side, out in (("left", 1.0), ("right", -1.0)):
+        shoulder, elbow = (skeleton.roles.get(f"{side}_{part}") for part in ("shoulder", "elbow"))
+        if shoulder is None or elbow is None:
+            continue
+        turn = rotations.between(places[elbow] - places[shoulder], (0.05, 0.15 * out, -1.0))
+        arm = [shoulder]
+        for joint in range(shoulder + 1, len(places)):
+            if joint not in arm and int(skeleton.parents[joint]) in arm:
+                arm.append(joint)
+        places[arm] = places[shoulder] + rotations.rotate(turn, places[arm] - places[shoulder])
+        turns[arm] = rotations.multiply(turn, turns[arm])
+    local = rotations.rotate(
+        rotations.conjugate(mesh.rest_turns[mesh.joints]), mesh.points[:, None] - mesh.rest_positions[mesh.joints]
+    )
+    moved = rotations.rotate(turns[mesh.joints], local) + places[mesh.joints]
+    return (mesh.weights[..., None] * moved).sum(axis=1), places, turns
+
+
+def capsule_segments(skeleton: Skeleton) -> tuple[Segment, ...]:
+    """The capsules of a body (`motion.body.capsule_body`), as audits check them."""
+    body, out = capsule_body(skeleton), []
+    for joint, start, end, radius in zip(body.joints.tolist(), body.starts, body.ends, body.radii, strict=True):
+        along = end - start
+        mesh = trimesh.creation.capsule(height=float(np.linalg.norm(along)), radius=radius, count=[10, 12])
+        turn = rotations.between((0.0, 0.0, 1.0), along) if along.any() else rotations.identity()
+        vertices = rotations.rotate(turn, mesh.vertices) + 0.5 * (start + end)
+        out.append(Segment(joint, 0, vertices.astype(np.float32), mesh.faces.astype(np.uint32)))
     return tuple(out)
 
 

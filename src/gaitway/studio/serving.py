@@ -13,7 +13,8 @@ from gaitway.export import export_take
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.scene.writing import save_scene
 from gaitway.studio.engine import FPS
-from gaitway.studio.page import LocalServer, Page
+from gaitway.studio.page import Page
+from gaitway.studio.page_server import LocalServer
 from gaitway.studio.session import Session
 from gaitway.take.model import Take
 from gaitway.take.storage import save_take
@@ -54,7 +55,7 @@ class Studio:
         if not self.folder.is_dir():
             raise StudioError(f"no folder '{self.folder}' to save files in; make it, or name another")
         try:
-            server = LocalServer(host=host, port=port, verbose=False)
+            server = LocalServer(host, port)
         except OSError as problem:
             raise StudioError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from None
         self._server = server

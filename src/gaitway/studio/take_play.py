@@ -64,7 +64,8 @@ class TakePlay:
         places = self.take.planar(table.start[later], [who])[0] if later else np.empty((0, 3))
         labels = tuple((self._behavior(row), *place[:2].tolist()) for row, place in zip(later, places, strict=True))
         x, y = self.take.goals[who, :2].tolist()
-        return Ahead(points, labels, (x, y) if np.isfinite([x, y]).all() else None)
+        goal = (x, y) if np.isfinite([x, y]).all() else None
+        return Ahead(points, labels, goal, max(end - self.time, 0.0))
 
     def _number(self, name: str) -> int:
         if name not in self.take.names:

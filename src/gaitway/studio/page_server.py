@@ -1,0 +1,82 @@
+"""viser's server as the studio uses it: silent, on a port that was found free, never shared, never behind."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import logging
+import socket
+
+import viser
+
+PORTS = 50
+"""How many ports are tried, from the one that was asked for."""
+
+
+class LocalServer(viser.ViserServer):
+    """A server that says nothing on the terminal and never asks an outside relay to forward it."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Listen.
+
+        Args:
+            host: address to listen on.
+            port: the next free one is taken if it is in use; 0 takes any.
+
+        Raises:
+            OSError: if there is no such address, or none of many ports is free.
+        """
+        found = free_port(host, port)
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # whoever sends rubbish is just let go
+        self._mark = -1
+        with contextlib.redirect_stdout(io.StringIO()):  # its banner
+            super().__init__(host=host, port=found, verbose=False)
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse: a page that wants to be shared is not."""
+        del verbose
+        return None
+
+    def disconnect_share_url(self) -> None:
+        """Nothing: there is no share."""
+
+    def stop(self) -> None:
+        """End it, and its threads."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            super().stop()
+
+    @property
+    def ready(self) -> bool:
+        """Whether the latest frame has gone out to somebody, or nobody looks: else the next is better left out.
+
+        viser keeps only the latest value of what has not gone out, so that a slow viewer misses frames and none pile
+        up; where all are slow, making them is of no use either.
+        """
+        places = list(self._websock_server.get_message_buffer().generator_cursors.values())
+        return not places or max(places) >= self._mark
+
+    def mark(self) -> None:
+        """Take note that a frame is complete."""
+        self._mark = self._websock_server.get_message_buffer().message_counter - 1
+
+
+def free_port(host: str, port: int) -> int:
+    """The first port from one on that nobody listens on.
+
+    Raises:
+        OSError: if there is no such address, or none is free.
+    """
+    problem = OSError(f"no free port from {port} on")
+    for number in range(port, min(port + PORTS, 65_536)):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            try:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((host, number))
+                return int(probe.getsockname()[1])
+            except PermissionError as refused:
+                problem = refused
+            except OSError as used:
+                if isinstance(used, socket.gaierror) or used.errno != errno.EADDRINUSE:
+                    raise
+    raise problem
