@@ -13,7 +13,7 @@ from gaitway.scene.messages import _fields, _range
 from gaitway.scene.model import AreaItem, CharacterItem, CircleItem, LibraryItem, SceneModel
 from gaitway.scene.mover_models import MoverItem, PhaseItem
 from gaitway.scene.nodes import parse_nodes
-from gaitway.scene.plan_options import BehaviorOptions
+from gaitway.scene.plan_options import BehaviorOptions, TreeOptions
 from gaitway.scene.problem import shown
 from gaitway.scene.shape_models import (
     BoxItem,
@@ -34,7 +34,7 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILI
 MODELS: list[type[SceneItem]] = [
     *(SceneModel, BoxItem, CylinderItem, SphereItem, PolygonItem, WallItem, MeshItem, ObstacleItem, SpecialShapeItem),
     *(SpecialItem, StairsItem, MoverItem, PhaseItem, TerrainItem, HillsItem, CharacterItem, AreaItem, CircleItem),
-    *(LibraryItem, BehaviorOptions),
+    *(LibraryItem, BehaviorOptions, TreeOptions),
 ]
 SHAPES = {"box", "cylinder", "sphere", "polygon", "wall", "mesh", "stairs", "hills"}
 

@@ -20,8 +20,8 @@ SUB_GOALS = ((1.0, 0.15), (0.65, 0.25), (0.4, 0.15))
 BEYOND = 0.7
 """How much farther along the way one aims at a sub-goal, by the reach."""
 LONGEST, MORE = 1.3, 5.0
-"""How many times what the coarse way costs a plan may cost, and as much as so many metres [m]; what costs more has gone
-astray."""
+"""How many times what the coarse way costs a plan or a leg may cost, and as much as so many metres more for somebody
+who stands [m]; what costs more has gone astray, or walks about where it had better wait."""
 LEAST_TRIES, TRIES_PER_METRE = 20, 0.6
 """How many legs are tried for a plan, and how many more for each metre to the goal."""
 MOST_WAITS = 4
@@ -132,6 +132,7 @@ class Journeys:
     def _following(self, stage: _Stage, traffic: Traffic | None) -> _Stage | None:
         """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
         here, way = stage.here, stage.way
+        moves = not self.legs.rests(here.start_behavior)
         while way is not None and stage.tried < len(SUB_GOALS):
             reach, about = (share * self.reach for share in SUB_GOALS[stage.tried])
             stage.tried += 1
@@ -143,10 +144,11 @@ class Journeys:
             query = replace(here, goal=sub_goal.place, tolerance=about, goal_heading=None)
             left = way.left(sub_goal, about)
             leg = self.legs.onward(self.fields, query, sub_goal.aim, left, traffic, stage.under_way)
-            if leg is not None:
+            if leg is not None and leg.cost <= self.legs.per_metre * (LONGEST * reach + (0.0 if moves else MORE)):
                 count = self._kept(leg, sub_goal.annotated)
                 return self._stage(stage, leg.rows[: count + 1], 0)
-        if stage.tried == len(SUB_GOALS) and traffic is not None and stage.waits < MOST_WAITS:
+        # who stands gains nothing by waiting where nobody is about
+        if stage.tried == len(SUB_GOALS) and (moves or traffic is not None) and stage.waits < MOST_WAITS:
             stage.tried += 1
             rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits)
             return None if rows is None else self._stage(stage, rows, stage.waits + 1)

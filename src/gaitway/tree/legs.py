@@ -92,6 +92,10 @@ class Legs:
         """Whether a tree begins in the state that a behaviour ends in; None is at rest."""
         return self.searcher.start_state(behavior) in self._rooted
 
+    def rests(self, behavior: str | None) -> bool:
+        """Whether one stands after a behaviour; None is somebody who stands."""
+        return bool(self.searcher.arrays.states[self.searcher.start_state(behavior), 1] >= 0)
+
     def arrive(self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool) -> Leg | None:
         """The last leg: to the goal, to rest, and free for ever.
 
@@ -137,7 +141,7 @@ class Legs:
         return self._leg(rooted.onward, node, cost)
 
     def pause(
-        self, fields: WorldFields, query: Query, traffic: Traffic, under_way: bool, times: int
+        self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool, times: int
     ) -> FloatArray | None:
         """Steps in which one stops, or stands still so often if one stands already, as `Leg.rows`; None if not free.
 
