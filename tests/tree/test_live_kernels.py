@@ -169,7 +169,7 @@ def test_ends_come_by_what_their_ways_cost(seed: int) -> None:
     tree = forest().tree("walk")
     ends = end_arrays(tree, tree_arrays(tree, kit_in(OPEN).searcher))
     x, y, reach = *rng.uniform(-5.0, 5.0, 2).tolist(), float(rng.uniform(0.2, 2.0))
-    far, out = rng.uniform(-9.0, 9.0, 2), np.zeros(5000, np.int64)
+    far, out = rng.uniform(-9.0, 9.0, 2), np.zeros(20_000, np.int64)
     count = best_first(Held(ends), Held(heap_for_ends()), x, y, reach, *far.tolist(), 1.4, 1.5, out)
     points = ends.ends.astype(np.float64)
     inside = np.hypot(points[:, 0] - x, points[:, 1] - y) <= reach
@@ -223,7 +223,7 @@ def test_subgoals_follow_a_field_down_to_the_goal() -> None:
     assert (x, y, final) == (8.5, 1.5, False)
     x, y, final = next_goal(held, 0, 15.5, 1.5, 18.5, 18.5, 6.5)
     assert (x, final) == (18.5, False)
-    assert 6.0 < y < 8.6
+    assert 4.0 < y < 6.0
     assert next_goal(held, 0, 18.5, 14.0, 18.5, 18.5, 6.5) == (18.5, 18.5, True)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
+from gaitway.tree._subgoal_kernels import RouteArrays, length_at
 
 Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]
@@ -40,18 +41,18 @@ class Heap(NamedTuple):
 
 
 @kernel(borrows=True)
-def turning(links: npt.NDArray[np.uint32], turns: FloatArray, out: FloatArray, begins: IntArray) -> None:
-    """How much one turns on the way to each node [rad], and the first two moves of the way as one number.
+def add_up(links: npt.NDArray[np.uint32], own: FloatArray, out: FloatArray, begins: IntArray) -> None:
+    """What the moves of the way to each node add up to, and the first two moves of the way as one number.
 
     Args:
         links: of a tree; (N,).
-        turns: of its moves; (M,).
+        own: number of each move; (M,).
         out: receives the sums; (N,).
         begins: receives the moves; (N,), zeros.
     """
     for node in range(1, len(links)):
         parent, move = np.int64(links[node] >> 8), np.int64(links[node] & 255)
-        out[node] = out[parent] + turns[move]
+        out[node] = out[parent] + own[move]
         before = begins[parent]
         begins[node] = move + 1 if before == 0 else (before << 8) + move + 1 if before < 256 else before
 
@@ -90,9 +91,47 @@ def gather(
                     waiting[count] = k
                     least = min(least, values[count])
                     count += 1
-    kept = 0
+    arrange(heap, count, least + slack)
+
+
+@kernel(borrows=True, inner=True)
+def gather_by_route(
+    ends: EndArrays, heap: Heap, routes: RouteArrays, route: int, x: float, y: float, c: float, s: float,
+    per_metre: float, slack: float, nearer: float,
+) -> None:  # fmt: skip
+    """Let all ways wait from a pose on that lead on: by price, and the way from their ends to the goal of a route.
+
+    Args:
+        ends: see there.
+        heap: is emptied first; where it is full, the rest is left out.
+        routes: see there.
+        route: number.
+        x: of the pose [m].
+        y: [m].
+        c: cosine of its heading.
+        s: sine of its heading.
+        per_metre: price of a metre.
+        slack: ways that cost so much more than the best one are left out.
+        nearer: how much nearer to the goal they must end [m].
+    """
+    points, values = ends.ends, heap.values
+    count, least, most = 0, np.inf, length_at(routes, route, x, y) - nearer
+    for k in range(len(ends.nodes)):
+        u, v = points[k, 0], points[k, 1]
+        left = length_at(routes, route, x + c * u - s * v, y + s * u + c * v)
+        if left < most and count < len(values):
+            values[count], heap.waiting[count] = points[k, 2] + per_metre * left, k
+            least = min(least, values[count])
+            count += 1
+    arrange(heap, count, least + slack)
+
+
+@kernel(borrows=True, inner=True)
+def arrange(heap: Heap, count: int, most: float) -> None:
+    """Make a heap of the first entries, without those beyond a value."""
+    values, waiting, kept = heap.values, heap.waiting, 0
     for k in range(count):
-        if values[k] <= least + slack:
+        if values[k] <= most:
             values[kept], waiting[kept] = values[k], waiting[k]
             kept += 1
     heap.size[0] = kept

@@ -8,12 +8,12 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
-from gaitway.behavior._check_kernels import ActionArrays, shortage, static_hit, stays_free
+from gaitway.behavior._check_kernels import ActionArrays, near_bits, shortage, static_hit, stays_free
 from gaitway.behavior._held import Held
 from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
-from gaitway.tree._aim_kernels import EndArrays, Heap, gather, pop
+from gaitway.tree._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
 from gaitway.tree._crowd_kernels import (
     COSINE,
     HEADING,
@@ -68,6 +68,10 @@ from gaitway.tree._subgoal_kernels import RouteArrays, subgoal
 AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
 """How far away sub-goals are, and how near to them is near enough [m]; moves of a way that are kept; most moves tested
 for a sub-goal; how long to wait after a failure [s]; and what a metre costs."""
+_LOOKS = 8
+"""Places on the line to a sub-goal that are looked at."""
+_ATTEMPTS = 4
+"""Sub-goals that are tried in a turn."""
 _NEARER = 0.3
 """How much nearer to a goal that is taken somebody must get to go there at all [m]."""
 _PATIENCE, _NEAR_BY = 5, 1.5
@@ -80,6 +84,8 @@ _SLACK = 1.5
 """Ways that cost so much more than the best one are not worth a test at first, and after each failure so much more."""
 AT_ONCE = -1e9
 """Time when those are ready who must plan before all others [s]."""
+_WIDER = 5.0
+"""How many times as much that may be, and as many moves may be tested, where there is something special to pass."""
 _BEYOND = 4.0
 """A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
 
@@ -121,24 +127,30 @@ def walk(
 
 
 @kernel(borrows=True, inner=True)
-def way_to(
-    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
-    work: Work, query: FloatArray, shortfall: float, options: FloatArray, beyond: float, slack: float,
-) -> int:  # fmt: skip
-    """The most promising node near the goal of a query whose way is free, or -1.
+def aim(ends: EndArrays, heap: Heap, query: FloatArray, per_metre: float, beyond: float, slack: float) -> None:
+    """Let the ways wait that end near the goal of a query.
 
     One way is better than another if it costs less together with the rest of the way, to a point `beyond` the goal [m].
     Those that cost more than the best one by more than the slack are left out.
     """
-    c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
     dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
     x, y = c * dx + s * dy, c * dy - s * dx
     share = 1.0 + beyond / max(math.hypot(x, y), 1e-6)
-    gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, options[PER_METRE], slack)
+    gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, per_metre, slack)
+
+
+@kernel(borrows=True, inner=True)
+def first_free(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
+    work: Work, query: FloatArray, shortfall: float, most: float,
+) -> int:  # fmt: skip
+    """The node of the first way that waits and is free, or -1 after so many tests of moves."""
+    c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
     state[BLOCKED], state[TESTED] = 0, 0
     state[STAMP] += 1
-    while state[TESTED] < options[MOST]:
+    while state[TESTED] < most:
         end = pop(heap)
         if end < 0:
             return -1
@@ -207,16 +219,47 @@ def commit(
 
 
 @kernel(borrows=True, inner=True)
+def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, attempt: int) -> bool:
+    """Write the sub-goal of an attempt and how near to it is near enough into the query; whether it is the goal itself.
+
+    The first is straight on. Others are to the side, and different ones after each failure.
+    """
+    counts, numbers, query, turns, fails = crowd.counts, crowd.numbers, live.query, live.turns, crowd.counts[me, FAILS]
+    turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % (len(turns) - 1)
+    x, y, ahead = query[START], query[START + 1], live.options[AHEAD] * turns[turn, 0]
+    gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
+    near, dx, dy = numbers[me, TOLERANCE] if final else live.options[REACH], gx - x, gy - y
+    if final and turn > 0:  # somebody stands there: nearer to it is better than nothing
+        near = min(near + _NEARER * attempt * (1 + fails), math.hypot(dx, dy) - _NEARER)
+    elif not final:
+        angle = -turns[turn, 1] if turn > 0 and (me & 1) == 1 else turns[turn, 1]
+        c, s = math.cos(angle), math.sin(angle)
+        gx, gy = x + c * dx - s * dy, y + s * dx + c * dy
+    query[GOAL], query[GOAL + 1], query[GOAL + 2] = gx, gy, near
+    return final and turn == 0
+
+
+@kernel(borrows=True, inner=True)
+def special_ahead(fields: FieldArrays, query: FloatArray) -> bool:
+    """Whether a motion that passes a special obstacle may begin on the line to the goal of a query."""
+    x, y, dx, dy = query[START], query[START + 1], query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    bits = 0
+    for k in range(_LOOKS + 1):
+        bits |= near_bits(fields, x + k / _LOOKS * dx, y + k / _LOOKS * dy)
+    return bits != 0
+
+
+@kernel(borrows=True, inner=True)
 def plan(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, tree: TreeArrays,
-    ends: EndArrays, heap: Heap, work: Work,
+    thin: EndArrays, full: EndArrays, heap: Heap, work: Work,
 ) -> bool:  # fmt: skip
     """Plan a character's next partial path from the end of its fixed steps on; whether there is one.
 
-    The way straight on comes first, and then some of those to the side, others after each failure.
+    Straight on comes first, and then other ways; after each failure more of them are tested.
     """
-    counts, numbers, steps, query, options = crowd.counts, crowd.numbers, crowd.steps, live.query, live.options
+    counts, steps, query, options = crowd.counts, crowd.steps, live.query, live.options
     fixed, end = counts[me, FIXED], steps.shape[1] - 1
     row, last = fixed if fixed < counts[me, COUNT] else end, crowd.actions[me, fixed - 1]
     x, y, heading = steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING]
@@ -225,28 +268,30 @@ def plan(
     resting, shortfall = body.rests[last], -np.inf  # on the way one must keep clear from the first move on
     if resting >= 0:
         shortfall = shortage(library, fields, x, y, heading, resting)
-    others, fails = len(live.turns) - 1, counts[me, FAILS]
-    for attempt in range(4):
-        turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % others
-        ahead = options[AHEAD] * live.turns[turn, 0]
-        gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
-        near = numbers[me, TOLERANCE] if final else options[REACH]
-        angle = live.turns[turn, 1] if (me & 1) == 0 else -live.turns[turn, 1]
-        if final and turn > 0:  # somebody stands there: nearer to it is better than nothing
-            near = min(near + _NEARER * attempt * (1 + fails), math.hypot(gx - x, gy - y) - _NEARER)
-        else:
-            c, s, dx, dy = math.cos(angle), math.sin(angle), gx - x, gy - y
-            gx, gy = x + c * dx - s * dy, y + s * dx + c * dy
-        if near <= 0.0:
-            continue
-        query[GOAL], query[GOAL + 1], query[GOAL + 2] = gx, gy, near
+    fails, route, per_metre = counts[me, FAILS], counts[me, ROUTE], options[PER_METRE]
+    patience, passes = 1.0 + min(fails, _PATIENCE), False
+    if route >= 0 and fields.near.size > 1:
+        choose_goal(crowd, live, routes, me, 0)
+        passes = special_ahead(fields, query)
+    wide = _WIDER if passes else 1.0
+    for attempt in range(_ATTEMPTS):
+        ends = thin if fails < 2 else full
+        if route < 0 or attempt != (0 if passes else 1):
+            final = choose_goal(crowd, live, routes, me, attempt - 1 if passes else attempt)
+            if query[GOAL + 2] <= 0.0:
+                continue
+            aim(ends, heap, query, per_metre, 0.0 if final else _BEYOND, _SLACK * patience)
+        else:  # all around, by how far it is to the goal from there
+            ends, final, query[GOAL + 2] = thin, False, np.inf
+            c, s = math.cos(heading), math.sin(heading)
+            gather_by_route(thin, heap, routes, route, x, y, c, s, per_metre, wide * _SLACK * patience, 2.0 * _NEARER)
         live.tally[TRIES] += 1
-        node = way_to(
+        node = first_free(
             library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall,
-            options, 0.0 if final else _BEYOND, _SLACK * (1.0 + min(fails, _PATIENCE)),
+            options[MOST] * patience * wide,
         )  # fmt: skip
         live.tally[TESTS] += work.state[TESTED]
-        if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final and turn == 0):
+        if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final):
             return True
     return False
 
@@ -301,7 +346,7 @@ def plan_turns(
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
     held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
     held_live: Held[LiveArrays], held_routes: Held[RouteArrays], held_tree: Held[TreeArrays],
-    held_ends: Held[EndArrays], held_heap: Held[Heap], held_work: Held[Work],
+    held_thin: Held[EndArrays], held_full: Held[EndArrays], held_heap: Held[Heap], held_work: Held[Work],
     state: int, number: int, ready: float, now: float, budget: int,
 ) -> int:  # fmt: skip
     """Let characters plan in turn that are ready to, and whose fixed steps end in a state.
@@ -317,7 +362,8 @@ def plan_turns(
         held_live: see there.
         held_routes: to the goals.
         held_tree: that begins in the state.
-        held_ends: of its ways.
+        held_thin: ends of the most promising of its ways.
+        held_full: ends of all of them, for those who found none of these free.
         held_heap: memory.
         held_work: memory.
         state: of the planner.
@@ -331,7 +377,7 @@ def plan_turns(
     """
     library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
     body, crowd, live, routes = held_body.value, held_crowd.value, held_live.value, held_routes.value
-    tree, ends, heap = held_tree.value, held_ends.value, held_heap.value
+    tree, thin, full, heap = held_tree.value, held_thin.value, held_full.value, held_heap.value
     work = held_work.value
     counts, numbers, tally, taken, places = crowd.counts, crowd.numbers, live.tally, 0, len(crowd.until)
     me = tally[CURSOR + number]
@@ -344,7 +390,7 @@ def plan_turns(
         if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
             continue
         taken += 1
-        if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, ends, heap, work):
+        if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, thin, full, heap, work):
             counts[me, FAILS] = 0
             tally[PLANS] += 1
         else:

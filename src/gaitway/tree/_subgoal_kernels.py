@@ -26,10 +26,19 @@ class RouteArrays(NamedTuple):
 
 
 @kernel(borrows=True, inner=True)
+def length_at(routes: RouteArrays, route: int, x: float, y: float) -> float:
+    """How far it is from a point to the goal of a route [m]; infinity where no way leads there."""
+    lengths, place = routes.lengths, routes.place
+    column, row = math.floor((x - place[0]) * place[2]), math.floor((y - place[1]) * place[2])
+    inside = 0 <= row < lengths.shape[1] and 0 <= column < lengths.shape[2]
+    return float(lengths[route, row, column]) if inside else np.inf
+
+
+@kernel(borrows=True, inner=True)
 def subgoal(
     routes: RouteArrays, route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
 ) -> tuple[float, float, bool]:
-    """Where to go from (x, y) on the way to a goal, about `ahead` away [m], and whether it is the goal itself.
+    """Where to go from (x, y) on the way to a goal, so far `ahead` on it [m], and whether it is the goal itself.
 
     Without a route (-1), or from where none leads on, the way is the straight line.
     """
@@ -45,7 +54,7 @@ def subgoal(
     here = lengths[route, row, column]
     if here <= ahead + _ROOM and away <= ahead + _ROOM:
         return goal_x, goal_y, True
-    px, py = x, y
+    px, py, whole = x, y, here
     while True:
         best, best_row, best_column = here, row, column
         for i in range(max(row - 1, 0), min(row + 2, rows)):
@@ -56,7 +65,7 @@ def subgoal(
             break
         row, column, here = best_row, best_column, best
         px, py = place[0] + (column + 0.5) / place[2], place[1] + (row + 0.5) / place[2]
-        if math.hypot(px - x, py - y) >= ahead:
+        if whole - here >= ahead:
             return px, py, False
     if here <= _ROOM:
         return goal_x, goal_y, True

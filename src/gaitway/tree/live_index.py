@@ -16,28 +16,33 @@ CELL = 1.0
 """Side of the cells [m]."""
 TURNING = 0.2
 """What a turn costs [m/rad]: people do not weave, though it hardly makes their way longer."""
+PASSING = 8.0
+"""How much dearer than walking it may be to pass a special obstacle, for it to be done while there is room for it."""
 SMALL, ALIKE = 0.7, 1
 """Ways count as alike that have the same two first moves and end in the same cell of this side [m]; so many of them are
 kept, since only the first moves are sure to be played."""
-MOST_ENDS = 4096
+MOST_ENDS = 16_384
 """That wait at a time."""
 
 
-def end_arrays(tree: Tree, arrays: TreeArrays, turning: float = TURNING) -> EndArrays:
-    """Where the ways of a tree end that come to rest: of those that begin alike and end near one another the cheapest.
+def end_arrays(tree: Tree, arrays: TreeArrays, *, thin: bool = True, turning: float = TURNING) -> EndArrays:
+    """Where the ways of a tree end that come to rest.
 
     Args:
         tree: grown of moves of a library.
         arrays: the same for queries.
+        thin: whether to take of those that begin alike and end near one another but the cheapest.
         turning: what a turn costs [m/rad].
     """
-    turned, begins = np.zeros(len(tree)), np.zeros(len(tree), np.int64)
-    kernels.turning(tree.links, read_only(np.abs(tree.moves.table.moves[tree.moves.actions, 2])), turned, begins)
-    actions = tree.actions
+    table, rows, actions = tree.moves.table, tree.moves.actions, tree.actions
+    turned, passed, begins = np.zeros(len(tree)), np.zeros(len(tree)), np.zeros(len(tree), np.int64)
+    kernels.add_up(tree.links, read_only(np.abs(table.moves[rows, 2])), turned, begins)
+    kernels.add_up(tree.links, read_only((table.kind[rows] >= 0).astype(np.float64)), passed, begins)
     nodes = np.flatnonzero((actions >= 0) & (arrays.rests[actions] >= 0))
-    points, prices = tree.points[nodes], (tree.costs + turning * turned)[nodes]
-    alike = _few(points, begins[nodes], prices)
-    nodes, points, prices = nodes[alike], points[alike], prices[alike]
+    points, prices = tree.points[nodes], (tree.costs + turning * turned - PASSING * np.minimum(passed, 1.0))[nodes]
+    if thin:
+        few = _few(points, begins[nodes], prices)
+        nodes, points, prices = nodes[few], points[few], prices[few]
     low = np.floor(points.min(axis=0) / CELL) * CELL
     columns, rows = (math.floor(n) + 1 for n in (points.max(axis=0) - low) / CELL)
     whole = np.floor((points - low) / CELL).astype(np.int64)

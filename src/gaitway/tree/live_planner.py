@@ -80,7 +80,10 @@ class LivePlanner:
             raise TreeError(f"no tree for those who stand; there are trees of {', '.join(forest.roots)}")
         # those on the way come before those who stand: they have less time
         order = sorted(arrays, key=lambda name: bool(table.rest[table.state(name)]))
-        self._trees = [(Held(arrays[n]), Held(end_arrays(forest.tree(n), arrays[n])), states[n]) for n in order]
+        self._trees = [
+            (Held(arrays[n]), *(Held(end_arrays(forest.tree(n), arrays[n], thin=t)) for t in (True, False)), states[n])
+            for n in order
+        ]
         self._heap, self._work = Held(heap_for_ends()), Held(work_for(list(arrays.values())))
         self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
@@ -143,10 +146,10 @@ class LivePlanner:
     ) -> int:  # fmt: skip
         """Let so many plan at most that are ready by a time [s]; how many have."""
         left = most
-        for number, (tree, ends, state) in enumerate(self._trees):
+        for number, (tree, thin, full, state) in enumerate(self._trees):
             left -= self._plan_turns(
                 self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
-                self.routes.held, tree, ends, self._heap, self._work, state, number, ready, time, left,
+                self.routes.held, tree, thin, full, self._heap, self._work, state, number, ready, time, left,
             )  # fmt: skip
         return most - left
 
