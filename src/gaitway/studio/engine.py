@@ -53,6 +53,7 @@ class Engine:
         self._plans: deque[tuple[float, int]] = deque()
         self._live = LivePlay(scene, self._say)
         self._take: TakePlay | None = None
+        self._stale = False
         self._mode = "live"
         self._tell_of(self._live.left_out)
 
@@ -155,7 +156,7 @@ class Engine:
 
     def show_take(self, take: Take) -> None:
         """Play a take."""
-        self._take, self._mode = TakePlay(take), "take"
+        self._take, self._mode, self._stale = TakePlay(take), "take", False
 
     def live_take(self, seconds: float | None = None) -> Take:
         """What was lived in the last seconds, as a take."""
@@ -171,11 +172,13 @@ class Engine:
             return
         if not self.stage.apply(event):
             raise StudioError(f"'{events.name_of(type(event))}' is of no use here")
-        self._edition += 1
+        self._edition, self._stale = self._edition + 1, True
         if isinstance(event, events.Choose):
             self._restart()
         else:
             self._tell_of(self._live.enter(self.scene))
+        if self._mode == "take" and not (isinstance(event, events.MoveItem) and not event.done):
+            self.plan_take()
 
     def _restart(self) -> None:
         self._live.close()
@@ -185,7 +188,7 @@ class Engine:
         self._tell_of(self._live.left_out)
 
     def _set_mode(self, mode: str) -> None:
-        if mode == "take" and self._take is None:
+        if mode == "take" and (self._take is None or self._stale):
             self.plan_take()
         self._mode = mode
 

@@ -47,7 +47,7 @@ class Page:
         self._session: Session | None = None
         self._scene: Scene | None = None
         self._roots: dict[str, FloatArray] = {}
-        self._slow = 0.0
+        self._slow, self._left_out = 0.0, False
         self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
         self.cameras = Cameras(server)
         self._people = People(server, self._select)
@@ -77,7 +77,8 @@ class Page:
 
     def show(self, frame: Frame) -> None:
         """Draw a moment, unless the one before is still on its way to everybody."""
-        if not self._server.ready:
+        self._left_out = not self._server.ready
+        if self._left_out:
             self.dropped += 1
             return
         began = time.perf_counter()
@@ -96,6 +97,8 @@ class Page:
 
     def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
         """Draw what the selected character means to do."""
+        if self._left_out:
+            return
         self.panel.show_selected(name, behavior, ahead)
         at = self._roots.get(name)
         self._way.show(ahead, at, self._heights, self.panel.shows("plans"), self.panel.shows("labels"))
@@ -117,6 +120,14 @@ class Page:
     def look(self, client: viser.ClientHandle, top: bool = False) -> None:
         """Let a viewer see all of the place."""
         self.cameras.look(client, top)
+
+    def viewers(self) -> list[viser.ClientHandle]:
+        """Who looks."""
+        return list(self._server.get_clients().values())
+
+    def shown(self) -> list[tuple[int, FloatArray]]:
+        """Joints, and where they are drawn (N, 3) [m]."""
+        return self._people.shown()
 
     def follow(self, client: viser.ClientHandle) -> None:
         """Let a viewer's camera go with the selected character, or no longer."""

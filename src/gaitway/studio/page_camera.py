@@ -18,8 +18,8 @@ _ABOVE = np.array([-0.12, -0.80, 0.72])
 """Whence the whole place is seen, as a direction."""
 _BESIDE = np.array([-3.2, -4.2, 2.6])
 """Whence somebody who is followed is seen at first [m]."""
-_PANEL = 0.25
-"""Share of the width that the panel covers."""
+_PANEL = 345.0
+"""Width that the panel covers [px]."""
 _CHEST = 1.0
 """What of somebody is looked at [m]."""
 _EVERY = 0.06
@@ -63,9 +63,10 @@ class Cameras:
         middle, size = 0.5 * (low + high), high - low
         aspect, slope = min(max(client.camera.aspect, 0.5), 3.0), float(np.tan(0.5 * _FIELD))
         away = np.array([0.0, -1e-3, 1.0]) if top else _ABOVE / np.linalg.norm(_ABOVE)
-        free = aspect * (1.0 - _PANEL)
+        panel = min(_PANEL / max(client.camera.image_width, 1), 0.45)
+        free = aspect * (1.0 - panel)
         reach = max(size[0] / free, size[1] * (1.0 if top else 0.8)) / (2.0 * slope) + (1.0 if top else 0.35 * size[1])
-        target = np.array([middle[0] + _PANEL * reach * slope * aspect, middle[1], 0.0])
+        target = np.array([middle[0] + panel * reach * slope * aspect, middle[1], 0.0])
         client.camera.fov = _FIELD
         client.camera.up_direction = (0.0, 0.0, 1.0)
         client.camera.position = tuple(target + reach * away)

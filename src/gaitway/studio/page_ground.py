@@ -15,7 +15,7 @@ from gaitway.studio.page_paint import TEXTURE, Pixels, flat_mesh, paving, room_p
 from gaitway.world.surface import terrain_surface
 from gaitway.world.world import World
 
-_MEADOW = (174, 180, 156)
+_MEADOW = (150, 162, 130)
 _SHADE = (52, 56, 72)
 _EDGE = (164, 158, 146)
 _LIFTS = {"shadow": 0.012, "room": 0.02, "grid": 0.025}

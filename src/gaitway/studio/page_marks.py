@@ -46,7 +46,7 @@ class Way:
 
     def __init__(self, server: viser.ViserServer, send: Callable[[float, float], None]) -> None:
         self._scene, self._send = server.scene, send
-        self._ring: viser.LineSegmentsHandle | None = None
+        self._ring: viser.BatchedMeshHandle | None = None
         self._line: viser.LineSegmentsHandle | None = None
         self._goal: viser.IcosphereHandle | None = None
         self._words: list[viser.LabelHandle] = []
@@ -78,12 +78,15 @@ class Way:
         self._words, self._said = [], ()
 
     def _show_ring(self, at: FloatArray, heights: Heights) -> None:
+        place = np.array([[at[0], at[1], _height(heights, at) + _LIFT]])
         if self._ring is None:
-            angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
-            rim = np.column_stack([0.42 * np.cos(angles), 0.42 * np.sin(angles), np.zeros(len(angles))])
-            lines = np.stack([rim[:-1], rim[1:]], axis=1)
-            self._ring = self._scene.add_line_segments("/way/ring", lines, _RING, thickness=0.05)
-        self._ring.position = (at[0], at[1], _height(heights, at) + _LIFT)
+            # a batch of one, as people are: then both are drawn in the same frame of a slow browser
+            vertices, faces = _annulus(0.40, 0.47)
+            self._ring = self._scene.add_batched_meshes_simple(
+                "/way/ring", vertices, faces, np.array([[1.0, 0.0, 0.0, 0.0]]), place, batched_colors=_RING,
+                lod="off", cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
+        self._ring.batched_positions = place
 
     def _show_line(self, ahead: Ahead | None, heights: Heights) -> None:
         if ahead is None or len(ahead.points) < 2:
@@ -251,6 +254,17 @@ def segments(points: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
 def plain_words(behavior: str) -> str:
     """The name of a behaviour for people."""
     return behavior.replace("_", " ")
+
+
+def _annulus(inner: float, outer: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
+    """A flat ring as vertices (V, 3) and faces (T, 3)."""
+    angles = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
+    circle = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(_SIDES)])
+    first, second = np.arange(_SIDES), (np.arange(_SIDES) + 1) % _SIDES
+    lower = np.column_stack([first, first + _SIDES, second + _SIDES])
+    upper = np.column_stack([first, second + _SIDES, second])
+    vertices = np.concatenate([inner * circle, outer * circle]).astype(np.float32)
+    return vertices, np.concatenate([lower, upper]).astype(np.uint32)
 
 
 def _height(heights: Heights, at: FloatArray) -> float:

@@ -18,7 +18,7 @@ from gaitway.world.world import World
 
 Pixels = npt.NDArray[np.uint8]
 _SKY_TOP, _SKY_LOW = (166, 193, 214), (232, 236, 234)
-_PAVING, _JOINT = (190, 184, 170), (164, 158, 145)
+_PAVING, _JOINT = (178, 172, 158), (152, 146, 133)
 _STONE, _STONES = 32, 4
 """Pixels of a paving stone, and stones along the side of the texture."""
 TEXTURE = 2.0 * _STONES

@@ -178,8 +178,8 @@ class Panel:
             put = gui.add_button_group("Put", THINGS)
             put.on_click(lambda event: self.hold(str(event.target.value)))
             self._item = gui.add_markdown("Click or drag a thing to select it.")
-            change = gui.add_button_group("", ("turn", "delete", "undo", "redo"))
-            change.on_click(self._on_thing)
+            for buttons in (("turn", "delete"), ("undo", "redo")):
+                gui.add_button_group("", buttons).on_click(self._on_thing)
 
     def _crowd_tab(self, gui: viser.GuiApi) -> None:
         self._count = gui.add_slider("How many", 1, 200, 1, 20)

@@ -64,6 +64,11 @@ class PeopleBatch:
                 self._shade.batched_wxyzs = _bearings(len(names))
         self._show_feet(joints, heights, contacts)
 
+    def shown(self) -> list[tuple[int, FloatArray]]:
+        """Joints, and where they are drawn (N, 3) [m]."""
+        pairs = zip(self._segments, self._handles, strict=True) if self._handles else ()
+        return [(segment.joint, handle.batched_positions.astype(np.float64)) for segment, handle in pairs]
+
     def remove(self) -> None:
         """Take everybody off the page."""
         for handle in (*self._handles, self._shade, self._feet):
@@ -158,6 +163,10 @@ class People:
         for batch, some in zip(self._batches, joints, strict=True):
             batch.show(some, names[first : first + len(some)], heights, self.contacts)
             first += len(some)
+
+    def shown(self) -> list[tuple[int, FloatArray]]:
+        """Joints, and where they are drawn (N, 3) [m]; see `PeopleBatch.shown`."""
+        return [pair for batch in self._batches for pair in batch.shown()]
 
 
 def resting(joints: Joints, heights: Heights) -> npt.NDArray[np.float32]:

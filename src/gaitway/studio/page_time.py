@@ -19,7 +19,7 @@ class TimePart:
         self._post, self._playing, self._takes = post, True, False
         self._buttons = gui.add_button_group("Time", ("pause", "step", "restart"))
         self._buttons.on_click(self._pressed)
-        mode = gui.add_button_group("Mode", ("live", "take", "plan anew"), hint="a take is planned once, and scrubbed")
+        mode = gui.add_button_group("Mode", ("live", "take"), hint="a take is planned once, then scrubbed")
         mode.on_click(self._set_mode)
         self._slider = gui.add_slider("Moment", 0.0, 1.0, 0.01, 0.0, visible=False)
         self._slider.on_update(self._scrubbed)

@@ -1,0 +1,218 @@
+"""The page in a real browser: it loads from nowhere else, and mouse and keys do what they say."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chromium
+from chromium import Browser, Tab, until
+from gaitway.scene import scene_from_dict
+from gaitway.studio import events
+from gaitway.studio.edits import item_pose
+from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.serving import Studio
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium.COMMAND is None, reason="no Chromium here"),
+]
+SIZE = (800, 450)
+
+
+def scene_of_three() -> dict[str, object]:
+    return {
+        "gaitway": 1, "bounds": [0, 0, 14, 9], "seed": 3,
+        "obstacles": [{"box": {"center": [7, 1.5], "size": [1.2, 1.2], "height": 1.2}}],
+        "characters": [
+            {"name": "ada", "start": [1.5, 5, 0], "goal": [12.5, 5]},
+            {"name": "ben", "start": [12.5, 7.5, 180], "goal": [1.5, 7.5]},
+            {"name": "cleo", "start": [2, 3, 0], "goal": [12, 3]},
+        ],
+    }  # fmt: skip
+
+
+class Stand:
+    """A studio that goes on in a thread, and a page that looks at it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.studio = Studio(scene_from_dict(scene_of_three()), port=0, folder=folder)
+        self._thread = threading.Thread(target=self.studio.run, daemon=True)
+        self.browser = Browser(SIZE)
+        self.session = self.studio.session
+        self.session.apply(events.Pause())
+        self.frame = self.session.engine.frame()
+        self.ahead: Ahead | None = None
+        self._listen()
+        self._thread.start()
+        self.tab = self.look()
+
+    def _listen(self) -> None:
+        """Keep what the page is given, in the thread that gives it."""
+        page = self.studio.page
+        show, show_selected = page.show, page.show_selected
+
+        def keep(frame: Frame) -> None:
+            self.frame = frame
+            show(frame)
+
+        def keep_selected(name: str, behavior: str, ahead: Ahead | None) -> None:
+            self.ahead = ahead
+            show_selected(name, behavior, ahead)
+
+        page.show, page.show_selected = keep, keep_selected  # type: ignore[method-assign]
+
+    def look(self) -> Tab:
+        """One more page, ready."""
+        before = len(self.studio.page.viewers())
+        tab = self.browser.tab()
+        tab.open(f"http://127.0.0.1:{self.studio.port}")
+        until(lambda: len(self.studio.page.viewers()) > before, 60.0, "somebody who looks")
+        until(lambda: drawn(tab.picture()), 60.0, "a picture with the ground in it", every=1.0)
+        return tab
+
+    def pixel(self, point: tuple[float, float, float]) -> tuple[float, float]:
+        """Where a point of the world is on the first page."""
+        camera = self.studio.page.viewers()[0].camera
+        eye, ahead = np.array(camera.position), np.array(camera.look_at) - np.array(camera.position)
+        ahead /= np.linalg.norm(ahead)
+        right = np.cross(ahead, (0.0, 0.0, 1.0))
+        right /= np.linalg.norm(right)
+        away = np.array(point) - eye
+        scale = 0.5 * SIZE[1] / math.tan(0.5 * camera.fov) / (away @ ahead)
+        return 0.5 * SIZE[0] + scale * (away @ right), 0.5 * SIZE[1] - scale * (away @ np.cross(right, ahead))
+
+    def place(self, name: str) -> np.ndarray:
+        """Where somebody is."""
+        frame = self.frame
+        return frame.joints[0].positions[frame.names.index(name), 0]
+
+    def close(self) -> None:
+        """End everything."""
+        self.browser.close()
+        self.studio.stop()
+        self._thread.join(20.0)
+        self.studio.close()
+
+
+def drawn(picture: np.ndarray) -> bool:
+    """Whether there is something in the middle of the left part, and not one colour."""
+    return bool(picture[150:400, 50:440].std() > 12.0)
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    made = Stand(tmp_path_factory.mktemp("studio"))
+    yield made
+    made.close()
+
+
+def test_a_click_selects(stand: Stand) -> None:
+    x, y, z = stand.place("ben").tolist()
+    stand.tab.click(stand.pixel((x, y, z + 0.2)))
+    until(lambda: stand.session.selected == "ben", 15.0, "ben is selected")
+    until(lambda: "ben" in stand.tab.run("document.body.innerText"), 15.0, "his name on the panel")
+
+
+def test_a_drag_into_somebodys_way_changes_its_plan_and_nobody_is_hit(stand: Stand) -> None:
+    engine = stand.session.engine
+    stand.session.select("ada")
+    until(lambda: stand.ahead is not None and math.dist(stand.ahead.goal, (12.5, 5.0)) < 0.1, 10.0, "the way of ada")
+    straight = stand.ahead.points
+    stand.tab.drag(stand.pixel((7.0, 1.5, 1.2)), stand.pixel((7.0, 5.0, 1.2)))
+    x, y, _ = until(lambda: near(item_pose(engine.scene.source, "obstacles/0"), (7.0, 5.0)), 20.0, "the box at (7, 5)")
+    until(lambda: engine.stage.can_undo, 5.0, "an edit that can be undone")
+    seen: list[int] = []
+    sides: list[float] = []
+    stand.session.post(events.SetSpeed(4.0))
+    stand.session.post(events.Play())
+
+    def passed() -> bool:
+        at = stand.place("ada")
+        seen.append(stand.frame.figures.collisions)
+        if abs(at[0] - x) < 0.6:
+            sides.append(abs(float(at[1]) - y))
+        return at[0] > x + 1.5
+
+    until(passed, 40.0, "ada on the other side of the box")
+    stand.session.post(events.Pause())
+    stand.session.post(events.SetSpeed(1.0))
+    assert np.abs(straight[:, 1] - 5.0).max() < 0.4  # before, the way led through where the box is now
+    assert max(seen) == 0
+    assert all(side > 0.6 for side in sides)
+
+
+def test_keys_drive(stand: Stand) -> None:
+    stand.session.select("cleo")
+    stand.session.post(events.Play())
+    stand.tab.press("w")
+    ends = ((12.0, 3.0), (2.0, 3.0))
+    until(
+        lambda: stand.ahead and min(math.dist(stand.ahead.goal, end) for end in ends) > 0.1,
+        15.0,
+        "cleo has another goal",
+    )
+    first = stand.place("cleo")
+    until(lambda: np.linalg.norm(stand.place("cleo") - first) > 1.0, 20.0, "cleo walks")
+    stand.tab.press("s")
+    stand.tab.press("p")
+    until(lambda: not stand.session.engine.playing, 15.0, "a pause by the key P")
+
+
+def test_the_slider_scrubs_to_the_right_frame(stand: Stand) -> None:
+    engine = stand.session.engine
+    stand.tab.press_button("take")
+    until(lambda: engine.mode == "take", 60.0, "a take")
+    script = "(() => {const r = document.querySelector('.mantine-Slider-track').getBoundingClientRect();"
+    box = until(lambda: stand.tab.run(script + "return [r.x, r.y, r.width, r.height]})()"), 20.0, "a slider")
+    take = engine.take
+    assert take is not None
+    stand.tab.click((box[0] + 0.5 * box[2], box[1] + 0.5 * box[3]))
+    until(lambda: abs(stand.frame.time - 0.5 * take.duration) < 0.1 * take.duration, 15.0, "half of the take")
+    until(lambda: shown_is(stand, take.joints(stand.frame.time)[0].positions), 10.0, "the people of that moment")
+    stand.tab.press_button("live")
+    until(lambda: engine.mode == "live", 20.0, "live again")
+
+
+def test_two_see_the_same(stand: Stand) -> None:
+    other = stand.look()
+    assert len(stand.studio.page.viewers()) == 2
+
+    def differ() -> float:
+        stand.tab.call("Page.bringToFront")
+        first = stand.tab.picture()
+        other.call("Page.bringToFront")
+        return float(np.abs(first - other.picture())[:, :440].mean())
+
+    for client in stand.studio.page.viewers():
+        stand.studio.page.look(client)
+    until(lambda: differ() < 2.0, 30.0, "the same picture in both", every=1.0)
+    other.close()
+
+
+def test_nothing_was_asked_of_any_other_host_and_nothing_went_wrong(stand: Stand) -> None:
+    here = f"127.0.0.1:{stand.studio.port}"
+    foreign = [
+        url for url in stand.tab.requests() if here not in url and not url.startswith(("data:", "blob:", "about:"))
+    ]
+    assert foreign == []
+    assert [url for url in stand.tab.requests() if here in url]
+    assert stand.tab.errors() == []
+
+
+def near(pose: tuple[float, float, float], place: tuple[float, float]) -> tuple[float, float, float] | None:
+    """The pose if it is at a place."""
+    return pose if math.dist(pose[:2], place) < 0.35 else None
+
+
+def shown_is(stand: Stand, positions: np.ndarray) -> bool:
+    """Whether the people on the page are where they should be; positions (N, J, 3)."""
+    return any(
+        shown.shape == positions[:, joint].shape and np.abs(shown - positions[:, joint]).max() < 1e-4
+        for joint, shown in stand.studio.page.shown()
+    )
