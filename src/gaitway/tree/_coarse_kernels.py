@@ -50,7 +50,7 @@ def follow(
 @kernel
 def inside(lengths: Distances, row: int, column: int) -> bool:
     """Whether there is such a cell."""
-    return 0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1]
+    return bool(0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1])
 
 
 @kernel

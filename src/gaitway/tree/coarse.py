@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.arrays import BoolArray, FloatArray, read_only
+from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.behavior._route_kernels import ACROSS, BORDER, CLOSED, OPEN, TOO_NEAR, Distances
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.routes import RouteFields, RouteMap
@@ -30,7 +30,7 @@ _AROUND = 0.5
 """What is so near to a special obstacle counts as on it [m]."""
 _AROUND_CORNERS = 1.2
 """How much longer the way to a place near by may be than it is as the crow flies."""
-_STEPS = read_only(np.array(
+_STEPS: IntArray = read_only(np.array(
     [(0, 1), (1, 2), (1, 1), (2, 1), (1, 0), (2, -1), (1, -1), (1, -2), (0, -1), (-1, -2), (-1, -1), (-2, -1),
      (-1, 0), (-2, 1), (-1, 1), (-1, 2)]
 ))  # fmt: skip
