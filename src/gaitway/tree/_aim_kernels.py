@@ -15,6 +15,9 @@ from gaitway.tree._subgoal_kernels import RouteArrays, length_at
 Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]
 
+_ROUNDED = 1.0
+"""By how much less than a way costs the length of a route may tell, which is counted in cells."""
+
 
 class EndArrays(NamedTuple):
     """Where E nodes of a tree end, by cell; all arrays are read-only."""
@@ -24,7 +27,8 @@ class EndArrays(NamedTuple):
     nodes: Small
     """(E,)."""
     ends: Single
-    """x, y [m] seen from the root, and the price of the way there; (E, 3)."""
+    """x, y [m] seen from the root, the price of the way there, and how much less it counts for passing something that is
+    special; (E, 4)."""
     frame: FloatArray
     """Lower left corner (x, y) of the cells, their side [m], columns and rows; (5,)."""
 
@@ -114,13 +118,15 @@ def gather_by_route(
         slack: ways that cost so much more than the best one are left out.
         nearer: how much nearer to the goal they must end [m].
     """
-    points, values = ends.ends, heap.values
-    count, least, most = 0, np.inf, length_at(routes, route, x, y) - nearer
+    points, values, here = ends.ends, heap.values, length_at(routes, route, x, y)
+    count, least, most, fewest = 0, np.inf, here - nearer, per_metre * here - _ROUNDED
     for k in range(len(ends.nodes)):
         u, v = points[k, 0], points[k, 1]
         left = length_at(routes, route, x + c * u - s * v, y + s * u + c * v)
-        if left < most and count < len(values):
-            values[count], heap.waiting[count] = points[k, 2] + per_metre * left, k
+        value = points[k, 2] + per_metre * left
+        # what seems to cost less than the shortest way leads through a wall
+        if left < most and value >= fewest and count < len(values):
+            values[count], heap.waiting[count] = value - points[k, 3], k
             least = min(least, values[count])
             count += 1
     arrange(heap, count, least + slack)

@@ -39,9 +39,9 @@ def end_arrays(tree: Tree, arrays: TreeArrays, *, thin: bool = True, turning: fl
     kernels.add_up(tree.links, read_only(np.abs(table.moves[rows, 2])), turned, begins)
     kernels.add_up(tree.links, read_only((table.kind[rows] >= 0).astype(np.float64)), passed, begins)
     nodes = np.flatnonzero((actions >= 0) & (arrays.rests[actions] >= 0))
-    points, prices = tree.points[nodes], (tree.costs + turning * turned - PASSING * np.minimum(passed, 1.0))[nodes]
+    points, prices = tree.points[nodes], (tree.costs + turning * turned)[nodes]
     if thin:
-        few = _few(points, begins[nodes], prices)
+        few = _few(points, begins[nodes], prices - PASSING * (passed[nodes] > 0.0))
         nodes, points, prices = nodes[few], points[few], prices[few]
     low = np.floor(points.min(axis=0) / CELL) * CELL
     columns, rows = (math.floor(n) + 1 for n in (points.max(axis=0) - low) / CELL)
@@ -49,7 +49,10 @@ def end_arrays(tree: Tree, arrays: TreeArrays, *, thin: bool = True, turning: fl
     cells = whole[:, 1] * columns + whole[:, 0]
     order = np.lexsort((nodes, cells))
     starts = np.searchsorted(cells[order], np.arange(rows * columns + 1)).astype(np.int32)
-    small, ends = nodes[order].astype(np.int32), np.column_stack([points, prices])[order].astype(np.float32)
+    small, ends = (
+        nodes[order].astype(np.int32),
+        np.column_stack([points, prices, PASSING * (passed[nodes] > 0.0)])[order].astype(np.float32),
+    )
     for array in (starts, small, ends):
         array.setflags(write=False)
     return EndArrays(starts, small, ends, read_only(np.array([*low, CELL, columns, rows])))
