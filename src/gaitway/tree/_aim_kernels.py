@@ -27,7 +27,7 @@ class EndArrays(NamedTuple):
     nodes: Small
     """(E,)."""
     ends: Single
-    """x, y [m] seen from the root, the price of the way there, and how much less it counts for passing something that is
+    """x, y [m] seen from the root, the price of the way there, and how much less it counts where it passes something
     special; (E, 4)."""
     frame: FloatArray
     """Lower left corner (x, y) of the cells, their side [m], columns and rows; (5,)."""
