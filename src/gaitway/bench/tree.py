@@ -173,9 +173,9 @@ def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radiu
     times = {name: np.zeros((ROUNDS + 1, len(queries))) for name in tasks[0]}
     costs = {name: np.full(len(queries), np.nan) for name in tasks[0]}
     for number in range(ROUNDS + 1):
-        for name in times:
+        for name, rounds in times.items():
             for k, task in enumerate(tasks):
-                times[name][number, k], result = _timed(task[name])
+                rounds[number, k], result = _timed(task[name])
                 portfolios[k].forget()
                 if result.found and result.plan is not None:
                     costs[name][k] = result.plan.cost

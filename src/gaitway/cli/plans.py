@@ -65,7 +65,8 @@ def summary(planned: Planned) -> str:
     shares = f", {planned.by_tree} by tree and {count - planned.by_tree} by A*" if trees else ""
     return (
         f"{count - len(planned.failed)} of {count} arrive{shares}; "
-        f"{planned.motion_seconds:.1f} s of motion were made in {planned.seconds:.2f} s ({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
+        f"{planned.motion_seconds:.1f} s of motion were made in {planned.seconds:.2f} s "
+        f"({planned.crowd.search_seconds:.2f} s of search), {faster:.3g} times as fast"
     )
 
 

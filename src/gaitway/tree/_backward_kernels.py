@@ -34,22 +34,22 @@ class BackwardArrays(NamedTuple):
 @kernel(borrows=True, inner=True)
 def trace_back(arrays: BackwardArrays, node: int) -> tuple[bool, int]:
     """Follow parents from a node up to the root: whether it gets there, and cells that were looked up."""
-    checks = 0
-    while node != 0:
-        if arrays.blocked[node]:
+    checks, at = 0, np.int64(node)
+    while at != 0:
+        if arrays.blocked[at]:
             return False, checks
-        arrays.blocked[node] = 1
+        arrays.blocked[at] = 1
         checks += 1
-        cell = arrays.cells[node]
+        cell = arrays.cells[at]
         if cell < 0 or arrays.grid[cell] != FREE:
             return False, checks
-        wanted = arrays.codes[arrays.links[node] & 255]
+        wanted = arrays.codes[arrays.links[at] & 255]
         for k in range(arrays.middles.shape[1]):
             checks += 1
-            cell = arrays.middles[node, k]
+            cell = arrays.middles[at, k]
             if cell < 0 or arrays.grid[cell] != wanted:
                 return False, checks
-        node = np.int64(arrays.links[node] >> 8)
+        at = np.int64(arrays.links[at] >> 8)
     return True, checks
 
 
@@ -67,7 +67,7 @@ def find(held: Held[BackwardArrays], first: int, last: int) -> tuple[int, int, i
     """
     arrays, checks = held.value, 0
     for k in range(first, last):
-        free, more = trace_back(arrays, np.int64(arrays.nodes[k]))
+        free, more = trace_back(arrays, int(arrays.nodes[k]))
         checks += more
         if free:
             return int(arrays.nodes[k]), k + 1 - first, checks
