@@ -39,9 +39,10 @@ _FIRST_PLACES = 64
 """Characters that there is room for at first."""
 _LONGEST_STEP = 0.5
 """Longer steps of time are taken in parts [s]."""
-_TURNS = ((1.0, -0.08), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
+_TURNS = ((1.0, -0.04), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
           (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
-"""Where characters try to go, the way straight on first: share of the distance, and angle to the left [rad]."""
+"""Where characters try to go: share of the distance, and angle to the left [rad]. The first is straight on: so little
+to the right that somebody alone goes straight, and two who meet pass one another on the right."""
 
 
 class LiveCrowd:
