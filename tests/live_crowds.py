@@ -14,9 +14,9 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.tree.forest import Forest
 from gaitway.tree.growing import Budget
-from gaitway.tree.live import LiveCrowd
-from gaitway.tree.live_forest import live_forest
-from gaitway.tree.live_options import LiveOptions
+from gaitway.tree.live.crowd import LiveCrowd
+from gaitway.tree.live.forest import live_forest
+from gaitway.tree.live.options import LiveOptions
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World

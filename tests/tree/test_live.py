@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from gaitway.audit import audit_take
 from gaitway.errors import TreeError
 from gaitway.tree.forest import Forest
-from gaitway.tree.live import LiveCrowd
-from gaitway.tree.live_check import overlaps
-from gaitway.tree.live_take import LiveRecord
+from gaitway.tree.live.check import overlaps
+from gaitway.tree.live.crowd import LiveCrowd
+from gaitway.tree.live.record import LiveRecord
 from gaitway.world.mover import Mover, Phase
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.shapes import Box, Cylinder

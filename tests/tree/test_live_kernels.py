@@ -15,17 +15,17 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._held import Held
 from gaitway.motion.clip import Clip
-from gaitway.tree import _aim_kernels as aims
-from gaitway.tree import _crowd_kernels as kernels
-from gaitway.tree._aim_kernels import EndArrays, Heap
-from gaitway.tree._crowd_kernels import BodyArrays, CrowdArrays
-from gaitway.tree._subgoal_kernels import RouteArrays, subgoal
 from gaitway.tree.growing import Budget
 from gaitway.tree.index import tree_arrays
-from gaitway.tree.live_bodies import body_arrays, led_on
-from gaitway.tree.live_forest import cheapest_tree
-from gaitway.tree.live_index import end_arrays, heap_for_ends
-from gaitway.tree.live_places import STEPS, no_crowd, roomier
+from gaitway.tree.live import _aim_kernels as aims
+from gaitway.tree.live import _crowd_kernels as kernels
+from gaitway.tree.live._aim_kernels import EndArrays, Heap
+from gaitway.tree.live._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.tree.live._subgoal_kernels import RouteArrays, subgoal
+from gaitway.tree.live.bodies import body_arrays, led_on
+from gaitway.tree.live.forest import cheapest_tree
+from gaitway.tree.live.index import end_arrays, heap_for_ends
+from gaitway.tree.live.places import STEPS, no_crowd, roomier
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
 from gaitway.tree.repertoire import usual_behaviors, usual_roots

@@ -7,7 +7,7 @@ import pytest
 
 from gaitway import rotations
 from gaitway.errors import TakeError
-from gaitway.tree.live_take import LiveRecord
+from gaitway.tree.live.record import LiveRecord
 from live_crowds import FRAME, crowd_in, ring
 
 

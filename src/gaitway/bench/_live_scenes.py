@@ -11,8 +11,8 @@ from gaitway.behavior.kits import Kit, kits
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.tree.forest import Forest
-from gaitway.tree.live import LiveCrowd
-from gaitway.tree.live_options import LiveOptions
+from gaitway.tree.live.crowd import LiveCrowd
+from gaitway.tree.live.options import LiveOptions
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World

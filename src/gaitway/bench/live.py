@@ -14,9 +14,9 @@ from gaitway.behavior.search import Query, search
 from gaitway.behavior.traffic import Traffic, placed_discs
 from gaitway.bench._live_scenes import Errands, live_kit, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
-from gaitway.tree.live import LiveCrowd
-from gaitway.tree.live_check import overlaps
-from gaitway.tree.live_forest import live_forest
+from gaitway.tree.live.check import overlaps
+from gaitway.tree.live.crowd import LiveCrowd
+from gaitway.tree.live.forest import live_forest
 
 NUMBERS = (150, 1_000, 5_000, 10_000, 20_000)
 FRAME = 1.0 / 30.0

@@ -15,10 +15,10 @@ from gaitway.scene.scene import Scene
 from gaitway.studio.frames import Ahead
 from gaitway.take.model import Take
 from gaitway.take.poses import Joints
-from gaitway.tree.live import LiveCrowd
-from gaitway.tree.live_forest import live_forest
-from gaitway.tree.live_options import LiveCounts
-from gaitway.tree.live_take import LiveRecord
+from gaitway.tree.live.crowd import LiveCrowd
+from gaitway.tree.live.forest import live_forest
+from gaitway.tree.live.options import LiveCounts
+from gaitway.tree.live.record import LiveRecord
 from gaitway.world.world import World
 
 KINDS = ("jump", "duck")

@@ -15,11 +15,11 @@ import numpy as np
 from gaitway.arrays import read_only
 from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.library.actions import ActionTable
-from gaitway.tree._cheapest_kernels import cheapest
 from gaitway.tree.forest import Forest
 from gaitway.tree.growing import Budget
 from gaitway.tree.keeping import kept
-from gaitway.tree.live_index import TURNING
+from gaitway.tree.live._cheapest_kernels import cheapest
+from gaitway.tree.live.index import TURNING
 from gaitway.tree.model import MOST_NODES, Tree, compact
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from gaitway.arrays import FloatArray, IntArray, read_only
-from gaitway.tree import _aim_kernels as kernels
-from gaitway.tree._aim_kernels import EndArrays, Heap
 from gaitway.tree._query_kernels import TreeArrays
+from gaitway.tree.live import _aim_kernels as kernels
+from gaitway.tree.live._aim_kernels import EndArrays, Heap
 from gaitway.tree.model import Tree
 
 CELL = 1.0

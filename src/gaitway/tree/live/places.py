@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.arrays import FloatArray, IntArray
-from gaitway.tree._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.tree.live._crowd_kernels import BodyArrays, CrowdArrays
 
 STEPS = 24
 """That a plan may have, those included that are being played."""

@@ -16,8 +16,8 @@ from gaitway.behavior.joins import mend_joins
 from gaitway.errors import TakeError
 from gaitway.take.model import Take
 from gaitway.take.tracks import Track, assemble
-from gaitway.tree._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
-from gaitway.tree.live import LiveCrowd
+from gaitway.tree.live._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
+from gaitway.tree.live.crowd import LiveCrowd
 
 MINUTES = 5.0
 """That are kept unless told otherwise."""

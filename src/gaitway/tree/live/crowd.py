@@ -23,15 +23,15 @@ from gaitway.behavior.plan import LaidSteps, Plan
 from gaitway.behavior.search import Query, ask
 from gaitway.errors import TreeError
 from gaitway.take.poses import Joints, Poses
-from gaitway.tree import _playing_kernels as kernels
-from gaitway.tree._crowd_kernels import HEADING, TIME
-from gaitway.tree._playing_kernels import LiveArrays
 from gaitway.tree.forest import Forest
-from gaitway.tree.live_bodies import body_arrays, rest_actions
-from gaitway.tree.live_frames import LiveFrames
-from gaitway.tree.live_options import LiveCounts, LiveOptions
-from gaitway.tree.live_places import longer, no_crowd, roomier
-from gaitway.tree.live_planner import LivePlanner, Spent
+from gaitway.tree.live import _playing_kernels as kernels
+from gaitway.tree.live._crowd_kernels import HEADING, TIME
+from gaitway.tree.live._playing_kernels import LiveArrays
+from gaitway.tree.live.bodies import body_arrays, rest_actions
+from gaitway.tree.live.frames import LiveFrames
+from gaitway.tree.live.options import LiveCounts, LiveOptions
+from gaitway.tree.live.places import longer, no_crowd, roomier
+from gaitway.tree.live.planner import LivePlanner, Spent
 from gaitway.tree.repertoire import gaits
 from gaitway.world.world import World
 

@@ -8,7 +8,7 @@ from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior.kits import Kit
 from gaitway.take import _kernels
 from gaitway.take.poses import Joints, Poses
-from gaitway.tree.live_bodies import frame_pool
+from gaitway.tree.live.bodies import frame_pool
 from gaitway.world.world import World
 
 _NO_SAMPLES = np.empty((0, 4, 1), np.float32)
@@ -19,7 +19,7 @@ class LiveFrames:
     """Frames of a library, and poses out of them.
 
     Attributes:
-        rows: first row of each action's clip after each action; see `live_bodies.frame_pool`.
+        rows: first row of each action's clip after each action; see `bodies.frame_pool`.
         clips: first pose, number of frames and rate of each action's clip.
     """
 

@@ -14,7 +14,7 @@ from gaitway.behavior._held import Held
 from gaitway.behavior._search_kernels import wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
-from gaitway.tree._crowd_kernels import (
+from gaitway.tree.live._crowd_kernels import (
     CHAIN,
     COSINE,
     HEADING,

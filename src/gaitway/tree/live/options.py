@@ -30,7 +30,7 @@ class LiveOptions:
     tests: int = 400
     """Most moves that are tested for one sub-goal."""
     route_bytes: int = 256_000_000
-    """Memory for fields of distances to goals, see `live_routes.RouteBook`; with 0 all go straight on, which is enough
+    """Memory for fields of distances to goals, see `routes.RouteBook`; with 0 all go straight on, which is enough
     where things are small."""
     retry: float = 0.4
     """How long after a failure to try again [s]."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
-from gaitway.tree._subgoal_kernels import RouteArrays, length_at
+from gaitway.tree.live._subgoal_kernels import RouteArrays, length_at
 
 Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]

@@ -10,7 +10,7 @@ from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior._held import Held
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.routes import RouteMap
-from gaitway.tree._subgoal_kernels import RouteArrays
+from gaitway.tree.live._subgoal_kernels import RouteArrays
 
 FINEST, COARSEST = 0.2, 0.7
 """Sides of the cells of a field in small worlds and in large ones [m]; the thesis took 0.7."""

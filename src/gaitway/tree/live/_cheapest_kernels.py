@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.tree._aim_kernels import sink
+from gaitway.tree.live._aim_kernels import sink
 
 
 @kernel

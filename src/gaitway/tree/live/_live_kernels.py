@@ -13,8 +13,19 @@ from gaitway.behavior._held import Held
 from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
-from gaitway.tree._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
-from gaitway.tree._crowd_kernels import (
+from gaitway.tree._query_kernels import (
+    BLOCKED,
+    STAMP,
+    TESTED,
+    TreeArrays,
+    Work,
+    block,
+    climb,
+    is_blocked,
+    move_free,
+)
+from gaitway.tree.live._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
+from gaitway.tree.live._crowd_kernels import (
     COSINE,
     HEADING,
     SINE,
@@ -29,7 +40,7 @@ from gaitway.tree._crowd_kernels import (
     rest_taken,
     unlink,
 )
-from gaitway.tree._playing_kernels import (
+from gaitway.tree.live._playing_kernels import (
     ARRIVALS,
     COUNT,
     CURSOR,
@@ -51,18 +62,7 @@ from gaitway.tree._playing_kernels import (
     TRIES,
     LiveArrays,
 )
-from gaitway.tree._query_kernels import (
-    BLOCKED,
-    STAMP,
-    TESTED,
-    TreeArrays,
-    Work,
-    block,
-    climb,
-    is_blocked,
-    move_free,
-)
-from gaitway.tree._subgoal_kernels import RouteArrays, subgoal
+from gaitway.tree.live._subgoal_kernels import RouteArrays, subgoal
 
 # entries of `LiveArrays.options`
 AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)

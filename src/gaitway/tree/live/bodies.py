@@ -11,7 +11,7 @@ from gaitway.behavior.kits import Kit
 from gaitway.library import _disc_kernels
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
-from gaitway.tree._crowd_kernels import GROUP, BodyArrays
+from gaitway.tree.live._crowd_kernels import GROUP, BodyArrays
 
 Single = npt.NDArray[np.float32]
 

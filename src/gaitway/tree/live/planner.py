@@ -18,15 +18,15 @@ from gaitway.behavior.search import NO_TRAFFIC
 from gaitway.behavior.slopes import steepest_for
 from gaitway.behavior.traffic import Traffic
 from gaitway.errors import TreeError
-from gaitway.tree import _live_kernels as kernels
-from gaitway.tree._crowd_kernels import BodyArrays, CrowdArrays
-from gaitway.tree._playing_kernels import LiveArrays
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import tree_arrays, work_for
-from gaitway.tree.live_bodies import rest_actions
-from gaitway.tree.live_index import end_arrays, heap_for_ends
-from gaitway.tree.live_options import LiveOptions
-from gaitway.tree.live_routes import RouteBook
+from gaitway.tree.live import _live_kernels as kernels
+from gaitway.tree.live._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.tree.live._playing_kernels import LiveArrays
+from gaitway.tree.live.bodies import rest_actions
+from gaitway.tree.live.index import end_arrays, heap_for_ends
+from gaitway.tree.live.options import LiveOptions
+from gaitway.tree.live.routes import RouteBook
 from gaitway.world.world import World
 
 SHARE = 40
