@@ -132,7 +132,7 @@ class Way:
                 )
                 self._words.append(label)
 
-    def _drag(self, event: viser.SceneNodeDragEvent[viser.IcosphereHandle]) -> None:
+    async def _drag(self, event: viser.SceneNodeDragEvent[viser.IcosphereHandle]) -> None:
         eye, to = np.array(event.client.camera.position), np.array(event.end_position)
         x, y = on_level(eye, to, float(event.target.position[2])).tolist()
         if not (math.isfinite(x) and math.isfinite(y)):

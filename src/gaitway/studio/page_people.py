@@ -83,7 +83,7 @@ class PeopleBatch:
         shade: npt.NDArray[np.float32],
         names: tuple[str, ...],
     ) -> None:
-        self.names = names
+        self.names, made = names, []
         for number, segment in enumerate(self._segments):
             handle = self._scene.add_batched_meshes_simple(
                 f"{self._place}/{number}",
@@ -97,7 +97,8 @@ class PeopleBatch:
                 receive_shadow=False,
             )
             handle.on_click(self._on_click)
-            self._handles.append(handle)
+            made.append(handle)
+        self._handles = made
         vertices, faces = _disc(*_SHADOW)
         self._shade = self._scene.add_batched_meshes_simple(
             f"{self._place}/shade", vertices, faces, batched_wxyzs=_bearings(len(names)), batched_positions=shade,

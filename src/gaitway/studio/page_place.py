@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import viser
@@ -143,8 +144,8 @@ class PlaceView:
         )  # fmt: skip
         self._handles[place], self._drawn[place] = handle, (item, obstacle)
         if item:
-            handle.on_drag("left")(lambda event: self._drag(item, event, turns=False))
-            handle.on_drag("left", modifier="shift")(lambda event: self._drag(item, event, turns=True))
+            handle.on_drag("left")(partial(self._drag, item, False))
+            handle.on_drag("left", modifier="shift")(partial(self._drag, item, True))
             handle.on_click(lambda _: self._clicked(item))
 
     def _draw_movers(self, world: World, items: list[str]) -> None:
@@ -162,8 +163,11 @@ class PlaceView:
                 handle.on_click(lambda _, item=item: self._clicked(item))  # type: ignore[misc]
             self._movers.append(handle)
 
-    def _drag(self, item: str, event: viser.SceneNodeDragEvent[viser.MeshHandle], turns: bool) -> None:
-        """Slide a thing over the ground under the pointer, or turn it about its middle."""
+    async def _drag(self, item: str, turns: bool, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
+        """Slide a thing over the ground under the pointer, or turn it about its middle.
+
+        A coroutine, for viser runs those in the order of events, and plain functions in any.
+        """
         grip, scene = self._grip, self.scene
         if scene is None:
             return

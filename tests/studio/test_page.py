@@ -1,0 +1,320 @@
+"""The page without a browser: what it sends and to whom, what it refuses, and that nobody who goes leaves a mess."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+import viser
+
+from gaitway.errors import StudioError
+from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.body import capsule_body
+from gaitway.scene import load_scene, scene_from_dict
+from gaitway.scene.catalog import ready_scenes
+from gaitway.studio import events, page_server
+from gaitway.studio.edits import item_pose
+from gaitway.studio.frames import Ahead
+from gaitway.studio.page_camera import seen
+from gaitway.studio.page_gallery import thumbnail
+from gaitway.studio.page_marks import behavior_color, changes, colored_way
+from gaitway.studio.page_paint import flat_mesh, paving, room_picture, shadows, sky
+from gaitway.studio.page_people import resting
+from gaitway.studio.page_rays import ground_point, on_level
+from gaitway.studio.segments import body_segments, capsule_segments
+from gaitway.studio.serving import Studio
+from gaitway.take.poses import Joints
+from wire_viewer import WireViewer
+
+SCENE: dict[str, object] = {
+    "gaitway": 1, "bounds": [0, 0, 16, 12], "seed": 3,
+    "obstacles": [{"box": {"center": [8, 2], "size": [1, 1], "height": 2}}],
+    "characters": [
+        {"name": "ada", "start": [2, 6, 0], "goal": [14, 6]},
+        {"name": "ben", "start": [14, 4, 180], "goal": [2, 4]},
+    ],
+}  # fmt: skip
+
+
+def until(holds: Callable[[], Any], seconds: float = 10.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[Studio]:
+    made = Studio(scene_from_dict(SCENE), port=0, folder=tmp_path)
+    thread = threading.Thread(target=made.run, daemon=True)
+    thread.start()
+    yield made
+    made.stop()
+    thread.join(60.0)
+    made.close()
+
+
+def test_two_viewers_are_shown_the_same_people_where_they_are(studio: Studio) -> None:
+    viewers = [WireViewer(studio.port) for _ in range(2)]
+    assert until(lambda: len(studio.page.viewers()) == 2)
+    for viewer in viewers:
+        assert until(lambda viewer=viewer: viewer.read(0.2) > 2, 60.0)  # type: ignore[misc]
+    studio.session.post(events.Pause())
+    for viewer in viewers:
+        viewer.read(0.8)
+    first, second = (viewer.shown for viewer in viewers)
+    assert {name for name in first if name.startswith("/people")} == {n for n in second if n.startswith("/people")}
+    joints = dict(studio.page.shown())
+    moved = [name for name in first if "batched_wxyzs" in first[name]]
+    assert len(moved) >= len(joints)
+    for name in moved:
+        for key in ("batched_positions", "batched_wxyzs"):
+            assert np.array_equal(first[name][key], second[name][key])
+    wanted = {tuple(np.round(places.ravel(), 4)) for _, places in studio.page.shown()}
+    assert {tuple(np.round(first[n]["batched_positions"].astype(np.float64), 4)) for n in moved} <= wanted
+    for viewer in viewers:
+        viewer.vanish()
+
+
+def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None:
+    engine = studio.session.engine
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    viewer.read(0.3)
+    for phase, x in (("start", 8.0), ("update", 8.5), ("update", 9.0)):
+        viewer.drag(phase, "/place/0", (8.0, 2.0, 2.0), (x, 2.0, 2.0))
+    assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/0")[0] - 9.0) < 0.05)
+    viewer.vanish()
+    assert until(lambda: not studio.page.viewers())
+    other = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    other.read(0.3)
+    for phase, x in (("start", 9.0), ("update", 7.0), ("end", 7.0)):
+        other.drag(phase, "/place/0", (9.0, 2.0, 2.0), (x, 2.0, 2.0))
+    assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/0")[0] - 7.0) < 0.05)
+    other.read(0.2)
+    studio.session.post(events.Undo())
+    assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/0")[0] - 9.0) < 0.05)  # two drags, two edits
+    other.vanish()
+
+
+def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
+    engine = studio.session.engine
+    viewers = [WireViewer(studio.port) for _ in range(2)]
+    assert until(lambda: len(studio.page.viewers()) == 2)
+    for viewer in viewers:
+        viewer.read(0.3)
+    viewers[0].drag("start", "/place/0", (8.0, 2.0, 2.0), (8.0, 2.0, 2.0))
+    viewers[0].drag("update", "/place/0", (8.0, 2.0, 2.0), (9.0, 2.0, 2.0))
+    assert until(lambda: abs(item_pose(engine.scene.source, "obstacles/0")[0] - 9.0) < 0.05)
+    viewers[1].drag("start", "/place/0", (8.0, 2.0, 2.0), (8.0, 2.0, 2.0))
+    viewers[1].drag("update", "/place/0", (8.0, 2.0, 2.0), (3.0, 2.0, 2.0))
+    viewers[1].read(0.5)
+    assert abs(item_pose(engine.scene.source, "obstacles/0")[0] - 9.0) < 0.05
+    for viewer in viewers:
+        viewer.vanish()
+
+
+def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
+    for data in (b"", b"\x00\xff rubbish", b"\x81\xa4type\xa9NoSuchMsg", bytes(1000)):
+        viewer = WireViewer(studio.port)
+        viewer.send_rubbish(data)
+        viewer.vanish()
+    flood = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    flood.read(0.3)
+    nan = float("nan")
+    for k in range(300):
+        flood.drag("start" if k == 0 else "update", "/place/0", (8.0, 2.0, 2.0), (nan if k % 3 else 1e30, 2.0, 2.0))
+        flood.send(
+            "ScenePointerMessage", event_type="click", ray_origin=(nan, 0.0, 1.0), ray_direction=(0.0, 0.0, -1.0),
+            screen_pos=((0.5, 0.5),), modifier=None,
+        )  # fmt: skip
+    flood.drag("start", "/no/such/thing", (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+    flood.vanish()
+    before = studio.session.engine.frame().number
+    viewer = WireViewer(studio.port)
+    assert until(lambda: len(studio.page.viewers()) == 1)
+    assert until(lambda: viewer.read(0.2) > 2, 30.0)
+    assert studio.session.engine.frame().number > before + 5
+    assert np.isfinite(item_pose(studio.session.engine.scene.source, "obstacles/0")).all()
+    viewer.vanish()
+
+
+def test_a_share_is_never_asked_for(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("viser._viser.ViserTunnel", lambda *given: asked.append(given))
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    viewer.send("ShareUrlRequest")
+    viewer.send("ShareUrlDisconnect")
+    viewer.read(0.5)
+    assert asked == []
+    assert studio._server.request_share_url() is None
+    viewer.vanish()
+
+
+def test_nothing_is_said_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    made = Studio(scene_from_dict({**SCENE, "characters": []}), port=0, folder=tmp_path)
+    made.run(3, alone=True)
+    made.close()
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="the list of sockets is that of Linux")
+def test_only_loopback_hears_it(studio: Studio) -> None:
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    hears = {row[1].split(":")[0] for row in rows if row[3] == "0A" and int(row[1].split(":")[1], 16) == studio.port}
+    assert hears == {"0100007F"}  # 127.0.0.1
+
+
+def test_a_port_in_use_is_passed_over_and_no_address_is_a_clear_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        if port < 65_000:
+            assert port < page_server.free_port("127.0.0.1", port) < port + page_server.PORTS
+    with pytest.raises(StudioError, match=r"cannot listen on no\.such\.host\.invalid"):
+        Studio(scene_from_dict(SCENE), host="no.such.host.invalid", port=0, folder=tmp_path)
+
+
+def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio) -> None:
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    viewer.read(0.5)
+    buffer = studio._server._websock_server.get_message_buffer()
+    held = len(buffer.message_from_id)
+    buffer.atomic_start()  # nothing goes out any more
+    try:
+        first = studio.page.dropped
+        assert until(lambda: studio.page.dropped > first + 10)
+        assert len(buffer.message_from_id) < held + 60  # one frame waits, not ten
+    finally:
+        buffer.atomic_end()
+    number = studio.page.dropped
+    viewer.read(1.0)
+    assert studio.page.dropped < number + 10
+    viewer.vanish()
+
+
+def test_people_come_and_go_without_new_handles(studio: Studio) -> None:
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.shown)
+    handles = [id(handle) for handle in studio.page._people._batches[0]._handles]
+    studio.session.post(events.AddPeople(3, 5.0, 9.0, 10.0, 9.0, 2.0))
+    assert until(lambda: len(studio.page.shown()[0][1]) == 5)
+    studio.session.post(events.RemovePeople(1, "ada"))
+    assert until(lambda: len(studio.page.shown()[0][1]) == 4)
+    assert [id(handle) for handle in studio.page._people._batches[0]._handles] == handles
+    viewer.vanish()
+
+
+def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.shown)
+    page, scene = studio.page, studio._server.scene
+
+    def changes_to(wanted: Callable[[set[str]], bool]) -> bool:
+        return until(lambda: viewer.read(0.03) >= 0 and wanted(_nodes(scene)))
+
+    before = _nodes(scene)
+    for what in ("trails", "all plans", "grid", "clearance", "contacts", "capsules", "names"):
+        page.panel._shown[what].value = True  # type: ignore[misc]
+        assert changes_to(lambda nodes: nodes != before), what
+        page.panel._shown[what].value = False  # type: ignore[misc]
+        assert changes_to(lambda nodes: nodes == before), what
+    viewer.vanish()
+
+
+_ALONE = ("/trails", "/plans", "/grid", "/room", "/shadow")
+
+
+def _nodes(scene: viser.SceneApi) -> set[str]:
+    return {name for name in scene._handle_from_node_name if name.count("/") > 1 or name in _ALONE}
+
+
+def test_capsules_are_drawn_as_they_are_checked() -> None:
+    skeleton = load_cast("person", behaviors=["stand"]).skeleton
+    body = capsule_body(skeleton)
+    for segment, start, end, radius in zip(capsule_segments(skeleton), body.starts, body.ends, body.radii, strict=True):
+        along = end - start
+        share = np.clip((segment.vertices - start) @ along / (along @ along), 0.0, 1.0)
+        away = np.linalg.norm(segment.vertices - start - share[:, None] * along, axis=1)
+        assert np.allclose(away, radius, atol=2e-3)
+
+
+def test_pieces_of_a_body_meet_where_people_stand() -> None:
+    skeleton = load_cast("person", behaviors=["stand"]).skeleton
+    pieces = body_segments(skeleton)
+    assert 10 < len(pieces) < 60
+    assert all(np.isfinite(piece.vertices).all() and len(piece.faces) for piece in pieces)
+    arms = [p for p in pieces if p.joint == skeleton.roles["left_shoulder"]]
+    assert arms
+    assert max(np.linalg.norm(p.vertices, axis=1).max() for p in arms) < 0.5  # nothing of the trunk far off
+
+
+def test_feet_on_the_ground_are_marked() -> None:
+    clip = next(iter(load_cast("person", behaviors=["stand"]).clips.values()))
+    positions, turns = clip.joint_transforms()
+    flat = lambda points: np.zeros(len(points))  # noqa: E731
+    here = Joints(clip.skeleton, np.array([0]), positions[:1], turns[:1])
+    assert len(resting(here, flat)) >= 2
+    high = Joints(clip.skeleton, np.array([0]), np.add(positions[:1], (0.0, 0.0, 0.5)), turns[:1])
+    assert len(resting(high, flat)) == 0
+
+
+def test_shadows_fall_away_from_the_sun_and_room_is_green() -> None:
+    world = scene_from_dict(SCENE).world
+    area = shadows(world)
+    assert area.covers(shapely.box(7.55, 1.55, 8.45, 2.45))
+    assert area.covers(shapely.Point(8.9, 1.6))
+    assert not area.intersects(shapely.Point(7.0, 3.0))
+    vertices, faces = flat_mesh(area, 0.01)
+    corners = vertices[faces][..., :2].astype(np.float64)
+    a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    assert 0.5 * np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum() == pytest.approx(area.area, rel=1e-4)
+    colors, bounds = room_picture(world)
+    assert bounds == (0.0, 0.0, 16.0, 12.0)
+    assert colors[20, 80, 0] > colors[20, 80, 1]  # in the box: red
+    assert colors[90, 80, 1] > colors[90, 80, 0]  # in the open: green
+    assert flat_mesh(shapely.Polygon(), 0.0)[1].shape == (0, 3)
+    assert paving().shape[2] == sky().shape[2] == 3
+
+
+def test_ways_are_coloured_by_what_is_done() -> None:
+    points = np.column_stack([np.arange(5.0), np.zeros(5)])
+    labels = (("walk_forward", 0.0, 0.0), ("walk_forward", 1.0, 0.0), ("jump", 2.0, 0.0), ("walk_forward", 3.0, 0.0))
+    ahead = Ahead(points, labels, (4.0, 0.0))
+    _, colors = colored_way(ahead)
+    assert colors[:, 0].tolist() == [
+        list(behavior_color(name)) for name in ("walk_forward", "walk_forward", "jump", "walk_forward")
+    ]
+    assert [name for name, _, _ in changes(ahead)] == ["walk_forward", "jump", "walk_forward"]
+
+
+def test_rays_meet_the_ground() -> None:
+    scene = scene_from_dict(SCENE)
+    assert ground_point(scene, (4.0, 4.0, 10.0), (0.1, 0.0, -1.0)) == pytest.approx((5.0, 4.0))
+    assert ground_point(scene, (4.0, 4.0, 10.0), (0.0, 0.0, 1.0)) is None
+    assert ground_point(scene, (4.0, 4.0, 10.0), (5.0, 0.0, -1.0)) is None
+    assert ground_point(scene, (float("nan"), 4.0, 10.0), (0.0, 0.0, -1.0)) is None
+    assert on_level(np.array([0.0, 0.0, 4.0]), np.array([1.0, 0.0, 3.0]), 1.0).tolist() == [3.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["market_square", "hills"])
+def test_thumbnails_and_what_is_seen(name: str) -> None:
+    title, text, picture = thumbnail(name)
+    assert title
+    assert text
+    assert 500 < len(picture) < 60_000
+    low, high = seen(load_scene(name))
+    assert (low < high).all()
+    assert name in ready_scenes()

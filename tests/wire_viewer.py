@@ -1,0 +1,82 @@
+"""Somebody who looks at a page without a browser: messages as one would send and get them over the wire."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from typing import Any
+
+import msgspec
+import numpy as np
+import viser
+import zstandard
+from websockets.sync.client import connect
+
+
+class WireViewer:
+    """A connection to a page."""
+
+    def __init__(self, port: int, eye: tuple[float, float, float] = (8.0, -6.0, 10.0)) -> None:
+        self._socket = connect(
+            f"ws://127.0.0.1:{port}",
+            subprotocols=[f"viser-v{viser.__version__}"],
+            ping_interval=None,
+            max_size=None,  # type: ignore[list-item]
+        )
+        self.shown: dict[str, dict[str, np.ndarray]] = {}
+        self.bytes = 0
+        self.send(
+            "ViewerCameraMessage", wxyz=(1.0, 0.0, 0.0, 0.0), position=eye, fov=0.9, near=0.1, far=1000.0,
+            image_height=720, image_width=1280, look_at=(8.0, 6.0, 0.0), up_direction=(0.0, 0.0, 1.0),
+        )  # fmt: skip
+
+    def send(self, kind: str, **fields: Any) -> None:
+        """A message as a browser would send it."""
+        self._socket.send(msgspec.msgpack.encode({"type": kind, **fields}))
+
+    def send_rubbish(self, data: bytes) -> None:
+        """Anything at all."""
+        self._socket.send(data)
+
+    def drag(self, phase: str, name: str, start: tuple[float, float, float], end: tuple[float, float, float]) -> None:
+        """Take hold of something, move it or let it go."""
+        self.send(
+            "SceneNodeDragMessage", phase=phase, name=name, instance_index=None, start_position=start,
+            start_screen_pos=(0.5, 0.5), end_position=end, end_screen_pos=(0.5, 0.5), button="left", modifier=None,
+            owner="",
+        )  # fmt: skip
+
+    def read(self, seconds: float) -> int:
+        """Take what comes for some time; how many windows of messages came."""
+        end, count = time.monotonic() + seconds, 0
+        while (left := end - time.monotonic()) > 0.0:
+            try:
+                raw = self._socket.recv(timeout=left)
+            except TimeoutError:
+                break
+            count += 1
+            self.bytes += len(raw)
+            self._note(bytes(raw) if isinstance(raw, bytes) else raw.encode())
+        return count
+
+    def vanish(self) -> None:
+        """Go without a word."""
+        with contextlib.suppress(OSError):
+            self._socket.socket.shutdown(socket.SHUT_RDWR)
+
+    def _note(self, raw: bytes) -> None:
+        whole, packed = int.from_bytes(raw[:8], "little"), int.from_bytes(raw[8:16], "little")
+        data = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(raw[16 : 16 + packed], whole))
+        starts, at = [], 16 + packed
+        for length in data["binaryBufferLengths"]:
+            at += -at % 8
+            starts.append((at, length))
+            at += length
+        for message in data["messages"]:
+            if message["type"] == "SceneNodeUpdateMessage":
+                for key, value in message["updates"].items():
+                    if isinstance(value, dict) and "__binary_index" in value:
+                        first, length = starts[value["__binary_index"]]
+                        array = np.frombuffer(raw[first : first + length], dtype=np.float32)
+                        self.shown.setdefault(message["name"], {})[key] = array
