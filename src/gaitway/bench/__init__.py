@@ -12,14 +12,17 @@ __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 BENCHES = ("behavior", "live", "motion", "render", "soak", "take", "tree", "world")
 """Every benchmark: a module of this package each, loaded when it is run."""
+LONG = ("soak",)
+"""Those that are run only when they are named."""
 
 
 def run_benches(name: str | None = None) -> list[BenchTable]:
-    """Run one benchmark, or all of them.
+    """Run one benchmark, or all that do not take long.
 
     Raises:
         GaitwayError: if there is none of that name.
     """
     if name is not None and name not in BENCHES:
         raise GaitwayError(f"no benchmark '{name}'; there are {', '.join(BENCHES)}")
-    return [import_module(f"gaitway.bench.{key}").run() for key in BENCHES if name in (None, key)]
+    names = [key for key in BENCHES if key not in LONG] if name is None else [name]
+    return [import_module(f"gaitway.bench.{key}").run() for key in names]
