@@ -65,7 +65,7 @@ class Cameras:
         away = np.array([0.0, -1e-3, 1.0]) if top else _ABOVE / np.linalg.norm(_ABOVE)
         panel = min(_PANEL / max(client.camera.image_width, 1), 0.45)
         free = aspect * (1.0 - panel)
-        reach = max(size[0] / free, size[1] * (1.0 if top else 0.8)) / (2.0 * slope) + (1.0 if top else 0.35 * size[1])
+        reach = max(size[0] / free, size[1] * (1.0 if top else 0.8)) / (2.0 * slope) + (1.0 if top else 0.25 * size[1])
         target = np.array([middle[0] + panel * reach * slope * aspect, middle[1], 0.0])
         client.camera.fov = _FIELD
         client.camera.up_direction = (0.0, 0.0, 1.0)

@@ -16,21 +16,21 @@ from gaitway.studio.frames import Ahead
 from gaitway.studio.page_people import Heights
 from gaitway.studio.page_rays import on_level
 
-_GOAL, _RING = (40, 140, 92), (226, 120, 40)
-_TRAIL, _PLAN = (92, 112, 150), (186, 128, 90)
+_GOAL, _RING = (28, 128, 80), (196, 72, 0)
+_TRAIL, _PLAN = (36, 62, 122), (128, 62, 26)
 _LIFT = 0.035
 """How high over the ground lines are drawn [m]."""
 _TRAIL_TIME, _TRAIL_STEP = 5.0, 0.25
 """How long a trail is, and the time between its points [s]."""
 MOST_NAMES = 60
-_LABELS = 10
-"""Behaviours that are named along a way."""
+_LABELS, _APART = 6, 0.9
+"""Behaviours that are named along a way, and how far from one another [m]."""
 _SIDES = 40
 _COLORS: Mapping[str, tuple[int, int, int]] = {
-    "jump": (200, 121, 74), "duck": (95, 134, 179), "crawl": (133, 115, 174), "climb": (176, 141, 62),
-    "jog": (190, 80, 66), "turn": (150, 120, 60), "stand": (120, 120, 120), "wait": (120, 120, 120),
+    "jump": (188, 72, 12), "duck": (110, 30, 150), "crawl": (86, 40, 140), "climb": (140, 96, 0),
+    "jog": (168, 24, 24), "turn": (160, 112, 0), "stand": (60, 60, 60), "wait": (60, 60, 60),
 }  # fmt: skip
-_WALK = (58, 108, 160)
+_WALK = (10, 74, 160)
 
 
 def behavior_color(name: str) -> tuple[int, int, int]:
@@ -97,7 +97,9 @@ class Way:
         points, colors = colored_way(ahead)
         lines = segments(points, heights)
         if self._line is None:
-            self._line = self._scene.add_line_segments("/way/line", lines, colors, thickness=0.09)
+            self._line = self._scene.add_line_segments(
+                "/way/line", lines, colors, thickness=4.0, thickness_units="screen"
+            )
         elif lines.shape != self._line.points.shape or not np.array_equal(lines, self._line.points):
             self._line.colors, self._line.points = colors, lines
 
@@ -196,7 +198,7 @@ class Traces:
         mixed = (1.0 - share) * np.array(color) + share * np.array((222, 217, 206))
         colors = np.broadcast_to(mixed, lines.shape).astype(np.uint8)
         if handle is None:
-            return self._scene.add_line_segments(place, lines, colors, thickness=0.045)
+            return self._scene.add_line_segments(place, lines, colors, thickness=2.0, thickness_units="screen")
         handle.colors, handle.points = colors, lines
         return handle
 
@@ -240,7 +242,7 @@ def changes(ahead: Ahead) -> tuple[tuple[str, float, float], ...]:
     """Where along a way something else is done than before, the first few of them."""
     out: list[tuple[str, float, float]] = []
     for label in ahead.labels:
-        if not out or plain_words(label[0]) != plain_words(out[-1][0]):
+        if not out or (label[0] != out[-1][0] and math.dist(label[1:], out[-1][1:]) > _APART):
             out.append(label)
     return tuple(out[:_LABELS])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,6 +36,8 @@ _SIZES = {"box": (1.5, 1.5, 1.8), "cylinder": (1.0, 1.0, 1.8), "fence": (0.2, 5.
 """Length, width and height of new things [m]; of a mover how far it goes, and its width and height."""
 _TOLD = {"send": "click the ground where it is to go", "group": "click where the group starts"}
 _PLANNERS = {"behavior": "behavior (A*)", "tree": "tree"}
+_SECONDS = 9.0
+"""For how long a message stays [s]."""
 _SHARE = re.compile(r"(\d+) of (\d+)$")
 """How far something is, at the end of what is said of it."""
 
@@ -44,7 +47,7 @@ class Panel:
 
     def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], page: Page) -> None:
         self._server, self._post, self._page = server, post, page
-        self._said, self._written = "", 0.0
+        self._said, self._told, self._written = "", 0.0, 0.0
         self._opened: Callable[[str], None] | None = None
         self._saved: Callable[[str, str], None] | None = None
         self._first: tuple[float, float] | None = None
@@ -89,7 +92,7 @@ class Panel:
         """Say something; what ends with "3 of 12" moves a bar."""
         if message == self._said:
             return
-        self._said = message
+        self._said, self._told = message, time.perf_counter()
         far = _SHARE.search(message)
         self._message.content, self._message.visible = f"*{message}*", bool(message)
         self._bar.visible = far is not None or message.endswith("...")
@@ -105,8 +108,8 @@ class Panel:
 
     def show_frame(self, now: float, frame: Frame, sending_ms: float, dropped: int) -> None:
         """Time and figures; see `FigurePlots.show`."""
-        if self._bar.visible and not self._said.endswith("..."):
-            self.tell("")  # whatever took long is done
+        if self._said and not self._page.tool and now - self._told > (_SECONDS if not self._bar.visible else 0.0):
+            self.tell("")
         self._time.show(frame)
         line = self._figures.show(now, frame, sending_ms, dropped)
         if line != self._line.content and int(4.0 * now) != int(4.0 * self._written):

@@ -26,7 +26,7 @@ _LIGHT = -0.62
 _SIDES = 20
 _TOUCH = 0.03
 """Points of the feet lower than this over the ground [m] are on it."""
-_CAPSULE, _CONTACT = (96, 142, 178), (226, 96, 48)
+_CAPSULE, _CONTACT = (84, 128, 166), (200, 60, 10)
 
 
 class PeopleBatch:
