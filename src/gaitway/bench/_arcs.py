@@ -70,9 +70,37 @@ def random_query(
     angle, far, heading = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(*away), rng.uniform(-np.pi, np.pi)
     goal = (middle + far * math.cos(angle), middle + far * math.sin(angle))
     clear = [(np.abs(at - place) > 0.5 * extents + room).any(axis=1) for place in ((middle, middle), goal)]
-    kept = np.column_stack([at, extents])[clear[0] & clear[1]].tolist()
-    world = World((0.0, 0.0, side, side), tuple(Obstacle(Box((x, y), (a, b), 2.0)) for x, y, a, b in kept))
-    return world, Query((middle, middle, heading), goal, tolerance=tolerance)
+    return _world(side, at[clear[0] & clear[1]], extents[clear[0] & clear[1]]), Query(
+        (middle, middle, heading), goal, tolerance=tolerance
+    )
+
+
+def random_place(
+    rng: np.random.Generator, boxes: int, side: float, sizes: tuple[float, float], away: tuple[float, float],
+    tolerance: float, room: float, count: int,
+) -> tuple[World, list[Query]]:  # fmt: skip
+    """A world with boxes, and queries of people all over it; see `random_query`."""
+    at, extents = rng.uniform(0.0, side, (boxes, 2)), rng.uniform(*sizes, (boxes, 2))
+
+    def is_free(place: FloatArray) -> bool:
+        inside = bool((place > room).all() and (place < side - room).all())
+        return inside and bool((np.abs(at - place) > 0.5 * extents + room).any(axis=1).all())
+
+    queries: list[Query] = []
+    while len(queries) < count:
+        start, angle, far = rng.uniform(0.0, side, 2), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(*away)
+        goal = start + far * np.array([math.cos(angle), math.sin(angle)])
+        if is_free(start) and is_free(goal):
+            x, y = start.tolist()
+            queries.append(
+                Query((x, y, rng.uniform(-np.pi, np.pi)), (float(goal[0]), float(goal[1])), tolerance=tolerance)
+            )
+    return _world(side, at, extents), queries
+
+
+def _world(side: float, at: FloatArray, extents: FloatArray) -> World:
+    boxes = np.column_stack([at, extents]).tolist()
+    return World((0.0, 0.0, side, side), tuple(Obstacle(Box((x, y), (a, b), 2.0)) for x, y, a, b in boxes))
 
 
 def bounds() -> tuple[float, float, float, float]:

@@ -1,8 +1,8 @@
 """Search trees: the portfolio of tree and A* beside A* alone, in random worlds that nothing was tuned on, and in a C.
 
 Everything counts: whole calls from Python, the field of the goal where one is needed, and goals that cannot be reached.
-In each round each planner goes through all queries, every one in another world, so that neither the world nor the part
-of the tree that a query needs is in the processor's cache.
+Many people ask in each world, one after another, as they do in use; in each round each planner goes through all
+queries, so that no query finds in the processor's cache what it left there itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gaitway.behavior.kits import speed_weights
 from gaitway.behavior.plan import SearchResult
 from gaitway.behavior.routes import thinnest
 from gaitway.behavior.search import Query, Searcher, search
-from gaitway.bench._arcs import RADIUS, arc_searcher, random_queries, random_query, trap
+from gaitway.bench._arcs import CELL, CELLS, RADIUS, arc_searcher, fields_of, random_place, random_queries, trap
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.library.actions import action_table
 from gaitway.library.body_discs import body_discs
@@ -36,14 +36,15 @@ from gaitway.tree.region import Region
 
 NODES, REACH = 250_000, 35.0
 """Of the tree, and how far it reaches [m]; goals are 8 to 32 m away."""
-QUERIES, ROUNDS = 500, 5
+WORLDS, EACH, ROUNDS = 20, 25, 5
+"""Random worlds, queries in each, and how often all of them are asked."""
 LIGHT, DENSE = 40, 120
 """Boxes: about 9 and 25 percent of the floor."""
 SEED = 20_000
 OURS, PLAIN, WEIGHTED = "ours", "A*", "A*, weight 2"
 MANY = 10_000
-PEOPLE, PLACE = 100, 30.0
-"""Queries of the person in each kind of place, and the side of those [m]."""
+PLACES, PLACE = 6, 30.0
+"""Worlds of each kind for the person, and their side [m]."""
 Result = TypeVar("Result")
 Task = Callable[[], SearchResult]
 MEDIAN_TARGET, MEAN_TARGET, WEIGHTED_TARGET, TAIL_TARGET, TRAP_TARGET = 25.0, 12.0, 2.0, 2.0, 8.0
@@ -84,17 +85,14 @@ def run() -> BenchTable:
     seconds = time.thread_time() - began
     rows = [*_random_rows(trees), _trap_row(trees), *_person_rows(), *_many_rows(trees)]
     title = (
-        f"tree: {NODES:,} nodes grown in {seconds:.1f} s, {trees.nbytes / 1e6:.1f} MB in all; {QUERIES} queries, "
+        f"tree: {NODES:,} nodes grown in {seconds:.1f} s, {trees.nbytes / 1e6:.1f} MB in all; {WORLDS * EACH} queries, "
         f"median of {ROUNDS} rounds each, whole calls"
     )
     return BenchTable(title, tuple(rows), machine())
 
 
 def _random_rows(trees: TreeSearch) -> list[BenchRow]:
-    light, dense = (
-        _runs(trees, list(random_queries(np.random.default_rng(SEED + boxes), boxes, QUERIES)))
-        for boxes in (LIGHT, DENSE)
-    )
+    light, dense = (_runs(trees, _places(boxes)) for boxes in (LIGHT, DENSE))
     return [
         light.row(f"light clutter, median: {light.facts}", PLAIN, _median, MEDIAN_TARGET),
         light.row("light clutter, mean", PLAIN, _mean, MEAN_TARGET),
@@ -107,6 +105,16 @@ def _random_rows(trees: TreeSearch) -> list[BenchRow]:
     ]
 
 
+def _places(boxes: int) -> list[tuple[WorldFields, Query]]:
+    """Queries of people in random worlds, 8 to 32 m each."""
+    rng, out = np.random.default_rng(SEED + boxes), list[tuple[WorldFields, Query]]()
+    for _ in range(WORLDS):
+        world, queries = random_place(rng, boxes, CELLS * CELL, (1.0, 6.0), (8.0, 32.0), 1.0, 1.0, EACH)
+        fields = fields_of(world)
+        out += [(fields, query) for query in queries]
+    return out
+
+
 def _person_rows() -> list[BenchRow]:
     """The built-in person, with its whole body and all that it does, in places of 30 m; goals 3 to 12 m away."""
     person = load_cast("person")
@@ -116,10 +124,12 @@ def _person_rows() -> list[BenchRow]:
     trees = TreeSearch(searcher, list(grow_forest(table).trees.values()))
     rows = []
     for boxes in (20, 60):
-        rng = np.random.default_rng(SEED + boxes)
-        queries = [random_query(rng, boxes, PLACE, (0.5, 3.0), (3.0, 12.0), 0.5, 0.8) for _ in range(PEOPLE)]
-        worlds = [(WorldFields.of(world, searcher.reaches), query) for world, query in queries]
-        runs = _runs(trees, worlds, thinnest(discs))
+        rng, asked = np.random.default_rng(SEED + boxes), list[tuple[WorldFields, Query]]()
+        for _ in range(PLACES):
+            world, queries = random_place(rng, boxes, PLACE, (0.5, 3.0), (3.0, 12.0), 0.5, 0.8, EACH)
+            fields = WorldFields.of(world, searcher.reaches)
+            asked += [(fields, query) for query in queries]
+        runs = _runs(trees, asked, thinnest(discs))
         rows.append(runs.row(f"person, {boxes} boxes, median: {runs.facts}", PLAIN, _median, MEDIAN_TARGET))
         rows.append(runs.row(f"person, {boxes} boxes, mean", PLAIN, _mean, MEAN_TARGET))
         rows.append(runs.row(f"person, {boxes} boxes, median", WEIGHTED, _median, WEIGHTED_TARGET))
@@ -136,8 +146,8 @@ def _many_rows(trees: TreeSearch) -> list[BenchRow]:
     """Queries by the thousand in one world, each with another start; a part of them has no answer in the tree."""
     fields, _ = next(random_queries(np.random.default_rng(SEED), LIGHT, 1))
     starts, goals = _scattered(fields, np.random.default_rng(SEED))
-    theirs = np.array([_timed(task)[0] for start, goal in zip(starts[:QUERIES].tolist(), goals.tolist(), strict=False)
-                       for task in [_plain_task(trees.searcher, fields, start, goal)]])  # fmt: skip
+    asked = zip(starts[: WORLDS * EACH].tolist(), goals.tolist(), strict=False)
+    theirs = np.array([_timed(_plain_task(trees.searcher, fields, start, goal))[0] for start, goal in asked])
     rows = []
     for threads in (1, 2):
 
@@ -168,7 +178,8 @@ def _scattered(fields: WorldFields, rng: np.random.Generator) -> tuple[FloatArra
 def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radius: float = RADIUS) -> _Runs:
     """All planners on all queries, round after round; the first one compiles and does not count."""
     free = Heuristics.of(trees.searcher.table, trees.searcher.costs, names=("heading",))
-    portfolios = [Portfolio(trees, fields, radius, free) for fields, _ in queries]
+    made = {id(fields): Portfolio(trees, fields, radius, free) for fields, _ in queries}
+    portfolios = [made[id(fields)] for fields, _ in queries]
     tasks = [_tasks(portfolio, query) for portfolio, (_, query) in zip(portfolios, queries, strict=True)]
     times = {name: np.zeros((ROUNDS + 1, len(queries))) for name in tasks[0]}
     costs = {name: np.full(len(queries), np.nan) for name in tasks[0]}
@@ -179,7 +190,7 @@ def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radiu
                 portfolios[k].forget()
                 if result.found and result.plan is not None:
                     costs[name][k] = result.plan.cost
-    answered = [sum(portfolio.answered[stage] for portfolio in portfolios) for stage in range(3)]
+    answered = [sum(portfolio.answered[stage] for portfolio in made.values()) for stage in range(3)]
     return _Runs({name: np.median(some[1:], axis=0) for name, some in times.items()}, costs, answered)
 
 

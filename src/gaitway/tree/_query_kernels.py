@@ -60,6 +60,8 @@ MOST_STEPS = 256
 """Levels of a tree, and more."""
 NONE = 1 << 40
 """More than any cost of an entry."""
+KNOWN = 1024
+"""Nodes that are known to be free at a time; a power of two."""
 LISTS = 256
 """Cells around a goal that can be looked at."""
 # entries of `Work.state`
@@ -95,8 +97,9 @@ class TreeArrays(NamedTuple):
 class Work(NamedTuple):
     """Memory of one thread for queries in trees of up to N nodes."""
 
-    stamps: Small
-    """The query in which the move to each node was found to be free; (N,)."""
+    known: IntArray
+    """Nodes whose move was found to be free, with the query, each at its number modulo the length; another that is put
+    there is only forgotten; (KNOWN,). So little memory stays in the processor's cache."""
     blocked: Small
     """First node and end of blocked subtrees, in order; (K, 2)."""
     path: Small
@@ -211,6 +214,18 @@ def block(tree: TreeArrays, work: Work, node: int) -> None:
 
 
 @kernel(borrows=True, inner=True)
+def is_known(work: Work, node: int) -> bool:
+    """Whether the move to a node is known to be free."""
+    return bool(work.known[node & (KNOWN - 1)] == (work.state[STAMP] << NODE_BITS) | node)
+
+
+@kernel(borrows=True, inner=True)
+def note_free(work: Work, node: int) -> None:
+    """Note that the move to a node is free."""
+    work.known[node & (KNOWN - 1)] = (work.state[STAMP] << NODE_BITS) | node
+
+
+@kernel(borrows=True, inner=True)
 def climb(links: Links, path: Small, node: int) -> int:
     """Write down the nodes from one up to below the root; how many they are."""
     count, at = 0, np.int64(node)
@@ -251,20 +266,20 @@ def walk(
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, node: int,
 ) -> float:  # fmt: skip
     """Test the way to a node from the root on: its cost, or -1; what is found to be free or blocked is noted."""
-    actions, path, stamps, state = library.actions, work.path, work.stamps, work.state
+    actions, path, state = library.actions, work.path, work.state
     x, y, t, cost = query[START], query[START + 1], query[START + 3], 0.0
-    c, s, stamp = math.cos(query[START + 2]), math.sin(query[START + 2]), state[STAMP]
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
     state[CANDIDATES] += 1
     for k in range(climb(tree.links, path, node) - 1, -1, -1):
         at = path[k]
         move = np.int64(tree.links[at] & 255)
         a = tree.actions[move]
-        if stamps[at] != stamp:
+        if not is_known(work, at):
             state[TESTED] += 1
             if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a):
                 block(tree, work, at)
                 return -1.0
-            stamps[at] = stamp
+            note_free(work, at)
         u, v, tc, ts = actions[a, 0], actions[a, 1], tree.turns[move, 0], tree.turns[move, 1]
         x, y, t, cost = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4], cost + actions[a, 3]
         c, s = c * tc - s * ts, s * tc + c * ts

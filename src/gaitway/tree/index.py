@@ -19,8 +19,10 @@ from gaitway.tree._query_kernels import TreeArrays, Work
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves
 
-CELL = 1.0
-"""Side of the cells [m]: about as large as the goals that are asked for."""
+IN_A_CELL = 150
+"""Nodes in a cell, more or less: few cells are looked at for a goal, and few nodes that are not near it."""
+_SIDES = (0.7, 3.0)
+"""Least and greatest side of a cell [m]."""
 _MOST_BLOCKED = 1 << 14
 """Blocked subtrees that a query remembers."""
 _COSTS = 1 << 15
@@ -28,14 +30,14 @@ _COSTS = 1 << 15
 
 
 def tree_arrays(
-    tree: Tree, searcher: Searcher, cell: float = CELL, onward: Collection[str] | None = None
+    tree: Tree, searcher: Searcher, cell: float | None = None, onward: Collection[str] | None = None
 ) -> TreeArrays:
     """A tree for queries: its nodes that end in a state of rest, by cell.
 
     Args:
         tree: grown of moves of the searcher's library, with its costs.
         searcher: the library.
-        cell: side of the cells [m].
+        cell: side of the cells [m]; None chooses it by how many nodes end in a square metre.
         onward: take the nodes that end in one of these states instead, from which one goes on and need not stay.
 
     Raises:
@@ -65,7 +67,7 @@ def work_for(trees: Sequence[TreeArrays]) -> Work:
     """Memory for queries in some trees, one at a time."""
     nodes = max((len(tree.links) for tree in trees), default=1)
     return Work(
-        stamps=np.zeros(nodes, np.int32),
+        known=np.zeros(kernels.KNOWN, np.int64),
         blocked=np.zeros((min(nodes, _MOST_BLOCKED), 2), np.int32),
         path=np.zeros(kernels.MOST_STEPS, np.int32),
         cursors=np.zeros((kernels.LISTS, 2), np.int64),
@@ -91,8 +93,11 @@ def _rests(searcher: Searcher, actions: IntArray) -> IntArray:
     return out
 
 
-def _entries(tree: Tree, nodes: IntArray, cell: float) -> tuple[kernels.Small, IntArray, FloatArray]:
+def _entries(tree: Tree, nodes: IntArray, cell: float | None) -> tuple[kernels.Small, IntArray, FloatArray]:
     """First entry of each cell, the entries, and the frame of the cells."""
+    if cell is None:
+        area = len(tree.region) * tree.region.spec.cell**2
+        cell = float(np.clip(math.sqrt(IN_A_CELL * area / len(nodes)), *_SIDES))
     points, costs = tree.points[nodes], tree.costs[nodes]
     low = np.floor(points.min(axis=0) / cell) * cell
     columns, rows = (math.floor(n) + 1 for n in (points.max(axis=0) - low) / cell)

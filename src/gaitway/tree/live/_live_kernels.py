@@ -22,7 +22,9 @@ from gaitway.tree._query_kernels import (
     block,
     climb,
     is_blocked,
+    is_known,
     move_free,
+    note_free,
 )
 from gaitway.tree.live._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
 from gaitway.tree.live._crowd_kernels import (
@@ -51,10 +53,13 @@ from gaitway.tree.live._playing_kernels import (
     GOAL_X,
     GOAL_Y,
     GOING,
+    IDLE,
+    LEFT,
     NOW,
     PLANS,
     READY,
     ROUTE,
+    SOUGHT,
     STATUS,
     TESTS,
     THERE,
@@ -62,7 +67,7 @@ from gaitway.tree.live._playing_kernels import (
     TRIES,
     LiveArrays,
 )
-from gaitway.tree.live._subgoal_kernels import RouteArrays, subgoal
+from gaitway.tree.live._subgoal_kernels import RouteArrays, length_at, subgoal
 
 # entries of `LiveArrays.options`
 AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
@@ -97,21 +102,21 @@ def walk(
     shortfall: float, node: int,
 ) -> bool:  # fmt: skip
     """Whether the way to a node is free from the root on, others included, and one can rest at its end."""
-    actions, path, stamps, state = library.actions, work.path, work.stamps, work.state
+    actions, path, state = library.actions, work.path, work.state
     x, y, t = query[START], query[START + 1], query[START + 3]
-    c, s, stamp = math.cos(query[START + 2]), math.sin(query[START + 2]), state[STAMP]
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
     for k in range(climb(tree.links, path, node) - 1, -1, -1):
         at = path[k]
         move = np.int64(tree.links[at] & 255)
         a = tree.actions[move]
-        if stamps[at] != stamp:
+        if not is_known(work, at):
             state[TESTED] += 1
             if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a) or (
                 move_hit(body, crowd, me, x, y, c, s, t, a) >= 0
             ):
                 block(tree, work, at)
                 return False
-            stamps[at] = stamp
+            note_free(work, at)
         u, v, tc, ts = actions[a, 0], actions[a, 1], tree.turns[move, 0], tree.turns[move, 1]
         x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4]
         c, s = c * tc - s * ts, s * tc + c * ts
@@ -297,6 +302,22 @@ def plan(
 
 
 @kernel(borrows=True, inner=True)
+def note_progress(crowd: CrowdArrays, routes: RouteArrays, me: int) -> None:
+    """Count a character's turn, or begin to count anew if it is nearer to its goal than ever before."""
+    counts, numbers, steps, fixed = crowd.counts, crowd.numbers, crowd.steps, crowd.counts[me, FIXED]
+    row = fixed if fixed < counts[me, COUNT] else steps.shape[1] - 1
+    x, y, left = steps[me, row, X], steps[me, row, Y], np.inf
+    if counts[me, ROUTE] >= 0:
+        left = length_at(routes, counts[me, ROUTE], x, y)
+    if left == np.inf:
+        left = math.hypot(x - numbers[me, GOAL_X], y - numbers[me, GOAL_Y])
+    if left < numbers[me, LEFT] - _NEARER:
+        numbers[me, LEFT], counts[me, IDLE], counts[me, SOUGHT] = left, 0, 0
+    else:
+        counts[me, IDLE] += 1
+
+
+@kernel(borrows=True, inner=True)
 def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
     """Let somebody be there who stands near a goal and has found no way nearer to it again and again."""
     counts, numbers, end = crowd.counts, crowd.numbers, crowd.steps.shape[1] - 1
@@ -390,6 +411,7 @@ def plan_turns(
         if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
             continue
         taken += 1
+        note_progress(crowd, routes, me)
         if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, thin, full, heap, work):
             counts[me, FAILS] = 0
             tally[PLANS] += 1
