@@ -95,7 +95,8 @@ class Plan:
 
     def __init__(self, steps: Sequence[PlanStep], end_pose: Pose, end_time: float, cost: float) -> None:
         """All at once, see `SearchResult`."""
-        self.__dict__.update(steps=steps, end_pose=end_pose, end_time=end_time, cost=cost)
+        fields = self.__dict__
+        fields["steps"], fields["end_pose"], fields["end_time"], fields["cost"] = steps, end_pose, end_time, cost
 
     @property
     def behaviors(self) -> tuple[str, ...]:
@@ -134,10 +135,11 @@ class SearchResult:
         by_tree: bool = False,
     ) -> None:  # fmt: skip
         """All at once: to set the fields of a frozen class one after another takes as long as to expand some nodes."""
-        self.__dict__.update(
-            status=status, plan=plan, expanded=expanded, checks=checks, seconds=seconds, closest=closest,
-            remaining=remaining, blockers={} if blockers is None else blockers, reason=reason, by_tree=by_tree,
-        )  # fmt: skip
+        fields = self.__dict__
+        fields["status"], fields["plan"], fields["expanded"], fields["checks"] = status, plan, expanded, checks
+        fields["seconds"], fields["closest"], fields["remaining"] = seconds, closest, remaining
+        fields["blockers"], fields["reason"] = {} if blockers is None else blockers, reason
+        fields["by_tree"] = by_tree
 
     @property
     def found(self) -> bool:

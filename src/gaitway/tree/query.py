@@ -30,6 +30,7 @@ from gaitway.tree._query_kernels import TreeArrays, Work
 from gaitway.tree.index import band_of, tree_arrays, work_for
 from gaitway.tree.model import Tree
 
+_FOUND = Status.FOUND  # a look into an enumeration takes as long as to climb a tree
 BAND = 0.5
 """Width of a band of cost: nodes within one are looked at in any order, and the best of its free ways is taken."""
 
@@ -128,7 +129,7 @@ class TreeSearch:
             return None
         pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
         plan = Plan(TreeSteps(searcher, rooted.held, node, query), pose, end, cost)
-        return SearchResult(Status.FOUND, plan, candidates, tested, time.perf_counter() - began, pose, away)
+        return SearchResult(_FOUND, plan, candidates, tested, time.perf_counter() - began, pose, away)
 
     def find_many(
         self, fields: WorldFields, starts: FloatArray, goals: FloatArray, tolerance: float = 0.5,
