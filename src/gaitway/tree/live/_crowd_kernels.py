@@ -88,9 +88,9 @@ class CrowdArrays(NamedTuple):
     extent: FloatArray
     """See `WIDEST` and the others; (3,)."""
     counts: IntArray
-    """See `_live_kernels`; (C, 8)."""
+    """See `_playing_kernels`; (C, 10)."""
     numbers: FloatArray
-    """See `_live_kernels`; (C, 4)."""
+    """See `_playing_kernels`; (C, 5)."""
     until: FloatArray
     """End of the step that is being played [s], infinity for an empty place; (C,)."""
 

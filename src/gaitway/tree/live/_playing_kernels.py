@@ -30,19 +30,20 @@ from gaitway.tree.live._crowd_kernels import (
 )
 
 # columns of `CrowdArrays.counts`
-FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE = range(8)
+FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT = range(10)
 """The step that is played, how many steps there are, how many of them will be played whatever comes, failures one after
-another, see below, number of the route or -1, the action before the one that is played or -1, and how many have had the
-place before."""
+another, see below, number of the route or -1, the action before the one that is played or -1, how many have had the
+place before, turns to plan that led no nearer to the goal, and searches since."""
 EMPTY, GOING, THERE = range(3)
 """What is in a place: nobody, somebody on the way to its goal, or somebody who has come to rest there."""
 # columns of `CrowdArrays.numbers`
-GOAL_X, GOAL_Y, TOLERANCE, READY = range(4)
-"""Goal and how near to it is near enough [m], and when the next plan may be made [s]."""
+GOAL_X, GOAL_Y, TOLERANCE, READY, LEFT = range(5)
+"""Goal and how near to it is near enough [m], when the next plan may be made [s], and the least way that was left to
+the goal so far [m]."""
 # entries of `LiveArrays.tally`
-PLANS, FAILURES, ARRIVALS, TRIES, TESTS, LOGGED, CURSOR = range(7)
-"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, entries of the log, and whose turn is next
-(one entry for each tree)."""
+PLANS, FAILURES, ARRIVALS, TRIES, TESTS, SEARCHES, LOGGED, CURSOR = range(8)
+"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, searches, entries of the log, and whose turn is
+next (one entry for each tree)."""
 # columns of `LiveArrays.log`
 LOG_WHO, LOG_LIFE, LOG_ACTION, LOG_X, LOG_Y, LOG_HEADING, LOG_TIME = range(7)
 """Character, how many have had its place, action, x, y [m], heading [rad] and time [s] of a step that began."""

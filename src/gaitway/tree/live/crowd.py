@@ -75,8 +75,8 @@ class LiveCrowd:
         self.kit, self.options = kit, options or LiveOptions()
         self.time = self.start_time = float(start_time)
         self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(kit)[0])
-        self._planner = LivePlanner(kit, forest, self.options, self.time)
         self._frames, body = LiveFrames(kit), body_arrays(kit, self.options.radius)
+        self._planner = LivePlanner(kit, forest, self.options, body, self.time)
         used, table = self._planner.used, kit.table
         still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
         self._body, self._crowd = Held(body), no_crowd(body, used, still)
@@ -123,6 +123,7 @@ class LiveCrowd:
             arrivals=tally[kernels.ARRIVALS],
             tries=tally[kernels.TRIES],
             tests=tally[kernels.TESTS],
+            searches=tally[kernels.SEARCHES],
             planning_ms=self._planning.wall,
             planning_cpu_ms=self._planning.processor,
             advancing_ms=self._advancing,
@@ -302,7 +303,9 @@ class LiveCrowd:
         stands = (counts[who, kernels.COUNT] == 1) & (actions[who, 0] == actions[who, -1])
         there = stands & (np.hypot(*(steps - goals).T) <= numbers[who, kernels.TOLERANCE])
         counts[who, kernels.STATUS] = np.where(there, kernels.THERE, kernels.GOING)
-        counts[who, kernels.FAILS] = 0
+        for column in (kernels.FAILS, kernels.IDLE, kernels.SOUGHT):
+            counts[who, column] = 0
+        numbers[who, kernels.LEFT] = np.inf
         counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
 
     def _asked(self, characters: npt.ArrayLike | None) -> IntArray:

@@ -34,14 +34,17 @@ class LiveOptions:
     where things are small."""
     retry: float = 0.4
     """How long after a failure to try again [s]."""
+    searches: int = 1
+    """Most searches in a step of time for those who get no nearer to their goals, see `seeking`; 0 for none."""
 
     def __post_init__(self) -> None:
         for name in ("ahead", "reach", "tolerance", "radius", "retry"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 raise TreeError(f"{name} {value} of live characters must be above 0")
-        if self.route_bytes < 0:
-            raise TreeError(f"route_bytes {self.route_bytes} of live characters must be 0 or more")
+        for name in ("route_bytes", "searches"):
+            if getattr(self, name) < 0:
+                raise TreeError(f"{name} {getattr(self, name)} of live characters must be 0 or more")
         for name in ("keep", "tests", "budget", "budget_ms"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -64,6 +67,8 @@ class LiveCounts:
     """Sub-goals that were looked at."""
     tests: int
     """Moves that were tested."""
+    searches: int
+    """For those who got no nearer to their goals."""
     planning_ms: float
     """Time that planning took in the latest step [ms]."""
     planning_cpu_ms: float

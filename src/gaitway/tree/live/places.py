@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.tree.live._crowd_kernels import BodyArrays, CrowdArrays
 
-STEPS = 24
+STEPS = 48
 """That a plan may have, those included that are being played."""
 _LEAST_CHAINS = 1024
 
@@ -30,7 +30,7 @@ def no_crowd(body: BodyArrays, used: IntArray, on_the_spot: IntArray) -> CrowdAr
     return CrowdArrays(
         steps=np.zeros((0, STEPS + 1, 6)), actions=np.zeros((0, STEPS + 1), np.int32), reach=np.zeros((0, 5)),
         links=np.zeros((0, 3), np.int32), heads=np.zeros(1, np.int32), extent=extent,
-        counts=np.zeros((0, 8), np.int64), numbers=np.zeros((0, 4)), until=np.zeros(0),
+        counts=np.zeros((0, 10), np.int64), numbers=np.zeros((0, 5)), until=np.zeros(0),
     )  # fmt: skip
 
 

@@ -21,12 +21,15 @@ from gaitway.errors import TreeError
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import tree_arrays, work_for
 from gaitway.tree.live import _live_kernels as kernels
+from gaitway.tree.live import _playing_kernels as playing
 from gaitway.tree.live._crowd_kernels import BodyArrays, CrowdArrays
 from gaitway.tree.live._playing_kernels import LiveArrays
+from gaitway.tree.live._seeking_kernels import install
 from gaitway.tree.live.bodies import rest_actions
 from gaitway.tree.live.index import end_arrays, heap_for_ends
 from gaitway.tree.live.options import LiveOptions
 from gaitway.tree.live.routes import RouteBook
+from gaitway.tree.live.seeking import Seeker
 from gaitway.world.world import World
 
 SHARE = 40
@@ -59,13 +62,14 @@ class LivePlanner:
         used: actions that occur in plans.
     """
 
-    def __init__(self, kit: Kit, forest: Forest, options: LiveOptions, time: float) -> None:
+    def __init__(self, kit: Kit, forest: Forest, options: LiveOptions, body: BodyArrays, time: float) -> None:
         """Prepare trees and the kit's world.
 
         Args:
             kit: a library prepared for planning, and the world.
             forest: its trees, with the costs of the kit.
             options: how characters plan.
+            body: what bodies take up.
             time: now [s].
 
         Raises:
@@ -87,7 +91,7 @@ class LivePlanner:
         self._heap, self._work = Held(heap_for_ends()), Held(work_for(list(arrays.values())))
         self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
-        self._hurried = 0
+        self._hurried, self._seeker = 0, Seeker(kit, body)
         self.enter(kit.fields, time)
 
     @property
@@ -106,6 +110,7 @@ class LivePlanner:
             kit.searcher.passing(world),
             RouteBook(world, self._options.route_bytes),
         )
+        self._seeker.enter(world)
         self._movers = Traffic(world.kinds, terrain=world.world.terrain, horizon=time + 2.0 * _HORIZON)
         for mover in world.world.movers:
             self._movers.add_mover(mover)
@@ -138,7 +143,24 @@ class LivePlanner:
             left -= taken
             if taken < asked:
                 break
+        self._seek(body, crowd, live, time)
         return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+
+    def _seek(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], time: float) -> None:
+        """Search for some of those who get no nearer to their goals."""
+        counts, numbers = crowd.value.counts, crowd.value.numbers
+        for me in self._seeker.waiting(crowd.value, self._options.searches).tolist():
+            found = self._seeker.find(crowd.value, me, time)
+            live.value.tally[playing.SEARCHES] += 1
+            counts[me, playing.SOUGHT] += 1
+            counts[me, playing.IDLE] = 0
+            if found is not None and install(
+                self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
+                me, found,
+            ):  # fmt: skip
+                counts[me, playing.FAILS] = 0
+                numbers[me, playing.LEFT] = np.inf
+                live.value.tally[playing.PLANS] += 1
 
     def _turns(
         self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], ready: float, time: float,
