@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,15 @@ from gaitway.studio import events
 from gaitway.studio.events import Event
 from gaitway.studio.frames import Frame
 
+_OWN = 0.5
+"""For how long a slider that somebody holds is left to its hand [s]."""
+
 
 class TimePart:
     """Buttons and sliders. This class is **mutable**."""
 
     def __init__(self, gui: viser.GuiApi, post: Callable[[Event], None]) -> None:
-        self._post, self._playing, self._takes = post, True, False
+        self._post, self._playing, self._takes, self._touched = post, True, False, 0.0
         self._buttons = gui.add_button_group("Time", ("pause", "step", "restart"))
         self._buttons.on_click(self._pressed)
         mode = gui.add_button_group("Mode", ("live", "take"), hint="a take is planned once, then scrubbed")
@@ -33,7 +37,7 @@ class TimePart:
         self._slider.visible = self._takes
         if self._takes:
             self._slider.max = max(round(frame.length, 2), 0.1)
-            if frame.playing:
+            if frame.playing or time.perf_counter() - self._touched > _OWN:
                 self._slider.value = min(round(frame.time, 2), self._slider.max)  # type: ignore[misc]
 
     def toggle(self) -> None:
@@ -51,4 +55,5 @@ class TimePart:
 
     def _scrubbed(self, event: Any) -> None:
         if event.client is not None and self._takes:
+            self._touched = time.perf_counter()
             self._post(events.Scrub(float(self._slider.value)))

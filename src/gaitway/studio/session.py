@@ -45,7 +45,7 @@ class Session:
         self._first = scene_to_yaml(scene.source)
         self.engine = Engine(scene, say or self.front.tell)
         self.selected = ""
-        self.dropped = 0
+        self.dropped, self._told = 0, ""
         self._waiting: deque[Event] = deque()
         self._lock = threading.Lock()
         self._log: list[tuple[int, Event]] = []
@@ -94,8 +94,10 @@ class Session:
             self._edition = frame.edition
             self.front.show_place(self.engine.scene)
         self.front.show(frame)
-        if frame.message:
-            self.front.tell(frame.message)
+        if frame.message != self._told:
+            self._told = frame.message
+            if frame.message:
+                self.front.tell(frame.message)
         if self.selected and self.selected not in frame.names:
             self.selected = ""
         known = self.selected
