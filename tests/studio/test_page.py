@@ -124,6 +124,34 @@ def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
         viewer.vanish()
 
 
+def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
+    engine = studio.session.engine
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    viewer.read(0.3)
+    studio.page.panel.hold("box")
+    viewer.send(
+        "ScenePointerMessage", event_type="click", ray_origin=(10.0, 9.0, 8.0), ray_direction=(0.0, 0.0, -1.0),
+        screen_pos=((0.5, 0.5),), modifier=None,
+    )  # fmt: skip
+    assert until(lambda: len(engine.scene.world.obstacles) == 2)
+    assert item_pose(engine.scene.source, "obstacles/1")[:2] == pytest.approx((10.0, 9.0))
+    studio.page.panel.hold("")
+    studio.session.select("ada")
+    goal = "/way/goal"
+    assert until(lambda: viewer.read(0.05) >= 0 and goal in studio._server.scene._handle_from_node_name)
+    x, y, z = studio._server.scene._handle_from_node_name[goal].position.tolist()
+    for phase in ("start", "update", "end"):
+        viewer.drag(phase, goal, (x, y, z), (5.0, 10.0, z))
+    assert until(lambda: viewer.read(0.05) >= 0 and _goal(studio) == pytest.approx((5.0, 10.0), abs=0.05))
+    viewer.vanish()
+
+
+def _goal(studio: Studio) -> tuple[float, float]:
+    x, y, _ = studio._server.scene._handle_from_node_name["/way/goal"].position.tolist()
+    return x, y
+
+
 def test_rubbish_and_floods_are_survived(studio: Studio) -> None:
     for data in (b"", b"\x00\xff rubbish", b"\x81\xa4type\xa9NoSuchMsg", bytes(1000)):
         viewer = WireViewer(studio.port)
@@ -221,6 +249,7 @@ def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
     viewer = WireViewer(studio.port)
     assert until(studio.page.shown)
     page, scene = studio.page, studio._server.scene
+    assert until(lambda: "/people/0/shade" in scene._handle_from_node_name)
 
     def changes_to(wanted: Callable[[set[str]], bool]) -> bool:
         return until(lambda: viewer.read(0.03) >= 0 and wanted(_nodes(scene)))
