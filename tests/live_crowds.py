@@ -67,3 +67,10 @@ def ring(count: int, radius: float) -> tuple[FloatArray, FloatArray]:
     angles = np.arange(count) * 2.0 * np.pi / count
     starts = np.column_stack([radius * np.cos(angles), radius * np.sin(angles), angles + np.pi])
     return starts, -starts[:, :2]
+
+
+def door(width: float, half: float = 6.0) -> World:
+    """A square that a wall with a door in the middle divides."""
+    middle, length = 0.5 * (half + 0.5 * width), half - 0.5 * width
+    walls = tuple(Obstacle(Box((0.0, side * middle), (0.2, length), 2.0)) for side in (-1.0, 1.0))
+    return World((-half, -half, half, half), walls)

@@ -42,8 +42,8 @@ GOAL_X, GOAL_Y, TOLERANCE, READY, LEFT = range(5)
 the goal so far [m]."""
 # entries of `LiveArrays.tally`
 PLANS, FAILURES, ARRIVALS, TRIES, TESTS, SEARCHES, LOGGED, CURSOR = range(8)
-"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, searches, entries of the log, and whose turn is
-next (one entry for each tree)."""
+"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, searches, entries of the log, and whose turn
+is next (one entry for each tree)."""
 # columns of `LiveArrays.log`
 LOG_WHO, LOG_LIFE, LOG_ACTION, LOG_X, LOG_Y, LOG_HEADING, LOG_TIME = range(7)
 """Character, how many have had its place, action, x, y [m], heading [rad] and time [s] of a step that began."""

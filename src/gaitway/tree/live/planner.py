@@ -38,6 +38,8 @@ _LEAST_TURNS = 8
 """But so many at least have one."""
 _SLICE = 8
 """Turns between looks at the clock, where time is limited."""
+FIELDS = 6
+"""Route fields that are made in a step of time at most: about a millisecond each."""
 _HORIZON = 60.0
 """Movers are known for at least so long beyond now [s]."""
 
@@ -92,6 +94,7 @@ class LivePlanner:
         self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
         self._hurried, self._seeker = 0, Seeker(kit, body)
+        self._book: RouteBook | None = None
         self.enter(kit.fields, time)
 
     @property
@@ -105,11 +108,8 @@ class LivePlanner:
         if isinstance(world, World):
             passing = [reach for reach in kit.searcher.reaches if reach.edge is None]
             world = WorldFields.of(world, passing, max_slope=steepest_for(kit.library), who=kit.library.name)
-        self.fields, self._passing, self.routes = (
-            world,
-            kit.searcher.passing(world),
-            RouteBook(world, self._options.route_bytes),
-        )
+        self.fields, self._passing = world, kit.searcher.passing(world)
+        self.routes = self._book = RouteBook(world, self._options.route_bytes, self._book)
         self._seeker.enter(world)
         self._movers = Traffic(world.kinds, terrain=world.world.terrain, horizon=time + 2.0 * _HORIZON)
         for mover in world.world.movers:
@@ -133,6 +133,9 @@ class LivePlanner:
         """Let characters plan in turn within the budget, at a time [s]; what it took."""
         began, processor = clock.perf_counter(), clock.thread_time()
         most, limit = self._options.budget, self._options.budget_ms
+        if made := self.routes.fill(FIELDS):
+            # ways are of other lengths than they seemed to be
+            crowd.value.numbers[np.isin(crowd.value.counts[:, playing.ROUTE], made), playing.LEFT] = np.inf
         if self._hurried:
             self._turns(body, crowd, live, kernels.AT_ONCE, time, self._hurried)
             self._hurried = 0

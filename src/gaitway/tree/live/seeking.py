@@ -24,15 +24,17 @@ EFFORTS = (((1.0, 1_000), (6.0, 2_000)), ((3.0, 3_000),))
 on in turn. Small bins are for doors; with large ones many nodes before a fence, from where no jump begins, are one."""
 RATE = 600
 """Nodes for each step of time on average: after a search nobody searches until these make up for it."""
+_FEW = 50
+"""For each so many characters it takes as long again: what a search costs must not matter to a large crowd."""
 WEIGHT = 1.5
 """Of the estimate."""
-IDLE = 4
+IDLE = 3
 """Turns to plan that brought somebody no nearer to its goal before it searches."""
 _LONGER, _LONGEST = 4, 6
 """So many turns more with each search that found nothing, and how often at most."""
 _WIDER, _WIDEST = 0.5, 1.5
 """How much farther from the goal a way may end after each of them, and at most [m]."""
-_AROUND, _MOST = 15.0, 40
+_AROUND, _MOST = 15.0, 32
 """Others within this distance of the line to a goal [m] are in the way, so many of the nearest at most."""
 _FAR_OFF = 7200.0
 """Where things move, nobody searches after so long [s]: the search would have to remember all slots since 0."""
@@ -104,7 +106,7 @@ class Seeker:
                 start_behavior=table.behaviors[int(table.behavior[last])],
             )  # fmt: skip
             result = search(self._searcher, fields, query, traffic, estimates, explain=False)
-            self._left -= max(result.expanded, RATE)
+            self._left -= max(result.expanded, RATE * (len(crowd.until) // _FEW))
             plan = result.plan
             if plan is not None:
                 break
