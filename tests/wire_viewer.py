@@ -76,7 +76,7 @@ class WireViewer:
         for message in data["messages"]:
             if message["type"] == "SceneNodeUpdateMessage":
                 for key, value in message["updates"].items():
-                    if isinstance(value, dict) and "__binary_index" in value:
+                    if key in ("batched_positions", "batched_wxyzs"):
                         first, length = starts[value["__binary_index"]]
                         array = np.frombuffer(raw[first : first + length], dtype=np.float32)
                         self.shown.setdefault(message["name"], {})[key] = array
