@@ -83,6 +83,7 @@ class LiveCrowd:
         self._live = _live_arrays(kit, self.options, self._frames)
         self._shortest = float(kit.table.durations[self._planner.used].min())
         self._reserve(_FIRST_PLACES)
+        self._planner.warm_up(self._body, self._held_crowd, self._held_live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._pending: Future[Spent] | None = None
         self._planning = self._evaluation = Spent(0.0, 0.0)

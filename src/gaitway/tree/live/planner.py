@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway._jit import direct
-from gaitway.arrays import IntArray
+from gaitway.arrays import IntArray, read_only
 from gaitway.behavior._held import Held
 from gaitway.behavior._traffic_kernels import SLOT
 from gaitway.behavior.fields import WorldFields
@@ -101,6 +101,15 @@ class LivePlanner:
     def nbytes(self) -> int:
         """Memory of routes and of what planning writes to."""
         return self.routes.nbytes + sum(array.nbytes for array in (*self._work.value, *self._heap.value))
+
+    def warm_up(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays]) -> None:
+        """Have compiled what is not used in every step; there is a place, and nobody in it."""
+        if self._options.searches > 0:
+            self._seeker.warm_up()
+            install(
+                self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
+                0, read_only(np.empty(0, np.int64)),
+            )  # fmt: skip
 
     def enter(self, world: World | WorldFields, time: float) -> None:
         """Take a world for the one to plan in, from a time on [s]."""

@@ -69,6 +69,14 @@ class Seeker:
         """Take a world for the one to search in; what it takes is made when it is needed."""
         self._fields, self._heuristics, self._movers = fields, None, None
 
+    def warm_up(self) -> None:
+        """Have all compiled that a search needs, which must not take place while people are watching."""
+        x0, y0, x1, y1 = self._fields.world.bounds
+        x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
+        traffic = Traffic(self._fields.kinds)
+        traffic.add_standing(traffic.enroll("nobody"), [(x0, y0, 0.1)], 0.0, 1.0)
+        search(self._searcher, self._fields, Query((x, y, 0.0), (x, y), max_nodes=1), traffic, explain=False)
+
     def waiting(self, crowd: CrowdArrays, most: int) -> IntArray:
         """So many at most of those who need a search now, in turn, if it is time for one."""
         self._left = min(self._left + RATE, 0)
