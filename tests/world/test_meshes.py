@@ -253,7 +253,7 @@ def _truncated(path, ending):
         ("rubbish.ply", lambda p: p.write_bytes(bytes(range(256)) * 9), "not a whole PLY"),
         ("rubbish.obj", lambda p: p.write_bytes(bytes(range(256)) * 9), "(not a whole OBJ|no triangles)"),
         ("cut.glb", lambda p: _truncated(p, "glb"), "not a whole GLB"),
-        ("cut.stl", lambda p: _truncated(p, "stl"), "not a whole STL"),
+        ("cut.stl", lambda p: _truncated(p, "stl"), "(not a whole STL|no triangles)"),
         ("cut.ply", lambda p: _truncated(p, "ply"), "not a whole PLY"),
         ("points.ply", lambda p: trimesh.PointCloud(np.eye(3)).export(p), "no triangles"),
         ("nan.obj", lambda p: p.write_text("v 0 0 0\nv 1 0 nan\nv 0 1 0\nf 1 2 3\n"), "not (finite|a whole)"),
