@@ -12,6 +12,7 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.behavior._heap_kernels import pop, push
 
 _TINY = 1e-9
 _TURN = 2.0 * math.pi
@@ -59,12 +60,12 @@ def near_excess(
                     best[node], place_x[node], place_y[node] = 0.0, x, y
                     if size == len(keys):
                         keys, nodes = _longer(keys, nodes)
-                    _push(keys, nodes, size, 0.0, node)
+                    push(keys, nodes, size, 0.0, node)
                     size += 1
     while size > 0:
         excess, node = keys[0], nodes[0]
         size -= 1
-        _pop(keys, nodes, size)
+        pop(keys, nodes, size)
         if excess > best[node]:
             continue
         x, y, state = place_x[node], place_y[node], node // (count * count)
@@ -82,7 +83,7 @@ def near_excess(
                 best[target], place_x[target], place_y[target] = more, before_x, before_y
                 if size == len(keys):
                     keys, nodes = _longer(keys, nodes)
-                _push(keys, nodes, size, more, target)
+                push(keys, nodes, size, more, target)
                 size += 1
     return best.reshape(states, count, count)
 
@@ -188,27 +189,3 @@ def _longer(keys: FloatArray, nodes: IntArray) -> tuple[FloatArray, IntArray]:
     for k in range(len(keys)):
         more_keys[k], more_nodes[k] = keys[k], nodes[k]
     return more_keys, more_nodes
-
-
-@kernel
-def _push(keys: FloatArray, nodes: IntArray, size: int, key: float, node: int) -> None:
-    """Put an entry into a binary heap of so many entries."""
-    place = size
-    while place > 0 and keys[(place - 1) >> 1] > key:
-        keys[place], nodes[place] = keys[(place - 1) >> 1], nodes[(place - 1) >> 1]
-        place = (place - 1) >> 1
-    keys[place], nodes[place] = key, node
-
-
-@kernel
-def _pop(keys: FloatArray, nodes: IntArray, size: int) -> None:
-    """Take the first entry out of a binary heap, of which so many are left."""
-    key, node, place, child = keys[size], nodes[size], 0, 1
-    while child < size:
-        if child + 1 < size and keys[child + 1] < keys[child]:
-            child += 1
-        if keys[child] >= key:
-            break
-        keys[place], nodes[place] = keys[child], nodes[child]
-        place, child = child, 2 * child + 1
-    keys[place], nodes[place] = key, node

@@ -21,7 +21,12 @@ from gaitway.cache import cached
 from gaitway.library.actions import ActionTable
 
 SOURCES = (
-    *("behavior/_free_kernels.py", "behavior/_heuristic_kernels.py", "behavior/_route_kernels.py"),
+    *(
+        "behavior/_free_kernels.py",
+        "behavior/_heap_kernels.py",
+        "behavior/_heuristic_kernels.py",
+        "behavior/_route_kernels.py",
+    ),
     *("behavior/free_table.py", "behavior/states.py"),
     *("library/actions.py", "library/behavior.py", "library/checks.py", "motion"),
 )

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway._jit import kernel
+from gaitway.behavior._heap_kernels import pop, push
 
 Single = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.uint8]
@@ -121,30 +122,6 @@ def _way(poses: Single, links: Numbers, node: int) -> Single:
     return out
 
 
-@kernel(borrows=True, inner=True)
-def _push(keys: Single, heap: Numbers, size: int, key: float, node: int) -> None:
-    place = size
-    while place > 0 and keys[(place - 1) >> 1] > key:
-        keys[place], heap[place] = keys[(place - 1) >> 1], heap[(place - 1) >> 1]
-        place = (place - 1) >> 1
-    keys[place], heap[place] = key, node
-
-
-@kernel(borrows=True, inner=True)
-def _pop(keys: Single, heap: Numbers, size: int) -> int:
-    """Take the first node out; so many are left."""
-    first, key, node, place, below = heap[0], keys[size], heap[size], 0, 1
-    while below < size:
-        if below + 1 < size and keys[below + 1] < keys[below]:
-            below += 1
-        if keys[below] >= key:
-            break
-        keys[place], heap[place] = keys[below], heap[below]
-        place, below = below, 2 * below + 1
-    keys[place], heap[place] = key, node
-    return int(first)
-
-
 @kernel(borrows=True, inner=True, fastmath=True)
 def _free(
     blocked: Cells, columns: int, rate: float, places: Single, a: int, x: float, y: float, c: float, s: float
@@ -173,7 +150,7 @@ def bare_search(
     nodes, waiting, expanded = 1, 1, 0
     while waiting > 0 and nodes + len(moves) <= len(costs):
         waiting -= 1
-        node = _pop(keys, heap, waiting)
+        node = pop(keys, heap, waiting)
         x, y, heading, cost = poses[node, 0], poses[node, 1], poses[node, 2], costs[node]
         own = (int(y / BIN) * bins + int(x / BIN)) * TURNS + int(heading * (TURNS / _TURN)) % TURNS
         if stamps[own] == stamp and best[own] < cost - 1e-4:
@@ -198,6 +175,6 @@ def bare_search(
             stamps[own], best[own] = stamp, total
             poses[nodes, 0], poses[nodes, 1], poses[nodes, 2] = x1, y1, turned
             costs[nodes], links[nodes, 0], links[nodes, 1] = total, node, a
-            _push(keys, heap, waiting, total + weight * away, nodes)
+            push(keys, heap, waiting, total + weight * away, nodes)
             waiting, nodes = waiting + 1, nodes + 1
     return -1.0, expanded, -1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gaitway.errors import GaitwayError, StudioError
@@ -64,7 +63,6 @@ class Studio:
         self.page.panel.on_open(self._open_later)
         self.page.panel.on_save(self._save_later)
         self.session = self._began(scene)
-        self._workers = ThreadPoolExecutor(1, "gaitway-studio")
         self._wanted: list[Callable[[], None]] = []
         self._stopped = False
 
@@ -98,7 +96,6 @@ class Studio:
 
     def close(self) -> None:
         """End everything that was begun."""
-        self._workers.shutdown(cancel_futures=True)
         self.session.close()
         self._server.stop()
 

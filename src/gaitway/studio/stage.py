@@ -27,7 +27,6 @@ class Stage:
         self._before: list[SceneModel] = []
         self._after: list[SceneModel] = []
         self._dragging = ""
-        self._groups = 0
 
     @property
     def model(self) -> SceneModel:
@@ -38,11 +37,6 @@ class Stage:
     def can_undo(self) -> bool:
         """Whether there is an edit to take back."""
         return bool(self._before)
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is an edit to do again."""
-        return bool(self._after)
 
     def apply(self, event: Event) -> bool:
         """Edit; whether the event was an edit.

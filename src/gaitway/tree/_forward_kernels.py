@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
+from gaitway.behavior._heap_kernels import pop, push
 from gaitway.behavior._held import Held
 from gaitway.tree._mapping_kernels import FREE
 
@@ -50,31 +51,6 @@ class ForwardArrays(NamedTuple):
     """Least cost in each bin: rows, columns, headings, groups; (R, C, H, G)."""
     stamps: npt.NDArray[np.int32]
     """The search that it is of; (R, C, H, G)."""
-
-
-@kernel(borrows=True, inner=True)
-def push(keys: FloatArray, heap: npt.NDArray[np.int32], size: int, key: float, node: int) -> None:
-    """Add a node to a heap of so many."""
-    place = size
-    while place > 0 and keys[(place - 1) >> 1] > key:
-        keys[place], heap[place] = keys[(place - 1) >> 1], heap[(place - 1) >> 1]
-        place = (place - 1) >> 1
-    keys[place], heap[place] = key, node
-
-
-@kernel(borrows=True, inner=True)
-def pop(keys: FloatArray, heap: npt.NDArray[np.int32], size: int) -> int:
-    """Take the first node out; so many are left."""
-    first, key, node, place, below = heap[0], keys[size], heap[size], 0, 1
-    while below < size:
-        if below + 1 < size and keys[below + 1] < keys[below]:
-            below += 1
-        if keys[below] >= key:
-            break
-        keys[place], heap[place] = keys[below], heap[below]
-        place, below = below, 2 * below + 1
-    keys[place], heap[place] = key, node
-    return int(first)
 
 
 @kernel(borrows=True, inner=True)

@@ -138,6 +138,15 @@ def least_dispersion(apart: Single, paths: IntArray, kept: BoolArray, nodes: int
     return out[:step]
 
 
+@kernel(borrows=True, inner=True)
+def through(counts: IntArray, cells: Cells, length: int, path: int) -> int:
+    """How often the cells of a path are gone through."""
+    total = 0
+    for c in range(length):
+        total += counts[cells[path, c]]
+    return total
+
+
 @kernel
 def least_shared(cells: Cells, lengths: IntArray, size: int, paths: IntArray, kept: BoolArray, nodes: int) -> IntArray:
     """Paths, each the one that has the least sum of inner products with those chosen; shorter ones first.
@@ -157,9 +166,7 @@ def least_shared(cells: Cells, lengths: IntArray, size: int, paths: IntArray, ke
         for path in range(total):
             if taken[path]:
                 continue
-            shared = 0
-            for c in range(lengths[path]):
-                shared += counts[cells[path, c]]
+            shared = through(counts, cells, lengths[path], path)
             if best < 0 or shared < least or (shared == least and lengths[path] < lengths[best]):
                 best, least = path, shared
         out[step], taken[best] = best, True
@@ -231,9 +238,7 @@ def least_obstructed(
         for path in range(total):
             if taken[path]:
                 continue
-            shared = 0
-            for c in range(lengths[path]):
-                shared += counts[cells[path, c]]
+            shared = through(counts, cells, lengths[path], path)
             # the square of n + 1 is that of n, and 2 n + 1
             growth = 2.0 * shared / max(lengths[path], 1) + 1.0
             if growth < least:

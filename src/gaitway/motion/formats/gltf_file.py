@@ -19,7 +19,7 @@ from gaitway.errors import FormatError
 from gaitway.motion.formats.limits import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VALUES
 from gaitway.motion.formats.source import quoted, read_bytes
 
-_GLB_MAGIC, _JSON_CHUNK, _BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
+_JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _COMPONENTS: dict[int, npt.DTypeLike] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 

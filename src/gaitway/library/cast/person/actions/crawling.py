@@ -22,7 +22,6 @@ STRIDE = 0.54
 """Way of one cycle [m]."""
 DUTY = 0.66
 """Share of the cycle that a limb rests."""
-_SPEED = STRIDE * FPS / CYCLE_FRAMES
 _KNEE_SPREAD, _HAND_SPREAD = 0.12, 0.19
 _KNEE_AHEAD, _HAND_AHEAD, _TOE_BEHIND = -0.05, 0.54, 0.415
 """Where the limbs rest in the middle of their stance, ahead of the root [m]; the toes behind the knee."""
