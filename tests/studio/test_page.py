@@ -107,6 +107,17 @@ def test_who_vanishes_with_a_thing_in_hand_lets_go_of_it(studio: Studio) -> None
     other.vanish()
 
 
+def test_the_camera_of_who_has_gone_is_not_worth_a_word(studio: Studio) -> None:
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    (client,) = studio.page.viewers()
+    viewer.vanish()
+    assert until(lambda: not studio.page.viewers())
+    studio.page.look(client)  # warnings are errors here
+    studio.page.cameras.track((3.0, 3.0, 1.0))
+    studio.page.cameras.begin(client)
+
+
 def test_what_another_has_in_hand_stays_there(studio: Studio) -> None:
     engine = studio.session.engine
     viewers = [WireViewer(studio.port) for _ in range(2)]

@@ -11,6 +11,7 @@ import viser
 
 from gaitway.arrays import FloatArray
 from gaitway.scene.scene import Scene
+from gaitway.studio.page_server import sent_to
 
 _FIELD = 0.9
 """Angle of view from bottom to top [rad]."""
@@ -67,10 +68,11 @@ class Cameras:
         free = aspect * (1.0 - panel)
         reach = max(size[0] / free, size[1] * (1.0 if top else 0.8)) / (2.0 * slope) + (1.0 if top else 0.25 * size[1])
         target = np.array([middle[0] + panel * reach * slope * aspect, middle[1], 0.0])
-        client.camera.fov = _FIELD
-        client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position = tuple(target + reach * away)
-        client.camera.look_at = tuple(target)
+        with sent_to(client):
+            client.camera.fov = _FIELD
+            client.camera.up_direction = (0.0, 0.0, 1.0)
+            client.camera.position = tuple(target + reach * away)
+            client.camera.look_at = tuple(target)
 
     def toggle(self, client: viser.ClientHandle) -> bool:
         """Follow the selected character, or no longer; whether it does now."""
@@ -122,7 +124,7 @@ class Cameras:
 
     def _put(self, client: viser.ClientHandle, at: FloatArray, offset: FloatArray) -> None:
         target = np.array([at[0], at[1], _CHEST])
-        with client.atomic():
+        with sent_to(client):
             client.camera.position = tuple(target + offset)
             client.camera.look_at = tuple(target)
 

@@ -7,6 +7,7 @@ import errno
 import io
 import logging
 import socket
+from collections.abc import Iterator
 
 import viser
 
@@ -59,6 +60,13 @@ class LocalServer(viser.ViserServer):
     def mark(self) -> None:
         """Take note that a frame is complete."""
         self._mark = self._websock_server.get_message_buffer().message_counter - 1
+
+
+@contextlib.contextmanager
+def sent_to(client: viser.ClientHandle) -> Iterator[None]:
+    """Messages for one viewer, together, and without complaint if it has gone meanwhile: it may at any moment."""
+    with client._websock_connection.get_message_buffer().sanctioned_dead_writes(), client.atomic():
+        yield
 
 
 def free_port(host: str, port: int) -> int:
