@@ -19,7 +19,7 @@ FLOORS = (
     ("motion", "world"),
     ("library",),
     ("scene", "take"),
-    ("behavior",),
+    ("behavior", "graphs"),
     ("tree",),
     ("render",),
     ("audit", "export"),
