@@ -11,9 +11,10 @@ import numpy.typing as npt
 from gaitway.errors import GaitwayError
 
 FloatArray = npt.NDArray[np.float64]
+SingleArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-Array = TypeVar("Array", FloatArray, IntArray, BoolArray)
+Array = TypeVar("Array", FloatArray, SingleArray, IntArray, BoolArray)
 
 
 def owned(

@@ -40,6 +40,10 @@ class TreeError(GaitwayError):
     """A search tree that cannot be grown or does not go with its library, or a region without room for one."""
 
 
+class GraphError(GaitwayError):
+    """Clips of which no motion graph can be made, or something that a graph cannot do."""
+
+
 class StudioError(GaitwayError):
     """Something that cannot be done in the studio."""
 
