@@ -110,12 +110,17 @@ def floor_height(clip: Clip) -> float:
     return float(np.percentile(height, 3.0))
 
 
-def detect_contacts(clip: Clip, limits: ContactLimits = ContactLimits()) -> Clip:  # noqa: B008  (frozen)
+def detect_contacts(
+    clip: Clip,
+    limits: ContactLimits = ContactLimits(),  # noqa: B008  (frozen)
+    rest: FloatArray | None = None,
+) -> Clip:
     """The clip with `contacts` found, on a skeleton with contact points.
 
     Args:
         clip: motion of a skeleton with contact points, or of any humanoid (which is given heels, balls and toes).
         limits: heights and speeds that count as resting; scaled by the figure's leg length.
+        rest: height at which each point rests [m], (C,) or (F, C), where it is known; None fits it to the clip.
     """
     clip = with_contact_points(clip)
     size = _size(clip.skeleton)
@@ -130,7 +135,8 @@ def detect_contacts(clip: Clip, limits: ContactLimits = ContactLimits()) -> Clip
     going = scipy.ndimage.maximum_filter1d(np.linalg.norm(linear_velocities(smooth_roots, clip.fps), axis=-1), window)[
         :, None
     ]
-    height = points[..., 2] - _resting_heights(points, speed, going, _feet(clip.skeleton))
+    resting = rest / size if rest is not None else _resting_heights(points, speed, going, _feet(clip.skeleton))
+    height = points[..., 2] - resting
     begin = (height < limits.height[0]) & (speed < limits.speed[0] + limits.speed_share[0] * going)
     go_on = (height < limits.height[1]) & (speed < limits.speed[1] + limits.speed_share[1] * going)
     contacts = np.stack([_hysteresis(b, g) for b, g in zip(begin.T, go_on.T, strict=True)], axis=1)

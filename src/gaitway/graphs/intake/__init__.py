@@ -1,0 +1,1 @@
+"""From a folder of raw captures to a library."""

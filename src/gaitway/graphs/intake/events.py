@@ -1,0 +1,87 @@
+"""Frames at which a take may be cut so that pieces of different takes meet in nearly the same pose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.graphs.intake.measures import Measures
+from gaitway.graphs.intake.takes import Event, Foot, Thresholds
+from gaitway.motion.contacts import stances
+from gaitway.motion.skeleton import Skeleton
+
+FEET: tuple[Foot, Foot] = ("left", "right")
+_PAUSE_S = 0.4
+"""Shortest stand that is a pause [s]."""
+_SETTLE_S = 0.2
+"""How long after its begin and before its end a pause is cut [s]."""
+_SHORTEST_SWING_S = 0.1
+
+
+def find_events(measures: Measures, skeleton: Skeleton, limits: Thresholds) -> tuple[Event, ...]:
+    """All events of a take in the order of their frames."""
+    found = [*_steps(measures, skeleton, limits), *_pauses(measures, limits), *_flights(measures)]
+    return tuple(sorted(found, key=lambda event: (event.frame, event.kind)))
+
+
+def _steps(m: Measures, skeleton: Skeleton, limits: Thresholds) -> Iterator[Event]:
+    """Once in every swing: where the swinging ankle passes the planted one, or halfway where none overtakes."""
+    ankles = m.positions[:, [skeleton.roles["left_ankle"], skeleton.roles["right_ankle"]], :2]
+    speed = m.speed
+    slow = 0.8 * limits.move_speed * m.stature.pace
+    for foot in (0, 1):
+        for start, stop in stances(m.down[:, foot] & ~m.down[:, 1 - foot]):
+            if stop - start < _SHORTEST_SWING_S * m.fps or (start == 0 and stop == len(m)):
+                continue
+            way = m.positions[min(stop, len(m) - 1), 0, :2] - m.positions[max(start - 1, 0), 0, :2]
+            gap = ankles[start:stop, 1 - foot] - ankles[start:stop, foot]
+            frame = _passing(gap, way, start)
+            if frame is not None and speed[frame] > slow:
+                yield Event(frame, "step", FEET[foot], float(speed[frame]))
+
+
+def _passing(gap: FloatArray, way: FloatArray, start: int) -> int | None:
+    """Frame in which the gap between the feet (n, 2), seen along the way (2,), changes sign; None without a swing."""
+    length = float(np.linalg.norm(way))
+    if length < 1e-6:
+        return None
+    along = gap @ (way / length)
+    crossings: IntArray = np.flatnonzero((along[:-1] < 0.0) & (along[1:] >= 0.0))
+    if len(crossings) == 0:
+        return None
+    first = int(crossings[len(crossings) // 2])
+    return start + first + int(abs(along[first + 1]) < abs(along[first]))
+
+
+def standing(m: Measures, limits: Thresholds) -> BoolArray:
+    """Frames in which somebody stands upright on both feet and hardly moves; (F,)."""
+    pace = m.stature.pace
+    still = (m.speed < limits.stand_speed * pace) & (np.abs(m.turning) < limits.turn_rate)
+    upright = (m.head > limits.low_head) & (m.pelvis > limits.low_pelvis)
+    quiet: BoolArray = still & upright & m.down.all(axis=1)
+    return quiet
+
+
+def _pauses(m: Measures, limits: Thresholds) -> Iterator[Event]:
+    settle = int(_SETTLE_S * m.fps)
+    for start, stop in stances(standing(m, limits)):
+        if stop - start < _PAUSE_S * m.fps:
+            continue
+        first = start + (settle if start > 0 else 0)
+        last = stop - 1 - (settle if stop < len(m) else 0)
+        yield Event(first, "pause", "", float(m.speed[first]))
+        if last - first >= settle:
+            yield Event(last, "pause", "", float(m.speed[last]))
+
+
+def _flights(m: Measures) -> Iterator[Event]:
+    """The middle of every time in the air that begins and ends in the take."""
+    for start, stop in stances(m.airborne):
+        if start == 0 or stop == len(m) or stop - start < 2:
+            continue
+        middle = (start + stop) // 2
+        left, right = m.down[start - 1]
+        foot: Foot = "" if left and right else "left" if left else "right"
+        yield Event(middle, "flight", foot, float(m.speed[middle]))

@@ -1,0 +1,115 @@
+"""Jumps, ducks, crawls and steps onto things: motions that get past what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.graphs.intake.measures import Measures
+from gaitway.graphs.intake.takes import Special, SpecialKind, Thresholds
+from gaitway.motion.contacts import stances
+
+GRAVITY = 9.81
+_STANDING = 0.97
+"""Share of the T-pose's height at which pelvis and head are when somebody stands."""
+_SHORT_FLIGHT_S = 0.18
+_LEAD_S = 0.7
+"""Longest run-up or recovery that is counted to a special [s]."""
+_GAP_S = 0.3
+"""A head that comes up for less than this stays down [s]."""
+
+
+def find_specials(measures: Measures, limits: Thresholds) -> tuple[Special, ...]:
+    """The specials of a take in the order of their starts."""
+    found = [*_jumps(measures, limits), *_lows(measures, limits), *_climbs(measures, limits)]
+    return tuple(sorted(found, key=lambda special: (special.start, special.stop)))
+
+
+def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
+    """Flights too long or too high for a running stride, with their take-off and landing."""
+    for start, stop in stances(m.airborne):
+        if start == 0 or stop == len(m):
+            continue
+        seconds = (stop - start) / m.fps
+        top = start + int(np.argmax(m.mass[start:stop, 2]))
+        rise = float(m.pelvis[start:stop].max() - _STANDING) * m.stature.pelvis
+        high = rise > limits.jump_rise * m.stature.size and seconds >= _SHORT_FLIGHT_S
+        if (seconds > limits.jump_flight_s or high) and _falls_freely(m, start, stop):
+            first, last = _until_level(m.pelvis, start, -1, m.fps), _until_level(m.pelvis, stop - 1, 1, m.fps) + 1
+            yield _special(m, "jump", first, last, top, float(m.soles[top].min()), rise, seconds)
+
+
+def _falls_freely(m: Measures, start: int, stop: int) -> bool:
+    """Whether the body's middle is drawn down by about g while no foot is down, as it is not when somebody hangs."""
+    time = np.arange(stop - start) / m.fps
+    if len(time) < 5:
+        return True
+    curve = np.polyfit(time, m.mass[start:stop, 2], 2)
+    return bool(0.4 * GRAVITY < -2.0 * curve[0] < 1.8 * GRAVITY)
+
+
+def _until_level(pelvis: FloatArray, frame: int, step: int, fps: float) -> int:
+    """The frame, from `frame` on backward or forward, at which the dip before or after a flight begins or ends."""
+    reach = int(_LEAD_S * fps)
+    last = max(frame - reach, 0) if step < 0 else min(frame + reach, len(pelvis) - 1)
+    track = pelvis[last : frame + 1][::-1] if step < 0 else pelvis[frame : last + 1]
+    lowest = int(np.argmin(track))
+    risen = np.flatnonzero(track[lowest:] > min(_STANDING - 0.04, float(track[lowest:].max()) - 0.005))
+    return frame + step * (lowest + int(risen[0]) if len(risen) else len(track) - 1)
+
+
+def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
+    """Ducks and crawls: the head stays low while the body goes on."""
+    low = _closed((m.head < limits.low_head) | (m.pelvis < limits.low_pelvis), int(_GAP_S * m.fps))
+    low &= ~m.airborne | (m.head < limits.low_head)
+    for start, stop in stances(low):
+        if stop - start < 0.2 * m.fps:
+            continue
+        bottom = start + int(np.argmin(m.head[start:stop]))
+        way = float(np.linalg.norm(m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]))
+        flat = (m.head[start:stop] < limits.crawl_head) & (m.pelvis[start:stop] < limits.low_pelvis)
+        crawls = flat.sum() > 0.7 * m.fps and way > 0.4 * m.stature.size
+        passes = way > 0.5 * m.stature.size and m.speed[bottom] > limits.move_speed * m.stature.pace
+        if crawls or passes:
+            first, last = _risen(m.head, start, -1), _risen(m.head, stop - 1, 1) + 1
+            rise = float(m.pelvis[start:stop].min() - _STANDING) * m.stature.pelvis
+            height = float(m.head[bottom]) * m.stature.head
+            yield _special(m, "crawl" if crawls else "duck", first, last, bottom, height, rise, 0.0)
+
+
+def _risen(head: FloatArray, frame: int, step: int) -> int:
+    """The frame, from `frame` on, at which the head is up again or stops rising."""
+    while 0 <= frame + step < len(head) and head[frame] < _STANDING - 0.03 and head[frame + step] > head[frame] - 1e-3:
+        frame += step
+    return frame
+
+
+def _climbs(m: Measures, limits: Thresholds) -> Iterator[Special]:
+    """Stretches in which a foot stands on something above the floor."""
+    height = limits.step_height * m.stature.size
+    raised = np.asarray((m.down & (m.soles > height)).any(axis=1))
+    for start, stop in stances(_closed(raised, int(m.fps))):
+        level = float(np.median(m.soles[start:stop][m.down[start:stop] & (m.soles[start:stop] > height)]))
+        top = start + int(np.argmax(m.pelvis[start:stop]))
+        rise = float(m.pelvis[top] - _STANDING) * m.stature.pelvis
+        lead = int(0.5 * m.fps)
+        yield _special(m, "step", max(start - lead, 0), min(stop + lead, len(m)), top, level, rise, 0.0)
+
+
+def _closed(flags: BoolArray, gap: int) -> BoolArray:
+    """Gaps of up to `gap` frames between runs of True filled; (F,)."""
+    pad = gap + 1
+    padded = np.pad(flags, pad)
+    closed: BoolArray = scipy.ndimage.binary_closing(padded, np.ones(gap + 1))[pad:-pad] | flags
+    return closed
+
+
+def _special(
+    m: Measures, kind: SpecialKind, start: int, stop: int, at: int, height: float, rise: float, flight_s: float
+) -> Special:
+    way = m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]
+    lowest = float(m.pelvis[start:stop].min())
+    return Special(start, stop, kind, at, height, rise, lowest, flight_s, float(np.linalg.norm(way)))
