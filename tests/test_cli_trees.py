@@ -95,7 +95,7 @@ def test_the_same_call_writes_the_same_bytes(call: Call) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["dragon"], "no cast 'dragon'"),
+        (["dragon"], "no library 'dragon'"),
         (["horse", "--style", "wild"], "style 'wild'"),
         (["horse", "--root", "fly"], "no state 'fly'; there are stand, gallop"),
         (["horse", "--kinds", "jump,swim"], "no behaviour passes 'jump'"),
@@ -204,7 +204,7 @@ def test_files_that_are_no_trees(call: Call, horse: Path) -> None:
 
 def test_trees_of_other_libraries(call: Call, horse: Path) -> None:
     refused(call, "tree of another library", str(horse), "--library", "skateboarder")
-    refused(call, "no cast 'cow'", str(horse), "--library", "cow")
+    refused(call, "no library 'cow'", str(horse), "--library", "cow")
     refused(call, "--style goes with --library", str(horse), "--style", "neutral")
     tree, recipe = open_tree(horse)
     save_tree(tree, "bad.gwtree")

@@ -15,7 +15,7 @@ SOURCE = Path(gaitway.__file__).parent
 FLOORS = (
     ("errors", "_version", "_jit"),
     ("arrays", "files"),
-    ("rotations", "planar", "cache"),
+    ("rotations", "planar", "cache", "archives"),
     ("motion", "world"),
     ("library",),
     ("scene", "take"),

@@ -33,6 +33,7 @@ BEYOND_A_SCHEMA = {
         "mover repeat",
         "mover phases",
         "terrain file",
+        "library file",
         "terrain too many",
         "too many in all",
     ),

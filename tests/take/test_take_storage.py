@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gaitway import archives
 from gaitway.errors import FormatError
-from gaitway.take import Segments, Take, load_take, save_take, storage
+from gaitway.take import Segments, Take, load_take, save_take
 from take_makers import random_take
 
 
@@ -143,7 +144,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     save_take(random_take(4), path)
     path.write_bytes(rewritten(path.read_bytes(), lambda m: m.update({"ends.npy": bytes(3_000_000)})))
-    monkeypatch.setattr(storage, "MAX_BYTES", 2_000_000)
+    monkeypatch.setattr(archives, "MAX_BYTES", 2_000_000)
     with pytest.raises(FormatError, match=r"asks for .* bytes of memory; at most 2,000,000"):
         load_take(path)
 

@@ -26,7 +26,7 @@ def library_list(as_json: Json = False) -> None:
 
 @library_app.command("show")
 def library_show(
-    name: Annotated[str, typer.Argument(help="A built-in cast: person, horse or skateboarder.")],
+    name: Annotated[str, typer.Argument(metavar="LIBRARY", help="A built-in cast, or a .gwlib file.")],
     output: Annotated[Path | None, typer.Option("--out", "-o", help="Draw graph and strips to this PNG.")] = None,
     style: Annotated[str | None, typer.Option(help="Whose manner: neutral, style-1 to style-8, or a number.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Draw of the takes.")] = 0,
@@ -36,11 +36,11 @@ def library_show(
     import numpy as np
 
     from gaitway import planar
-    from gaitway.library.cast.catalog import load_cast
+    from gaitway.scene.libraries import library_ref
 
     if output is not None:
         check_output(output, ".png")
-    library = load_cast(name, style=style, seed=seed)
+    library = library_ref(name, style, seed).load()
     facts: list[dict[str, object]] = []
     for behavior in library.graph.behaviors:
         clip = library.clips[behavior.clips[0]]

@@ -27,15 +27,22 @@ def plan(
     planner: Annotated[
         str | None, typer.Option(help="For everybody: behavior (A*) or tree; what the scene says.")
     ] = None,
+    library: Annotated[
+        str | None, typer.Option(help="For everybody: a built-in cast or a .gwlib file; what the scene says.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Plan a scene and write the motion of everybody in it; 3 if somebody does not arrive."""
     check_output(output, ".npz")
     from gaitway.planning import plan_scene
+    from gaitway.scene import library_ref, load_scene, with_library
     from gaitway.take import save_take
 
     with progress("scene") as show:
-        planned = plan_scene(scene, seed=seed, fps=fps, planner=planner, progress=show)
+        loaded = load_scene(scene)
+        if library is not None:
+            loaded = with_library(loaded, library_ref(library))
+        planned = plan_scene(loaded, seed=seed, fps=fps, planner=planner, progress=show)
         save_take(planned.take, output)
     if as_json:
         show_json(_facts(planned, output))

@@ -19,13 +19,16 @@ def studio(
     host: Annotated[str, typer.Option(help="Another than 127.0.0.1 lets other machines in.")] = "127.0.0.1",
     folder: Annotated[Path, typer.Option(help="Where files are saved.")] = Path(),
     record: Annotated[Path | None, typer.Option(help="Write what was done, to be played again.")] = None,
+    library: Annotated[str | None, typer.Option(help="For everybody: a built-in cast or a .gwlib file.")] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Direct a crowd in a browser: drag obstacles, send people, drive one of them; Ctrl-C ends it."""
-    from gaitway.scene import load_scene
+    from gaitway.scene import library_ref, load_scene, with_library
     from gaitway.studio.serving import LOOPBACK, Studio
 
     loaded = load_scene(scene)
+    if library is not None:
+        loaded = with_library(loaded, library_ref(library))
     if host != LOOPBACK:
         err.print(f"[bold red]warning[/]: everybody who can reach {host} can direct the crowd and save files")
     with err.status("preparing the studio ..."):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 tree_app = typer.Typer(help="Grow search trees, once for any place and goal, and look at them.", no_args_is_help=True)
 
-LibraryName = Annotated[str, typer.Argument(metavar="LIBRARY", help="A built-in cast: person, horse or skateboarder.")]
+LibraryName = Annotated[str, typer.Argument(metavar="LIBRARY", help="A built-in cast, or a .gwlib file.")]
 Style = Annotated[str | None, typer.Option(help="Whose manner: neutral, style-1 to style-8, or a number.")]
 
 
@@ -52,7 +52,7 @@ def tree_build(
     """Grow a tree of a library's motion and write it; print how large and how even it is."""
     check_output(output, ".gwtree")
     from gaitway._jit import compile_seconds
-    from gaitway.scene.characters import LibraryRef
+    from gaitway.scene.libraries import library_ref
     from gaitway.tree.growing import STRETCH, Budget
     from gaitway.tree.recipe import Recipe
 
@@ -61,7 +61,7 @@ def tree_build(
     if megabytes is not None:
         nodes = Budget.memory(megabytes).nodes
     recipe = Recipe(
-        library=LibraryRef(library, style), root=root, speed=_speed(speed), kinds=_words(kinds), method=method,
+        library=library_ref(library, style), root=root, speed=_speed(speed), kinds=_words(kinds), method=method,
         nodes=nodes, levels=levels, region=region, radius=radius, cell=cell, per_cell=per_cell, seed=seed,
         stretch=STRETCH if stretch is None else stretch or None,
     )  # fmt: skip
@@ -83,7 +83,7 @@ def tree_show(
         Path | None, typer.Option("--out", "-o", help="Draw to this PNG: paths by cell, and all paths.")
     ] = None,
     library: Annotated[
-        str | None, typer.Option(help="Cast that it was grown of; as the file says if left out.")
+        str | None, typer.Option(help="Library that it was grown of; as the file says if left out.")
     ] = None,
     style: Style = None,
     width: Annotated[int, typer.Option(min=480, max=7680, help="Of the picture in pixels.")] = 1400,
@@ -92,12 +92,12 @@ def tree_show(
     """Print what a tree holds; with -o, draw how many paths reach each cell, and the paths."""
     if output is not None:
         check_output(output, ".png")
-    from gaitway.scene.characters import LibraryRef
+    from gaitway.scene.libraries import library_ref
     from gaitway.tree.recipe import open_tree
 
     if style is not None and library is None:
         raise GaitwayError("--style goes with --library; write both or neither")
-    found, recipe = open_tree(tree, None if library is None else LibraryRef(library, style))
+    found, recipe = open_tree(tree, None if library is None else library_ref(library, style))
     facts = _facts(tree, found, recipe)
     if output is not None:
         from gaitway.render.tree_picture import tree_picture
@@ -119,7 +119,7 @@ def _facts(path: Path, tree: Tree, recipe: Recipe) -> dict[str, object]:
     area = len(tree.region) * tree.region.spec.cell**2
     return {
         "file": str(path),
-        "library": recipe.library.cast,
+        "library": recipe.library.name,
         "root": tree.moves.root,
         "method": recipe.method,
         "moves": len(tree.moves),
@@ -139,7 +139,7 @@ def _facts(path: Path, tree: Tree, recipe: Recipe) -> dict[str, object]:
 
 
 def _title(tree: Tree, recipe: Recipe) -> str:
-    return f"{recipe.library.cast} from '{tree.moves.root}', {recipe.method}"
+    return f"{recipe.library.name} from '{tree.moves.root}', {recipe.method}"
 
 
 def _text(facts: dict[str, Any]) -> str:

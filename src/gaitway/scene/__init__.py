@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gaitway.scene.catalog import find_scene, ready_scenes
     from gaitway.scene.characters import Character, LibraryRef
+    from gaitway.scene.libraries import library_ref, with_library
     from gaitway.scene.model import SceneModel
     from gaitway.scene.plan_options import BehaviorOptions, PlanOptions, register_options
     from gaitway.scene.problem import Problem
@@ -28,6 +29,7 @@ _HOME = {
     "SceneModel": "model",
     "build_scene": "scene",
     "find_scene": "catalog",
+    "library_ref": "libraries",
     "load_scene": "scene",
     "register_options": "plan_options",
     "save_scene": "writing",
@@ -36,6 +38,7 @@ _HOME = {
     "ready_scenes": "catalog",
     "scene_from_dict": "scene",
     "scene_problems": "scene",
+    "with_library": "libraries",
 }
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "SceneModel",
     "build_scene",
     "find_scene",
+    "library_ref",
     "load_scene",
     "ready_scenes",
     "register_options",
@@ -56,6 +60,7 @@ __all__ = [
     "scene_problems",
     "scene_schema",
     "scene_to_yaml",
+    "with_library",
 ]
 
 

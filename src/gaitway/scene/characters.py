@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaitway.scene.plan_options import PlanOptions
@@ -24,9 +25,24 @@ class LibraryRef:
     style: str | int | None = None
     takes: int = 1
     seed: int = 0
+    file: str = ""
+    """A library file, which then counts instead of all the others; absolute, or from the folder of the process."""
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return Path(self.file).name if self.file else self.cast
 
     def load(self, behaviors: Collection[str] | None = None) -> Library:
-        """Generate the library (as `gaitway.load_cast`)."""
+        """Read the library from its file, or generate it (as `gaitway.load_cast`, only some `behaviors` if asked).
+
+        Raises:
+            FormatError: if there is no such file, or it is no library.
+        """
+        if self.file:
+            storage = import_module("gaitway.library.storage")
+            read: Library = storage.load_library(self.file)
+            return read
         catalog = import_module("gaitway.library.cast.catalog")
         library: Library = catalog.load_cast(
             self.cast, style=self.style, seed=self.seed, takes=self.takes, behaviors=behaviors

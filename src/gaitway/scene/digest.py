@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -12,6 +12,9 @@ from urllib.parse import unquote
 from pydantic import BaseModel
 
 from gaitway.scene.documents import Merged
+
+_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
+"""Where names of files may stand."""
 
 
 def scene_hash(scene: Merged, files: Iterable[Path]) -> str:
@@ -36,5 +39,5 @@ def _parts(path: Path) -> list[Path]:
 def _content(value: Any) -> Any:
     """A value as JSON; names of files are left out, for their bytes count."""
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", exclude={"file": True, "heights": True, "mesh": {"file": True}})
+        return value.model_dump(mode="json", exclude=dict(_NAMES))
     return value

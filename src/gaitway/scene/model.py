@@ -51,8 +51,13 @@ def _style(value: Any) -> Any:
 
 
 class LibraryItem(SceneItem):
-    """What a character can do: a built-in cast."""
+    """What a character can do: a built-in cast, or a library file."""
 
+    file: FileName | None = field(
+        "A library file (`gaitway library import`) relative to this one, instead of a cast",
+        None,
+        example="people.gwlib",
+    )
     cast: Name = field("Built-in cast: person, horse or skateboarder", "person", example="person")
     style: (
         Annotated[
@@ -73,15 +78,19 @@ class LibraryItem(SceneItem):
         if isinstance(value, dict):
             return value
         if not isinstance(value, str):
-            raise wrong("is not a library", "the name of a cast, such as person, or {cast: person, style: style-3}")
-        if re.search(r"[/\\.]", value):
-            raise wrong("names a file; libraries from files cannot be loaded yet", "the name of a cast, such as person")
-        return {"cast": value}
+            raise wrong("is not a library", "the name of a cast, such as person, or of a file, such as people.gwlib")
+        return {"file" if re.search(r"[/\\.]", value) else "cast": value}
+
+    @model_validator(mode="after")
+    def _file_or_cast(self) -> LibraryItem:
+        if self.file is not None and (more := self.model_fields_set - {"file"}):
+            raise wrong(f"has a file and {sorted(more)[0]}", "either a file or a cast with style, takes and seed")
+        return self
 
     @model_serializer(mode="wrap")
     def _shortly(self, handler: Any) -> Any:
         out = handler(self)
-        return self.cast if set(out) == {"cast"} else out
+        return next(iter(out.values())) if set(out) in ({"cast"}, {"file"}) else out
 
 
 class CircleItem(SceneItem):

@@ -25,7 +25,7 @@ def passing_warnings(world: World, origins: Sequence[Entry], libraries: Sequence
     things = [(obstacle, origin) for obstacle, origin in _things(world, origins) if obstacle.special]
     if not things:
         return
-    known = [(library.cast, reaches(library.load())) for library in dict.fromkeys(libraries)]
+    known = [(library.name, reaches(library.load())) for library in dict.fromkeys(libraries)]
     for obstacle, origin in things:
         x0, y0, x1, y1 = obstacle.shape.footprint().bounds
         ground = float(world.ground((0.5 * (x0 + x1), 0.5 * (y0 + y1))))

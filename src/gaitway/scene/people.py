@@ -6,14 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from gaitway.errors import FormatError
 from gaitway.scene.characters import RADII, Character, LibraryRef
 from gaitway.scene.documents import Entry, Merged, Reader
 from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem
 from gaitway.scene.placing import Cast, Placement, heading_towards
 from gaitway.scene.plan_options import DEFAULT_PLANNER, PlanOptions, options_model, planner_names
-from gaitway.scene.problem import Problem, nearest, shown
+from gaitway.scene.problem import Problem, file_problem, nearest, shown
 
 
 class People:
@@ -22,6 +24,8 @@ class People:
     def __init__(self, whole: Merged) -> None:
         self.whole = whole
         self.problems: list[Problem] = []
+        self.files: list[Path] = []
+        """Library files, for they count as a part of the scene."""
         self.library = self._library(whole.singles.get("library")) or LibraryRef()
         self.plan_data: dict[str, Any] = {}
         self.plan = self._options(whole.singles.get("plan"), {}) or options_model(DEFAULT_PLANNER)()
@@ -86,6 +90,8 @@ class People:
         if entry is None:
             return None
         item: LibraryItem = entry.value
+        if item.file is not None:
+            return self._library_file(entry, item.file)
         catalog = import_module("gaitway.library.cast.catalog")
         for key, value, choices in (
             ("cast", item.cast, catalog.cast_names()),
@@ -96,6 +102,20 @@ class People:
                 hint = f"did you mean '{near}'?" if near else f"write one of {', '.join(choices)}"
                 self.problems.append(entry.problem(key, text=f"{shown(value)} is no {key} that there is; {hint}"))
         return LibraryRef(item.cast, item.style, item.takes, item.seed)
+
+    def _library_file(self, entry: Entry, name: str) -> LibraryRef:
+        file = (entry.document.folder / name).absolute()
+        storage = import_module("gaitway.library.storage")
+        try:
+            storage.describe_library(file)
+        except FormatError as error:
+            found = file_problem(error)
+            self.problems.append(
+                entry.problem(text=f"{shown(name)} {found.text}; import a folder of capture, or name a cast")
+            )
+        else:
+            self.files.append(file)
+        return LibraryRef(file=str(file))
 
     def _options(self, entry: Entry | None, base: Mapping[str, Any]) -> PlanOptions | None:
         """Options checked by their planner's own model, over those of the scene if they are for the same planner."""

@@ -151,7 +151,7 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             texts["description"].strip(),
             seed,
             people.plan,
-            scene_hash(whole, builder.files),
+            scene_hash(whole, [*builder.files, *people.files]),
             document.model,
             document.path,
             document.folder,

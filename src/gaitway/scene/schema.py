@@ -113,8 +113,9 @@ def _area(item: Schema) -> Schema:
 
 
 def _library(item: Schema) -> Schema:
-    short = {"type": "string", "pattern": r"^[^/\\.]+$", "description": "The name of a built-in cast"}
-    return {"title": "Library", "anyOf": [short, item]}
+    short = {"type": "string", "description": "The name of a built-in cast, or of a library file"}
+    others = [{"not": {"required": ["file", key]}} for key in item["properties"] if key != "file"]
+    return {"title": "Library", "anyOf": [short, {**item, "allOf": others}]}
 
 
 def _plan(parts: Schema) -> Schema:

@@ -1,0 +1,96 @@
+"""Libraries on disk: one .gwlib archive (`gaitway.archives`), which NumPy alone can read.
+
+* `header`: "name", "skeleton", "keys" (names by which behaviours call clips), "clips", "behaviors" (as the fields of
+  `Behavior`), "forbidden" and "facts", whatever is worth knowing of where it came from;
+* `skeleton.parents`, `.offsets`, `.rest`;
+* `clip.N.roots` (F, 3), `clip.N.rotations` (F, J, 4) in single precision, and `clip.N.contacts` (F, points).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gaitway.archives import Arrays, Format, Spec, counted, read_archive, read_header, write_archive
+from gaitway.errors import LibraryError
+from gaitway.library.behavior import Behavior, BehaviorGraph, Library
+from gaitway.motion import packing
+
+SUFFIX = ".gwlib"
+FORMAT = Format("library", 1)
+MAX_CLIPS = 100_000
+_FIELDS: Mapping[str, tuple[type, ...]] = {
+    "name": (str,), "start": (str,), "end": (str,), "obstacle": (str, type(None)), "weight": (int, float),
+    "pass_time": (int, float, type(None)),
+}  # fmt: skip
+
+
+def save_library(library: Library, path: str | Path, facts: Mapping[str, Any] | None = None) -> None:
+    """Write a library to one file, which appears only when it is complete.
+
+    Args:
+        library: all of whose clips are on its skeleton.
+        path: a .gwlib file.
+        facts: what JSON can hold, such as where it came from.
+
+    Raises:
+        LibraryError: if a clip is on another skeleton.
+        FormatError: if the file cannot be written.
+    """
+    for key, clip in library.clips.items():
+        if clip.skeleton is not library.skeleton:
+            raise LibraryError(f"clip '{key}' is not on the skeleton of library '{library.name}'; put it there first")
+    clips = list(library.clips.values())
+    header = {
+        "name": library.name,
+        "skeleton": packing.skeleton_words(library.skeleton),
+        "keys": list(library.clips),
+        "clips": packing.clips_words(clips, {id(library.skeleton): 0}),
+        "behaviors": [{**vars(behavior), "clips": list(behavior.clips)} for behavior in library.graph.behaviors],
+        "forbidden": sorted(map(list, library.graph.forbidden)),
+        "facts": dict(facts or {}),
+    }
+    arrays = packing.skeleton_arrays(library.skeleton, "skeleton") | packing.clips_arrays(clips)
+    write_archive(path, FORMAT, header, arrays)
+
+
+def load_library(path: str | Path) -> Library:
+    """Read a library and check all of it.
+
+    Raises:
+        FormatError: if it is not a library, is damaged or was edited, is of a newer version, or asks for absurd sizes.
+    """
+    return read_archive(path, FORMAT, _specs, _library)
+
+
+def describe_library(path: str | Path) -> dict[str, Any]:
+    """The header of a library: its name, skeleton, clips, behaviours and facts; its motion is neither read nor checked.
+
+    Raises:
+        FormatError: if it is not a library, or of a newer version.
+    """
+    return read_header(path, FORMAT)
+
+
+def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
+    del sizes
+    counted(len(header["clips"]), MAX_CLIPS, "clips")
+    skeleton = packing.skeleton_specs(header["skeleton"], "skeleton")
+    return skeleton | packing.clips_specs(header["clips"], [header["skeleton"]])
+
+
+def _library(header: Mapping[str, Any], arrays: Arrays) -> Library:
+    skeleton = packing.skeleton_from(header["skeleton"], arrays, "skeleton")
+    clips = packing.clips_from(header["clips"], arrays, (skeleton,))
+    behaviors = tuple(_behavior(words) for words in header["behaviors"])
+    forbidden = frozenset((str(before), str(after)) for before, after in header["forbidden"])
+    keyed = {str(key): clip for key, clip in zip(header["keys"], clips, strict=True)}
+    return Library(str(header["name"]), skeleton, keyed, BehaviorGraph(behaviors, forbidden))
+
+
+def _behavior(words: Mapping[str, Any]) -> Behavior:
+    for key, kinds in _FIELDS.items():
+        if not isinstance(words[key], kinds):
+            raise TypeError(f"'{key}' of a behaviour is {words[key]!r}")
+    return Behavior(**{**words, "clips": tuple(map(str, words["clips"]))})

@@ -1,0 +1,99 @@
+"""Skeletons and clips as the plain arrays and words that archives hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gaitway.archives import Arrays, Spec, counted
+from gaitway.motion.clip import Clip
+from gaitway.motion.skeleton import MAX_JOINTS, ContactPoint, Skeleton
+
+
+def skeleton_words(skeleton: Skeleton) -> dict[str, Any]:
+    """What a header says of a skeleton."""
+    return {
+        "name": skeleton.name,
+        "joints": list(skeleton.names),
+        "roles": dict(skeleton.roles),
+        "contact_points": [[p.name, p.joint, list(p.offset), p.rolls] for p in skeleton.contact_points],
+        "tips": {str(joint): list(tip) for joint, tip in skeleton.tips.items()},
+    }
+
+
+def skeleton_arrays(skeleton: Skeleton, place: str) -> Arrays:
+    """Its arrays, under a name."""
+    return {
+        f"{place}.parents": skeleton.parents,
+        f"{place}.offsets": skeleton.offsets,
+        f"{place}.rest": skeleton.rest_rotations,
+    }
+
+
+def skeleton_specs(words: Mapping[str, Any], place: str) -> dict[str, Spec]:
+    """What those arrays must be."""
+    joints = counted(len(words["joints"]), MAX_JOINTS, "joints")
+    return {
+        f"{place}.parents": ((joints,), "<i8"),
+        f"{place}.offsets": ((joints, 3), "<f8"),
+        f"{place}.rest": ((joints, 4), "<f8"),
+    }
+
+
+def skeleton_from(words: Mapping[str, Any], arrays: Arrays, place: str) -> Skeleton:
+    """The skeleton again."""
+    return Skeleton(
+        tuple(words["joints"]),
+        arrays[f"{place}.parents"],
+        arrays[f"{place}.offsets"],
+        arrays[f"{place}.rest"],
+        words["roles"],
+        tuple(ContactPoint(n, joint, (*offset,), bool(rolls)) for n, joint, offset, rolls in words["contact_points"]),
+        {int(joint): (*tip,) for joint, tip in words["tips"].items()},
+        words["name"],
+    )
+
+
+def clips_words(clips: Iterable[Clip], skeletons: Mapping[int, int]) -> list[dict[str, Any]]:
+    """What a header says of clips; `skeletons` gives the number of a skeleton by its `id`."""
+    return [
+        {"name": c.name, "skeleton": skeletons[id(c.skeleton)], "fps": c.fps, "labels": list(c.labels),
+         "contacts": c.contacts is not None}
+        for c in clips
+    ]  # fmt: skip
+
+
+def clips_arrays(clips: Iterable[Clip]) -> Arrays:
+    """Their arrays: `clip.N.roots` (F, 3) and `.rotations` (F, J, 4) in single precision, and `.contacts`."""
+    arrays: Arrays = {}
+    for i, clip in enumerate(clips):
+        arrays[f"clip.{i}.roots"] = clip.root_positions.astype(np.float32)
+        arrays[f"clip.{i}.rotations"] = clip.rotations.astype(np.float32)
+        if clip.contacts is not None:
+            arrays[f"clip.{i}.contacts"] = clip.contacts
+    return arrays
+
+
+def clips_specs(words: Iterable[Mapping[str, Any]], skeletons: list[Mapping[str, Any]]) -> dict[str, Spec]:
+    """What those arrays must be, given the words of all skeletons."""
+    specs: dict[str, Spec] = {}
+    for i, clip in enumerate(words):
+        body = skeletons[counted(clip["skeleton"], len(skeletons) - 1, "skeletons")]
+        specs[f"clip.{i}.roots"] = ((None, 3), "<f4")
+        specs[f"clip.{i}.rotations"] = ((None, len(body["joints"]), 4), "<f4")
+        if clip["contacts"]:
+            specs[f"clip.{i}.contacts"] = ((None, len(body["contact_points"])), "|b1")
+    return specs
+
+
+def clips_from(words: Iterable[Mapping[str, Any]], arrays: Arrays, skeletons: tuple[Skeleton, ...]) -> tuple[Clip, ...]:
+    """The clips again."""
+    return tuple(
+        Clip(
+            skeletons[word["skeleton"]], arrays[f"clip.{i}.roots"], arrays[f"clip.{i}.rotations"], word["fps"],
+            word["name"], arrays.get(f"clip.{i}.contacts"), tuple(word["labels"]),
+        )
+        for i, word in enumerate(words)
+    )  # fmt: skip
