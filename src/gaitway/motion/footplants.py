@@ -42,17 +42,25 @@ class FootPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class _Foot:
+class Foot:
     """The captured foot."""
 
     ankle: FloatArray
+    """Positions of the ankle [m]; (F, 3)."""
     rotations: FloatArray
+    """World rotations of the ankle joint; (F, 4)."""
     toes: FloatArray | None
+    """World rotations of the toe joint; (F, 4), or None on a rig without toes."""
     heel_offset: FloatArray
+    """The heel in the ankle's frame [m]; (3,)."""
     ball_offset: FloatArray
+    """What the foot turns about over its toes, in the ankle's frame [m]; (3,)."""
     heel: BoolArray
+    """Frames in which the heel is down; (F,)."""
     ball: BoolArray
+    """Frames in which the ball is down; (F,)."""
     toes_still: BoolArray
+    """Frames in which the toes lie still; (F,)."""
 
     def track(self, offset: FloatArray) -> FloatArray:
         """Captured positions of a point given in the ankle's frame [m]; (F, 3)."""
@@ -73,7 +81,7 @@ def plan_foot(
         hold: whether what is changed while the foot is flat stays until it has left the ground, so that a foot which
             rolls over its toes does not turn back under the body.
     """
-    foot, fps = _read_foot(clip, side, positions, world), clip.fps
+    foot, fps = read_foot(clip, side, positions, world), clip.fps
     both, planted = foot.heel & foot.ball, foot.heel | foot.ball
     shift, turn, pins = np.zeros_like(foot.ankle), np.zeros_like(foot.ankle), np.zeros_like(foot.ankle)
     for start, stop in stances(planted):
@@ -105,7 +113,8 @@ def _held_on(corrections: Sequence[FloatArray], flat: BoolArray, planted: BoolAr
     return known
 
 
-def _read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> _Foot:
+def read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> Foot:
+    """One foot of a clip with contacts; arguments as of `plan_foot`."""
     skeleton, never = clip.skeleton, np.zeros(len(clip), dtype=bool)
     ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
     points = {p.name.removeprefix(f"{side}_"): (c, p) for c, p in enumerate(skeleton.contact_points)}
@@ -124,7 +133,7 @@ def _read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) 
     heel, ball = np.array(down["heel"]), np.array(down["ball"])
     _overlap(heel, ball)
     toes = None if toe is None else world[:, toe]
-    return _Foot(positions[:, ankle], world[:, ankle], toes, offsets["heel"], offsets["ball"], heel, ball, still)
+    return Foot(positions[:, ankle], world[:, ankle], toes, offsets["heel"], offsets["ball"], heel, ball, still)
 
 
 def _overlap(heel: BoolArray, ball: BoolArray) -> None:
@@ -136,22 +145,22 @@ def _overlap(heel: BoolArray, ball: BoolArray) -> None:
         heel[frames] = ball[frames] = True
 
 
-def _hold_stance(foot: _Foot, start: int, stop: int, shift: FloatArray, turn: FloatArray, pins: FloatArray) -> None:
+def _hold_stance(foot: Foot, start: int, stop: int, shift: FloatArray, turn: FloatArray, pins: FloatArray) -> None:
     """Fill in one stance: corrections of the frames with both points down, and the places of single points."""
     heel, ball = foot.track(foot.heel_offset)[start:stop], foot.track(foot.ball_offset)[start:stop]
     heel_down, ball_down = foot.heel[start:stop], foot.ball[start:stop]
     flats = stances(heel_down & ball_down)
     if not flats:
         track, down = (heel, heel_down) if heel_down.any() else (ball, ball_down)
-        pins[start:stop] = _resting_place(track[down])
+        pins[start:stop] = resting_place(track[down])
         return
     rise = np.median(ball[ball_down, 2]) - np.median(heel[heel_down, 2])
     reference = max(range(len(flats)), key=lambda i: flats[i][1] - flats[i][0])
-    held = [_held_rotation(foot, start + a, start + b, float(rise)) for a, b in flats]
+    held = [held_rotation(foot, start + a, start + b, float(rise)) for a, b in flats]
     places: list[FloatArray] = [np.zeros(3)] * len(flats)  # of the ankle
     a, b = flats[reference]
     lever = rotations.rotate(held[reference], 0.5 * (foot.heel_offset + foot.ball_offset))
-    places[reference] = _resting_place(0.5 * (heel[a:b] + ball[a:b])) - lever
+    places[reference] = resting_place(0.5 * (heel[a:b] + ball[a:b])) - lever
     for step in (1, -1):
         i = reference + step
         while 0 <= i < len(flats):  # the point that stays down between two flats is shared by both
@@ -169,13 +178,13 @@ def _hold_stance(foot: _Foot, start: int, stop: int, shift: FloatArray, turn: Fl
         pins[start + first : start + last] = places[i] + rotations.rotate(held[i], offset)
 
 
-def _resting_place(track: FloatArray) -> FloatArray:
+def resting_place(track: FloatArray) -> FloatArray:
     """Where a point rests: the middle of its track in the middle half of its time; (3,)."""
     inner = len(track) // 4
     return np.asarray(np.median(track[inner : len(track) - inner], axis=0))
 
 
-def _held_rotation(foot: _Foot, start: int, stop: int, rise: float) -> FloatArray:
+def held_rotation(foot: Foot, start: int, stop: int, rise: float) -> FloatArray:
     """One rotation for a foot that lies still: the mean, with the ball `rise` metres above the heel; (4,)."""
     inner = (stop - start) // 4
     mean = rotations.mean(foot.rotations[start + inner : stop - inner])
@@ -186,7 +195,7 @@ def _held_rotation(foot: _Foot, start: int, stop: int, rise: float) -> FloatArra
     return rotations.multiply(rotations.between(line, np.array([level[0], level[1], rise])), mean)
 
 
-def _hold_toes(foot: _Foot, held: FloatArray, fps: float, window_s: float) -> FloatArray | None:
+def _hold_toes(foot: Foot, held: FloatArray, fps: float, window_s: float) -> FloatArray | None:
     """Toes that go with the corrected foot, and lie still while they are down; (F, 4)."""
     if foot.toes is None:
         return None

@@ -1,0 +1,219 @@
+"""The common pose of a match set: what every clip at a hub begins and ends in (gleicher2003, 4.2).
+
+Match frames are aligned to one of them, the base, so that all alignments are consistent (equation 5), and averaged: the
+root, the joints and their velocities. A contact that most of them have is a contact of the common pose, and is
+satisfied before the pose is used: an average of feet on the floor may well lie under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import starmap
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway import planar, rotations
+from gaitway.arrays import BoolArray, FloatArray, owned
+from gaitway.errors import ClipError, GraphError
+from gaitway.graphs.clouds import HALF_WINDOW_S, Clouds, joined, point_clouds
+from gaitway.graphs.distance import aligning, distances
+from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
+from gaitway.graphs.snap.planting import planted
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import move, slice_frames
+from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG
+from gaitway.motion.skeleton import Skeleton
+
+Member = tuple[Clip, int]
+"""A motion and the frame of it that is a match frame."""
+_AROUND_S = 0.7
+"""How much of a motion to each side of its match frame the search for a common pose looks at [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class HubPose:
+    """The pose and velocities at a hub, with the root at heading 0 over the origin."""
+
+    skeleton: Skeleton
+    root: FloatArray
+    """World position of the root [m]; (3,), its x and y are 0."""
+    rotations: FloatArray
+    """Local rotations, wxyz; (J, 4)."""
+    root_velocity: FloatArray
+    """[m/s]; (3,)."""
+    angular_velocity: FloatArray
+    """Of each joint, in its parent's frame [rad/s]; (J, 3)."""
+    contacts: BoolArray
+    """Which contact points are on the ground; (C,)."""
+
+    def __post_init__(self) -> None:
+        joints, points = len(self.skeleton), len(self.skeleton.contact_points)
+        for name, shape in (("root", (3,)), ("root_velocity", (3,)), ("rotations", (joints, 4))):
+            object.__setattr__(self, name, owned(getattr(self, name), name, shape, error=GraphError))
+        spin = owned(self.angular_velocity, "angular_velocity", (joints, 3), error=GraphError)
+        object.__setattr__(self, "angular_velocity", spin)
+        object.__setattr__(self, "contacts", owned(self.contacts, "contacts", (points,), np.bool_, GraphError))
+
+    def anchor(self, frame: int, pose: npt.ArrayLike) -> Anchor:
+        """This pose for a frame of a clip whose root shall be at a planar pose (x, y, heading) there."""
+        pose = np.asarray(pose, dtype=np.float64)
+        turn = rotations.from_yaw(pose[2])
+        local, spin = np.array(self.rotations), np.array(self.angular_velocity)
+        local[0], spin[0] = rotations.multiply(turn, local[0]), rotations.rotate(turn, spin[0])
+        root = np.append(planar.transform_points(pose, self.root[:2]), self.root[2])
+        return Anchor(frame, root, local, rotations.rotate(turn, self.root_velocity), spin)
+
+    def clip(self, fps: float = 30.0) -> Clip:
+        """The pose as a clip of one frame."""
+        return Clip(self.skeleton, self.root[None], self.rotations[None], fps, "hub", self.contacts[None])
+
+
+def common_pose(
+    clips_and_frames: Sequence[Member], base: int | None = None, *, rest: npt.ArrayLike | None = None
+) -> HubPose:
+    """The average of match frames, with its contacts satisfied.
+
+    Args:
+        clips_and_frames: motions of one skeleton at one rate, each with its match frame.
+        base: which of them the others are aligned to; None takes the one with the least sum of distances to the others.
+        rest: height of each contact point while it rests [m]; (C,). None is 0 for all.
+    """
+    return satisfied(_average(aligned(clips_and_frames, base)[0]), rest)
+
+
+def settled_pose(
+    clips_and_frames: Sequence[Member],
+    base: int | None = None,
+    *,
+    rounds: int = 3,
+    rest: npt.ArrayLike | None = None,
+) -> HubPose:
+    """A common pose that keeping footplants changes little (the iteration of 4.2.2).
+
+    In every round all motions are led through the pose, their footplants are enforced with nothing locked, and the match
+    frames that come out are averaged anew.
+
+    Args:
+        clips_and_frames: as of `common_pose`.
+        base: as of `common_pose`.
+        rounds: how often; the paper found three to five enough.
+        rest: as of `common_pose`.
+    """
+    placed, _ = aligned([_around(*member) for member in clips_and_frames], base)
+    pose = satisfied(_average(placed), rest)
+    for _ in range(rounds):
+        working = []
+        for clip, frame in placed:
+            anchor = pose.anchor(frame, _where(placed))
+            bent = planted(with_contacts(displaced(clip, [anchor]), [frame], [pose]), rest=rest)
+            working.append((bent, frame))
+        pose = satisfied(_average(working, pose.contacts), rest)
+    return pose
+
+
+def aligned(clips_and_frames: Sequence[Member], base: int | None = None) -> tuple[list[Member], FloatArray]:
+    """The motions moved over the ground so that their match frames lie on that of the base, and their distances to it.
+
+    Raises:
+        GraphError: if there is none, a frame is outside of its clip, or they differ in skeleton or rate.
+    """
+    if not clips_and_frames:
+        raise GraphError("a common pose of no frames; give at least one motion and its match frame")
+    first = clips_and_frames[0][0]
+    for clip, frame in clips_and_frames:
+        if not 0 <= frame < len(clip):
+            raise GraphError(f"match frame {frame} of clip '{clip.name}', which has frames 0 to {len(clip) - 1}")
+        if clip.skeleton.names != first.skeleton.names or clip.fps != first.fps:
+            raise GraphError(
+                f"clip '{clip.name}' ({len(clip.skeleton)} joints, {clip.fps:g} Hz) and clip '{first.name}' "
+                f"({len(first.skeleton)} joints, {first.fps:g} Hz) cannot share a pose; retarget or resample one"
+            )
+    clouds = joined(list(starmap(_cloud, clips_and_frames)))
+    matrix = distances(clouds, clouds)
+    if base is None:
+        base = int(matrix.sum(axis=1).argmin())
+    elif not 0 <= base < len(clips_and_frames):
+        raise GraphError(f"base {base} of {len(clips_and_frames)} match frames; write 0 to {len(clips_and_frames) - 1}")
+    moves = aligning(clouds, np.full(len(clouds), base), clouds, np.arange(len(clouds)))
+    placed = [(move(clip, by), frame) for (clip, frame), by in zip(clips_and_frames, moves, strict=True)]
+    return placed, np.asarray(matrix[base], dtype=np.float64)
+
+
+def satisfied(pose: HubPose, rest: npt.ArrayLike | None = None) -> HubPose:
+    """The pose with its contacts satisfied: feet in contact on the floor and flat, none under it."""
+    roles = pose.skeleton.roles
+    if any(role not in roles for role in (*LEFT_LEG, *RIGHT_LEG)) or not pose.skeleton.contact_points:
+        return pose
+    stood = planted(pose.clip(), rest=rest)
+    heading = stood.headings()[0]
+    back = rotations.from_yaw(-heading)  # legs alone were changed, so this is what rounding left
+    local = np.array(stood.rotations[0])
+    local[0] = rotations.multiply(back, local[0])
+    shift = stood.root_positions[0] * np.array([0.0, 0.0, 1.0])
+    return replace(pose, root=shift, rotations=local)
+
+
+def with_contacts(clip: Clip, frames: Sequence[int], poses: Sequence[HubPose]) -> Clip:
+    """The clip with the contacts of common poses in their frames: a match frame may gain and lose some."""
+    if clip.contacts is None:
+        raise ClipError(f"clip '{clip.name}' has no contacts; pass it through motion.contacts.detect_contacts first")
+    contacts = np.array(clip.contacts)
+    for frame, pose in zip(frames, poses, strict=True):
+        contacts[frame] = pose.contacts
+    return replace(clip, contacts=contacts)
+
+
+def _average(placed: Sequence[Member], contacts: BoolArray | None = None) -> HubPose:
+    """The mean of aligned match frames, turned to heading 0 over the origin."""
+    skeleton = placed[0][0].skeleton
+    root = np.mean([clip.root_positions[frame] for clip, frame in placed], axis=0)
+    local = rotations.mean(np.stack([clip.rotations[frame] for clip, frame in placed]))
+    drifts, spins = zip(*(velocities(clip, frame) for clip, frame in placed), strict=True)
+    if contacts is None:
+        none = np.zeros(len(skeleton.contact_points), dtype=bool)
+        flags = [none if clip.contacts is None else clip.contacts[frame] for clip, frame in placed]
+        contacts = np.mean(flags, axis=0) > 0.5
+    ahead = rotations.rotate(local[0], skeleton.forward)
+    back = rotations.from_yaw(-np.arctan2(ahead[1], ahead[0]))
+    spin = np.mean(spins, axis=0)
+    local[0], spin[0] = rotations.multiply(back, local[0]), rotations.rotate(back, spin[0])
+    height = np.array([0.0, 0.0, root[2]])
+    return HubPose(skeleton, height, local, rotations.rotate(back, np.mean(drifts, axis=0)), spin, contacts)
+
+
+def _where(placed: Sequence[Member]) -> FloatArray:
+    """The planar pose of the averaged root among aligned match frames; (3,)."""
+    root = np.mean([clip.root_positions[frame] for clip, frame in placed], axis=0)
+    turned = rotations.mean(np.stack([clip.rotations[frame, 0] for clip, frame in placed]))
+    ahead = rotations.rotate(turned, placed[0][0].skeleton.forward)
+    return np.array([root[0], root[1], np.arctan2(ahead[1], ahead[0])])
+
+
+def hub_places(clips_and_frames: Sequence[Member], base: int | None = None) -> FloatArray:
+    """Where the common pose belongs in each motion: planar poses (x, y, heading) for `HubPose.anchor`; (N, 3)."""
+    placed, _ = aligned(clips_and_frames, base)
+    centre = _where(placed)
+    places = []
+    for (clip, frame), (moved, _) in zip(clips_and_frames, placed, strict=True):
+        own, there = clip.planar_path()[frame], moved.planar_path()[frame]
+        places.append(planar.compose(own, planar.relative(there, centre)))
+    return np.array(places)
+
+
+def _cloud(clip: Clip, frame: int) -> Clouds:
+    """The cloud of one frame."""
+    half = max(round(HALF_WINDOW_S * clip.fps), 1)
+    low = max(frame - half, 0)
+    part = slice_frames(clip, low, frame + half + 1)
+    clouds = point_clouds(part)
+    at = np.array([frame - low])
+    return replace(clouds, first=clouds.first[at], valid=clouds.valid[at])
+
+
+def _around(clip: Clip, frame: int) -> Member:
+    """The part of a motion near its match frame."""
+    half = max(round(_AROUND_S * clip.fps), 2)
+    low = max(frame - half, 0)
+    return slice_frames(clip, low, frame + half + 1), frame - low

@@ -1,0 +1,149 @@
+"""Displacement maps: a clip bent so that it passes through given poses at given velocities (gleicher2003, 4.2.1).
+
+A map adds to the root a curve of positions and turns each joint by a curve of rotation vectors. Each curve is made of
+Hermite cubics: at the anchor it has the value and slope that lead to the wanted pose and velocity, and at its far end
+value and slope are zero. So the result is as smooth as the clip, and untouched beyond the reach of its maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray, owned
+from gaitway.errors import ClipError
+from gaitway.motion.clip import Clip
+
+VELOCITY_WINDOW_S = 0.08
+"""Frames this far to each side count for a velocity [s]; more is quieter, and blunter where speed changes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A pose that a clip shall pass through, and how fast."""
+
+    frame: int
+    root: FloatArray
+    """World position of the root [m]; (3,)."""
+    rotations: FloatArray
+    """Local rotations, wxyz; (J, 4)."""
+    root_velocity: FloatArray
+    """[m/s]; (3,)."""
+    angular_velocity: FloatArray
+    """Of each joint, in its parent's frame [rad/s]; (J, 3)."""
+
+    def __post_init__(self) -> None:
+        set_field, joints = object.__setattr__, len(np.asarray(self.rotations))
+        set_field(self, "root", owned(self.root, "anchor root", (3,), error=ClipError))
+        set_field(self, "rotations", owned(self.rotations, "anchor rotations", (joints, 4), error=ClipError))
+        set_field(self, "root_velocity", owned(self.root_velocity, "anchor root velocity", (3,), error=ClipError))
+        spin = owned(self.angular_velocity, "anchor angular velocity", (joints, 3), error=ClipError)
+        set_field(self, "angular_velocity", spin)
+
+
+def velocities(clip: Clip, frame: int, window_s: float = VELOCITY_WINDOW_S) -> tuple[FloatArray, FloatArray]:
+    """Velocity of the root [m/s] (3,) and of the joints in their parents' frames [rad/s] (J, 3) at one frame.
+
+    The slope of a parabola through the frames around, which in the middle of a clip is a filter over differences and
+    holds at its ends too.
+    """
+    frames, weights = _slope_weights(clip, frame, window_s)
+    turned = rotations.multiply(clip.rotations[frames], rotations.conjugate(clip.rotations[frame]))
+    spins = np.einsum("w,wjk->jk", weights, rotations.to_rotation_vector(turned))
+    return weights @ clip.root_positions[frames], spins
+
+
+def displaced(clip: Clip, anchors: Sequence[Anchor], reach_s: float = 0.6) -> Clip:
+    """The clip bent to pass through every anchor's pose, to the bit, with its velocities.
+
+    Args:
+        clip: the motion; its contacts go along, and its feet will slide (`planting.planted` holds them).
+        anchors: poses, each at a frame of its own.
+        reach_s: each side of a map ends after this time [s], or at the next anchor or the clip's end if that is nearer.
+            More is gentler and changes more of the clip.
+    """
+    ordered = _checked(clip, anchors, reach_s)
+    shift, turn = np.zeros((len(clip), 3)), np.zeros((len(clip), len(clip.skeleton), 3))
+    edges = [0, *(a.frame for a in ordered), len(clip) - 1]
+    reach = max(reach_s * clip.fps, 1.0)
+    for anchor, before, after in zip(ordered, edges[:-2], edges[2:], strict=True):
+        values, slopes = _wanted(clip, anchor)
+        for step, room in ((-1, anchor.frame - before), (1, after - anchor.frame)):
+            span = min(int(reach), room)
+            if span > 0:
+                frames = anchor.frame + step * np.arange(1, span + 1)
+                hold, lean = _fade(np.arange(1, span + 1) / span)
+                for curve, value, slope in zip((shift, turn), values, slopes, strict=True):
+                    axes = (slice(None), *([None] * value.ndim))
+                    curve[frames] += hold[axes] * value + step * span * lean[axes] * slope
+    roots = clip.root_positions + shift
+    turned = rotations.multiply(rotations.from_rotation_vector(turn), clip.rotations)
+    for anchor in ordered:
+        roots[anchor.frame], turned[anchor.frame] = anchor.root, anchor.rotations
+    return replace(clip, root_positions=roots, rotations=turned)
+
+
+def _checked(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> list[Anchor]:
+    """The anchors by frame.
+
+    Raises:
+        ClipError: if one is outside of the clip, two share a frame, or joints do not match.
+    """
+    if not (np.isfinite(reach_s) and reach_s > 0.0):
+        raise ClipError(f"the reach of a displacement map is {reach_s}; write a time above 0 [s]")
+    ordered = sorted(anchors, key=lambda a: a.frame)
+    for anchor in ordered:
+        if not 0 <= anchor.frame < len(clip):
+            raise ClipError(
+                f"anchor at frame {anchor.frame} of clip '{clip.name}', which has frames 0 to {len(clip) - 1}"
+            )
+        if len(anchor.rotations) != len(clip.skeleton):
+            raise ClipError(
+                f"anchor at frame {anchor.frame} has {len(anchor.rotations)} joints and clip '{clip.name}' has "
+                f"{len(clip.skeleton)}; give it a pose of the clip's own skeleton"
+            )
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        if one.frame == other.frame:
+            raise ClipError(f"two anchors at frame {one.frame} of clip '{clip.name}'; one frame has one pose")
+    return ordered
+
+
+def _wanted(clip: Clip, anchor: Anchor) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    """Values of the root's and the joints' maps at an anchor, and their slopes a frame."""
+    drift, spin = velocities(clip, anchor.frame)
+    change = rotations.multiply(anchor.rotations, rotations.conjugate(clip.rotations[anchor.frame]))
+    turn = rotations.to_rotation_vector(change)
+    # exp(turn) q spins with (left Jacobian of turn) d(turn)/dt + exp(turn) (spin of q); solved for the derivative
+    rest = anchor.angular_velocity - rotations.rotate(change, spin)
+    slope = _inverse_jacobian(turn, rest) / clip.fps
+    return (anchor.root - clip.root_positions[anchor.frame], turn), ((anchor.root_velocity - drift) / clip.fps, slope)
+
+
+def _inverse_jacobian(turn: FloatArray, spin: FloatArray) -> FloatArray:
+    """The derivative of rotation vectors (..., 3) whose rotations spin so [rad/s] (..., 3)."""
+    angle = np.linalg.norm(turn, axis=-1, keepdims=True)
+    half = 0.5 * np.maximum(angle, 1e-4)
+    # (1 - (a/2) cot(a/2)) / a^2, by its limit 1/12 near zero
+    factor = np.where(angle > 1e-4, (1.0 - half / np.tan(half)) / (4.0 * half * half), 1.0 / 12.0)
+    across = rotations.cross(turn, spin)
+    out: FloatArray = spin - 0.5 * across + factor * rotations.cross(turn, across)
+    return out
+
+
+def _fade(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Hermite cubics over 0..1 that end at 0 with slope 0: one begins with value 1, one with slope 1."""
+    return (1.0 + 2.0 * t) * (1.0 - t) ** 2, t * (1.0 - t) ** 2
+
+
+def _slope_weights(clip: Clip, frame: int, window_s: float) -> tuple[slice, FloatArray]:
+    """Frames around one, and by what to multiply their values for the slope at it [1/s]."""
+    half = max(round(window_s * clip.fps), 1)
+    low, high = max(frame - half, 0), min(frame + half, len(clip) - 1)
+    if high == low:
+        return slice(frame, frame + 1), np.zeros(1)
+    steps = np.arange(low, high + 1) - frame
+    powers = np.vander(steps, min(3, len(steps)), increasing=True).astype(np.float64)
+    return slice(low, high + 1), np.linalg.pinv(powers)[1] * clip.fps

@@ -1,0 +1,193 @@
+"""Footplants held while chosen frames stay as they are, to the bit (gleicher2003, 4.2.2).
+
+Where feet shall be comes from `foot_tracks`. The root then follows, smoothly, so that each leg keeps the length that it
+has in the clip: a knee bends as its leg gets shorter, so knees go on bending as they were captured, and do not pop. What
+is left goes to the legs in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import ClipError
+from gaitway.graphs.snap.foot_tracks import foot_track, lift, read_sole
+from gaitway.motion.blending import ease
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts
+from gaitway.motion.footplants import FootPlan
+from gaitway.motion.footskate import with_legs
+from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, SOFTNESS
+
+_LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
+_FOLLOW_S = 0.08
+"""How slowly the root follows what its legs need [s]; less is more faithful to the knees and shakes the trunk."""
+_FREE = 0.05
+"""How much the length of a leg in the air counts against that of one that stands."""
+_STAY = 0.003
+"""How much the root is drawn to where it is in the clip, against a standing leg's length."""
+_LOCK = 1e4
+"""How firmly the root is held in locked frames."""
+_LONGEST = 1.0 - 1.06 * SOFTNESS
+"""Share of its length up to which the solver of legs reaches exactly."""
+_SETTLE_S = 0.15
+"""Time over which the difference of a locked pose to what the solver makes of it fades [s]."""
+
+
+def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | None = None) -> Clip:
+    """The clip with its footplants held and some of its frames unchanged to the bit.
+
+    Args:
+        clip: motion of a humanoid over a floor at height 0. Contacts are detected where it has none.
+        locked: frames to leave as they are; their own contacts should be satisfied (`common_pose` sees to that).
+        rest: height of each of the skeleton's contact points while it rests [m]; (C,). None is 0 for all.
+
+    Returns:
+        The clip with new root positions and legs; contacts as they were. No foot is below its rest, but in locked
+        frames. A foot that is planted from one locked frame to another slides by what the two disagree on.
+    """
+    clip = clip if clip.contacts is not None else detect_contacts(clip)
+    clip.skeleton.require(*LEFT_LEG, *RIGHT_LEG)
+    count = len(clip.skeleton.contact_points)
+    heights = np.zeros(count) if rest is None else np.asarray(rest, dtype=np.float64)
+    if heights.shape != (count,) or not np.isfinite(heights).all():
+        raise ClipError(f"heights at rest have shape {heights.shape}; give one for each of {count} contact points")
+    lock = _lock_flags(clip, locked)
+    transforms = clip.joint_transforms()
+    plans = {side: foot_track(clip, side, transforms, lock, heights) for side in _LEGS}
+    moved = replace(clip, root_positions=clip.root_positions + root_shift(clip, plans, lock))
+    out = _legs(moved, plans, lock)
+    for _ in range(2):  # what spares a knee may lower a free foot again
+        raised = {side: _raised(out, side, plan, lock, heights) for side, plan in plans.items()}
+        if all(raised[side] is plans[side] for side in plans):
+            break
+        plans, out = raised, _legs(moved, raised, lock)
+    return _with_locked(clip, out, lock)
+
+
+def root_shift(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray, rounds: int = 4) -> FloatArray:
+    """The smoothest shift of the root [m] (F, 3) that leaves legs as long as they are, as nearly as can be.
+
+    Least squares over the whole clip: bends of the shift over time against what legs would have to shorten or stretch,
+    the latter counted by how far the knee would turn. Locked frames do not move.
+
+    Args:
+        clip: motion of a humanoid.
+        plans: what the feet shall do, by side.
+        locked: frames whose root stays; (F,).
+        rounds: Gauss-Newton steps.
+    """
+    frames, positions = len(clip), clip.joint_positions()
+    legs = [_LegLengths(clip, positions, side, plan) for side, plan in plans.items()]
+    smooth = _bending(frames, locked) * (_FOLLOW_S * clip.fps) ** 4
+    stay = np.where(locked, _LOCK, _STAY)
+    fixed = scipy.sparse.kron(smooth + scipy.sparse.diags(stay), scipy.sparse.eye(3))
+    shift, weights = np.zeros((frames, 3)), [leg.weights for leg in legs]
+    for _ in range(rounds):
+        matrix, right = fixed.copy(), np.zeros((frames, 3))
+        for leg, weight in zip(legs, weights, strict=True):
+            gap, way = leg.residual(shift)
+            # the length changes by minus the shift along the leg
+            right += (weight * (gap + np.sum(way * shift, axis=-1)))[:, None] * way
+            blocks = weight[:, None, None] * way[:, :, None] * way[:, None, :]
+            matrix = matrix + scipy.sparse.block_diag(list(blocks)) if frames == 1 else matrix + _block_diagonal(blocks)
+        shift = scipy.sparse.linalg.spsolve(matrix.tocsc(), right.ravel()).reshape(frames, 3)
+        weights = [w * np.where(leg.overstretch(shift) > 1e-3, 4.0, 1.0) for leg, w in zip(legs, weights, strict=True)]
+    shift[locked] = 0.0
+    return np.asarray(shift)
+
+
+class _LegLengths:
+    """How long a leg is in the clip, and how much it matters."""
+
+    def __init__(self, clip: Clip, positions: FloatArray, side: str, plan: FootPlan) -> None:
+        hip, knee, ankle = clip.skeleton.require(*_LEGS[side])
+        a, b = (float(np.linalg.norm(positions[0, j] - positions[0, i])) for i, j in ((hip, knee), (knee, ankle)))
+        self.line = plan.ankle - positions[:, hip]
+        self.longest = _LONGEST * (a + b)
+        own = np.linalg.norm(positions[:, ankle] - positions[:, hip], axis=-1)
+        self.wanted = np.minimum(own, self.longest)
+        cosine = np.clip((self.wanted**2 - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)
+        turning = self.wanted / (a * b * np.sqrt(np.maximum(1.0 - cosine**2, 1e-3)))  # radians of the knee a metre
+        usual = np.sqrt(a * a + b * b + 2 * a * b * np.cos(0.5)) / (a * b * np.sin(0.5))
+        self.weights = np.clip(turning / usual, 0.5, 3.0) ** 2 * np.where(plan.planted, 1.0, _FREE)
+
+    def residual(self, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How much too long the leg is [m] (F,), and where it points (F, 3), with the root shifted."""
+        line = self.line - shift
+        length = np.linalg.norm(line, axis=-1)
+        return length - self.wanted, line / np.maximum(length, 1e-9)[:, None]
+
+    def overstretch(self, shift: FloatArray) -> FloatArray:
+        """By how much the leg cannot reach [m]; (F,)."""
+        return np.asarray(np.linalg.norm(self.line - shift, axis=-1) - self.longest)
+
+
+def _bending(frames: int, locked: BoolArray) -> scipy.sparse.spmatrix:
+    """Sum of squared second differences as a matrix (F, F); before a locked first and after a locked last frame, zeros."""
+    if frames < 3:
+        return scipy.sparse.csr_matrix((frames, frames))
+    second = scipy.sparse.diags([1.0, -2.0, 1.0], [-1, 0, 1], shape=(frames, frames)).tolil()
+    for end in (0, frames - 1):
+        if not locked[end]:  # a free end may go on straight
+            second[end] = 0.0
+    second = second.tocsr()
+    return second.T @ second
+
+
+def _block_diagonal(blocks: FloatArray) -> scipy.sparse.spmatrix:
+    """Blocks (F, 3, 3) as a sparse matrix (3 F, 3 F)."""
+    count = len(blocks)
+    return scipy.sparse.bsr_matrix((blocks, np.arange(count), np.arange(count + 1)), shape=(3 * count, 3 * count))
+
+
+def _legs(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray) -> Clip:
+    """The clip with its legs led to where feet shall be; exact in locked frames too."""
+    return with_legs(clip, {side: replace(plan, planted=plan.planted | locked) for side, plan in plans.items()})
+
+
+def _raised(clip: Clip, side: str, plan: FootPlan, locked: BoolArray, rest: FloatArray) -> FootPlan:
+    """The plan with its free foot lifted by what it still sinks in the clip; the same plan if it does not."""
+    positions, world = clip.joint_transforms()
+    ankle, toe = clip.skeleton.roles[f"{side}_ankle"], clip.skeleton.roles.get(f"{side}_toe")
+    pivot = np.zeros(3)
+    if toe is not None:
+        pivot = rotations.rotate(rotations.conjugate(world[0, ankle]), positions[0, toe] - positions[0, ankle])
+    sole = read_sole(clip, side, rest)
+    heights = sole.heights(positions[:, ankle], world[:, ankle], None if toe is None else world[:, toe], pivot)
+    more = lift(heights, plan.planted | locked, clip.fps)
+    if more.max() < 1e-3:
+        return plan
+    return replace(plan, ankle=plan.ankle + more[:, None] * np.array([0.0, 0.0, 1.0]))
+
+
+def _with_locked(clip: Clip, out: Clip, locked: BoolArray) -> Clip:
+    """The result with locked frames put back, and what the solver of legs changed in them eased in around."""
+    if not locked.any():
+        return out
+    frames = np.arange(len(clip))
+    locks = np.flatnonzero(locked)
+    nearest = locks[np.abs(frames[:, None] - locks).argmin(axis=1)]
+    share = 1.0 - ease(np.minimum(np.abs(frames - nearest) / (_SETTLE_S * clip.fps), 1.0))
+    undone = rotations.multiply(rotations.conjugate(out.rotations[locks]), clip.rotations[locks])
+    turn = np.zeros_like(clip.rotations[..., 1:])
+    turn[locks] = rotations.to_rotation_vector(undone)
+    turned = rotations.multiply(out.rotations, rotations.from_rotation_vector(share[:, None, None] * turn[nearest]))
+    roots, local = np.array(out.root_positions), np.array(rotations.normalize(turned))
+    roots[locked], local[locked] = clip.root_positions[locked], clip.rotations[locked]
+    return replace(out, root_positions=roots, rotations=local)
+
+
+def _lock_flags(clip: Clip, locked: Sequence[int]) -> BoolArray:
+    flags = np.zeros(len(clip), dtype=bool)
+    for frame in locked:
+        if not -len(clip) <= frame < len(clip):
+            raise ClipError(f"locked frame {frame} is not in clip '{clip.name}', which has frames 0 to {len(clip) - 1}")
+        flags[frame] = True
+    return flags
