@@ -108,9 +108,8 @@ class Clouds:
     """[Hz]."""
 
     def __post_init__(self) -> None:
-        for name, dtype in (("track", np.float64), ("first", np.int64), ("valid", np.bool_), ("weights", np.float64)):
-            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
-            object.__setattr__(self, name, read_only(array))
+        for name in ("track", "first", "valid", "weights"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.first)
@@ -118,7 +117,7 @@ class Clouds:
     @property
     def window(self) -> int:
         """Frames in a window."""
-        return len(self.weights) // self.track.shape[1]
+        return len(self.weights) // int(self.track.shape[1])
 
     @property
     def half(self) -> int:
@@ -128,7 +127,7 @@ class Clouds:
     def points(self, frames: npt.ArrayLike) -> FloatArray:
         """The points of the windows of some frames, as they lie in the world [m]; (N, W * P, 3)."""
         at = self.first[np.atleast_1d(np.asarray(frames, dtype=np.int64))]
-        windows = self.track[at[:, None] + np.arange(self.window)]
+        windows: FloatArray = self.track[at[:, None] + np.arange(self.window)]
         return windows.reshape(len(at), -1, 3)
 
     @cached_property
