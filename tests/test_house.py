@@ -20,6 +20,7 @@ FLOORS = (
     ("library",),
     ("scene", "take"),
     ("behavior", "graphs"),
+    ("variation",),
     ("tree",),
     ("render",),
     ("audit", "export"),
