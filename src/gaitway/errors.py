@@ -44,6 +44,10 @@ class GraphError(GaitwayError):
     """Clips of which no motion graph can be made, or something that a graph cannot do."""
 
 
+class VariationError(GaitwayError):
+    """Takes from which no variation can be learnt, or a variant that cannot be made."""
+
+
 class StudioError(GaitwayError):
     """Something that cannot be done in the studio."""
 
