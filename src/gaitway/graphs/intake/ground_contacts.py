@@ -1,37 +1,60 @@
-"""Contacts over the subject's own resting heights, which are told by all takes together."""
+"""Contacts of takes whose feet rest at height 0, and on things that they step on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from gaitway.arrays import FloatArray
+from gaitway.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import ContactLimits, detect_contacts
+from gaitway.motion.contacts import ContactLimits, detect_contacts, stances
 from gaitway.motion.kinematics import linear_velocities
 
-_FEW = 5
+_RAISED = 0.05
+"""A foot that rests higher than this stands on something [m]."""
+_SHORTEST_S = 0.1
+_UNEVEN = 0.03
+"""How much a foot may move up and down while it stands [m]."""
+_LOADED_S = 0.07
+"""A foot carries the body if for so long no other one can [s]."""
+_OVER = 0.6
+"""Pelvis over the thing, as a share of its height when standing, of a foot that carries."""
 
 
-def resting_heights(clips: Sequence[Clip]) -> FloatArray:
-    """Height over the level floor at which each contact point of a subject rests [m]; (C,)."""
-    count = len(clips[0].skeleton.contact_points)
-    samples: list[list[FloatArray]] = [[] for _ in range(count)]
-    for clip in clips:
-        points = clip.contact_positions()
-        speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
-        for c in range(count):
-            still = (speed[:, c] < 0.25) & (np.abs(points[:, c, 2]) < 0.05)
-            samples[c].append(points[still, c, 2])
-    return np.array([_low_median(np.concatenate(s)) for s in samples])
+def with_contacts(clip: Clip, limits: ContactLimits, pelvis: float) -> Clip:
+    """The clip with contacts, on a floor at z = 0 and on whatever its feet stand on above it.
+
+    Args:
+        clip: a levelled take whose contact points rest at height 0.
+        limits: heights and speeds that count as resting.
+        pelvis: height of the middle of the hips when standing [m].
+    """
+    return detect_contacts(clip, limits, support_heights(clip, pelvis))
 
 
-def _low_median(heights: FloatArray) -> float:
-    """Middle of the lower half: points rest below where they are merely slow."""
-    return float(np.percentile(heights, 30.0)) if len(heights) >= _FEW else 0.0
+def support_heights(clip: Clip, pelvis: float) -> FloatArray:
+    """Height of what each contact point would rest on [m]; (F, C). 0 but for feet that stand on something."""
+    points = clip.contact_positions()
+    names = [p.name for p in clip.skeleton.contact_points]
+    speeds = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
+    going = np.linalg.norm(linear_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)
+    columns = [[i for i, name in enumerate(names) if name.startswith(side)] for side in ("left", "right")]
+    soles = np.stack([points[:, c, 2].min(axis=1) for c in columns], axis=1)
+    slowest = np.stack([speeds[:, c].min(axis=1) for c in columns], axis=1)
+    still = slowest < 0.2 + 0.1 * going[:, None]
+    on_floor = still & (soles < _RAISED)
+    out = np.zeros(points.shape[:2])
+    hips = clip.root_positions[:, 2]
+    for foot in (0, 1):
+        for start, stop in stances(still[:, foot] & (soles[:, foot] > _RAISED)):
+            track, other = soles[start:stop, foot], on_floor[start:stop, 1 - foot]
+            if stop - start < _SHORTEST_S * clip.fps or np.ptp(track) > 2.0 * _UNEVEN:
+                continue
+            level = float(np.percentile(track, 30.0))
+            if _longest(~other) >= _LOADED_S * clip.fps and hips[start:stop].max() - level > _OVER * pelvis:
+                margin = int(_SHORTEST_S * clip.fps)
+                out[max(start - margin, 0) : stop + margin, columns[foot]] = level
+    return out
 
 
-def with_contacts(clip: Clip, rest: FloatArray, limits: ContactLimits) -> Clip:
-    """The clip with contacts, on a floor at z = 0 over which its points rest at `rest` (C,) [m]."""
-    return detect_contacts(clip, limits, rest)
+def _longest(flags: BoolArray) -> int:
+    return max((stop - start for start, stop in stances(flags)), default=0)

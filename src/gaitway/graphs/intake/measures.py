@@ -13,6 +13,8 @@ from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 
+GRAVITY = 9.81
+"""[m/s^2]."""
 PERSON_LEG = 0.85
 """Leg of the person whose lengths and speeds the limits are given for [m]."""
 _SWAY_S = 0.18

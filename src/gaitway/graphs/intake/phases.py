@@ -13,6 +13,7 @@ from gaitway.graphs.intake.smoothing import low_pass
 from gaitway.graphs.intake.takes import Phase, PhaseKind, Thresholds
 from gaitway.motion.contacts import stances
 
+KINDS: tuple[PhaseKind, ...] = ("stand", "walk", "jog", "run", "back", "side", "turn", "crawl", "other")
 _AHEAD, _BACK = np.radians(50.0), np.radians(130.0)
 """Going within the first angle of the facing is forward, beyond the second backward, between them sideways."""
 _FLIGHT_WINDOW_S = 0.4
@@ -27,21 +28,15 @@ def find_phases(measures: Measures, limits: Thresholds) -> tuple[Phase, ...]:
     """The phases of a take, from its first frame to its last."""
     names = _settled(_kinds(measures, limits), max(int(limits.shortest_phase_s * measures.fps), 1))
     edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
-    speed = measures.speed
-    out = []
-    for start, stop in pairwise(edges):
-        kind, _, detail = str(names[start]).partition(":")
-        turn = float(measures.heading[stop - 1] - measures.heading[start])
-        out.append(Phase(start, stop, _kind(kind), float(speed[start:stop].mean()), turn, detail))
-    return tuple(out)
+    return tuple(make_phase(measures, start, stop, str(names[start])) for start, stop in pairwise(edges))
 
 
-def _kind(word: str) -> PhaseKind:
-    known: dict[str, PhaseKind] = {
-        "stand": "stand", "walk": "walk", "jog": "jog", "run": "run", "back": "back", "side": "side", "turn": "turn",
-        "crawl": "crawl",
-    }  # fmt: skip
-    return known.get(word, "other")
+def make_phase(measures: Measures, start: int, stop: int, name: str) -> Phase:
+    """A phase by the name of its kind, such as "walk" or "other:bend"."""
+    word, _, detail = name.partition(":")
+    kind: PhaseKind = next((k for k in KINDS if k == word), "other")
+    turn = float(measures.heading[stop - 1] - measures.heading[start])
+    return Phase(start, stop, kind, float(measures.speed[start:stop].mean()), turn, detail)
 
 
 def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:

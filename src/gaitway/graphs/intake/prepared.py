@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from gaitway.errors import GaitwayError, LibraryError
+from gaitway.errors import LibraryError
+from gaitway.graphs.intake.calibration import calibrate, calibrated
 from gaitway.graphs.intake.events import find_events
 from gaitway.graphs.intake.folder import capture_files
-from gaitway.graphs.intake.ground_contacts import resting_heights, with_contacts
-from gaitway.graphs.intake.levelling import fit_floor, levelled, lifted, own_level, resting_balls
+from gaitway.graphs.intake.ground_contacts import with_contacts
+from gaitway.graphs.intake.labels import relabelled
+from gaitway.graphs.intake.levelling import Floor, fit_floor, levelled, lifted, own_level, resting_balls
 from gaitway.graphs.intake.measures import measure, stature
+from gaitway.graphs.intake.overrides import OverridesItem, applied, find_overrides, read_overrides
 from gaitway.graphs.intake.phases import find_phases
+from gaitway.graphs.intake.reading import ReadTake, read_takes
 from gaitway.graphs.intake.smoothing import at_rate
 from gaitway.graphs.intake.specials import find_specials
+from gaitway.graphs.intake.subject import bone_lengths, difference, find_people, on_skeleton
 from gaitway.graphs.intake.takes import (
     Dropped,
     Event,
@@ -29,9 +34,7 @@ from gaitway.graphs.intake.takes import (
     Thresholds,
 )
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import with_contact_points
 from gaitway.motion.editing import mirror, with_name
-from gaitway.motion.formats import load_clip_with_report
 
 __all__ = [
     "Dropped",
@@ -46,81 +49,138 @@ __all__ = [
     "prepare",
 ]
 
+_PLATFORM = 0.04
+"""A take whose feet rest this far off the subject's floor throughout was taken on something else [m]."""
+Progress = Callable[[str], None]
+
 
 @dataclass(frozen=True, eq=False)
-class _Read:
-    path: Path
+class _Stood:
+    """A take on the subject's level floor."""
+
+    take: ReadTake
     clip: Clip
     notes: tuple[str, ...]
 
 
-def prepare(source: str | Path | Iterable[str | Path], options: PrepareOptions = PrepareOptions()) -> Prepared:  # noqa: B008
+def prepare(
+    source: str | Path | Iterable[str | Path],
+    options: PrepareOptions = PrepareOptions(),  # noqa: B008  (frozen)
+    progress: Progress | None = None,
+) -> Prepared:
     """Read captures of one person and make them ready to be cut into behaviours.
 
     Args:
         source: a folder, or the files one by one.
-        options: rates, limits and what else can be chosen.
+        options: rates, limits and what else can be chosen; what `gaitway-import.yaml` says wins.
+        progress: told what is being done, a line each.
 
     Returns:
         The takes of one subject; files that cannot be used are in `dropped` with the reason.
 
     Raises:
-        LibraryError: if no take at all is left.
+        LibraryError: if no take at all is left, or the override file is wrong.
     """
+    source = source if isinstance(source, str | Path) else tuple(source)
     files = capture_files(source, recursive=options.recursive, only=options.only)
-    dropped: list[Dropped] = []
-    read = [r for r in (_read(path, options, dropped) for path in files) if r is not None]
+    overrides = _overrides(source, files, options)
+    options = applied(options, overrides)
+    read, dropped = read_takes(files, options, overrides, progress)
     if not read:
-        raise LibraryError(f"{files[0].parent}: none of {len(files)} files can be used; the first: {dropped[0].reason}")
-    skeleton = read[0].clip.skeleton
-    read = [
-        replace(r, clip=replace(r.clip, skeleton=skeleton)) for r in read if r.clip.skeleton.names == skeleton.names
-    ]
-    floor = fit_floor([resting_balls(r.clip) for r in read])
-    clips = [levelled(r.clip, floor) for r in read]
-    clips = [lifted(c, -own_level(c)[0]) for c in clips]
-    rest = resting_heights(clips)
-    takes = []
-    for r, clip in zip(read, clips, strict=True):
-        takes.append(_take(with_contacts(clip, rest, options.contacts), r, options))
+        first = dropped[0]
+        raise LibraryError(f"{first.file}: {first.reason} (none of {len(files)} files can be used)")
+    people, notes = _people(read, options, dropped)
+    if progress is not None:
+        progress("levelling the floor, finding contacts")
+    floor, stood = _stand(people, options)
+    takes = [_recognised(s, options) for s in stood]
     if options.mirror:
-        takes += [_mirrored(take) for take in takes]
-    figure = stature(skeleton)
-    facts = SubjectFacts(
-        name=options.name or files[0].parent.name,
-        files=len(files),
-        seconds=sum(t.clip.duration for t in takes if not t.mirrored),
-        floor_height=floor.height,
-        floor_slope=float(np.hypot(*floor.slope)),
-        floor_residual=floor.residual,
-        pelvis_height=figure.pelvis,
-        head_height=figure.head,
-    )
-    return Prepared(skeleton, tuple(takes), tuple(dropped), facts)
+        takes += [_mirrored(take) for take, s in zip(takes, stood, strict=True) if s.take.said.mirror]
+    name = options.name or (Path(source).resolve().name if isinstance(source, str | Path) else files[0].parent.name)
+    dropped.sort(key=lambda d: d.file)
+    return Prepared(takes[0].clip.skeleton, tuple(takes), tuple(dropped), _facts(name, files, takes, floor, notes))
 
 
-def _read(path: Path, options: PrepareOptions, dropped: list[Dropped]) -> _Read | None:
-    try:
-        clip, report = load_clip_with_report(path)
-        clip = with_contact_points(clip)
-    except GaitwayError as error:
-        dropped.append(Dropped(path, str(error)))
-        return None
-    return _Read(path, at_rate(clip, options.fps), report.notes)
+def _overrides(
+    source: str | Path | Sequence[str | Path], files: Sequence[Path], options: PrepareOptions
+) -> OverridesItem:
+    folder = Path(source) if isinstance(source, str | Path) else files[0].parent
+    path = options.overrides or find_overrides(folder)
+    if path is None:
+        return OverridesItem()
+    every = capture_files(folder, recursive=options.recursive) if isinstance(source, str | Path) else files
+    return read_overrides(path, every)
 
 
-def _take(clip: Clip, read: _Read, options: PrepareOptions) -> PreparedTake:
+def _people(
+    read: Sequence[ReadTake], options: PrepareOptions, dropped: list[Dropped]
+) -> tuple[list[list[ReadTake]], list[str]]:
+    """Takes by person, the main one first, all on the main skeleton; other people are dropped unless mixed."""
+    people = find_people([take.clip for take in read])
+    groups, notes = [[read[i] for i in people.main]], []
+    own = bone_lengths(people.skeleton)
+    for group in people.others:
+        members = [read[i] for i in group]
+        if options.mixed:
+            groups.append(members)
+            notes.append(f"{len(members)} takes of another person ({members[0].name} ...) are put on this skeleton")
+            continue
+        off = 100.0 * difference(own, bone_lengths(members[0].clip.skeleton))
+        for take in members:
+            reason = (
+                f"is another person's: its bones differ by up to {off:.0f} % (mixed: true puts it on this skeleton)"
+            )
+            dropped.append(Dropped(take.path, reason))
+    placed = [
+        [replace(t, clip=at_rate(on_skeleton(t.clip, people.skeleton), options.fps)) for t in group] for group in groups
+    ]
+    return placed, notes
+
+
+def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tuple[Floor, list[_Stood]]:
+    """All takes on one level floor at z = 0 with contacts; the floor is the main person's."""
+    floors, stood = [], []
+    for group in groups:
+        floor = fit_floor([resting_balls(t.clip) for t in group if t.said.floor is None])
+        floors.append(floor)
+        stood += [_levelled(take, floor) for take in group]
+    calibration = calibrate([s.clip for s in stood])
+    pelvis = stature(calibration.skeleton).pelvis
+    done = []
+    for s in stood:
+        clip = calibrated(s.clip, calibration)
+        done.append(replace(s, clip=with_contacts(clip, options.contacts, pelvis)))
+    return floors[0], done
+
+
+def _levelled(take: ReadTake, floor: Floor) -> _Stood:
+    """A take on the plane z = 0: the subject's, or its own where it was taken on something else."""
+    if take.said.floor is not None:
+        return _Stood(take, lifted(take.clip, -take.said.floor), take.notes)
+    clip = levelled(take.clip, floor)
+    height, share = own_level(clip)
+    if abs(height) <= _PLATFORM:
+        return _Stood(take, lifted(clip, -height), take.notes)
+    if share < 0.6:  # several levels, such as stairs: which one is the floor cannot be told from this take
+        return _Stood(take, clip, take.notes)
+    note = f"stands {height:+.2f} m off this person's floor throughout; it was put onto the floor"
+    return _Stood(take, lifted(clip, -height), (*take.notes, note))
+
+
+def _recognised(stood: _Stood, options: PrepareOptions) -> PreparedTake:
+    clip, limits = with_name(stood.clip, stood.take.name), options.thresholds
     measures = measure(clip)
-    return PreparedTake(
-        name=read.path.stem,
-        clip=with_name(clip, read.path.stem),
+    take = PreparedTake(
+        name=stood.take.name,
+        clip=clip,
         mirrored=False,
-        source=read.path,
-        events=find_events(measures, clip.skeleton, options.thresholds),
-        phases=find_phases(measures, options.thresholds),
-        specials=find_specials(measures, options.thresholds),
-        notes=read.notes,
+        source=stood.take.path,
+        events=find_events(measures, clip.skeleton, limits),
+        phases=find_phases(measures, limits),
+        specials=find_specials(measures, limits),
+        notes=stood.notes,
     )
+    return relabelled(take, stood.take.said.labels, measures) if stood.take.said.labels else take
 
 
 def _mirrored(take: PreparedTake) -> PreparedTake:
@@ -133,4 +193,21 @@ def _mirrored(take: PreparedTake) -> PreparedTake:
         mirrored=True,
         events=tuple(replace(e, foot=swapped[e.foot]) for e in take.events),  # type: ignore[arg-type]
         phases=tuple(replace(p, turn=-p.turn) for p in take.phases),
+    )
+
+
+def _facts(
+    name: str, files: Sequence[Path], takes: Sequence[PreparedTake], floor: Floor, notes: Sequence[str]
+) -> SubjectFacts:
+    figure = stature(takes[0].clip.skeleton)
+    return SubjectFacts(
+        name=name,
+        files=len(files),
+        seconds=sum(t.clip.duration for t in takes if not t.mirrored),
+        floor_height=floor.height,
+        floor_slope=float(np.hypot(*floor.slope)),
+        floor_residual=floor.residual,
+        pelvis_height=figure.pelvis,
+        head_height=figure.head,
+        notes=tuple(notes),
     )

@@ -8,11 +8,11 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.graphs.intake.measures import Measures
+from gaitway.graphs.intake.measures import GRAVITY, Measures
 from gaitway.graphs.intake.takes import Special, SpecialKind, Thresholds
 from gaitway.motion.contacts import stances
 
-GRAVITY = 9.81
+SPECIAL_KINDS: tuple[SpecialKind, ...] = ("jump", "duck", "crawl", "step")
 _STANDING = 0.97
 """Share of the T-pose's height at which pelvis and head are when somebody stands."""
 _SHORT_FLIGHT_S = 0.18
@@ -26,6 +26,19 @@ def find_specials(measures: Measures, limits: Thresholds) -> tuple[Special, ...]
     """The specials of a take in the order of their starts."""
     found = [*_jumps(measures, limits), *_lows(measures, limits), *_climbs(measures, limits)]
     return tuple(sorted(found, key=lambda special: (special.start, special.stop)))
+
+
+def stated_special(measures: Measures, kind: str, start: int, stop: int) -> Special:
+    """A special that somebody says is there, with its heights as measured."""
+    word: SpecialKind = next((k for k in SPECIAL_KINDS if k == kind), "jump")
+    track = measures.mass[start:stop, 2] if word in ("jump", "step") else -measures.head[start:stop]
+    top = start + int(np.argmax(track))
+    low = word in ("duck", "crawl")
+    height = float(measures.head[top]) * measures.stature.head if low else float(measures.soles[top].min())
+    extreme = measures.pelvis[start:stop].min() if low else measures.pelvis[start:stop].max()
+    flight = max((b - a for a, b in stances(measures.airborne[start:stop])), default=0) / measures.fps
+    rise = float(extreme - _STANDING) * measures.stature.pelvis
+    return _special(measures, word, start, stop, top, height, rise, flight if word == "jump" else 0.0)
 
 
 def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
