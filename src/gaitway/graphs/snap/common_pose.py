@@ -92,7 +92,7 @@ def settled_pose(
 ) -> HubPose:
     """A common pose that keeping footplants changes little (the iteration of 4.2.2).
 
-    In every round all motions are led through the pose, their footplants are enforced with nothing locked, and the match
+    In every round all motions are led through the pose, footplants are enforced with nothing locked, and the match
     frames that come out are averaged anew.
 
     Args:

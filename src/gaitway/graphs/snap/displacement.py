@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def _checked(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> list[Anch
                 f"anchor at frame {anchor.frame} has {len(anchor.rotations)} joints and clip '{clip.name}' has "
                 f"{len(clip.skeleton)}; give it a pose of the clip's own skeleton"
             )
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if one.frame == other.frame:
             raise ClipError(f"two anchors at frame {one.frame} of clip '{clip.name}'; one frame has one pose")
     return ordered

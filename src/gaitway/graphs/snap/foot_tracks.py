@@ -7,7 +7,7 @@ Where two locked frames of one stance do not agree, the foot goes from one to th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
@@ -23,7 +23,12 @@ _OTHER_GROUND = 0.06
 """A stance farther than this from the height of rest is on other ground, such as a box, and stays there [m]."""
 _SETTLE_S = 0.15
 """Time in which a locked foot that does not lie flat comes to do so [s]."""
-_LIFT_S = 0.12
+_HEEL_SWING, _BALL_SWING = 0.15, 0.35
+"""A foot on its heel, or on its ball, turns by at most this so that its ankle stays on its track [rad].
+
+More spares the knee, and shows: toes that point up at heel strike, heels that rise early.
+"""
+_LIFT_S = 0.2
 """Time that lifting a foot over the ground takes to come and to go [s]."""
 
 
@@ -102,7 +107,8 @@ def foot_track(
         rest: height of each contact point at rest [m]; (C,).
         window_s: time over which a correction fades where it is free to [s].
     """
-    foot, sole, fps = read_foot(clip, side, *transforms), read_sole(clip, side, rest), clip.fps
+    sole, fps = read_sole(clip, side, rest), clip.fps
+    foot, tip = _whole_foot(clip, side, transforms)
     both, planted = foot.heel & foot.ball, foot.heel | foot.ball
     shift, turn, pins = np.zeros_like(foot.ankle), np.zeros_like(foot.ankle), np.zeros_like(foot.ankle)
     for start, stop in stances(planted):
@@ -115,20 +121,29 @@ def foot_track(
     for flags, offset in ((foot.heel & ~both, foot.heel_offset), (foot.ball & ~both, foot.ball_offset)):
         chosen = flags & ~locked
         arm = rotations.rotate(held[chosen], offset)
-        swing = rotations.between(-arm, ankle[chosen] - pins[chosen])
+        swing = _bounded(rotations.between(-arm, ankle[chosen] - pins[chosen]), offset is foot.heel_offset)
+        swing = _not_under(sole, foot, rotations.multiply(swing, held[chosen]), swing, offset is foot.heel_offset)
         more_turn[chosen] = rotations.to_rotation_vector(swing)
         more_shift[chosen] = pins[chosen] - rotations.rotate(swing, arm) - ankle[chosen]
     more_shift, more_turn = (bridge(e, planted | locked, fps, window_s) for e in (more_shift, more_turn))
     held = rotations.multiply(rotations.from_rotation_vector(more_turn), held)
     toes = _held_toes(foot, sole, held, locked, fps, window_s)
     ankle = ankle + more_shift
+    if toes is not None:
+        ankle = ankle + _tip_held(sole, foot, (ankle, held, toes), (tip & ~planted, planted, locked), fps, window_s)
+        toes = _toes_up(sole, foot, ankle, held, toes, ~planted | foot.toes_still | tip | locked, fps)
+    planted = planted | tip
     ankle[:, 2] += lift(sole.heights(ankle, held, toes, foot.ball_offset), planted | locked, fps)
     return FootPlan(ankle, held, toes, planted)
 
 
 def lift(heights: FloatArray, fixed: BoolArray, fps: float) -> FloatArray:
     """By how much to raise a free foot whose points are so high over their rest, (F, points); (F,) [m], smooth."""
-    need = np.where(fixed, 0.0, np.maximum(-heights.min(axis=1, initial=0.0), 0.0))
+    return _covering(np.where(fixed, 0.0, np.maximum(-heights.min(axis=1, initial=0.0), 0.0)), fixed, fps)
+
+
+def _covering(need: FloatArray, fixed: BoolArray, fps: float) -> FloatArray:
+    """A smooth curve that is nowhere under what is needed (F,), and 0 in fixed frames."""
     if not need.any():
         return need
     half = max(int(0.5 * _LIFT_S * fps), 1)
@@ -158,7 +173,7 @@ class _Stance:
             offset = foot.heel_offset if foot.heel[frames].any() else foot.ball_offset
             track = foot.track(offset)[frames]
             place = resting_place(track)
-            place[2] = self._height(foot.heel[frames].any(), track)
+            place[2] = self._height(bool(foot.heel[frames].any()), track)
             gaps = foot.track(offset)[self.locks] - place
             pins[frames] = place + self._between_locks(gaps, level=True)
             return
@@ -255,6 +270,106 @@ class _Stance:
         return np.asarray(out)
 
 
+def _whole_foot(clip: Clip, side: str, transforms: tuple[FloatArray, FloatArray]) -> tuple[Foot, BoolArray]:
+    """The captured foot, its ball down wherever heel and tip are, and frames in which the tip of its toes is (F,)."""
+    foot, tip = read_foot(clip, side, *transforms), np.zeros(len(clip), dtype=bool)
+    for column, point in enumerate(clip.skeleton.contact_points):
+        if point.name == f"{side}_toe" and clip.contacts is not None and foot.toes is not None:
+            tip = np.array(clip.contacts[:, column])
+    bridged = foot.heel & tip
+    return replace(foot, ball=foot.ball | bridged, toes_still=foot.toes_still | bridged), tip
+
+
+def _bounded(swing: FloatArray, heel: bool) -> FloatArray:
+    """Turns (n, 4) of a foot about its one planted point, with large ones made smaller, smoothly."""
+    most = _HEEL_SWING if heel else _BALL_SWING
+    turn = rotations.to_rotation_vector(swing)
+    angle = np.linalg.norm(turn, axis=-1, keepdims=True)
+    return rotations.from_rotation_vector(turn * most * np.tanh(angle / most) / np.maximum(angle, 1e-9))
+
+
+def _not_under(sole: Sole, foot: Foot, held: FloatArray, swing: FloatArray, heel: bool) -> FloatArray:
+    """Turns (n, 4) of a foot about its one planted point, which give it rotations `held`, with its other end not under.
+
+    Args:
+        sole: heights at rest.
+        foot: offsets.
+        held: rotations of the foot after the turn; (n, 4).
+        swing: the turn; (n, 4).
+        heel: the heel is planted, and the ball is its other end; else the other way round.
+    """
+    arm = foot.ball_offset - foot.heel_offset if heel else foot.heel_offset - foot.ball_offset
+    lowest = (sole.pivot - sole.heel) if heel else (sole.heel - sole.pivot)
+    return rotations.multiply(_tipped(rotations.rotate(held, arm), lowest), swing)
+
+
+def _tipped(lines: FloatArray, lowest: FloatArray | float) -> FloatArray:
+    """The least turns (n, 4) that bring ends of lines (n, 3) up to a height over their beginnings [m]."""
+    length = np.linalg.norm(lines, axis=-1)
+    up = np.maximum(lines[:, 2], np.clip(lowest, -0.95 * length, 0.95 * length))
+    level = np.linalg.norm(lines[:, :2], axis=-1)
+    scale = np.sqrt(np.maximum(length**2 - up**2, 0.0)) / np.maximum(level, 1e-9)
+    return rotations.between(lines, np.column_stack([lines[:, :2] * scale[:, None], up]))
+
+
+def _tip_offset(sole: Sole) -> tuple[FloatArray, float] | None:
+    """Offset of the toes' tip in the frame of their joint, and its height at rest [m]; None where there is none."""
+    return next(((offset, rest) for part, offset, rest in sole.points if part == "toe" and part in sole.on_toes), None)
+
+
+def _toes_up(
+    sole: Sole, foot: Foot, ankle: FloatArray, held: FloatArray, toes: FloatArray, fixed: BoolArray, fps: float
+) -> FloatArray:
+    """Toes (F, 4) bent up where their tip would be under the ground."""
+    known = _tip_offset(sole)
+    if known is None:
+        return toes
+    joint = ankle + rotations.rotate(held, foot.ball_offset)
+    line = rotations.rotate(toes, known[0])
+    turn = rotations.to_rotation_vector(_tipped(line, known[1] - joint[:, 2]))
+    angle = np.linalg.norm(turn, axis=-1)
+    angle[fixed] = 0.0
+    flat = np.column_stack([line[:, 1], -line[:, 0], np.zeros(len(line))])  # about this axis the tip goes up
+    return rotations.multiply(rotations.from_axis_angle(flat, _covering(angle, fixed, fps)), toes)
+
+
+def _tip_held(
+    sole: Sole,
+    foot: Foot,
+    plan: tuple[FloatArray, FloatArray, FloatArray],
+    flags: tuple[BoolArray, BoolArray, BoolArray],
+    fps: float,
+    window_s: float,
+) -> FloatArray:
+    """Shift of the foot (F, 3) that holds the tip of its toes while nothing else is down.
+
+    Args:
+        sole: heights at rest.
+        foot: offsets.
+        plan: ankle, rotations of the foot and of its toes so far.
+        flags: frames in which the tip alone is down, heel or ball are, and locked ones; (F,) each.
+        fps: frames a second.
+        window_s: time over which the shift fades [s].
+    """
+    (ankle, held, toes), (alone, planted, locked), known = plan, flags, _tip_offset(sole)
+    shift = np.zeros_like(ankle)
+    if known is None or not alone.any():
+        return shift
+    track = ankle + rotations.rotate(held, foot.ball_offset) + rotations.rotate(toes, known[0])
+    for start, stop in stances(alone):
+        frames = np.arange(max(start - 1, 0), min(stop + 1, len(track)))
+        beside = frames[planted[frames] | locked[frames]]
+        place = track[beside[0]] if len(beside) else resting_place(track[start:stop])
+        if abs(place[2] - known[1]) < _OTHER_GROUND:
+            place = np.array([place[0], place[1], known[1]])
+        shift[start:stop] = place - track[start:stop]
+        if len(beside) > 1:  # the foot comes down again elsewhere
+            share = ease((np.arange(start, stop) - beside[0]) / (beside[-1] - beside[0]))[:, None]
+            shift[start:stop] += share * (track[beside[-1]] - track[beside[0]])
+    shift[locked] = 0.0
+    return bridge(shift, alone | planted | locked, fps, window_s)
+
+
 def _nearest_run(runs: list[tuple[int, int]], count: int) -> IntArray:
     """For each of `count` frames the index of the run that it is in, or that is nearest."""
     rows = np.arange(count)[:, None]
@@ -266,7 +381,7 @@ def _nearest_run(runs: list[tuple[int, int]], count: int) -> IntArray:
 def _held_toes(
     foot: Foot, sole: Sole, held: FloatArray, locked: BoolArray, fps: float, window_s: float
 ) -> FloatArray | None:
-    """Toes that go with the corrected foot, lie still and level while they are down, and in locked frames as they are."""
+    """Toes that go with the corrected foot, lie still and level while they are down, and stay in locked frames."""
     if foot.toes is None:
         return None
     change = rotations.multiply(held, rotations.conjugate(foot.rotations))

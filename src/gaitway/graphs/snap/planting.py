@@ -1,8 +1,8 @@
 """Footplants held while chosen frames stay as they are, to the bit (gleicher2003, 4.2.2).
 
 Where feet shall be comes from `foot_tracks`. The root then follows, smoothly, so that each leg keeps the length that it
-has in the clip: a knee bends as its leg gets shorter, so knees go on bending as they were captured, and do not pop. What
-is left goes to the legs in closed form.
+has in the clip: a knee bends as its leg gets shorter, so knees go on bending as they were captured and do not pop.
+What is left goes to the legs in closed form.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _LegLengths:
 
 
 def _bending(frames: int, locked: BoolArray) -> scipy.sparse.spmatrix:
-    """Sum of squared second differences as a matrix (F, F); before a locked first and after a locked last frame, zeros."""
+    """Sum of squared second differences as a matrix (F, F); beyond a locked first or last frame there are zeros."""
     if frames < 3:
         return scipy.sparse.csr_matrix((frames, frames))
     second = scipy.sparse.diags([1.0, -2.0, 1.0], [-1, 0, 1], shape=(frames, frames)).tolil()
