@@ -1,0 +1,110 @@
+"""What nearly nobody is captured doing, borrowed from the built-in person: setting off, stopping, standing, turning.
+
+The motions are put on the subject's skeleton, and later led to the subject's own poses like any piece of a capture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.graphs.intake.hub_poses import made_symmetric
+from gaitway.graphs.intake.sightings import Sightings
+from gaitway.graphs.intake.takes import PreparedTake
+from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.blending import concatenate
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import mirror, place, resample, with_name
+from gaitway.motion.retarget import retarget
+from gaitway.motion.skeleton import Skeleton
+
+CAST = Path("built-in person")
+"""What the borrowed takes are said to come from."""
+_CHAINS = {
+    "stand": ("stand",),
+    "wait": ("wait",),
+    "start_walk": ("start_walk", "walk_forward"),
+    "stop_walk": ("walk_forward", "stop_walk"),
+    "start_jog": ("start_jog", "jog_forward"),
+    "stop_jog": ("jog_forward", "stop_jog"),
+    "start_back": ("start_back", "back_walk"),
+    "stop_back": ("back_walk", "stop_back"),
+    "start_side_left": ("start_side_left", "side_left_walk"),
+    "stop_side_left": ("side_left_walk", "stop_side_left"),
+    "turn_left_45": ("turn_left_45",),
+    "turn_left_90": ("turn_left_90",),
+    "turn_left_180": ("turn_left_180",),
+}
+"""Borrowed takes and the behaviours that they are put together of."""
+
+
+def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
+    """Takes of the built-in person on another skeleton, at a rate, and their mirror images; without any events."""
+    wanted = sorted({name for chain in _CHAINS.values() for name in chain})
+    person = load_cast("person", behaviors=wanted)
+    takes = []
+    for name, chain in _CHAINS.items():
+        clips = [person.clips[person.graph[part].clips[0]] for part in chain]
+        whole = concatenate(clips, overlap=False, name=name) if len(clips) > 1 else clips[0]
+        moved = resample(retarget(whole, skeleton, floor=0.0), fps)
+        takes.append(PreparedTake(name, with_name(moved, name), False, CAST, (), (), ()))
+    mirrored = [
+        replace(t, name=f"{t.name} mirrored", clip=with_name(mirror(t.clip), f"{t.name} mirrored"), mirrored=True)
+        for t in takes
+    ]
+    return (*takes, *mirrored)
+
+
+def standing_pose(stand: Clip, sightings: Sightings) -> HubPose:
+    """A standing pose for somebody who was never captured standing: borrowed legs under the trunk of its own steps.
+
+    Args:
+        stand: the borrowed stand.
+        sightings: the subject's takes.
+    """
+    still = place(stand, np.zeros(3))
+    local = np.array(still.rotations[0])
+    own = _mean_posture(sightings)
+    for joint in _trunk_joints(stand.skeleton):
+        local[joint] = own[joint]
+    pose = HubPose(
+        stand.skeleton,
+        np.array([0.0, 0.0, still.root_positions[0, 2]]),
+        local,
+        np.zeros(3),
+        np.zeros((len(stand.skeleton), 3)),
+        np.ones(len(stand.skeleton.contact_points), dtype=bool),
+    )
+    return made_symmetric(pose)
+
+
+def _mean_posture(sightings: Sightings) -> FloatArray:
+    """Mean local rotations over all steps of the originals and their mirror images; (J, 4)."""
+    rows = []
+    for take in sightings.takes:
+        frames = [f for p in take.phases if p.kind in ("walk", "jog", "run", "stand") for f in range(p.start, p.stop, 3)]
+        rows.append(take.clip.rotations[frames] if frames else take.clip.rotations[:0])
+    every = np.concatenate(rows)
+    every = every if len(every) else np.concatenate([t.clip.rotations for t in sightings.takes])
+    return rotations.mean(every)
+
+
+def _trunk_joints(skeleton: Skeleton) -> list[int]:
+    """Joints above the hips, and not of the legs."""
+    tops = {skeleton.roles[f"{side}_hip"] for side in ("left", "right")}
+    legs: set[int] = set(tops)
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent in legs:
+            legs.add(joint)
+    # joints between hips and thighs carry no posture of the trunk
+    for top in tops:
+        above = int(skeleton.parents[top])
+        while above > 0:
+            legs.add(above)
+            above = int(skeleton.parents[above])
+    return [j for j in range(1, len(skeleton)) if j not in legs]

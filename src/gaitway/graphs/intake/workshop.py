@@ -1,0 +1,123 @@
+"""Where clips are made and judged: pieces in, behaviours out, with their mirror images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from gaitway.errors import GaitwayError
+from gaitway.graphs.intake.cutting import Nearness
+from gaitway.graphs.intake.gating import Bars, Gate, Quality, measured, refusal
+from gaitway.graphs.intake.hubs import Hub, other_side
+from gaitway.graphs.intake.merging import Group
+from gaitway.graphs.intake.naming import mirrored_name
+from gaitway.graphs.intake.pieces import Snapped
+from gaitway.graphs.intake.snapping import snap
+
+Maker = Callable[[], Snapped]
+"""Makes a clip; what goes wrong in it is a reason not to have it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A behaviour of the library to be."""
+
+    name: str
+    start: Hub
+    end: Hub
+    clips: tuple[Snapped, ...]
+    qualities: tuple[Quality, ...]
+
+    @property
+    def made(self) -> str:
+        """How it was made, where none of its clips is a piece of the capture."""
+        return self.clips[0].made if all(c.made for c in self.clips) else ""
+
+    @property
+    def special(self) -> str:
+        """Kind of obstacle that it passes, or ""."""
+        return self.clips[0].special
+
+    @property
+    def turn(self) -> float:
+        """How far its first clip turns, hub to hub [rad]."""
+        headings = self.clips[0].clip.headings()
+        return float(headings[-1] - headings[0])
+
+
+@dataclass(eq=False)
+class Workshop:
+    """What is needed to make clips of one subject. **Mutable**: it notes what it refuses."""
+
+    nearness: Nearness
+    bars: Bars
+    gate: Gate
+    refused: list[tuple[str, str, str]] = field(default_factory=list)
+    """Name of a behaviour, take and frames, and the reason."""
+
+    @property
+    def hubs(self) -> dict[str, Hub]:
+        """By name."""
+        return {hub.name: hub for hub in self.nearness.hubs}
+
+    def twin(self, hub: Hub) -> Hub:
+        """The hub in the mirror."""
+        return self.hubs[other_side(hub.name)] if hub.kind == "step" else hub
+
+    def judged(self, name: str, make: Maker, *, rare: bool) -> tuple[Snapped, Quality] | None:
+        """A clip that passes the gate, or None with the reason noted."""
+        try:
+            snapped = make()
+            quality = measured(snapped.clip, self.bars)
+        except GaitwayError as problem:
+            self.refused.append((name, "", str(problem)))
+            return None
+        why = refusal(snapped, quality, self.gate, self.bars, rare=rare)
+        if why:
+            first, last = snapped.frames
+            self.refused.append((name, f"{snapped.source} {first}-{last}", why))
+            return None
+        return snapped, quality
+
+    def pair(self, name: str, makers: Sequence[tuple[Maker, Maker]], most: int, *, rare: bool) -> list[Entry]:
+        """Behaviours of clips and of their mirror images; of each pair both pass the gate, or neither is used.
+
+        Args:
+            name: of the first of both.
+            makers: how to make each clip and its mirror image, the best first.
+            most: no more clips than this.
+            rare: whether a little more is forgiven.
+        """
+        good: list[tuple[tuple[Snapped, Quality], tuple[Snapped, Quality]]] = []
+        for make, make_mirror in makers:
+            if len(good) >= most:
+                break
+            one = self.judged(name, make, rare=rare)
+            other = self.judged(mirrored_name(name), make_mirror, rare=rare) if one is not None else None
+            if one is not None and other is not None:
+                good.append((one, (replace(other[0], mirrored=True), other[1])))
+        if not good:
+            return []
+        ones, others = ([pair[k] for pair in good] for k in (0, 1))
+        if mirrored_name(name) == name and ones[0][0].start is others[0][0].start:
+            return [_entry(name, [*ones, *others])]
+        return [_entry(name, ones), _entry(mirrored_name(name), others)]
+
+    def captured(self, groups: Sequence[Group], most: int) -> list[Entry]:
+        """Behaviours of pieces of the capture."""
+        out: list[Entry] = []
+        for group in groups:
+            makers = [
+                (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: 3 * most] if c.mirror is not None
+            ]
+            out += self.pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
+        return out
+
+
+def _snapping(piece: object) -> Maker:
+    return lambda: snap(piece)  # type: ignore[arg-type]
+
+
+def _entry(name: str, clips: Sequence[tuple[Snapped, Quality]]) -> Entry:
+    first = clips[0][0]
+    return Entry(name, first.start, first.end, tuple(c for c, _ in clips), tuple(q for _, q in clips))
