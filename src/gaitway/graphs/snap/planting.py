@@ -85,19 +85,17 @@ def root_shift(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray, rou
     """
     frames, positions = len(clip), clip.joint_positions()
     legs = [_LegLengths(clip, positions, side, plan) for side, plan in plans.items()]
-    smooth = _bending(frames, locked) * (_FOLLOW_S * clip.fps) ** 4
-    stay = np.where(locked, _LOCK, _STAY)
-    fixed = scipy.sparse.kron(smooth + scipy.sparse.diags(stay), scipy.sparse.eye(3))
+    fixed = _bending(locked) * (_FOLLOW_S * clip.fps) ** 4
+    fixed[0] += np.where(locked, _LOCK, _STAY)
     shift, weights = np.zeros((frames, 3)), [leg.weights for leg in legs]
     for _ in range(rounds):
-        matrix, right = fixed.copy(), np.zeros((frames, 3))
+        squares, right = np.zeros((frames, 3, 3)), np.zeros((frames, 3))
         for leg, weight in zip(legs, weights, strict=True):
             gap, way = leg.residual(shift)
             # the length changes by minus the shift along the leg
             right += (weight * (gap + np.sum(way * shift, axis=-1)))[:, None] * way
-            blocks = weight[:, None, None] * way[:, :, None] * way[:, None, :]
-            matrix = matrix + scipy.sparse.block_diag(list(blocks)) if frames == 1 else matrix + _block_diagonal(blocks)
-        shift = scipy.sparse.linalg.spsolve(matrix.tocsc(), right.ravel()).reshape(frames, 3)
+            squares += weight[:, None, None] * way[:, :, None] * way[:, None, :]
+        shift = scipy.linalg.solveh_banded(_banded(fixed, squares), right.ravel()).reshape(frames, 3)
         weights = [w * np.where(leg.overstretch(shift) > 1e-3, 4.0, 1.0) for leg, w in zip(legs, weights, strict=True)]
     shift[locked] = 0.0
     return np.asarray(shift)
@@ -129,22 +127,39 @@ class _LegLengths:
         return np.asarray(np.linalg.norm(self.line - shift, axis=-1) - self.longest)
 
 
-def _bending(frames: int, locked: BoolArray) -> scipy.sparse.spmatrix:
-    """Sum of squared second differences as a matrix (F, F); beyond a locked first or last frame there are zeros."""
-    if frames < 3:
-        return scipy.sparse.csr_matrix((frames, frames))
-    second = scipy.sparse.diags([1.0, -2.0, 1.0], [-1, 0, 1], shape=(frames, frames)).tolil()
-    for end in (0, frames - 1):
-        if not locked[end]:  # a free end may go on straight
-            second[end] = 0.0
-    second = second.tocsr()
-    return second.T @ second
+def _bending(locked: BoolArray) -> FloatArray:
+    """Squared second differences over frames as a symmetric matrix, by its diagonals 0, 1 and 2; (3, F).
+
+    Beyond a locked first or last frame there are zeros; a free end may go on straight.
+    """
+    frames = len(locked)
+    rows = np.tile([1.0, -2.0, 1.0], (frames, 1))
+    for end, outer in ((0, 0), (frames - 1, 2)):
+        rows[end, outer] = 0.0
+        if not locked[end]:
+            rows[end] = 0.0
+    out = np.zeros((3, frames))
+    for apart in range(3):
+        for first in range(3 - apart):
+            # row r touches frames r - 1, r and r + 1
+            product = rows[:, first] * rows[:, first + apart]
+            at = np.arange(frames) + first - 1
+            inside = (at >= 0) & (at + apart < frames)
+            np.add.at(out[apart], at[inside], product[inside])
+    return out
 
 
-def _block_diagonal(blocks: FloatArray) -> scipy.sparse.spmatrix:
-    """Blocks (F, 3, 3) as a sparse matrix (3 F, 3 F)."""
-    count = len(blocks)
-    return scipy.sparse.bsr_matrix((blocks, np.arange(count), np.arange(count + 1)), shape=(3 * count, 3 * count))
+def _banded(diagonals: FloatArray, blocks: FloatArray) -> FloatArray:
+    """A matrix over (frame, axis) for `solveh_banded`: diagonals (3, F) of each axis, and blocks (F, 3, 3)."""
+    frames = len(blocks)
+    bands = np.zeros((7, 3 * frames))  # bands[6 - k, j] is the entry k rows over (j, j)
+    for apart in range(3):
+        if apart < frames:
+            bands[6 - 3 * apart, 3 * apart :] = np.repeat(diagonals[apart, : frames - apart], 3)
+    for i in range(3):
+        for j in range(i, 3):
+            bands[6 - (j - i), j::3] += blocks[:, i, j]
+    return bands
 
 
 def _legs(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray) -> Clip:
