@@ -14,6 +14,7 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.motion.anatomy import leg_length
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import linear_velocities
 
@@ -23,6 +24,8 @@ _ROUNDS = 8
 _RIDGE = 0.02
 """As if every resting foot had this variance of place on a level floor [m^2]; takes on one spot invent no slope."""
 _STEEPEST = 0.06
+_UPRIGHT = 0.6
+"""Pelvis over a foot that carries, as a share of the leg; feet of those who crawl or lie rest on their backs."""
 _FEW = 10
 """Resting frames that a take needs for a height of its own."""
 
@@ -52,13 +55,13 @@ class Floor:
 
 
 def resting_balls(clip: Clip) -> Rests:
-    """Places of both balls of the feet in frames where they hardly move and are low for their surroundings in time."""
+    """Places of both balls of the feet in frames where they hardly move and somebody stands on them."""
     columns = [i for i, p in enumerate(clip.skeleton.contact_points) if p.name.endswith("_ball")]
     points = clip.contact_positions()[:, columns]
     speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
     going = np.linalg.norm(linear_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)[:, None]
-    still = speed < 0.25 + 0.08 * going
-    return Rests(points[still])
+    upright = clip.root_positions[:, 2, None] - points[..., 2] > _UPRIGHT * leg_length(clip.skeleton)
+    return Rests(points[(speed < 0.25 + 0.08 * going) & upright])
 
 
 def fit_floor(rests: Sequence[Rests]) -> Floor:

@@ -89,7 +89,12 @@ class Measures:
     head: FloatArray
     """Height of the head as a share of standing; (F,)."""
     lean: FloatArray
-    """Angle of the trunk from the vertical [rad]; (F,)."""
+    """How far the head is ahead of being straight over the hips [rad]; (F,)."""
+    hands: FloatArray
+    """Left and right wrist as seen from the middle of the hips: ahead, to the left, up [m]; (F, 2, 3). Zero where a rig
+    has none."""
+    reach: FloatArray
+    """Height of the lower wrist over the floor [m]; (F,). Infinite where a rig has none."""
     down: BoolArray
     """Left and right foot on the ground; (F, 2)."""
     soles: FloatArray
@@ -124,8 +129,6 @@ def measure(clip: Clip) -> Measures:
     ahead = np.cos(facing) * velocity[:, 0] + np.sin(facing) * velocity[:, 1]
     aside = -np.sin(facing) * velocity[:, 0] + np.cos(facing) * velocity[:, 1]
     top = positions[:, top_joint(skeleton)]
-    trunk = positions[:, skeleton.roles.get("chest", top_joint(skeleton))] - hips
-    lean = np.arccos(np.clip(trunk[:, 2] / np.maximum(np.linalg.norm(trunk, axis=1), 1e-9), -1.0, 1.0))
     points, contacts = clip.contact_positions()[..., 2], clip.contacts
     assert contacts is not None  # prepared takes have them
     feet = [[i for i, p in enumerate(skeleton.contact_points) if p.name.startswith(s)] for s in ("left", "right")]
@@ -140,10 +143,35 @@ def measure(clip: Clip) -> Measures:
         turning=np.gradient(facing) * clip.fps if len(clip) > 1 else np.zeros(1),
         pelvis=hips[:, 2] / figure.pelvis,
         head=top[:, 2] / figure.head,
-        lean=lean,
+        lean=_lean(top - hips, facing),
+        hands=_hands(positions, skeleton, hips, facing),
+        reach=_reach(positions, skeleton),
         down=np.stack([contacts[:, columns].any(axis=1) for columns in feet], axis=1),
         soles=np.stack([points[:, columns].min(axis=1) for columns in feet], axis=1),
     )
+
+
+def _lean(trunk: FloatArray, facing: FloatArray) -> FloatArray:
+    ahead = np.cos(facing) * trunk[:, 0] + np.sin(facing) * trunk[:, 1]
+    return np.arctan2(ahead, trunk[:, 2])
+
+
+def _wrists(skeleton: Skeleton) -> list[int]:
+    known = [skeleton.roles.get(f"{side}_wrist") for side in ("left", "right")]
+    return [joint for joint in known if joint is not None]
+
+
+def _hands(positions: FloatArray, skeleton: Skeleton, hips: FloatArray, facing: FloatArray) -> FloatArray:
+    wrists = _wrists(skeleton)
+    if len(wrists) < 2:
+        return np.zeros((len(positions), 2, 3))
+    away = positions[:, wrists] - hips[:, None]
+    return rotations.rotate(rotations.from_yaw(-facing)[:, None], away)
+
+
+def _reach(positions: FloatArray, skeleton: Skeleton) -> FloatArray:
+    wrists = _wrists(skeleton)
+    return np.asarray(positions[:, wrists, 2].min(axis=1)) if wrists else np.full(len(positions), np.inf)
 
 
 def centre_of_mass(positions: FloatArray, skeleton: Skeleton) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import BoolArray, FloatArray
-from gaitway.graphs.intake.measures import Measures
+from gaitway.graphs.intake.measures import GRAVITY, Measures
 from gaitway.graphs.intake.smoothing import low_pass
 from gaitway.graphs.intake.takes import Phase, PhaseKind, Thresholds
 from gaitway.motion.contacts import stances
@@ -18,10 +18,30 @@ _AHEAD, _BACK = np.radians(50.0), np.radians(130.0)
 """Going within the first angle of the facing is forward, beyond the second backward, between them sideways."""
 _FLIGHT_WINDOW_S = 0.4
 """A gait counts as running this long around each flight [s]."""
+_FLIGHT_HEIGHT = 0.025
+"""Both soles are higher than this in the middle of a flight [m]; a walker's feet may only seem to be off the ground."""
 _TURN_S = 0.4
 """Turning on the spot goes in steps; the rate is judged over about this time [s]."""
-_CRAWL_SPEED = 0.06
-"""Crawls are slow [m/s]."""
+_CRAWL_SPEED, _FASTEST_CRAWL = 0.1, 1.2
+"""Who crawls is seldom slower than the first, who is faster than the second dives [m/s]."""
+_CRAWL_WAY = 0.6
+"""Who gets no farther crouches or lies down [m]."""
+_CRAWL_S = 0.7
+"""Shortest crawl [s]."""
+_CRAWL_HAND = 0.3
+"""One hand at least is this near to the floor [m]."""
+_LYING = 0.35
+"""Pelvis of those who lie or sit on the floor, as a share of standing."""
+_LEAN_FROM, _LEAN_TO = 1.2, 4.2
+"""Speeds between which people lean more and more [m/s]."""
+_LEAN_HEAD, _LEAN_PELVIS = 0.04, 0.03
+"""How much lower head and pelvis may then be, as shares of standing for each m/s."""
+_BENT, _BENT_FASTER = np.radians(18.0), np.radians(4.0)
+"""Leaning farther ahead than this, and the second for each m/s, is bending [rad]."""
+_HOP_WINDOW_S = 0.35
+"""Somebody hops this long around each hop [s]."""
+_CARRY_S = 1.0
+"""Hands that hold something are judged over this time [s]."""
 
 
 def find_phases(measures: Measures, limits: Thresholds) -> tuple[Phase, ...]:
@@ -44,15 +64,18 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
     pace, speed = m.stature.pace, m.speed
     moving = _hysteresis(speed, limits.stand_speed * pace, limits.move_speed * pace)
     direction = np.abs(np.arctan2(m.aside, m.ahead))
-    low_head, low_pelvis = m.head < limits.low_head, m.pelvis < limits.low_pelvis
-    flat = (m.head < limits.crawl_head) & (m.pelvis < limits.low_pelvis)
+    low_head, low_pelvis = low_parts(m, limits)
+    flat = (m.head < limits.crawl_head) & low_pelvis
     turning = np.abs(low_pass(m.turning, 0.5 * _TURN_S * m.fps)) > limits.turn_rate
     conditions: list[tuple[BoolArray, str]] = [
-        (flat & (speed > _CRAWL_SPEED * pace), "crawl"),
-        (flat, "other:lie"),
+        (crawling(m, limits), "crawl"),
+        (flat & (m.pelvis < _LYING), "other:lie"),
         ((low_head | low_pelvis) & moving, "other:low walk"),
         (low_pelvis, "other:crouch"),
         (low_head, "other:bend"),
+        (moving & _carrying(m), "other:carry"),
+        (moving & _bent(m), "other:bent walk"),
+        (moving & _hopping(m) & (direction < _AHEAD) & (speed < limits.run_speed * pace), "other:hop"),
         (~moving & turning, "turn"),
         (~moving, "stand"),
         (direction > _BACK, "back"),
@@ -61,6 +84,73 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
         (speed < limits.run_speed * pace, "jog"),
     ]
     return np.select([c for c, _ in conditions], [word for _, word in conditions], "run")
+
+
+def low_parts(m: Measures, limits: Thresholds) -> tuple[BoolArray, BoolArray]:
+    """Frames in which the head, and those in which the pelvis, is lower than somebody's who goes that fast; (F,) each.
+
+    Runners lean and bend their knees.
+    """
+    fast = np.clip(m.speed / m.stature.pace - _LEAN_FROM, 0.0, _LEAN_TO - _LEAN_FROM)
+    head = m.head < limits.low_head - _LEAN_HEAD * fast
+    pelvis = m.pelvis < limits.low_pelvis - _LEAN_PELVIS * fast
+    return np.asarray(head), np.asarray(pelvis)
+
+
+def crawling(m: Measures, limits: Thresholds) -> BoolArray:
+    """Frames in which somebody goes on hands and knees or lower; (F,)."""
+    flat = (m.head < limits.crawl_head) & (m.pelvis < limits.low_pelvis) & (m.reach < _CRAWL_HAND * m.stature.size)
+    out = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(filled(flat, int(0.5 * m.fps))):
+        track = low_pass(m.mass[start:stop, :2], 0.5 * m.fps)
+        way = float(np.linalg.norm(np.diff(track, axis=0), axis=1).sum())
+        usual = float(np.median(m.speed[start:stop])) / m.stature.pace
+        slow = _CRAWL_SPEED < usual < _FASTEST_CRAWL
+        if stop - start >= _CRAWL_S * m.fps and slow and way > _CRAWL_WAY * m.stature.size:
+            out[start:stop] = True
+    return out & (m.head < limits.low_head)
+
+
+def _bent(m: Measures) -> BoolArray:
+    """Frames in which somebody leans farther than speed and speeding up explain; (F,)."""
+    width = 0.2 * m.fps
+    gaining = np.gradient(low_pass(m.ahead, width)) * m.fps if len(m) > 1 else np.zeros(len(m))
+    excess = low_pass(m.lean, width) - np.arctan2(np.maximum(gaining, 0.0), GRAVITY)
+    return np.asarray(excess > _BENT + _BENT_FASTER * m.speed / m.stature.pace)
+
+
+def _hopping(m: Measures) -> BoolArray:
+    """Frames around a time in the air after which the same foot lands that took off, as in skipping; (F,)."""
+    hops = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(m.airborne):
+        if start == 0 or stop == len(m) or stop - start < 3:
+            continue
+        before, after = m.down[start - 1], m.down[stop]
+        hops[start:stop] = before.sum() == 1 and np.array_equal(before, after)
+    window = max(int(2 * _HOP_WINDOW_S * m.fps) | 1, 1)
+    around: BoolArray = scipy.ndimage.maximum_filter1d(hops.astype(np.int8), window) > 0
+    return around
+
+
+def _carrying(m: Measures) -> BoolArray:
+    """Frames in which both hands stay in front of the body at one distance from each other, as on a box; (F,)."""
+    size, window = m.stature.size, max(int(_CARRY_S * m.fps), 3)
+    gap = np.linalg.norm(m.hands[:, 0] - m.hands[:, 1], axis=-1)
+    mean = scipy.ndimage.uniform_filter1d(gap, window, mode="nearest")
+    spread = scipy.ndimage.uniform_filter1d((gap - mean) ** 2, window, mode="nearest")
+    ahead = (m.hands[..., 0] > 0.15 * size).all(axis=1) & (m.hands[..., 2] > 0.05 * size).all(axis=1)
+    held = np.asarray(ahead & (spread < (0.02 * size) ** 2))
+    out = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(held):
+        out[start:stop] = stop - start >= 0.5 * _CARRY_S * m.fps
+    return filled(out, window)
+
+
+def filled(flags: BoolArray, gap: int) -> BoolArray:
+    """Gaps of up to `gap` frames between runs of True filled; (F,)."""
+    pad = gap + 1
+    closed: BoolArray = scipy.ndimage.binary_closing(np.pad(flags, pad), np.ones(gap + 1))[pad:-pad] | flags
+    return closed
 
 
 def _hysteresis(values: FloatArray, low: float, high: float) -> BoolArray:
@@ -81,7 +171,8 @@ def _in_flight_gait(m: Measures) -> BoolArray:
     """Frames around a time in the air; (F,)."""
     flights = np.zeros(len(m), dtype=bool)
     for start, stop in stances(m.airborne):
-        if stop - start >= 2:
+        middle = (start + stop - 1) // 2
+        if stop - start >= 2 and m.soles[middle].min() > _FLIGHT_HEIGHT * m.stature.size:
             flights[start:stop] = True
     window = max(int(2 * _FLIGHT_WINDOW_S * m.fps) | 1, 1)
     around: BoolArray = scipy.ndimage.maximum_filter1d(flights.astype(np.int8), window) > 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import FloatArray
 from gaitway.graphs.intake.measures import GRAVITY, Measures
+from gaitway.graphs.intake.phases import crawling, filled, low_parts
 from gaitway.graphs.intake.takes import Special, SpecialKind, Thresholds
 from gaitway.motion.contacts import stances
 
@@ -16,6 +16,17 @@ SPECIAL_KINDS: tuple[SpecialKind, ...] = ("jump", "duck", "crawl", "step")
 _STANDING = 0.97
 """Share of the T-pose's height at which pelvis and head are when somebody stands."""
 _SHORT_FLIGHT_S = 0.18
+_SHORT_DUCK_S = 0.2
+_CLEAR_DUCK = 0.04
+"""A duck's head is lower by this than what counts as low, as a share of standing."""
+_STEADY = 0.4
+"""Slower speed at the begin or end of a duck against the faster one; those who brake or start bend, too."""
+_LONG_DUCK_S = 1.5
+"""Whoever stays low for longer means it [s]."""
+_CLEARANCE = 0.06
+"""Both soles are this high at the top of a jump [m]; those who skip hardly leave the ground."""
+_LANDING_S = 0.25
+"""Somebody who is low within this of a jump is not ducking [s]."""
 _LEAD_S = 0.7
 """Longest run-up or recovery that is counted to a special [s]."""
 _GAP_S = 0.3
@@ -24,7 +35,9 @@ _GAP_S = 0.3
 
 def find_specials(measures: Measures, limits: Thresholds) -> tuple[Special, ...]:
     """The specials of a take in the order of their starts."""
-    found = [*_jumps(measures, limits), *_lows(measures, limits), *_climbs(measures, limits)]
+    jumps = list(_jumps(measures, limits))
+    lows = [low for low in _lows(measures, limits) if not _lands(low, jumps, measures.fps)]
+    found = [*jumps, *lows, *_climbs(measures, limits)]
     return tuple(sorted(found, key=lambda special: (special.start, special.stop)))
 
 
@@ -50,7 +63,8 @@ def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
         top = start + int(np.argmax(m.mass[start:stop, 2]))
         rise = float(m.pelvis[start:stop].max() - _STANDING) * m.stature.pelvis
         high = rise > limits.jump_rise * m.stature.size and seconds >= _SHORT_FLIGHT_S
-        if (seconds > limits.jump_flight_s or high) and _falls_freely(m, start, stop):
+        clear = m.soles[top].min() > _CLEARANCE * m.stature.size
+        if clear and (seconds > limits.jump_flight_s or high) and _falls_freely(m, start, stop):
             first, last = _until_level(m.pelvis, start, -1, m.fps), _until_level(m.pelvis, stop - 1, 1, m.fps) + 1
             yield _special(m, "jump", first, last, top, float(m.soles[top].min()), rise, seconds)
 
@@ -75,22 +89,40 @@ def _until_level(pelvis: FloatArray, frame: int, step: int, fps: float) -> int:
 
 
 def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
-    """Ducks and crawls: the head stays low while the body goes on."""
-    low = _closed((m.head < limits.low_head) | (m.pelvis < limits.low_pelvis), int(_GAP_S * m.fps))
-    low &= ~m.airborne | (m.head < limits.low_head)
+    """Ducks and crawls: the head or the pelvis stays low while the body goes on."""
+    low_head, low_pelvis = low_parts(m, limits)
+    crawls = crawling(m, limits)
+    low = filled(low_head | low_pelvis | crawls, int(_GAP_S * m.fps))
     for start, stop in stances(low):
-        if stop - start < 0.2 * m.fps:
+        if stop - start < _SHORT_DUCK_S * m.fps:
             continue
         bottom = start + int(np.argmin(m.head[start:stop]))
         way = float(np.linalg.norm(m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]))
-        flat = (m.head[start:stop] < limits.crawl_head) & (m.pelvis[start:stop] < limits.low_pelvis)
-        crawls = flat.sum() > 0.7 * m.fps and way > 0.4 * m.stature.size
-        passes = way > 0.5 * m.stature.size and m.speed[bottom] > limits.move_speed * m.stature.pace
-        if crawls or passes:
+        crawled = crawls[start:stop].sum() > 0.5 * m.fps and way > 0.4 * m.stature.size
+        passes = way > 0.5 * m.stature.size and _passes(m, start, stop, limits)
+        if crawled or passes:
             first, last = _risen(m.head, start, -1), _risen(m.head, stop - 1, 1) + 1
             rise = float(m.pelvis[start:stop].min() - _STANDING) * m.stature.pelvis
             height = float(m.head[bottom]) * m.stature.head
-            yield _special(m, "crawl" if crawls else "duck", first, last, bottom, height, rise, 0.0)
+            yield _special(m, "crawl" if crawled else "duck", first, last, bottom, height, rise, 0.0)
+
+
+def _lands(low: Special, jumps: Sequence[Special], fps: float) -> bool:
+    """Whether somebody is low only to take off for a jump, or from landing."""
+    near = _LANDING_S * fps
+    return low.kind == "duck" and any(j.start - near <= low.pass_frame < j.stop + near for j in jumps)
+
+
+def _passes(m: Measures, start: int, stop: int, limits: Thresholds) -> bool:
+    """Whether somebody who is low goes on rather than stops there, brakes to stop, or starts to run."""
+    speed, track = m.speed[start:stop], m.head[start:stop]
+    if track.min() > limits.low_head - _CLEAR_DUCK:
+        return False
+    brakes = min(speed[0], speed[-1]) < _STEADY * max(speed[0], speed[-1])
+    if brakes and stop - start < _LONG_DUCK_S * m.fps:
+        return False
+    lowest = track < track.min() + 0.3 * (limits.low_head - min(track.min(), limits.low_head)) + 0.01
+    return bool((speed[lowest] > limits.move_speed * m.stature.pace).mean() > 0.7)
 
 
 def _risen(head: FloatArray, frame: int, step: int) -> int:
@@ -104,20 +136,12 @@ def _climbs(m: Measures, limits: Thresholds) -> Iterator[Special]:
     """Stretches in which a foot stands on something above the floor."""
     height = limits.step_height * m.stature.size
     raised = np.asarray((m.down & (m.soles > height)).any(axis=1))
-    for start, stop in stances(_closed(raised, int(m.fps))):
+    for start, stop in stances(filled(raised, int(m.fps))):
         level = float(np.median(m.soles[start:stop][m.down[start:stop] & (m.soles[start:stop] > height)]))
         top = start + int(np.argmax(m.pelvis[start:stop]))
         rise = float(m.pelvis[top] - _STANDING) * m.stature.pelvis
         lead = int(0.5 * m.fps)
         yield _special(m, "step", max(start - lead, 0), min(stop + lead, len(m)), top, level, rise, 0.0)
-
-
-def _closed(flags: BoolArray, gap: int) -> BoolArray:
-    """Gaps of up to `gap` frames between runs of True filled; (F,)."""
-    pad = gap + 1
-    padded = np.pad(flags, pad)
-    closed: BoolArray = scipy.ndimage.binary_closing(padded, np.ones(gap + 1))[pad:-pad] | flags
-    return closed
 
 
 def _special(
