@@ -93,6 +93,8 @@ class MotionGraph:
     edges: Edges
     pruning: Pruning | None = None
     """None for a graph that was not pruned."""
+    actions: frozenset[str] = frozenset()
+    """Labels of motions that pass, such as a jump, and need not go on for ever."""
 
     def __repr__(self) -> str:
         return f"MotionGraph({len(self.node_frames)} nodes, {len(self.edges)} edges, {self.corpus!r})"
@@ -225,7 +227,9 @@ def pruned(graph: MotionGraph, actions: Collection[str] = ()) -> MotionGraph:
         )
     left = _cut_down(graph, keep)
     report = Pruning(census(graph.arcs), _label_parts(graph, keep), tuple(_warnings(graph, keep, parts, passing)))
-    return MotionGraph(corpus, left.transitions, left.node_frames, left.node_clips, left.edges, report)
+    return MotionGraph(
+        corpus, left.transitions, left.node_frames, left.node_clips, left.edges, report, frozenset(actions)
+    )
 
 
 def assembled(corpus: Corpus, transitions: Transitions) -> MotionGraph:

@@ -1,0 +1,371 @@
+"""Compiled loops of path synthesis: what an edge costs, a beam for a first bound, and branch and bound.
+
+A state is a row of nine numbers: x, y, heading of the planar move that carries the next edge's frames; x, y of the last
+frame's place; arc length gone along the path; error so far; frames so far; and a stage. Stage 2 s is part s of the
+path, stage 2 s + 1 the way from part s to the next one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway._jit import kernel
+from gaitway.arrays import BoolArray, FloatArray, IntArray
+
+X, Y, TURN, LAST_X, LAST_Y, ALONG, ERROR, FRAMES, STAGE = range(9)
+STATE = 9
+"""Numbers in a state."""
+
+
+class GraphArrays(NamedTuple):
+    """What a search sees of a motion graph: N nodes, E edges. All arrays are read-only."""
+
+    out_starts: IntArray
+    """Where each node's edges begin in `out_edges`; (N + 1,)."""
+    out_edges: IntArray
+    """Edges by the node that they leave; (E,)."""
+    heads: IntArray
+    """Node that each edge leads to; (E,)."""
+    track_starts: IntArray
+    """Where each edge's places begin in `track`; (E + 1,)."""
+    track: FloatArray
+    """Places of the frames of all edges [m]; (S, 2)."""
+    moves: FloatArray
+    """What each edge adds to the planar move of all that follows; (E, 3)."""
+
+
+class PathArrays(NamedTuple):
+    """What is asked for. All arrays are read-only."""
+
+    points: FloatArray
+    """Of the path, at even distances [m]; (P, 2)."""
+    measures: FloatArray
+    """Arc length between points; how far from its end a part may be left, before or after; progress along the path that
+    every frame counts for at least [m]; and the share by which progress may differ from the way gone; (4,)."""
+    part_ends: FloatArray
+    """Arc length at which each part of the path ends [m]; (parts,)."""
+    inside: BoolArray
+    """Edges of each part; (parts, E)."""
+    bridges: BoolArray
+    """Edges that lead from each part to the next one; (parts, E)."""
+
+
+class BeamRoom(NamedTuple):
+    """Room for `beam`: so many frames, so many states of each number of frames."""
+
+    states: FloatArray
+    """(horizon * width, 9)."""
+    nodes: IntArray
+    """(horizon * width,)."""
+    parents: IntArray
+    """(horizon * width,)."""
+    via: IntArray
+    """(horizon * width,)."""
+    filled: IntArray
+    """(horizon,)."""
+    scratch: FloatArray
+    """(9,)."""
+
+
+class TreeRoom(NamedTuple):
+    """Room for `branch_and_bound`: so deep, so many ways at a node."""
+
+    children: FloatArray
+    """(depth, ways, 9)."""
+    edges: IntArray
+    """(depth, ways)."""
+    done: BoolArray
+    """(depth, ways)."""
+    counts: IntArray
+    """(depth,)."""
+    cursors: IntArray
+    """(depth,)."""
+
+
+class Best(NamedTuple):
+    """The best walks, in order."""
+
+    errors: FloatArray
+    """(R,); infinite where there is none."""
+    lengths: IntArray
+    """Numbers of edges; (R,)."""
+    walks: IntArray
+    """(R, depth)."""
+
+
+@kernel(borrows=True)
+def advance(
+    graph: GraphArrays, task: PathArrays, state: FloatArray, edge: int, stage: int, horizon: int, out: FloatArray
+) -> bool:
+    """Appends an edge to a state; frames beyond the horizon or the path's end cost nothing.
+
+    Args:
+        graph: the motion graph.
+        task: the path.
+        state: (9,).
+        edge: which.
+        stage: that the edge is taken in.
+        horizon: frames that count.
+        out: receives the new state; (9,).
+
+    Returns:
+        Whether it is complete: the horizon or the path's end is reached.
+    """
+    cosine, sine = math.cos(state[TURN]), math.sin(state[TURN])
+    last_x, last_y, along, error = state[LAST_X], state[LAST_Y], state[ALONG], state[ERROR]
+    frames = int(state[FRAMES])
+    step, slack, least, give = task.measures[0], task.measures[1], task.measures[2], task.measures[3]
+    length = step * (len(task.points) - 1)
+    reach = min(length, task.part_ends[stage // 2] + slack)
+    final = stage == 2 * (len(task.part_ends) - 1)
+    complete = False
+    for row in range(graph.track_starts[edge], graph.track_starts[edge + 1]):
+        px, py = graph.track[row, 0], graph.track[row, 1]
+        x = state[X] + cosine * px - sine * py
+        y = state[Y] + sine * px + cosine * py
+        gone = math.sqrt((x - last_x) ** 2 + (y - last_y) ** 2)
+        nearest, before = np.inf, along
+        for k in range(-1, 2) if give > 0.0 else range(1):
+            there = before + max((1.0 + k * give) * gone, least)
+            away = _squared_distance(task, min(there, reach) / step, x, y)
+            if away < nearest:
+                nearest, along = away, there
+        error += nearest
+        last_x, last_y = x, y
+        frames += 1
+        if frames >= horizon or (final and along >= length):
+            complete = True
+            break
+    mx, my = graph.moves[edge, 0], graph.moves[edge, 1]
+    out[X] = state[X] + cosine * mx - sine * my
+    out[Y] = state[Y] + sine * mx + cosine * my
+    out[TURN] = state[TURN] + graph.moves[edge, 2]
+    out[LAST_X], out[LAST_Y], out[ALONG] = last_x, last_y, along
+    out[ERROR], out[FRAMES], out[STAGE] = error, frames, stage
+    return complete
+
+
+@kernel(borrows=True)
+def _squared_distance(task: PathArrays, where: float, x: float, y: float) -> float:
+    """From a place to the point of the path at an arc length, which is counted in steps [m^2]."""
+    low = min(int(where), len(task.points) - 2)
+    share = where - low
+    dx = x - ((1.0 - share) * task.points[low, 0] + share * task.points[low + 1, 0])
+    dy = y - ((1.0 - share) * task.points[low, 1] + share * task.points[low + 1, 1])
+    return float(dx * dx + dy * dy)
+
+
+@kernel(borrows=True)
+def stage_after(task: PathArrays, stage: int, along: float, edge: int, stuck: bool) -> int:
+    """The stage in which an edge may be taken, or -1.
+
+    Args:
+        task: the path and its parts.
+        stage: now.
+        along: arc length gone along the path [m].
+        edge: which.
+        stuck: whether no edge of this part goes on from here, so that the part may be left anywhere.
+    """
+    part = stage // 2
+    if stage % 2 == 0:
+        if task.inside[part, edge]:
+            return stage
+        early = along < task.part_ends[part] - task.measures[1]
+        if part + 1 == len(task.part_ends) or (early and not stuck):
+            return -1
+    if task.inside[part + 1, edge]:
+        return 2 * part + 2
+    return 2 * part + 1 if task.bridges[part, edge] else -1
+
+
+@kernel(borrows=True)
+def is_stuck(graph: GraphArrays, task: PathArrays, node: int, stage: int) -> bool:
+    """Whether no edge of the part that a stage is in leaves a node."""
+    for k in range(graph.out_starts[node], graph.out_starts[node + 1]):
+        if task.inside[stage // 2, graph.out_edges[k]]:
+            return False
+    return True
+
+
+@kernel(borrows=True)
+def beam(
+    graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, width: int, room: BeamRoom,
+    walk: IntArray,
+) -> tuple[int, float]:  # fmt: skip
+    """A good walk: of all states of so many frames only the best few go on, and of those at one node only the best.
+
+    Args:
+        graph: the motion graph.
+        task: the path.
+        node: where to begin.
+        start: the state there; (9,).
+        horizon: frames to go.
+        width: states of so many frames that go on.
+        room: to work in.
+        walk: receives the edges of the best walk.
+
+    Returns:
+        How many edges it has, 0 if there is none, and its error.
+    """
+    for k in range(horizon):
+        room.filled[k] = 0
+    for k in range(STATE):
+        room.states[0, k] = start[k]
+    room.nodes[0], room.parents[0], room.via[0], room.filled[0] = node, -1, -1, 1
+    best, best_parent, best_edge = np.inf, -1, -1
+    for level in range(horizon):
+        for slot in range(level * width, level * width + room.filled[level]):
+            if room.states[slot, ERROR] >= best:
+                continue
+            here, stage = room.nodes[slot], int(room.states[slot, STAGE])
+            stuck = is_stuck(graph, task, here, stage)
+            for k in range(graph.out_starts[here], graph.out_starts[here + 1]):
+                edge = graph.out_edges[k]
+                after = stage_after(task, stage, room.states[slot, ALONG], edge, stuck)
+                if after < 0:
+                    continue
+                complete = advance(graph, task, room.states[slot], edge, after, horizon, room.scratch)
+                if room.scratch[ERROR] >= best:
+                    continue
+                if complete:
+                    best, best_parent, best_edge = room.scratch[ERROR], slot, edge
+                else:
+                    _keep(room, width, graph.heads[edge], slot, edge)
+    if best_parent < 0:
+        return 0, np.inf
+    count, slot = 1, best_parent
+    while room.parents[slot] >= 0:
+        count += 1
+        slot = room.parents[slot]
+    walk[count - 1] = best_edge
+    slot = best_parent
+    for k in range(count - 2, -1, -1):
+        walk[k] = room.via[slot]
+        slot = room.parents[slot]
+    return count, best
+
+
+@kernel(borrows=True)
+def _keep(room: BeamRoom, width: int, node: int, parent: int, edge: int) -> None:
+    """Puts the state in `scratch` among those of as many frames, if it is one of the best and the best at its node."""
+    into = int(room.scratch[FRAMES])
+    first, count = into * width, room.filled[into]
+    place, worst = -1, -1.0
+    for other in range(first, first + count):
+        if room.nodes[other] == node and room.states[other, STAGE] == room.scratch[STAGE]:
+            place, worst = other, np.inf
+        elif room.states[other, ERROR] > worst:
+            place, worst = other, room.states[other, ERROR]
+    if worst < np.inf and count < width:
+        place = first + count
+        room.filled[into] += 1
+    elif room.scratch[ERROR] >= room.states[place, ERROR]:
+        return
+    for m in range(STATE):
+        room.states[place, m] = room.scratch[m]
+    room.nodes[place], room.parents[place], room.via[place] = node, parent, edge
+
+
+@kernel(borrows=True)
+def branch_and_bound(
+    graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, enough: float, budget: int,
+    room: TreeRoom, best: Best,
+) -> int:  # fmt: skip
+    """The best walks of a horizon, by depth-first search that never goes on with a walk worse than those it has.
+
+    Children are tried from the cheapest on.
+
+    Args:
+        graph: the motion graph.
+        task: the path.
+        node: where to begin.
+        start: the state there; (9,).
+        horizon: frames to go.
+        enough: a walk with less error than this is good enough, and the search ends.
+        budget: edges to look at, at most.
+        room: to work in.
+        best: walks that are known already, and then the best ones.
+
+    Returns:
+        How many edges were looked at.
+    """
+    depth, last = 0, len(best.errors) - 1
+    looked = graph.out_starts[node + 1] - graph.out_starts[node]
+    room.counts[0] = _expand(graph, task, node, start, horizon, best.errors[last], room, 0)
+    room.cursors[0] = 0
+    while depth >= 0:
+        at = room.cursors[depth]
+        if at >= room.counts[depth] or room.children[depth, at, ERROR] >= best.errors[last]:  # the rest is dearer still
+            depth -= 1
+            continue
+        room.cursors[depth] += 1
+        if room.done[depth, at]:
+            _insert(room, depth, at, best)
+            if best.errors[0] < enough:
+                break
+            continue
+        if looked >= budget:
+            break
+        here = graph.heads[room.edges[depth, at]]
+        state = room.children[depth, at]
+        depth += 1
+        room.counts[depth] = _expand(graph, task, here, state, horizon, best.errors[last], room, depth)
+        room.cursors[depth] = 0
+        looked += graph.out_starts[here + 1] - graph.out_starts[here]
+    return int(looked)
+
+
+@kernel(borrows=True)
+def _expand(
+    graph: GraphArrays, task: PathArrays, node: int, state: FloatArray, horizon: int, bound: float, room: TreeRoom,
+    depth: int,
+) -> int:  # fmt: skip
+    """All that may follow a state and is under a bound, in order of error; how many there are."""
+    count, stage = 0, int(state[STAGE])
+    stuck = is_stuck(graph, task, node, stage)
+    for k in range(graph.out_starts[node], graph.out_starts[node + 1]):
+        edge = graph.out_edges[k]
+        after = stage_after(task, stage, state[ALONG], edge, stuck)
+        if after < 0:
+            continue
+        complete = advance(graph, task, state, edge, after, horizon, room.children[depth, count])
+        if room.children[depth, count, ERROR] >= bound:
+            continue
+        room.edges[depth, count], room.done[depth, count] = edge, complete
+        at = count
+        while at > 0 and room.children[depth, at, ERROR] < room.children[depth, at - 1, ERROR]:
+            for m in range(STATE):
+                other = room.children[depth, at - 1, m]
+                room.children[depth, at - 1, m] = room.children[depth, at, m]
+                room.children[depth, at, m] = other
+            edge_before, done_before = room.edges[depth, at - 1], room.done[depth, at - 1]
+            room.edges[depth, at - 1], room.done[depth, at - 1] = room.edges[depth, at], room.done[depth, at]
+            room.edges[depth, at], room.done[depth, at] = edge_before, done_before
+            at -= 1
+        count += 1
+    return count
+
+
+@kernel(borrows=True)
+def _insert(room: TreeRoom, depth: int, child: int, best: Best) -> None:
+    """Puts the walk down to a child among the best ones, unless it is there already."""
+    error = room.children[depth, child, ERROR]
+    for known in range(len(best.errors)):
+        if best.errors[known] == error and best.lengths[known] == depth + 1:
+            same = True
+            for k in range(depth + 1):
+                same = same and best.walks[known, k] == room.edges[k, room.cursors[k] - 1]
+            if same:
+                return
+    at = len(best.errors) - 1
+    while at > 0 and best.errors[at - 1] > error:
+        best.errors[at], best.lengths[at] = best.errors[at - 1], best.lengths[at - 1]
+        for k in range(best.lengths[at]):
+            best.walks[at, k] = best.walks[at - 1, k]
+        at -= 1
+    best.errors[at], best.lengths[at] = error, depth + 1
+    for k in range(depth + 1):
+        best.walks[at, k] = room.edges[k, room.cursors[k] - 1]
