@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gaitway.cli.show import Json, check_output, err, out, progress, rounded, show_json, show_rows
+from gaitway.cli.show import Json, check_output, err, out, progress, rounded, say, show_json, show_rows
 
+if TYPE_CHECKING:
+    from gaitway.graphs.intake.report import ImportReport
+
+SUFFIX = ".gwlib"
 library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
 
 
@@ -70,6 +75,64 @@ def library_show(
         with progress(f"drawing {output.name}") as show:
             library_sheet(library, output, progress=lambda done, total: show(f"drawing {output.name}", done, total))
         err.print(f"wrote {output}", markup=False, highlight=False, soft_wrap=True)
+
+
+@library_app.command("import")
+def library_import(
+    folder: Annotated[Path, typer.Argument(help="Of BVH, AMC with ASF, or GLB files.")],
+    output: Annotated[Path, typer.Option("--out", "-o", help="The library to write (.gwlib).")],
+    name: Annotated[str | None, typer.Option(help="What to call it; the folder's name.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Files to use, such as '16_*'; may be given again.")] = None,
+    mixed: Annotated[bool, typer.Option("--mixed", help="Put takes of several people on one skeleton.")] = False,
+    make: Annotated[bool, typer.Option(help="Make what the capture lacks: starts, stops, turns.")] = True,
+    clips: Annotated[int, typer.Option(min=1, max=100, help="Most clips of each behaviour.")] = 3,
+    behaviors: Annotated[int, typer.Option(min=5, max=1000, help="Most behaviours.")] = 110,
+    overrides: Annotated[
+        Path | None, typer.Option(help="What to decide otherwise; gaitway-import.yaml in the folder or beside it.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with film strips into this folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a library of raw capture: cut, aligned, named, joined and checked; a planner can use it at once."""
+    check_output(output, SUFFIX)
+    from gaitway.graphs.intake.importing import ImportOptions, import_library
+    from gaitway.graphs.intake.prepared import PrepareOptions
+    from gaitway.library.storage import save_library
+
+    options = ImportOptions(
+        PrepareOptions(only=tuple(only or ()), overrides=overrides), mixed=mixed, clips=clips, behaviors=behaviors,
+        make=make,
+    )  # fmt: skip
+    logging.getLogger("gaitway").setLevel(logging.WARNING)  # what readers decide about each file is in the report
+    with progress("reading") as show:
+        made = import_library(folder, name=name or output.stem, options=options, progress=show)
+        save_library(made.library, output, {"report": made.report.to_dict()})
+        page = None
+        if report is not None:
+            from gaitway.render.import_report import import_report
+
+            page = import_report(made, report, progress=lambda done, total: show("film strips", done, total))
+    _show_import(made.report, output, page, as_json)
+
+
+def _show_import(report: ImportReport, output: Path, page: Path | None, as_json: bool) -> None:
+    if as_json:
+        show_json(report.to_dict())
+        return
+    from gaitway.render.import_report import behavior_rows, summary
+
+    rows = [{key: row[key] for key in row if key not in ("of", "made")} for row in behavior_rows(report)]
+    for row, behavior in zip(rows, report.behaviors, strict=True):
+        row["behaviour"] = f"{behavior.name}{' *' if behavior.made else ''}"
+    show_rows(report.name, rows)
+    if report.made:
+        say("* made, for the capture has none; the report says how")
+    say(summary(report))
+    for file, why in report.dropped:
+        say(f"not used: {file}: {why}")
+    for line in (*(f"the capture has no {what}" for what in report.missing), *report.warnings):
+        err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    say(f"wrote {output}" + (f" and {page}" if page is not None else ""))
 
 
 def _behavior_row(fact: dict[str, object]) -> dict[str, object]:
