@@ -3,7 +3,7 @@
 Equation 5.7 asks of every limb and frame: the point is where it shall be, and angles stay near those that were
 predicted and near the straight continuation of the two frames before. The thesis solves it frame after frame. Here the
 same three terms are summed over the clip and solved together, so that a limb begins to move before its place counts and
-goes on after it, with no jump at either end. Both legs and the root are one problem, since a leg that is straight reaches
+goes on after it, with no jump at either end. Both legs and the root are one problem, since a straight leg reaches
 its place only if the root comes along.
 
 It is sequential quadratic programming: in each round places are linearised and the quadratic programme that is left is
