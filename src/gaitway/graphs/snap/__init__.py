@@ -2,16 +2,29 @@
 
 from gaitway.graphs.snap.common_pose import HubPose, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
+from gaitway.graphs.snap.hub_graph import Hub, HubClip, HubGraph, snap_together
+from gaitway.graphs.snap.match_sets import MatchSearch, MatchSet, choose_match_sets
 from gaitway.graphs.snap.planting import planted
+from gaitway.graphs.snap.playing import Player, played, random_clips
 
 __all__ = [
     "Anchor",
+    "Hub",
+    "HubClip",
+    "HubGraph",
     "HubPose",
+    "MatchSearch",
+    "MatchSet",
+    "Player",
+    "choose_match_sets",
     "common_pose",
     "displaced",
     "hub_places",
     "planted",
+    "played",
+    "random_clips",
     "settled_pose",
+    "snap_together",
     "velocities",
     "with_contacts",
 ]

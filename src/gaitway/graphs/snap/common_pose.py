@@ -32,6 +32,10 @@ _AROUND_S = 0.7
 """How much of a motion to each side of its match frame the search for a common pose looks at [s]."""
 
 
+_SETTLING = 24
+"""No more than so many match frames, the nearest to the base, take part in settling a pose; more change it little."""
+
+
 @dataclass(frozen=True, eq=False)
 class HubPose:
     """The pose and velocities at a hub, with the root at heading 0 over the origin."""
@@ -101,7 +105,8 @@ def settled_pose(
         rounds: how often; the paper found three to five enough.
         rest: as of `common_pose`.
     """
-    placed, _ = aligned([_around(*member) for member in clips_and_frames], base)
+    placed, away = aligned([_around(*member) for member in clips_and_frames], base)
+    placed = [placed[i] for i in np.sort(np.argsort(away, kind="stable")[:_SETTLING])]
     pose = satisfied(_average(placed), rest)
     for _ in range(rounds):
         working = []

@@ -130,6 +130,7 @@ def foot_track(
     toes = _held_toes(foot, sole, held, locked, fps, window_s)
     ankle = ankle + more_shift
     if toes is not None:
+        ankle = ankle + _to_tip_locks(sole, foot, (ankle, held, toes), (tip & ~planted, planted, locked), fps, window_s)
         ankle = ankle + _tip_held(sole, foot, (ankle, held, toes), (tip & ~planted, planted, locked), fps, window_s)
         toes = _toes_up(sole, foot, ankle, held, toes, ~planted | foot.toes_still | tip | locked, fps)
     planted = planted | tip
@@ -331,6 +332,40 @@ def _toes_up(
     angle[fixed] = 0.0
     flat = np.column_stack([line[:, 1], -line[:, 0], np.zeros(len(line))])  # about this axis the tip goes up
     return rotations.multiply(rotations.from_axis_angle(flat, _covering(angle, fixed, fps)), toes)
+
+
+def _to_tip_locks(
+    sole: Sole,
+    foot: Foot,
+    plan: tuple[FloatArray, FloatArray, FloatArray],
+    flags: tuple[BoolArray, BoolArray, BoolArray],
+    fps: float,
+    window_s: float,
+) -> FloatArray:
+    """Shift of the foot (F, 3) that brings a stance to a locked frame in which nothing but the tip of its toes is down.
+
+    Arguments as of `_tip_held`. A stance with another locked frame goes from one to the other.
+    """
+    (ankle, held, toes), (alone, planted, locked), known = plan, flags, _tip_offset(sole)
+    shift = np.zeros_like(ankle)
+    if known is None or not (alone & locked).any():
+        return shift
+    track = ankle + rotations.rotate(held, foot.ball_offset) + rotations.rotate(toes, known[0])
+    for start, stop in stances(planted | alone):
+        frames = np.arange(start, stop)
+        rows, tips = frames[planted[frames]], frames[(alone & locked)[frames]]
+        if not len(rows) or not len(tips):
+            continue
+        tip, others = int(tips[-1]), rows[locked[rows]]
+        near = int(rows[np.abs(rows - tip).argmin()])
+        gap = (track[tip] - track[near]) * np.array([1.0, 1.0, 0.0])
+        share = np.ones(len(rows))
+        if len(others):
+            other = int(others[np.abs(others - tip).argmax()])
+            share = ease(np.clip((rows - other) / (tip - other), 0.0, 1.0))
+        shift[rows] = share[:, None] * gap
+    shift[locked] = 0.0
+    return bridge(shift, planted | alone | locked, fps, window_s)
 
 
 def _tip_held(

@@ -71,6 +71,13 @@ def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | Non
     return _with_locked(clip, out, lock)
 
 
+def stand_on(clip: Clip, plans: Mapping[str, FootPlan]) -> Clip:
+    """The clip with its root and legs brought to where its feet shall be, by side; no frame is locked."""
+    free = np.zeros(len(clip), dtype=bool)
+    moved = replace(clip, root_positions=clip.root_positions + root_shift(clip, plans, free))
+    return _legs(moved, plans, free)
+
+
 def root_shift(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray, rounds: int = 4) -> FloatArray:
     """The smoothest shift of the root [m] (F, 3) that leaves legs as long as they are, as nearly as can be.
 

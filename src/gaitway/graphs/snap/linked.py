@@ -1,0 +1,182 @@
+"""Linked footplants: feet that stay down from one hub to another must stand alike at both (gleicher2003, appendix).
+
+If a foot is down all through a clip, the common poses at its two ends must put it in the same place. With one foot that
+is a matter of where the poses are laid. With both it is also a matter of how the feet stand to one another: how far
+apart their middles are, and how each is turned against the line between them. Poses that are linked by clips with both
+feet down form a class, and all poses of a class are given its average stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway import planar, rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import GraphError
+from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.graphs.snap.planting import stand_on
+from gaitway.motion.footplants import FootPlan
+from gaitway.motion.skeleton import Skeleton
+
+_SIDES = ("left", "right")
+_STUBBORN = 0.005
+"""How firmly a pose keeps the direction it has against points that would turn it [m^2]; a foot's points have 0.02."""
+Link = tuple[int, int, BoolArray]
+"""Hubs at the start and end of a clip, and contacts that hold from its first frame to its last; (C,)."""
+
+
+@dataclass(frozen=True)
+class FootStand:
+    """How two feet stand to one another, wherever on the floor they are."""
+
+    distance: float
+    """Of their middles [m]."""
+    left: float
+    """Where the left foot points, against the line from the left middle to the right one [rad]."""
+    right: float
+    """Where the right foot points, against the same line [rad]."""
+
+
+def linked_contacts(skeleton: Skeleton, contacts: BoolArray) -> BoolArray:
+    """Contacts that link the two ends of a clip (F, C): those of both ends, of feet that are down all the time; (C,).
+
+    A foot is down while any point of it is, so a point that is lost for a frame links nevertheless.
+    """
+    contacts = np.asarray(contacts, dtype=bool)
+    held = contacts[0] & contacts[-1]
+    sides = np.array([point.name.partition("_")[0] for point in skeleton.contact_points])
+    for side in np.unique(sides):
+        columns = sides == side
+        held[columns] &= bool(contacts[:, columns].any(axis=1).all())
+    return np.asarray(held)
+
+
+def linked_feet(skeleton: Skeleton, held: BoolArray) -> tuple[str, ...]:
+    """Sides, "left" and "right", of feet with a contact among those held (C,)."""
+    names = [point.name for point, on in zip(skeleton.contact_points, held, strict=True) if on]
+    return tuple(side for side in _SIDES if any(name.startswith(f"{side}_") for name in names))
+
+
+def linked_classes(count: int, links: Sequence[Link], skeleton: Skeleton) -> list[tuple[int, ...]]:
+    """Classes of two or more hubs that are linked with both feet, each ascending.
+
+    Args:
+        count: how many hubs there are.
+        links: one for each clip.
+        skeleton: of the hubs.
+    """
+    owner = list(range(count))
+
+    def root(hub: int) -> int:
+        while owner[hub] != hub:
+            hub = owner[hub]
+        return hub
+
+    for start, end, held in links:
+        if len(linked_feet(skeleton, held)) == len(_SIDES):
+            owner[root(start)] = root(end)
+    groups: dict[int, list[int]] = {}
+    for hub in range(count):
+        groups.setdefault(root(hub), []).append(hub)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def foot_places(pose: HubPose) -> FloatArray:
+    """Where both feet are over the floor: middle of heel and ball, and where they point; (2, 3), left and right."""
+    points = {p.name: i for i, p in enumerate(pose.skeleton.contact_points)}
+    missing = [f"{s}_{part}" for s in _SIDES for part in ("heel", "ball") if f"{s}_{part}" not in points]
+    if missing:
+        raise GraphError(
+            f"skeleton '{pose.skeleton.name}' has no contact point '{missing[0]}'; feet need heel and ball"
+        )
+    at = pose.clip().contact_positions()[0]
+    rows = []
+    for side in _SIDES:
+        heel, ball = at[points[f"{side}_heel"]], at[points[f"{side}_ball"]]
+        line = ball - heel
+        rows.append([*(0.5 * (heel + ball))[:2], np.arctan2(line[1], line[0])])
+    return np.array(rows)
+
+
+def foot_stand(pose: HubPose) -> FootStand:
+    """How the feet of a pose stand to one another."""
+    left, right = foot_places(pose)
+    line = right[:2] - left[:2]
+    bearing = np.arctan2(line[1], line[0])
+    turned = planar.wrap_angle(np.array([left[2], right[2]]) - bearing)
+    return FootStand(float(np.linalg.norm(line)), float(turned[0]), float(turned[1]))
+
+
+def average_stand(stands: Sequence[FootStand]) -> FootStand:
+    """The mean distance and the mean directions."""
+    if not stands:
+        raise GraphError("an average of no foot stands; give at least one")
+    means = [np.angle(np.mean(np.exp(1j * np.array([getattr(s, side) for s in stands])))) for side in _SIDES]
+    return FootStand(float(np.mean([s.distance for s in stands])), float(means[0]), float(means[1]))
+
+
+def with_stand(pose: HubPose, stand: FootStand) -> HubPose:
+    """The pose with its feet moved over the floor to stand so; the middle between them and its line stay."""
+    left, right = foot_places(pose)
+    line = right[:2] - left[:2]
+    bearing, middle = np.arctan2(line[1], line[0]), 0.5 * (left[:2] + right[:2])
+    half = 0.5 * stand.distance * np.array([np.cos(bearing), np.sin(bearing)])
+    wanted = {
+        "left": np.array([*(middle - half), bearing + stand.left]),
+        "right": np.array([*(middle + half), bearing + stand.right]),
+    }
+    clip = pose.clip()
+    positions, world = clip.joint_transforms()
+    plans = {}
+    for side, now in zip(_SIDES, (left, right), strict=True):
+        ankle, toe = pose.skeleton.roles[f"{side}_ankle"], pose.skeleton.roles.get(f"{side}_toe")
+        by = planar.compose(wanted[side], planar.inverse(now))
+        turn = rotations.from_yaw(by[2])
+        at = np.append(planar.transform_points(by, positions[0, ankle, :2]), positions[0, ankle, 2])
+        toes = None if toe is None else rotations.multiply(turn, world[:, toe])
+        plans[side] = FootPlan(at[None], rotations.multiply(turn, world[:, ankle]), toes, np.ones(1, dtype=bool))
+    stood = stand_on(clip, plans)
+    # what little the root moves aside is taken off again, so that the pose stays over the origin
+    return replace(pose, root=stood.root_positions[0] * np.array([0.0, 0.0, 1.0]), rotations=stood.rotations[0])
+
+
+def similar_poses(poses: Sequence[HubPose], links: Sequence[Link]) -> list[HubPose]:
+    """The poses with those of each class of linked ones given the average stand of its members."""
+    out = list(poses)
+    if not out:
+        return out
+    for members in linked_classes(len(out), links, out[0].skeleton):
+        stand = average_stand([foot_stand(out[hub]) for hub in members])
+        for hub in members:
+            out[hub] = with_stand(out[hub], stand)
+    return out
+
+
+def linked_place(
+    place: FloatArray, before: HubPose, after: HubPose, held: BoolArray, own: FloatArray
+) -> FloatArray | None:
+    """Where the pose at the end of a clip must lie for contacts that hold all through it not to move.
+
+    Args:
+        place: planar pose (x, y, heading) at which the first pose lies; (3,).
+        before: the pose at the clip's start.
+        after: the pose at its end.
+        held: contacts that hold in every frame; (C,).
+        own: where the last pose would lie otherwise; (3,). Points that lie close to one another say little about
+            where a body faces, so it turns away from this only as far as they have a say.
+
+    Returns:
+        The planar pose (3,), or None if no contact holds.
+    """
+    if not held.any():
+        return None
+    here = planar.transform_points(place, before.clip().contact_positions()[0, held, :2])
+    there = planar.transform_points(own, after.clip().contact_positions()[0, held, :2])
+    centres = here.mean(axis=0), there.mean(axis=0)
+    to, by = ((points - centre) @ np.array([1.0, 1.0j]) for points, centre in zip((here, there), centres, strict=True))
+    turn = float(np.angle(np.sum(to * by.conj()) + _STUBBORN))
+    about = np.array([*centres[0], turn])
+    return planar.compose(planar.compose(about, [-centres[1][0], -centres[1][1], 0.0]), own)
