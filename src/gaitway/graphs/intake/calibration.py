@@ -15,9 +15,9 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.graphs.intake.smoothing import steady_velocities
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
-from gaitway.motion.kinematics import linear_velocities
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 
 _FEW = 20
@@ -29,6 +29,8 @@ _LOWER_HALF = 35.0
 """Percentile of those heights that is taken for rest: a point is slow before it lifts, too."""
 _LARGEST_TURN = np.radians(8.0)
 _LARGEST_SHIFT = 0.03
+_MOST_TOES = np.radians(40.0)
+"""Most by which toes are bent up out of the floor [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,24 @@ def calibrate(clips: Sequence[Clip]) -> Calibration:
     return Calibration(replace(skeleton, contact_points=points), turns, common)
 
 
+def toes_up(clip: Clip) -> Clip:
+    """The clip with toes bent up just so far that none is under the floor at z = 0."""
+    skeleton, world = clip.skeleton, t_pose(clip.skeleton)
+    positions, points = clip.joint_positions(), clip.contact_positions()
+    turned = np.array(clip.rotations)
+    for column, point in enumerate(skeleton.contact_points):
+        side, _, part = point.name.partition("_")
+        if part != "toe" or point.joint != skeleton.roles.get(f"{side}_toe"):
+            continue
+        way = points[:, column] - positions[:, point.joint]
+        length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 0.03)
+        angle = np.clip(-points[:, column, 2] / length, 0.0, _MOST_TOES)
+        axis = rotations.rotate(rotations.conjugate(world[point.joint]), np.array([0.0, 1.0, 0.0]))
+        lift = rotations.from_rotation_vector(-angle[:, None] * axis)
+        turned[:, point.joint] = rotations.multiply(turned[:, point.joint], lift)
+    return replace(clip, rotations=rotations.normalize(turned))
+
+
 def calibrated(clip: Clip, calibration: Calibration) -> Clip:
     """The clip with its feet set right."""
     turned = np.array(clip.rotations)
@@ -87,7 +107,7 @@ def resting_heights(clips: Sequence[Clip]) -> FloatArray:
     samples: list[list[FloatArray]] = [[] for _ in range(count)]
     for clip in clips:
         points = clip.contact_positions()
-        speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
+        speed = np.linalg.norm(steady_velocities(points, clip.fps), axis=-1)
         still = (speed < _REST_SPEED) & (np.abs(points[..., 2]) < _NEAR)
         for c in range(count):
             samples[c].append(points[still[:, c], c, 2])

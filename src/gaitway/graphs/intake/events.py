@@ -82,6 +82,6 @@ def _flights(m: Measures) -> Iterator[Event]:
         if start == 0 or stop == len(m) or stop - start < 2:
             continue
         middle = (start + stop) // 2
-        left, right = m.down[start - 1]
+        left, right = m.last_down(start, -1)
         foot: Foot = "" if left and right else "left" if left else "right"
         yield Event(middle, "flight", foot, float(m.speed[middle]))

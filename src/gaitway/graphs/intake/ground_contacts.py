@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gaitway.arrays import BoolArray, FloatArray
+from gaitway.graphs.intake.smoothing import steady_velocities
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import ContactLimits, detect_contacts, stances
-from gaitway.motion.kinematics import linear_velocities
 
 _RAISED = 0.05
 """A foot that rests higher than this stands on something [m]."""
 _SHORTEST_S = 0.1
+_FINE_RATE = 45.0
+"""Captures with fewer frames a second show short stances badly [Hz]."""
 _UNEVEN = 0.03
 """How much a foot may move up and down while it stands [m]."""
 _LOADED_S = 0.07
@@ -28,6 +32,8 @@ def with_contacts(clip: Clip, limits: ContactLimits, pelvis: float) -> Clip:
         limits: heights and speeds that count as resting.
         pelvis: height of the middle of the hips when standing [m].
     """
+    if clip.fps < _FINE_RATE:  # a running foot is still for two or three frames only
+        limits = replace(limits, shortest_s=min(limits.shortest_s, 2.0 / clip.fps))
     return detect_contacts(clip, limits, support_heights(clip, pelvis))
 
 
@@ -35,8 +41,8 @@ def support_heights(clip: Clip, pelvis: float) -> FloatArray:
     """Height of what each contact point would rest on [m]; (F, C). 0 but for feet that stand on something."""
     points = clip.contact_positions()
     names = [p.name for p in clip.skeleton.contact_points]
-    speeds = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
-    going = np.linalg.norm(linear_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)
+    speeds = np.linalg.norm(steady_velocities(points, clip.fps), axis=-1)
+    going = np.linalg.norm(steady_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)
     columns = [[i for i, name in enumerate(names) if name.startswith(side)] for side in ("left", "right")]
     soles = np.stack([points[:, c, 2].min(axis=1) for c in columns], axis=1)
     slowest = np.stack([speeds[:, c].min(axis=1) for c in columns], axis=1)

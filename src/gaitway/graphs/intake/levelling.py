@@ -14,9 +14,9 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
+from gaitway.graphs.intake.smoothing import steady_velocities
 from gaitway.motion.anatomy import leg_length
 from gaitway.motion.clip import Clip
-from gaitway.motion.kinematics import linear_velocities
 
 _NEAR = 0.03
 """Resting feet farther from the plane stand on something, or hang [m]."""
@@ -58,8 +58,8 @@ def resting_balls(clip: Clip) -> Rests:
     """Places of both balls of the feet in frames where they hardly move and somebody stands on them."""
     columns = [i for i, p in enumerate(clip.skeleton.contact_points) if p.name.endswith("_ball")]
     points = clip.contact_positions()[:, columns]
-    speed = np.linalg.norm(linear_velocities(points, clip.fps), axis=-1)
-    going = np.linalg.norm(linear_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)[:, None]
+    speed = np.linalg.norm(steady_velocities(points, clip.fps), axis=-1)
+    going = np.linalg.norm(steady_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)[:, None]
     upright = clip.root_positions[:, 2, None] - points[..., 2] > _UPRIGHT * leg_length(clip.skeleton)
     return Rests(points[(speed < 0.25 + 0.08 * going) & upright])
 

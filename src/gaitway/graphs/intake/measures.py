@@ -19,6 +19,8 @@ PERSON_LEG = 0.85
 """Leg of the person whose lengths and speeds the limits are given for [m]."""
 _SWAY_S = 0.18
 """Width of the filter that takes the sway of single steps out of the way that somebody goes [s]."""
+_NEAR_FLOOR = 0.012
+"""A sole that is lower is not in the air [m]."""
 _MASSES = (
     # of body parts by the roles whose mean place is their middle; shares of the whole, which is about 1
     (0.14, ("left_hip", "right_hip")),
@@ -90,6 +92,8 @@ class Measures:
     """Height of the head as a share of standing; (F,)."""
     lean: FloatArray
     """How far the head is ahead of being straight over the hips [rad]; (F,)."""
+    tilt: FloatArray
+    """Angle of the line from hips to head from the vertical; pi is upside down [rad]; (F,)."""
     hands: FloatArray
     """Left and right wrist as seen from the middle of the hips: ahead, to the left, up [m]; (F, 2, 3). Zero where a rig
     has none."""
@@ -107,8 +111,17 @@ class Measures:
 
     @property
     def airborne(self) -> BoolArray:
-        """Frames in which no foot is on the ground; (F,)."""
-        return np.asarray(~(self.down[:, 0] | self.down[:, 1]))
+        """Frames in which no foot is on the ground nor near it; (F,). A foot that brakes slides without contact."""
+        touching = self.down | (self.soles < _NEAR_FLOOR * self.stature.size)
+        return np.asarray(~(touching[:, 0] | touching[:, 1]))
+
+    def last_down(self, frame: int, step: int) -> tuple[bool, bool]:
+        """Which feet are down in the nearest frame before (`step` -1) or after (1) one, where any is."""
+        while 0 <= frame < len(self):
+            if self.down[frame].any():
+                return bool(self.down[frame, 0]), bool(self.down[frame, 1])
+            frame += step
+        return False, False
 
     def __len__(self) -> int:
         return len(self.heading)
@@ -144,6 +157,7 @@ def measure(clip: Clip) -> Measures:
         pelvis=hips[:, 2] / figure.pelvis,
         head=top[:, 2] / figure.head,
         lean=_lean(top - hips, facing),
+        tilt=np.arctan2(np.hypot(top[:, 0] - hips[:, 0], top[:, 1] - hips[:, 1]), top[:, 2] - hips[:, 2]),
         hands=_hands(positions, skeleton, hips, facing),
         reach=_reach(positions, skeleton),
         down=np.stack([contacts[:, columns].any(axis=1) for columns in feet], axis=1),

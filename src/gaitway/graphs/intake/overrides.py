@@ -59,6 +59,7 @@ class FileItem(SceneItem):
     unit: float | None = field("Metres in a unit of the file", None, unit="m", gt=0.0, le=1000.0, example=0.01)
     up: Literal["x", "y", "z"] | None = field("Its vertical axis", None)
     floor: float | None = field("Height of its floor", None, unit="m", ge=-100.0, le=100.0, example=-0.9)
+    belt: float | None = field("Speed of the treadmill it walks on", None, unit="m/s", gt=0.0, le=15.0, example=1.2)
     mirror: bool = field("Use its mirror image too", True)
     start_s: float = field("Use it from here", 0.0, unit="s", ge=0.0)
     stop_s: float | None = field("Use it up to here", None, unit="s", gt=0.0)

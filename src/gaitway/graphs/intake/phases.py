@@ -20,6 +20,12 @@ _FLIGHT_WINDOW_S = 0.4
 """A gait counts as running this long around each flight [s]."""
 _FLIGHT_HEIGHT = 0.025
 """Both soles are higher than this in the middle of a flight [m]; a walker's feet may only seem to be off the ground."""
+_SLOWEST_JOG, _JOG_ON, _JOG_GAP_S = 1.1, 1.5, 1.2
+"""A gait with flights is at least so fast [m/s]; faster than the second it goes on without one for so long [s]."""
+UPSIDE_DOWN = np.radians(115.0)
+"""Head below the hips by this [rad]: cartwheels, rolls."""
+_GESTURE = 0.6
+"""Hands of somebody who stands move faster than this if he does something with them [m/s]."""
 _TURN_S = 0.4
 """Turning on the spot goes in steps; the rate is judged over about this time [s]."""
 _CRAWL_SPEED, _FASTEST_CRAWL = 0.1, 1.2
@@ -38,6 +44,8 @@ _LEAN_HEAD, _LEAN_PELVIS = 0.04, 0.03
 """How much lower head and pelvis may then be, as shares of standing for each m/s."""
 _BENT, _BENT_FASTER = np.radians(18.0), np.radians(4.0)
 """Leaning farther ahead than this, and the second for each m/s, is bending [rad]."""
+_HOP_RISE = 0.06
+"""How far the body rises over its usual height in a hop [m]."""
 _HOP_WINDOW_S = 0.35
 """Somebody hops this long around each hop [s]."""
 _CARRY_S = 1.0
@@ -69,6 +77,7 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
     turning = np.abs(low_pass(m.turning, 0.5 * _TURN_S * m.fps)) > limits.turn_rate
     conditions: list[tuple[BoolArray, str]] = [
         (crawling(m, limits), "crawl"),
+        (filled(m.tilt > UPSIDE_DOWN, int(0.5 * m.fps)) & moving, "other:tumble"),
         (flat & (m.pelvis < _LYING), "other:lie"),
         ((low_head | low_pelvis) & moving, "other:low walk"),
         (low_pelvis, "other:crouch"),
@@ -76,11 +85,12 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
         (moving & _carrying(m), "other:carry"),
         (moving & _bent(m), "other:bent walk"),
         (moving & _hopping(m) & (direction < _AHEAD) & (speed < limits.run_speed * pace), "other:hop"),
+        (_gesturing(m, ~moving), "other:gesture"),
         (~moving & turning, "turn"),
         (~moving, "stand"),
         (direction > _BACK, "back"),
         (direction > _AHEAD, "side"),
-        (~_in_flight_gait(m) & (speed < limits.walk_speed * pace), "walk"),
+        (~_running(m, limits), "walk"),
         (speed < limits.run_speed * pace, "jog"),
     ]
     return np.select([c for c, _ in conditions], [word for _, word in conditions], "run")
@@ -123,13 +133,24 @@ def _hopping(m: Measures) -> BoolArray:
     """Frames around a time in the air after which the same foot lands that took off, as in skipping; (F,)."""
     hops = np.zeros(len(m), dtype=bool)
     for start, stop in stances(m.airborne):
-        if start == 0 or stop == len(m) or stop - start < 3:
-            continue
-        before, after = m.down[start - 1], m.down[stop]
-        hops[start:stop] = before.sum() == 1 and np.array_equal(before, after)
+        second = int(m.fps)
+        usual = np.median(m.mass[max(start - second, 0) : stop + second, 2])
+        rises = m.mass[start:stop, 2].max() - usual > _HOP_RISE * m.stature.size
+        before, after = m.last_down(start, -1), m.last_down(stop - 1, 1)
+        hops[start:stop] = rises and sum(before) == 1 and before == after
     window = max(int(2 * _HOP_WINDOW_S * m.fps) | 1, 1)
-    around: BoolArray = scipy.ndimage.maximum_filter1d(hops.astype(np.int8), window) > 0
-    return around
+    near: BoolArray = scipy.ndimage.maximum_filter1d(hops.astype(np.int8), window) > 0
+    return near
+
+
+def _gesturing(m: Measures, standing: BoolArray) -> BoolArray:
+    """Frames of standing (F,) in which the hands move a lot for a second and more; (F,)."""
+    moves = np.linalg.norm(np.gradient(m.hands, axis=0), axis=-1).max(axis=1) * m.fps if len(m) > 1 else np.zeros(1)
+    busy = low_pass(moves, 0.3 * m.fps) > _GESTURE * m.stature.pace
+    out = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(np.asarray(busy & standing)):
+        out[start:stop] = stop - start >= m.fps
+    return out
 
 
 def _carrying(m: Measures) -> BoolArray:
@@ -167,13 +188,22 @@ def _hysteresis(values: FloatArray, low: float, high: float) -> BoolArray:
     return np.asarray(values[chosen] > high)
 
 
-def _in_flight_gait(m: Measures) -> BoolArray:
+def _running(m: Measures, limits: Thresholds) -> BoolArray:
+    """Frames of a gait with flights, or too fast for any other; (F,).
+
+    A stride whose flight is not seen does not end it.
+    """
+    pace = m.stature.pace
+    around = _around_flights(m) & (m.speed > _SLOWEST_JOG * pace)
+    fast = around | (m.speed > limits.walk_speed * pace)
+    return filled(fast, int(_JOG_GAP_S * m.fps)) & (fast | (m.speed > _JOG_ON * pace))
+
+
+def _around_flights(m: Measures) -> BoolArray:
     """Frames around a time in the air; (F,)."""
-    flights = np.zeros(len(m), dtype=bool)
+    flights, height = np.zeros(len(m), dtype=bool), _FLIGHT_HEIGHT * m.stature.size
     for start, stop in stances(m.airborne):
-        middle = (start + stop - 1) // 2
-        if stop - start >= 2 and m.soles[middle].min() > _FLIGHT_HEIGHT * m.stature.size:
-            flights[start:stop] = True
+        flights[start:stop] = stop - start >= 2 and m.soles[start:stop].min(axis=1).max() > height
     window = max(int(2 * _FLIGHT_WINDOW_S * m.fps) | 1, 1)
     around: BoolArray = scipy.ndimage.maximum_filter1d(flights.astype(np.int8), window) > 0
     return around

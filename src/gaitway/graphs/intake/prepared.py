@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gaitway.errors import LibraryError
-from gaitway.graphs.intake.calibration import calibrate, calibrated
+from gaitway.graphs.intake.calibration import calibrate, calibrated, toes_up
 from gaitway.graphs.intake.events import find_events
 from gaitway.graphs.intake.folder import capture_files
 from gaitway.graphs.intake.ground_contacts import with_contacts
@@ -51,6 +51,11 @@ __all__ = [
 
 _PLATFORM = 0.04
 """A take whose feet rest this far off the subject's floor throughout was taken on something else [m]."""
+_LOCOMOTION = ("walk", "jog", "run", "back", "side")
+_LEAST_LOCOMOTION_S = 1.0
+"""Less than this is no locomotion to make a library of [s]."""
+_FINEST = 120.0
+"""Contacts are found at the file's own rate, up to this [Hz]: a running foot is still for a tenth of a second."""
 Progress = Callable[[str], None]
 
 
@@ -94,6 +99,7 @@ def prepare(
         progress("levelling the floor, finding contacts")
     floor, stood = _stand(people, options)
     takes = [_recognised(s, options) for s in stood]
+    _require_locomotion(takes, files)
     if options.mirror:
         takes += [_mirrored(take) for take, s in zip(takes, stood, strict=True) if s.take.said.mirror]
     name = options.name or (Path(source).resolve().name if isinstance(source, str | Path) else files[0].parent.name)
@@ -131,10 +137,13 @@ def _people(
                 f"is another person's: its bones differ by up to {off:.0f} % (mixed: true puts it on this skeleton)"
             )
             dropped.append(Dropped(take.path, reason))
-    placed = [
-        [replace(t, clip=at_rate(on_skeleton(t.clip, people.skeleton), options.fps)) for t in group] for group in groups
-    ]
+    placed = [[replace(t, clip=_not_finer(on_skeleton(t.clip, people.skeleton))) for t in group] for group in groups]
     return placed, notes
+
+
+def _not_finer(clip: Clip) -> Clip:
+    """The clip at no more than the finest rate that contacts are found at."""
+    return at_rate(clip, _FINEST) if clip.fps > 1.05 * _FINEST else clip
 
 
 def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tuple[Floor, list[_Stood]]:
@@ -148,8 +157,8 @@ def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tup
     pelvis = stature(calibration.skeleton).pelvis
     done = []
     for s in stood:
-        clip = calibrated(s.clip, calibration)
-        done.append(replace(s, clip=with_contacts(clip, options.contacts, pelvis)))
+        clip = toes_up(calibrated(s.clip, calibration))
+        done.append(replace(s, clip=at_rate(with_contacts(clip, options.contacts, pelvis), options.fps)))
     return floors[0], done
 
 
@@ -181,6 +190,25 @@ def _recognised(stood: _Stood, options: PrepareOptions) -> PreparedTake:
         notes=stood.notes,
     )
     return relabelled(take, stood.take.said.labels, measures) if stood.take.said.labels else take
+
+
+def _require_locomotion(takes: Sequence[PreparedTake], files: Sequence[Path]) -> None:
+    """Refuse takes in which nobody goes anywhere.
+
+    Raises:
+        LibraryError: naming what there is instead.
+    """
+    seconds: dict[str, float] = {}
+    for take in takes:
+        for phase in take.phases:
+            name = phase.detail or phase.kind
+            seconds[name] = seconds.get(name, 0.0) + (phase.stop - phase.start) / take.clip.fps
+    if sum(seconds.get(kind, 0.0) for kind in _LOCOMOTION) < _LEAST_LOCOMOTION_S:
+        found = ", ".join(f"{kind} {s:.1f} s" for kind, s in sorted(seconds.items(), key=lambda item: -item[1])[:4])
+        raise LibraryError(
+            f"{files[0].parent}: nobody goes anywhere in {len(takes)} takes ({found}); "
+            "add captures of walking, with a start and a stop"
+        )
 
 
 def _mirrored(take: PreparedTake) -> PreparedTake:

@@ -11,6 +11,7 @@ from gaitway.graphs.intake.faults import mend
 from gaitway.graphs.intake.overrides import FileItem, OverridesItem
 from gaitway.graphs.intake.rates import RateEvidence, agreed, judge_rate
 from gaitway.graphs.intake.takes import Dropped, PrepareOptions
+from gaitway.graphs.intake.treadmill import belt_speed, travelling
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import with_contact_points
 from gaitway.motion.editing import slice_seconds
@@ -58,7 +59,9 @@ def read_takes(
     read = _rates_judged(read)
     kept = []
     for take in read:
-        reason = _too_little(take.clip, options)
+        if take.said.belt is not None:
+            take = replace(take, clip=travelling(take.clip, take.said.belt))
+        reason = _too_little(take, options)
         if reason:
             dropped.append(Dropped(take.path, reason))
         else:
@@ -111,8 +114,9 @@ def _alike(a: ReadTake, b: ReadTake) -> bool:
     return mine.names == other.names and bool(abs(mine.offsets - other.offsets).max() < 1e-3)
 
 
-def _too_little(clip: Clip, options: PrepareOptions) -> str:
+def _too_little(take: ReadTake, options: PrepareOptions) -> str:
     """Why a take cannot be used, or nothing."""
+    clip = take.clip
     if clip.fps < options.lowest_fps:
         return (
             f"{clip.fps:g} frames a second show too little of a step; {options.lowest_fps:g} are needed "
@@ -120,6 +124,12 @@ def _too_little(clip: Clip, options: PrepareOptions) -> str:
         )
     if clip.duration < SHORTEST_S:
         return f"lasts {clip.duration:.2f} s; a take needs {SHORTEST_S:g} s to hold a step"
+    belt = belt_speed(clip)
+    if belt > 0.0:
+        return (
+            f"walks on the spot: its feet slide back at {belt:.1f} m/s and the body stays "
+            f"(belt: {belt:.1f} in the override file lets it travel)"
+        )
     return ""
 
 

@@ -11,9 +11,13 @@ from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
+from gaitway.motion.kinematics import linear_velocities
 
 _WIDTH = 0.4
 """Width of the filter in frames of the wanted rate; less lets jitter through, more softens footfalls."""
+
+_JITTER_S = 0.015
+"""Width of the filter before speeds are taken [s]."""
 
 
 def at_rate(clip: Clip, fps: float) -> Clip:
@@ -23,6 +27,11 @@ def at_rate(clip: Clip, fps: float) -> Clip:
         smooth = low_pass(rotations.continuous(clip.rotations), width)
         clip = replace(clip, root_positions=low_pass(clip.root_positions, width), rotations=rotations.normalize(smooth))
     return resample(clip, fps)
+
+
+def steady_velocities(points: FloatArray, fps: float) -> FloatArray:
+    """Velocities [m/s] of points (F, ..., 3) without the jitter of markers, which grows with the rate."""
+    return linear_velocities(low_pass(points, _JITTER_S * fps), fps)
 
 
 def low_pass(values: FloatArray, width: float) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.graphs.intake.measures import GRAVITY, Measures
-from gaitway.graphs.intake.phases import crawling, filled, low_parts
+from gaitway.graphs.intake.phases import UPSIDE_DOWN, crawling, filled, low_parts
 from gaitway.graphs.intake.takes import Special, SpecialKind, Thresholds
 from gaitway.motion.contacts import stances
 
@@ -116,7 +116,7 @@ def _lands(low: Special, jumps: Sequence[Special], fps: float) -> bool:
 def _passes(m: Measures, start: int, stop: int, limits: Thresholds) -> bool:
     """Whether somebody who is low goes on rather than stops there, brakes to stop, or starts to run."""
     speed, track = m.speed[start:stop], m.head[start:stop]
-    if track.min() > limits.low_head - _CLEAR_DUCK:
+    if track.min() > limits.low_head - _CLEAR_DUCK or m.tilt[start:stop].max() > UPSIDE_DOWN:
         return False
     brakes = min(speed[0], speed[-1]) < _STEADY * max(speed[0], speed[-1])
     if brakes and stop - start < _LONG_DUCK_S * m.fps:

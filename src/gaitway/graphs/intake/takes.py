@@ -176,4 +176,4 @@ class PrepareOptions:
     overrides: Path | None = None
     """The override file; None looks for `gaitway-import.yaml` in the folder and beside it."""
     thresholds: Thresholds = field(default_factory=Thresholds)
-    contacts: ContactLimits = field(default_factory=ContactLimits)
+    contacts: ContactLimits = field(default_factory=lambda: ContactLimits(height=(0.025, 0.035)))
