@@ -2,7 +2,7 @@
 
 from gaitway.tree.live.crowd import LiveCrowd
 from gaitway.tree.live.forest import live_forest
-from gaitway.tree.live.options import LiveCounts, LiveOptions
+from gaitway.tree.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.tree.live.record import LiveRecord
 
-__all__ = ["LiveCounts", "LiveCrowd", "LiveOptions", "LiveRecord", "live_forest"]
+__all__ = ["LiveCounts", "LiveCrowd", "LiveOptions", "LiveRecord", "PlanEffort", "live_forest"]

@@ -44,8 +44,10 @@ from gaitway.tree.live._crowd_kernels import (
 )
 from gaitway.tree.live._playing_kernels import (
     ARRIVALS,
+    BY_TREE,
     COUNT,
     CURSOR,
+    EFFORT,
     FAILS,
     FAILURES,
     FIRST,
@@ -53,13 +55,16 @@ from gaitway.tree.live._playing_kernels import (
     GOAL_X,
     GOAL_Y,
     GOING,
+    HELD,
     IDLE,
     LEFT,
     NOW,
+    PLANNED,
     PLANS,
     READY,
     ROUTE,
     SOUGHT,
+    SOURCE,
     STATUS,
     TESTS,
     THERE,
@@ -279,6 +284,7 @@ def plan(
         choose_goal(crowd, live, routes, me, 0)
         passes = special_ahead(fields, query)
     wide = _WIDER if passes else 1.0
+    tested = live.tally[TESTS]
     for attempt in range(_ATTEMPTS):
         ends = thin if fails < 2 else full
         if route < 0 or attempt != (0 if passes else 1):
@@ -297,6 +303,7 @@ def plan(
         )  # fmt: skip
         live.tally[TESTS] += work.state[TESTED]
         if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final):
+            counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
             return True
     return False
 
@@ -312,7 +319,7 @@ def note_progress(crowd: CrowdArrays, routes: RouteArrays, me: int) -> None:
     if left == np.inf:
         left = math.hypot(x - numbers[me, GOAL_X], y - numbers[me, GOAL_Y])
     if left < numbers[me, LEFT] - _NEARER:
-        numbers[me, LEFT], counts[me, IDLE], counts[me, SOUGHT] = left, 0, 0
+        numbers[me, LEFT], counts[me, IDLE], counts[me, SOUGHT] = left, 0, min(counts[me, SOUGHT], 0)
     else:
         counts[me, IDLE] += 1
 
@@ -406,14 +413,14 @@ def plan_turns(
         if taken >= budget:
             break
         me = me + 1 if me + 1 < places else 0
-        if numbers[me, READY] > ready + NOW or counts[me, STATUS] != GOING:
+        if numbers[me, READY] > ready + NOW or counts[me, STATUS] != GOING or counts[me, HELD] != 0:
             continue
         if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
             continue
         taken += 1
         note_progress(crowd, routes, me)
         if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, thin, full, heap, work):
-            counts[me, FAILS] = 0
+            counts[me, FAILS], numbers[me, PLANNED] = 0, now
             tally[PLANS] += 1
         else:
             counts[me, FAILS] += 1

@@ -30,16 +30,21 @@ from gaitway.tree.live._crowd_kernels import (
 )
 
 # columns of `CrowdArrays.counts`
-FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT = range(10)
+FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT, HELD, SOURCE, EFFORT = range(13)
 """The step that is played, how many steps there are, how many of them will be played whatever comes, failures one after
 another, see below, number of the route or -1, the action before the one that is played or -1, how many have had the
-place before, turns to plan that led no nearer to the goal, and searches since."""
+place before, turns to plan that led no nearer to the goal, searches since or `FRESH`, whether it waits for a search and
+must not plan otherwise; what found the latest plan (see below), and how many moves that tested, or nodes expanded."""
+FRESH = -2
+"""Searches of those who have a new goal: so many more may come before they have set out for long."""
+NOTHING, BY_TREE, BY_SEARCH = range(3)
+"""What found a plan."""
 EMPTY, GOING, THERE = range(3)
 """What is in a place: nobody, somebody on the way to its goal, or somebody who has come to rest there."""
 # columns of `CrowdArrays.numbers`
-GOAL_X, GOAL_Y, TOLERANCE, READY, LEFT = range(5)
-"""Goal and how near to it is near enough [m], when the next plan may be made [s], and the least way that was left to
-the goal so far [m]."""
+GOAL_X, GOAL_Y, TOLERANCE, READY, LEFT, PLANNED = range(6)
+"""Goal and how near to it is near enough [m], when the next plan may be made [s], the least way that was left to the
+goal so far [m], and when the latest plan was made [s]."""
 # entries of `LiveArrays.tally`
 PLANS, FAILURES, ARRIVALS, TRIES, TESTS, SEARCHES, LOGGED, CURSOR = range(8)
 """Plans made, turns without one, arrivals, sub-goals tried, moves tested, searches, entries of the log, and whose turn
@@ -172,6 +177,7 @@ def place(
         steps[me, end, HEADING], steps[me, end, TIME] = heading, since[k]
         crowd.actions[me, end] = a
         counts[me, STATUS], counts[me, FAILS], counts[me, EARLIER] = THERE, 0, -1
+        counts[me, SOURCE], counts[me, EFFORT], crowd.numbers[me, PLANNED] = NOTHING, 0, -np.inf
         counts[me, LIFE] += 1
         link(body, crowd, me, end)
         rest(body, crowd, live, me, since[k])

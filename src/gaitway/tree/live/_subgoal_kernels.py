@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray
+from gaitway.behavior._check_kernels import near_bits
+from gaitway.behavior._held import Held
+from gaitway.behavior.fields import FieldArrays
 
 Lengths = npt.NDArray[np.float32]
 _ROOM = 1.5
@@ -73,3 +76,40 @@ def subgoal(
         share = min(ahead / max(away, 1e-9), 1.0)
         return x + share * dx, y + share * dy, False
     return px, py, False
+
+
+@kernel(borrows=True)
+def subgoal_of(
+    held_routes: Held[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
+) -> tuple[float, float, bool]:
+    """See `subgoal`."""
+    return subgoal(held_routes.value, route, x, y, goal_x, goal_y, ahead)
+
+
+@kernel(borrows=True)
+def passes_special(
+    held_fields: Held[FieldArrays], held_routes: Held[RouteArrays], route: int, x: float, y: float
+) -> int:
+    """Whether the way from (x, y) to the goal of a route leads past something special: 1 or 0, or -1 if none is known.
+
+    Past something special is where a motion may begin that passes it.
+    """
+    fields, lengths, place = held_fields.value, held_routes.value.lengths, held_routes.value.place
+    rows, columns = lengths.shape[1], lengths.shape[2]
+    if route < 0:
+        return -1
+    column, row = math.floor((x - place[0]) * place[2]), math.floor((y - place[1]) * place[2])
+    if not (0 <= row < rows and 0 <= column < columns) or lengths[route, row, column] == np.inf:
+        return -1
+    while True:
+        if near_bits(fields, place[0] + (column + 0.5) / place[2], place[1] + (row + 0.5) / place[2]) != 0:
+            return 1
+        here, best_row, best_column = lengths[route, row, column], row, column
+        best = here
+        for i in range(max(row - 1, 0), min(row + 2, rows)):
+            for j in range(max(column - 1, 0), min(column + 2, columns)):
+                if lengths[route, i, j] < best:
+                    best, best_row, best_column = lengths[route, i, j], i, j
+        if best >= here:
+            return 0
+        row, column = best_row, best_column

@@ -29,7 +29,7 @@ from gaitway.tree.live._crowd_kernels import HEADING, TIME
 from gaitway.tree.live._playing_kernels import LiveArrays
 from gaitway.tree.live.bodies import body_arrays, rest_actions
 from gaitway.tree.live.frames import LiveFrames
-from gaitway.tree.live.options import LiveCounts, LiveOptions
+from gaitway.tree.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.tree.live.places import longer, no_crowd, roomier
 from gaitway.tree.live.planner import LivePlanner, Spent
 from gaitway.tree.repertoire import gaits
@@ -254,7 +254,7 @@ class LiveCrowd:
         return out
 
     def plan(self, character: int) -> Plan:
-        """What a character means to do, from the move on that it is in, for drawing; its cost is not known."""
+        """What a character means to do, from the move on that it is in, and what that costs."""
         self.settle()
         (who,) = self._checked([character]).tolist()
         crowd = self._crowd
@@ -265,7 +265,14 @@ class LiveCrowd:
         rows[:, 4] = crowd.actions[who, first:count]
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
         end = rows[-1, 3] + float(self.kit.table.durations[int(rows[-1, 4])])
-        return Plan(LaidSteps(rows, self.kit.searcher.names, self.kit.table.clips), (x, y, heading), end, float("nan"))
+        steps = LaidSteps(rows, self.kit.searcher.names, self.kit.table.clips)
+        return Plan(steps, (x, y, heading), end, float(self.kit.searcher.costs[rows[:, 4].astype(np.int64)].sum()))
+
+    def effort(self, character: int) -> PlanEffort:
+        """What it took to find a character's latest plan."""
+        self.settle()
+        (who,) = self._checked([character]).tolist()
+        return self._planner.effort(self._crowd, who)
 
     def behaviors(self, characters: npt.ArrayLike | None = None) -> tuple[str, ...]:
         """Names of the behaviours that characters are in."""
@@ -304,8 +311,9 @@ class LiveCrowd:
         stands = (counts[who, kernels.COUNT] == 1) & (actions[who, 0] == actions[who, -1])
         there = stands & (np.hypot(*(steps - goals).T) <= numbers[who, kernels.TOLERANCE])
         counts[who, kernels.STATUS] = np.where(there, kernels.THERE, kernels.GOING)
-        for column in (kernels.FAILS, kernels.IDLE, kernels.SOUGHT):
+        for column in (kernels.FAILS, kernels.IDLE, kernels.HELD):
             counts[who, column] = 0
+        counts[who, kernels.SOUGHT] = kernels.FRESH
         numbers[who, kernels.LEFT] = np.inf
         counts[who, kernels.FIXED] = counts[who, kernels.FIRST] + 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +35,9 @@ class LiveOptions:
     where things are small."""
     retry: float = 0.4
     """How long after a failure to try again [s]."""
-    searches: int = 1
-    """Most searches in a step of time for those who get no nearer to their goals, see `seeking`; 0 for none."""
+    searches: float = 1.0
+    """How much is searched in a step of time for those who get no nearer to their goals, as a multiple of
+    `seeking.RATE` nodes; 0 for nothing."""
 
     def __post_init__(self) -> None:
         for name in ("ahead", "reach", "tolerance", "radius", "retry"):
@@ -43,12 +45,23 @@ class LiveOptions:
             if not (np.isfinite(value) and value > 0.0):
                 raise TreeError(f"{name} {value} of live characters must be above 0")
         for name in ("route_bytes", "searches"):
-            if getattr(self, name) < 0:
+            if not 0 <= getattr(self, name) < float("inf"):
                 raise TreeError(f"{name} {getattr(self, name)} of live characters must be 0 or more")
         for name in ("keep", "tests", "budget", "budget_ms"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise TreeError(f"{name} {value} of live characters must be above 0")
+
+
+class PlanEffort(NamedTuple):
+    """What it took to find a plan."""
+
+    source: str
+    """What found it: "tree", "A*", or nothing yet."""
+    nodes: int
+    """Moves of the tree that were tested, or nodes that the search expanded."""
+    milliseconds: float
+    """For show: it differs from run to run. Of a tree it is the mean of all that planned in the same step of time."""
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway._jit import direct
-from gaitway.arrays import IntArray, read_only
+from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior._held import Held
-from gaitway.behavior._traffic_kernels import SLOT
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.kits import Kit
 from gaitway.behavior.search import NO_TRAFFIC
 from gaitway.behavior.slopes import steepest_for
-from gaitway.behavior.traffic import Traffic
 from gaitway.errors import TreeError
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import tree_arrays, work_for
@@ -27,7 +25,9 @@ from gaitway.tree.live._playing_kernels import LiveArrays
 from gaitway.tree.live._seeking_kernels import install
 from gaitway.tree.live.bodies import rest_actions
 from gaitway.tree.live.index import end_arrays, heap_for_ends
-from gaitway.tree.live.options import LiveOptions
+from gaitway.tree.live.movers import MoversAhead
+from gaitway.tree.live.options import LiveOptions, PlanEffort
+from gaitway.tree.live.places import longer
 from gaitway.tree.live.routes import RouteBook
 from gaitway.tree.live.seeking import Seeker
 from gaitway.world.world import World
@@ -40,8 +40,8 @@ _SLICE = 8
 """Turns between looks at the clock, where time is limited."""
 FIELDS = 6
 """Route fields that are made in a step of time at most: about a millisecond each."""
-_HORIZON = 60.0
-"""Movers are known for at least so long beyond now [s]."""
+_SOURCES = ("", "tree", "A*")
+"""Names of what finds plans."""
 
 
 class Spent(NamedTuple):
@@ -94,6 +94,7 @@ class LivePlanner:
         self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
         self._hurried, self._seeker = 0, Seeker(kit, body)
+        self._spent: FloatArray = np.zeros(0)
         self._book: RouteBook | None = None
         self.enter(kit.fields, time)
 
@@ -102,10 +103,18 @@ class LivePlanner:
         """Memory of routes and of what planning writes to."""
         return self.routes.nbytes + sum(array.nbytes for array in (*self._work.value, *self._heap.value))
 
+    def effort(self, crowd: CrowdArrays, me: int) -> PlanEffort:
+        """What the latest plan of a character took to be found."""
+        source, nodes = crowd.counts[me, [playing.SOURCE, playing.EFFORT]].tolist()
+        spent = float(self._spent[me]) if me < len(self._spent) else 0.0
+        return PlanEffort(_SOURCES[source], nodes, spent if source else 0.0)
+
     def warm_up(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays]) -> None:
-        """Have compiled what is not used in every step; there is a place, and nobody in it."""
+        """Have all compiled, or loaded, that steps of time need; there is a place, and nobody in it."""
+        self.routes.warm_up()
+        self._turns(body, crowd, live, 0.0, 0.0, 1)
         if self._options.searches > 0:
-            self._seeker.warm_up()
+            self._seeker.warm_up(self._options.tolerance, self.routes.held)
             install(
                 self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
                 0, read_only(np.empty(0, np.int64)),
@@ -119,18 +128,15 @@ class LivePlanner:
             world = WorldFields.of(world, passing, max_slope=steepest_for(kit.library), who=kit.library.name)
         self.fields, self._passing = world, kit.searcher.passing(world)
         self.routes = self._book = RouteBook(world, self._options.route_bytes, self._book)
-        self._seeker.enter(world)
-        self._movers = Traffic(world.kinds, terrain=world.world.terrain, horizon=time + 2.0 * _HORIZON)
-        for mover in world.world.movers:
-            self._movers.add_mover(mover)
+        self._seeker.enter(world, time)
+        self._movers = MoversAhead(world, time)
         self.busy = bool(world.world.movers)
-        self.traffic = Held(self._movers.arrays) if self.busy else NO_TRAFFIC
+        self.traffic = Held(self._movers.traffic.arrays) if self.busy else NO_TRAFFIC
 
     def look_ahead(self, time: float) -> None:
         """Know where movers go for long enough beyond a time [s]."""
-        if self.busy and (time + _HORIZON) / SLOT > self._movers.horizon:
-            self._movers.extend(time + 2.0 * _HORIZON)
-            self.traffic = Held(self._movers.arrays)
+        if self.busy and self._movers.look_ahead(time):
+            self.traffic = Held(self._movers.traffic.arrays)
 
     def hasten(self, crowd: Held[CrowdArrays], live: Held[LiveArrays]) -> None:
         """Have those plan first whose plans are not free any more in a new world."""
@@ -148,31 +154,44 @@ class LivePlanner:
         if self._hurried:
             self._turns(body, crowd, live, kernels.AT_ONCE, time, self._hurried)
             self._hurried = 0
-        left = len(crowd.value.until) // SHARE + _LEAST_TURNS if most is None else most
+        turns = left = len(crowd.value.until) // SHARE + _LEAST_TURNS if most is None else most
         while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
             asked = left if limit is None else min(_SLICE, left)
             taken = self._turns(body, crowd, live, time, time, asked)
             left -= taken
             if taken < asked:
                 break
+        who = np.flatnonzero(crowd.value.numbers[:, playing.PLANNED] == time)
+        self._note_spent(crowd.value, who, 1e3 * (clock.perf_counter() - began) / max(turns - left, len(who), 1))
         self._seek(body, crowd, live, time)
         return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
 
     def _seek(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], time: float) -> None:
-        """Search for some of those who get no nearer to their goals."""
-        counts, numbers = crowd.value.counts, crowd.value.numbers
-        for me in self._seeker.waiting(crowd.value, self._options.searches).tolist():
-            found = self._seeker.find(crowd.value, me, time)
-            live.value.tally[playing.SEARCHES] += 1
-            counts[me, playing.SOUGHT] += 1
-            counts[me, playing.IDLE] = 0
-            if found is not None and install(
-                self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
-                me, found,
-            ):  # fmt: skip
-                counts[me, playing.FAILS] = 0
-                numbers[me, playing.LEFT] = np.inf
-                live.value.tally[playing.PLANS] += 1
+        """Go on searching for those who get no nearer to their goals."""
+        if not self._options.searches:
+            return
+        outcome = self._seeker.go_on(crowd.value, self.routes.held, time, self._options.searches)
+        if outcome is None:
+            return
+        me, counts, numbers = outcome.character, crowd.value.counts, crowd.value.numbers
+        live.value.tally[playing.SEARCHES] += 1
+        counts[me, playing.SOUGHT] += 1  # those who have not set out have searched for the first time, and yet not
+        counts[me, playing.IDLE] = 0
+        if outcome.actions is not None and install(
+            self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
+            me, outcome.actions,
+        ):  # fmt: skip
+            counts[me, playing.FAILS] = 0
+            counts[me, playing.SOURCE], counts[me, playing.EFFORT] = playing.BY_SEARCH, outcome.nodes
+            numbers[me, playing.LEFT], numbers[me, playing.PLANNED] = np.inf, time
+            live.value.tally[playing.PLANS] += 1
+            self._note_spent(crowd.value, np.array([me]), outcome.milliseconds)
+
+    def _note_spent(self, crowd: CrowdArrays, who: IntArray, milliseconds: float) -> None:
+        """Take note of what a plan of each of some characters took: for show, nothing depends on it."""
+        if len(self._spent) < len(crowd.until):
+            self._spent = longer(self._spent, len(crowd.until))
+        self._spent[who] = milliseconds
 
     def _turns(
         self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], ready: float, time: float,

@@ -32,6 +32,9 @@ class RouteBook:
     in the world there are none, and where there are more goals than fit into memory those who come last have none: they
     go straight on, and around what the tree sees. So do those whose fields are still to be made (`fill`), unless the
     goal was known before the world changed: then the old field stands until the new one is there.
+
+    Attributes:
+        map: where one can be.
     """
 
     def __init__(self, fields: WorldFields, most_bytes: int = BYTES, before: RouteBook | None = None) -> None:
@@ -44,8 +47,8 @@ class RouteBook:
         """
         x0, y0, x1, y1 = fields.world.bounds
         cell = min(max(math.sqrt((x1 - x0) * (y1 - y0) / CELLS), FINEST), COARSEST)
-        self._map = RouteMap.of(fields, _ROOM, cell, neighbors=_NEIGHBORS)
-        spec = self._map.spec
+        self.map = RouteMap.of(fields, _ROOM, cell, neighbors=_NEIGHBORS)
+        spec = self.map.spec
         rows, columns = spec.shape
         self._most = most_bytes // (4 * rows * columns) if fields.world.obstacles else 0
         self._numbers: dict[tuple[int, int], int] = {}
@@ -53,7 +56,7 @@ class RouteBook:
         self._made: set[int] = set()
         self._lengths = np.empty((0, rows, columns), np.float32)
         self._place = read_only(np.array([*spec.origin, 1.0 / spec.cell]))
-        if before is not None and self._most > 0 and before._map.spec == spec:
+        if before is not None and self._most > 0 and before.map.spec == spec:
             self._numbers, self._lengths = before._numbers, before._lengths
         self._hold(len(self._lengths))
 
@@ -69,7 +72,7 @@ class RouteBook:
 
     def numbers(self, goals: FloatArray) -> IntArray:
         """The field for each of some goals (N, 2) [m], or -1; new ones are made by `fill`."""
-        cells = self._map.spec.cells(goals)
+        cells = self.map.spec.cells(goals)
         out = np.full(len(goals), -1)
         for k, (key, (x, y)) in enumerate(zip(map(tuple, cells.tolist()), goals.tolist(), strict=True)):
             if key not in self._numbers and len(self._numbers) < self._most:
@@ -81,11 +84,16 @@ class RouteBook:
             self._hold(min(max(len(self._numbers), 2 * len(self._lengths)), self._most))
         return out
 
+    def warm_up(self) -> None:
+        """Have compiled what fields are made by."""
+        x0, y0, x1, y1 = self.map.spec.bounds
+        self.map.field((0.5 * (x0 + x1), 0.5 * (y0 + y1)), 2.0 * self.map.spec.cell)
+
     def fill(self, most: int) -> list[int]:
         """Make so many fields at most that are asked for, in that order; their numbers."""
         done = list(itertools.islice(self._waiting, most))
         for number in done:
-            self._lengths[number] = self._map.field(self._waiting.pop(number), 2.0 * self._map.spec.cell).lengths
+            self._lengths[number] = self.map.field(self._waiting.pop(number), 2.0 * self.map.spec.cell).lengths
         self._made.update(done)
         return done
 

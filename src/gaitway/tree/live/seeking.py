@@ -1,51 +1,78 @@
-"""A search for those who get no nearer to their goals, where a tree knows no way: doors, fences, beams, dead ends."""
+"""Who is searched for: those who get no nearer to their goals, for trees know no way: doors, fences, beams, dead ends.
+
+One search is under way at a time, a little of it in each step of time (`searching`). Whoever it is for plays its plan
+to the end, and stands there until the search is over.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+import time as clock
+from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.arrays import BoolArray, IntArray
 from gaitway.behavior._held import Held
-from gaitway.behavior._traffic_kernels import SLOT
 from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.kits import Kit
-from gaitway.behavior.plan import LaidSteps, Plan, Pose
-from gaitway.behavior.search import Query, search
-from gaitway.behavior.searcher import Searcher
-from gaitway.behavior.traffic import Traffic, placed_discs
+from gaitway.behavior.plan import Pose
 from gaitway.tree.live import _playing_kernels as playing
 from gaitway.tree.live._crowd_kernels import APART, HEADING, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.tree.live._subgoal_kernels import RouteArrays, passes_special, subgoal_of
+from gaitway.tree.live.searching import CrowdSearch, Wanted, Work
 
-EFFORTS = (((1.0, 1_000), (6.0, 2_000)), ((3.0, 3_000),))
-"""Size of the bins (`Query.coarse`) and most nodes of one search after another, in the first attempt, the next, and so
-on in turn. Small bins are for doors; with large ones many nodes before a fence, from where no jump begins, are one."""
-RATE = 600
-"""Nodes for each step of time on average: after a search nobody searches until these make up for it."""
-_FEW = 50
-"""For each so many characters it takes as long again: what a search costs must not matter to a large crowd."""
-WEIGHT = 1.5
-"""Of the estimate."""
+EFFORTS = (
+    (12.0, ((1.0, 1_000), (6.0, 3_000))),
+    (math.inf, ((6.0, 6_000),)),
+    (8.0, ((3.0, 3_000),)),
+)
+AT_FIRST = ((math.inf, ((3.0, 1_500),)), (math.inf, ((6.0, 3_000),)))
+"""How far ahead on the way to its goal a way is to lead [m], size of the bins (`Query.coarse`) and most nodes of one
+search after another: in the first attempt, the next, and so on in turn; and for somebody who has a new goal in the
+first two. Small bins are for doors; with large ones many nodes before a fence, where no jump begins, are one."""
+RATE = 300
+"""Nodes for each step of time: about five milliseconds."""
+_MANY, _LEAST = 200, 20
+"""With so many characters it is half as many, and so on, but so many at least: large crowds have no time for it."""
 IDLE = 3
-"""Turns to plan that brought somebody no nearer to its goal before it searches."""
-_LONGER, _LONGEST = 4, 6
+"""Turns to plan that brought somebody no nearer to its goal before it is searched for."""
+_LONGER, _LONGEST = 2, 4
 """So many turns more with each search that found nothing, and how often at most."""
-_WIDER, _WIDEST = 0.5, 1.5
-"""How much farther from the goal a way may end after each of them, and at most [m]."""
-_AROUND, _MOST = 15.0, 32
-"""Others within this distance of the line to a goal [m] are in the way, so many of the nearest at most."""
+_WIDER = 1.5
+"""How much farther from a goal that is taken, or ahead on the way to it, a way may end [m]."""
+_LEAD = 0.8
+"""A search begins no sooner from now on, so that it is over by then as a rule [s]."""
+_LOOKS = 8
+"""At the ways of so many who have not set out for long it is looked in a step of time at most."""
 _FAR_OFF = 7200.0
-"""Where things move, nobody searches after so long [s]: the search would have to remember all slots since 0."""
+"""Where things move, nobody is searched for after so long [s]: the search would have to remember all slots since 0."""
+
+
+class Outcome(NamedTuple):
+    """A search that is over."""
+
+    character: int
+    actions: IntArray | None
+    """Of the way from the end of its fixed steps on; (N,), or None."""
+    nodes: int
+    milliseconds: float
+    """That it took, all steps of time together; for show only."""
+
+
+class _Task(NamedTuple):
+    """A search that is under way."""
+
+    character: int
+    life: int
+    """How many have had its number."""
+    start: Pose
+    """Where it begins."""
+    work: Work
 
 
 class Seeker:
-    """Searches for live characters of one library in a world. This class is **mutable**.
-
-    It has a searcher of its own, whose bodies have a disc about the root as those of live characters have; so what it
-    finds is free for these too as a rule.
-    """
+    """Searches for live characters of one library in a world. This class is **mutable**."""
 
     def __init__(self, kit: Kit, body: BodyArrays) -> None:
         """Prepare a library.
@@ -54,128 +81,120 @@ class Seeker:
             kit: the library.
             body: what its bodies take up.
         """
-        self._kit, self._body = kit, body
-        self._discs = replace(
-            kit.discs, timed=body.discs, timed_starts=body.disc_starts, window_around=read_only(body.windows[:, 2:]),
-            around=body.around,
-        )  # fmt: skip
-        self._searcher = Searcher(kit.table, self._discs, kit.searcher.reaches, kit.searcher.time_weight)
-        self._heuristics: Heuristics | None = None
-        self._movers: Traffic | None = None
-        self._fields = kit.fields
-        self._left, self._latest = 0, -1
+        self._kit, self._body, self._fields = kit, body, kit.fields
+        self._search = CrowdSearch(kit, body)
+        self._task: _Task | None = None
+        self._left, self._latest, self._looked, self._spent = 0, -1, 0, 0.0
 
-    def enter(self, fields: WorldFields) -> None:
-        """Take a world for the one to search in; what it takes is made when it is needed."""
-        self._fields, self._heuristics, self._movers = fields, None, None
+    def enter(self, fields: WorldFields, now: float) -> None:
+        """Take a world for the one to search in, from a time on [s]; a search in the one before is given up."""
+        self._give_up()
+        self._fields = fields
+        self._search.enter(fields, now)
 
-    def warm_up(self) -> None:
-        """Have all compiled that a search needs, which must not take place while people are watching."""
-        x0, y0, x1, y1 = self._fields.world.bounds
-        x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
-        traffic = Traffic(self._fields.kinds)
-        traffic.add_standing(traffic.enroll("nobody"), [(x0, y0, 0.1)], 0.0, 1.0)
-        search(self._searcher, self._fields, Query((x, y, 0.0), (x, y), max_nodes=1), traffic, explain=False)
+    def warm_up(self, tolerance: float, routes: Held[RouteArrays]) -> None:
+        """Have all made and compiled that searches need, where goals have a tolerance [m]."""
+        self._search.warm_up((tolerance, tolerance + _WIDER))
+        subgoal_of(routes, -1, 0.0, 0.0, 0.0, 0.0, 1.0)
+        passes_special(self._fields.held, routes, -1, 0.0, 0.0)
 
-    def waiting(self, crowd: CrowdArrays, most: int) -> IntArray:
-        """So many at most of those who need a search now, in turn, if it is time for one."""
-        self._left = min(self._left + RATE, 0)
-        if self._left < 0 or most == 0:
-            return np.empty(0, np.int64)
+    def go_on(self, crowd: CrowdArrays, routes: Held[RouteArrays], now: float, share: float) -> Outcome | None:
+        """Search for a step of time; what came of a search that is over now.
+
+        Args:
+            crowd: the characters.
+            routes: to their goals.
+            now: [s].
+            share: of `RATE`.
+        """
+        rate = round(share * max(RATE * _MANY / (_MANY + len(crowd.until)), _LEAST))
+        self._left = min(self._left + rate, rate)
+        if self._task is not None and not self._is_due(crowd, self._task):
+            self._give_up()
+        if self._task is None:
+            self._search.look_ahead(now)
+        began = clock.perf_counter()
+        while self._left > 0 and (self._task is not None or self._begin(crowd, routes, now)):
+            task = self._task
+            assert task is not None
+            try:
+                self._left -= next(task.work)
+            except StopIteration as end:
+                self._task, crowd.counts[task.character, playing.HELD] = None, 0
+                spent = self._spent + clock.perf_counter() - began
+                return Outcome(task.character, end.value.actions, end.value.nodes, 1e3 * spent)
+        self._spent += clock.perf_counter() - began
+        return None
+
+    def _begin(self, crowd: CrowdArrays, routes: Held[RouteArrays], now: float) -> bool:
+        """Begin the next search, if anybody needs one."""
+        if self._fields.world.movers and now > _FAR_OFF:
+            return False
+        me = self._next(crowd, routes)
+        if me is None:
+            return False
+        self._latest, self._spent = me, 0.0
         counts = crowd.counts
-        patience = IDLE + _LONGER * np.minimum(counts[:, playing.SOUGHT], _LONGEST)
-        stuck: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & (counts[:, playing.IDLE] >= patience)
-        stuck &= np.isfinite(crowd.numbers[:, playing.READY])
-        who = np.flatnonzero(stuck)
-        first = int(np.searchsorted(who, self._latest, side="right"))
-        return np.concatenate([who[first:], who[:first]])[:most]
+        counts[me, playing.HELD] = 1
+        while (
+            counts[me, playing.FIXED] < counts[me, playing.COUNT] and _fixed_end(crowd, self._body, me)[1] < now + _LEAD
+        ):
+            counts[me, playing.FIXED] += 1
+        wanted = self._wanted(crowd, routes, me)
+        self._task = _Task(me, int(counts[me, playing.LIFE]), wanted.start, self._search.work(crowd, me, wanted, now))
+        return True
 
-    def find(self, crowd: CrowdArrays, me: int, now: float) -> IntArray | None:
-        """Actions of a way for a character from the end of its fixed steps on; (N,), or None."""
-        self._latest, fields, table = me, self._fields, self._kit.table
-        movers = bool(fields.world.movers)
-        if movers and now > _FAR_OFF:
+    def _next(self, crowd: CrowdArrays, routes: Held[RouteArrays]) -> int | None:
+        """Whose search is next: first those who have not set out for long and have something special to pass."""
+        counts = crowd.counts
+        going: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & np.isfinite(crowd.numbers[:, playing.READY])
+        if self._fields.arrays.near.size > 1:
+            fresh = np.flatnonzero(going & (counts[:, playing.SOUGHT] < 0) & (counts[:, playing.ROUTE] >= 0))
+            for me in np.roll(fresh, -int(np.searchsorted(fresh, self._looked)))[:_LOOKS].tolist():
+                self._looked = me + 1
+                (x, y, _), _, _ = _fixed_end(crowd, self._body, me)
+                answer = passes_special(self._fields.held, routes, int(counts[me, playing.ROUTE]), x, y)
+                if answer == 1:
+                    return int(me)
+                if answer == 0:
+                    counts[me, playing.SOUGHT] = 0
+        patience = IDLE + _LONGER * np.clip(counts[:, playing.SOUGHT], 0, _LONGEST)
+        stuck = np.flatnonzero(going & (counts[:, playing.IDLE] >= patience))
+        if not len(stuck):
             return None
-        if self._heuristics is None:
-            self._heuristics = self._kit.heuristics.moved(fields, self._kit.discs)
+        return int(stuck[int(np.searchsorted(stuck, self._latest, side="right")) % len(stuck)])
+
+    def _wanted(self, crowd: CrowdArrays, routes: Held[RouteArrays], me: int) -> Wanted:
+        """From where to where a character is to be led."""
+        sought, table = int(crowd.counts[me, playing.SOUGHT]), self._kit.table
         pose, time, last = _fixed_end(crowd, self._body, me)
         x, y, tolerance = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
-        near = tolerance + min(_WIDER * int(crowd.counts[me, playing.SOUGHT]), _WIDEST)
-        if _is_taken(crowd, me):
-            near = tolerance + _WIDEST
-        # a search remembers all slots from 0 on, but times of movers cannot be shifted
-        since = 0.0 if movers else now - float(self._body.durations.max())
-        traffic, owners = self._others(crowd, me, pose, now, since, movers)
-        estimates = Held(self._heuristics.arrays((x, y), near, pose[:2], WEIGHT))
-        plan: Plan | None = None
-        for coarse, nodes in EFFORTS[int(crowd.counts[me, playing.SOUGHT]) % len(EFFORTS)]:
-            query = Query(
-                pose, (x, y), tolerance=near, weight=WEIGHT, start_time=time - since, max_nodes=nodes, coarse=coarse,
-                start_behavior=table.behaviors[int(table.behavior[last])],
-            )  # fmt: skip
-            result = search(self._searcher, fields, query, traffic, estimates, explain=False)
-            self._left -= max(result.expanded, RATE * (len(crowd.until) // _FEW))
-            plan = result.plan
-            if plan is not None:
-                break
-        for owner in owners if movers else ():
-            traffic.remove(owner)
-        if plan is None or not isinstance(plan.steps, LaidSteps):
-            return None
-        return read_only(plan.steps.rows[:, 4].astype(np.int64))
+        ahead, efforts = AT_FIRST[sought + len(AT_FIRST)] if sought < 0 else EFFORTS[sought % len(EFFORTS)]
+        goal, final = (x, y), True
+        if math.isfinite(ahead):
+            route = int(crowd.counts[me, playing.ROUTE])
+            near_x, near_y, final = subgoal_of(routes, route, pose[0], pose[1], x, y, ahead)
+            goal = (near_x, near_y)
+        if not final or _is_taken(crowd, me):
+            tolerance += _WIDER
+        return Wanted(pose, time, table.behaviors[int(table.behavior[last])], goal, tolerance, efforts)
 
-    def _others(
-        self, crowd: CrowdArrays, me: int, pose: Pose, now: float, since: float, movers: bool
-    ) -> tuple[Traffic, list[int]]:
-        """Traffic of those around somebody, with times from another on, and their numbers in it."""
-        traffic, owners = self._with_movers(now) if movers else Traffic(self._fields.kinds), []
-        places = np.arange(len(crowd.until))
-        goal, now_at = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y]], crowd.counts[:, playing.FIRST]
-        away = np.minimum(
-            _from_line(crowd.steps[:, -1, :2], pose, goal), _from_line(crowd.steps[places, now_at, :2], pose, goal)
-        )
-        away[(places == me) | (crowd.counts[:, playing.STATUS] == playing.EMPTY)] = np.inf
-        nearest = np.argsort(away, kind="stable")[:_MOST]
-        for who in nearest[away[nearest] < _AROUND].tolist():
-            owners.append(owner := traffic.enroll(str(who)))
-            self._add(traffic, owner, crowd, who, now, since)
-        return traffic, owners
+    def _is_due(self, crowd: CrowdArrays, task: _Task) -> bool:
+        """Whether a search is still for somebody who waits for it where it begins."""
+        counts = crowd.counts[task.character]
+        waits = counts[playing.HELD] != 0 and counts[playing.STATUS] == playing.GOING
+        if not waits or counts[playing.LIFE] != task.life:
+            return False
+        if _fixed_end(crowd, self._body, task.character)[0] != task.start:
+            counts[playing.HELD] = 0
+            return False
+        return True
 
-    def _add(self, traffic: Traffic, owner: int, crowd: CrowdArrays, who: int, now: float, since: float) -> None:
-        """Put somebody's plan and the place where it rests into traffic."""
-        body, end = self._body, crowd.steps[who, -1]
-        resting, start = int(crowd.actions[who, -1]), max(float(end[TIME]), now) - since
-        x, y, heading = end[[X, Y, HEADING]].tolist()
-        first, count = crowd.counts[who, [playing.FIRST, playing.COUNT]].tolist()
-        rows = np.empty((count - first, 5))
-        rows[:, :3], rows[:, 3] = crowd.steps[who, first:count][:, [X, Y, HEADING]], crowd.steps[who, first:count, TIME]
-        rows[:, 3] -= since
-        rows[:, 4] = crowd.actions[who, first:count]
-        if end[TIME] > now:  # else it stands there already
-            steps = LaidSteps(rows, self._searcher.names, self._kit.table.clips)
-            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), self._kit.table, self._discs)
-        discs = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
-        traffic.add_standing(owner, placed_discs((x, y, heading), discs), start)
-
-    def _with_movers(self, now: float) -> Traffic:
-        """Traffic of movers, known for long enough."""
-        if self._movers is None:
-            world = self._fields.world
-            self._movers = Traffic(self._fields.kinds, terrain=world.terrain, horizon=now + 240.0)
-            for mover in world.movers:
-                self._movers.add_mover(mover)
-        if (now + 120.0) / SLOT > self._movers.horizon:
-            self._movers.extend(now + 240.0)
-        return self._movers
-
-
-def _from_line(points: FloatArray, pose: Pose, goal: FloatArray) -> FloatArray:
-    """Distances of points (N, 2) from the line between a pose and a goal [m]; (N,)."""
-    start = np.array(pose[:2])
-    along = goal - start
-    share = np.clip((points - start) @ along / max(float(along @ along), 1e-9), 0.0, 1.0)
-    out: FloatArray = np.hypot(*(points - start - share[:, None] * along).T)
-    return out
+    def _give_up(self) -> None:
+        """End what is under way."""
+        if self._task is not None:
+            self._task.work.close()
+            self._task = None
 
 
 def _is_taken(crowd: CrowdArrays, me: int) -> bool:
