@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from gaitway.audit import audit_take
     from gaitway.errors import GaitwayError
     from gaitway.export import export_take
+    from gaitway.graphs.intake.importing import import_library
     from gaitway.library import Library
     from gaitway.library.cast.catalog import cast_names, load_cast
+    from gaitway.library.storage import load_library, save_library
     from gaitway.motion import Clip, Skeleton
     from gaitway.motion.formats import load_clip, save_clip
     from gaitway.planning import plan, plan_scene
@@ -37,13 +39,16 @@ _HOME = {
     "export_take": "gaitway.export",
     "film": "gaitway.render",
     "filmstrip": "gaitway.render",
+    "import_library": "gaitway.graphs.intake.importing",
     "load_cast": "gaitway.library.cast.catalog",
     "load_clip": "gaitway.motion.formats",
+    "load_library": "gaitway.library.storage",
     "load_scene": "gaitway.scene",
     "load_take": "gaitway.take",
     "plan": "gaitway.planning",
     "plan_scene": "gaitway.planning",
     "save_clip": "gaitway.motion.formats",
+    "save_library": "gaitway.library.storage",
     "save_take": "gaitway.take",
 }
 
@@ -61,13 +66,16 @@ __all__ = [
     "export_take",
     "film",
     "filmstrip",
+    "import_library",
     "load_cast",
     "load_clip",
+    "load_library",
     "load_scene",
     "load_take",
     "plan",
     "plan_scene",
     "save_clip",
+    "save_library",
     "save_take",
 ]
 
