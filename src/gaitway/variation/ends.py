@@ -1,0 +1,112 @@
+"""Variants that begin and end exactly as the takes of their behaviour do, so that they follow others without a seam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway import rotations
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import VariationError
+from gaitway.motion.clip import Clip
+from gaitway.variation.constraints import ConstraintOptions, constrained
+from gaitway.variation.degrees import ROOT_NAMES, Degrees
+from gaitway.variation.places import Place, contact_places
+from gaitway.variation.rooting import follow_feet
+
+HELD = 2
+"""Frames at either end that are those of the takes: two give pose and velocity."""
+FADE_S = 0.3
+"""Time in which a variant's ends turn into those of the takes [s]."""
+
+
+def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
+    """A variant that begins and ends as a take does, its planted feet still.
+
+    Its first and last two frames are in the take's poses and go at the take's speeds; what that changes fades inward.
+    The root follows planted feet, and what is left of their slide is taken out by `constrained`.
+
+    Args:
+        variant: of the take's behaviour, with contacts.
+        take: whose ends it gets.
+        fade_s: time in which the change fades [s]; half of the clip at most.
+
+    Raises:
+        VariationError: if it is on another skeleton or at another rate, has no contacts, or is too short to have ends.
+    """
+    _check(variant, take)
+    seated = _seated(variant, take, fade_s)
+    rooted = follow_feet(seated)
+    still = constrained(rooted, _places(rooted), ConstraintOptions(held=(HELD, HELD)))
+    return _with_frames(still, take, (0, -1))
+
+
+def _check(variant: Clip, take: Clip) -> None:
+    if variant.skeleton is not take.skeleton or variant.fps != take.fps:
+        raise VariationError(f"variant '{variant.name}' and take '{take.name}' differ in skeleton or frame rate")
+    if variant.contacts is None or take.contacts is None:
+        raise VariationError(f"variant '{variant.name}' or take '{take.name}' has no contacts; find them first")
+    if min(len(variant), len(take)) < 4 * HELD:
+        raise VariationError(
+            f"variant '{variant.name}' has {len(variant)} frames and take '{take.name}' {len(take)}; "
+            f"{4 * HELD} or more have a beginning and an end"
+        )
+
+
+def _seated(variant: Clip, take: Clip, fade_s: float) -> Clip:
+    """The variant with the take's rows in its first and last frames."""
+    some = Degrees.of([variant, take])
+    every = np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton))
+    degrees = replace(some, kept=every)
+    rows, wanted = degrees.rows(variant), degrees.rows(take)
+    fade = min(fade_s * variant.fps, 0.5 * len(rows) - HELD)
+    first = _faded(wanted[:HELD] - rows[:HELD], len(rows), fade)
+    last = _faded((wanted[-HELD:] - rows[-HELD:])[::-1], len(rows), fade)[::-1]
+    contacts = np.array(variant.contacts)
+    contacts[:HELD], contacts[-HELD:] = take.contacts[:HELD], take.contacts[-HELD:]  # type: ignore[index]
+    start = take.planar_path()[0]
+    seated = degrees.clip(rows + first + last, variant.name, start, contacts, variant.labels)
+    return _with_frames(seated, take, (0, 1, -2, -1))
+
+
+def _faded(known: FloatArray, frames: int, fade: float) -> FloatArray:
+    """Values (2, n) of the first two frames, going on with their slope and then fading to nothing; (frames, n)."""
+    t = np.clip((np.arange(frames) - (HELD - 1)) / max(fade, 1.0), 0.0, 1.0)[:, None]
+    slope = (known[1] - known[0]) * max(fade, 1.0)
+    out = known[1] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * t * (1.0 - t) ** 2
+    out[:HELD] = known
+    return np.asarray(out)
+
+
+def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:
+    """The clip with exactly the take's pose in some frames, place and heading its own."""
+    local, roots = np.array(clip.rotations), np.array(clip.root_positions)
+    turn = rotations.from_yaw(clip.headings()[list(frames)] - take.headings()[list(frames)])
+    for number, frame in enumerate(frames):
+        local[frame] = take.rotations[frame]
+        local[frame, 0] = rotations.multiply(turn[number], take.rotations[frame, 0])
+        roots[frame, 2] = take.root_positions[frame, 2]
+    return replace(clip, rotations=rotations.normalize(local), root_positions=roots)
+
+
+def _places(clip: Clip) -> list[Place]:
+    """Where planted points stay: those that are down in a held frame where they are then, others where they rest."""
+    points, frames = clip.contact_positions(), len(clip)
+    columns = {point.name: column for column, point in enumerate(clip.skeleton.contact_points)}
+    held = np.zeros(frames, dtype=bool)
+    held[:HELD] = held[-HELD:] = True
+    out = []
+    for place in contact_places(clip):
+        track = points[place.start : place.stop, columns[place.point]]
+        fixed = held[place.start : place.stop]
+        out.append(place if not fixed.any() else replace(place, positions=_through(track, fixed)))
+    return out
+
+
+def _through(track: FloatArray, fixed: BoolArray) -> FloatArray:
+    """Places (n, 3) of a point that cannot move in some frames: there, and on a straight line from one to the next."""
+    known = np.flatnonzero(fixed)
+    frames = np.arange(len(track))
+    return np.column_stack([np.interp(frames, known, track[known, axis]) for axis in range(3)])

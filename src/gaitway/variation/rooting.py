@@ -1,0 +1,87 @@
+"""A root that goes with its feet: where it is and how it faces, from the points that rest on the ground.
+
+A network draws how fast the root goes in every frame. Summed up, small faults become a drift that planted feet deny:
+somebody who stands ends a hand's breadth aside. Feet are right where they rest, so the root follows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.errors import VariationError
+from gaitway.motion.clip import Clip
+
+_STILL = 1e4
+"""Weight of a planted point that moves a metre in a frame, where one of a root's second differences of a metre is 1."""
+_TURN_M = 0.5
+"""A radian of heading counts as so many metres."""
+_NEAR = 1e-6
+"""Weight of the correction itself: it only decides where nothing else does."""
+_ROUNDS = 3
+
+
+def follow_feet(clip: Clip) -> Clip:
+    """The clip with its root moved and turned level so that planted points stay; the first frame stays as it is.
+
+    Heights, and all joints but the root, are as they were.
+
+    Args:
+        clip: motion with contacts; where nothing is planted, its own speed counts.
+    """
+    if clip.contacts is None:
+        raise VariationError(f"clip '{clip.name}' has no contacts; find them first with motion.detect_contacts")
+    if len(clip) < 3 or not clip.contacts.any():
+        return clip
+    steady = [column for column, point in enumerate(clip.skeleton.contact_points) if not point.rolls]
+    for _ in range(_ROUNDS):
+        shift = _correction(clip, steady)
+        clip = _moved(clip, shift)
+        if np.abs(shift).max() < 1e-6:
+            break
+    return clip
+
+
+def _correction(clip: Clip, columns: list[int]) -> FloatArray:
+    """Shift and turn of the root in every frame (x, y, heading) that keep planted points where they are; (F, 3)."""
+    contacts = np.asarray(clip.contacts)[:, columns]
+    points = clip.contact_positions()[:, columns, :2]
+    arms = points - clip.root_positions[:, None, :2]
+    both = contacts[1:] & contacts[:-1]
+    frames = len(clip)
+    index = np.argwhere(both)
+    count = 2 * len(index)
+    blocks = np.zeros((count, 6))
+    wanted = np.zeros(count)
+    for axis in (0, 1):
+        t, c = index[:, 0], index[:, 1]
+        lever = -1.0 if axis == 0 else 1.0
+        part = slice(axis, count, 2)
+        blocks[part, axis], blocks[part, 3 + axis] = -1.0, 1.0
+        blocks[part, 2] = -lever * arms[t, c, 1 - axis] / _TURN_M
+        blocks[part, 5] = lever * arms[t + 1, c, 1 - axis] / _TURN_M
+        wanted[part] = points[t, c, axis] - points[t + 1, c, axis]
+    first = np.repeat(index[:, 0], 2)
+    places = (3 * first[:, None] + np.arange(6)).reshape(-1)
+    still = scipy.sparse.csr_array(
+        (blocks.reshape(-1), (np.repeat(np.arange(count), 6), places)), shape=(count, 3 * frames)
+    )
+    bend = scipy.sparse.diags_array([1.0, -2.0, 1.0], offsets=[0, 3, 6], shape=(3 * frames - 6, 3 * frames))
+    matrix = _STILL * still.T @ still + bend.T @ bend + _NEAR * scipy.sparse.eye_array(3 * frames)
+    pull = _STILL * (still.T @ wanted)
+    # the first frame stays: its unknowns are left out
+    solved = scipy.sparse.linalg.spsolve(scipy.sparse.csc_array(matrix)[3:, 3:], pull[3:])
+    out = np.concatenate([np.zeros(3), solved]).reshape(frames, 3)
+    out[:, 2] /= _TURN_M
+    return np.asarray(out)
+
+
+def _moved(clip: Clip, shift: FloatArray) -> Clip:
+    roots, local = np.array(clip.root_positions), np.array(clip.rotations)
+    roots[:, :2] += shift[:, :2]
+    local[:, 0] = rotations.multiply(rotations.from_yaw(shift[:, 2]), local[:, 0])
+    return replace(clip, root_positions=roots, rotations=rotations.normalize(local))
