@@ -58,9 +58,7 @@ def read_takes(
                 break
     read = _rates_judged(read)
     kept = []
-    for take in read:
-        if take.said.belt is not None:
-            take = replace(take, clip=travelling(take.clip, take.said.belt))
+    for take in map(_off_treadmill, read):
         reason = _too_little(take, options)
         if reason:
             dropped.append(Dropped(take.path, reason))
@@ -112,6 +110,11 @@ def _alike(a: ReadTake, b: ReadTake) -> bool:
     """Whether two takes were made with the same skeleton, so likely in the same session."""
     mine, other = a.clip.skeleton, b.clip.skeleton
     return mine.names == other.names and bool(abs(mine.offsets - other.offsets).max() < 1e-3)
+
+
+def _off_treadmill(take: ReadTake) -> ReadTake:
+    belt = take.said.belt
+    return take if belt is None else replace(take, clip=travelling(take.clip, belt))
 
 
 def _too_little(take: ReadTake, options: PrepareOptions) -> str:

@@ -32,11 +32,12 @@ def belt_speed(clip: Clip) -> float:
     if np.median(pelvis) > _FASTEST_PELVIS * np.sqrt(size):
         return 0.0
     way = facing(clip)
-    ankles = positions[:, [roles["left_ankle"], roles["right_ankle"]]]
-    along = low_pass(np.einsum("fsk,fk->fs", ankles[..., :2], way), 0.03 * clip.fps)
+    joints = [roles.get(f"{side}_toe", roles[f"{side}_ankle"]) for side in ("left", "right")]
+    balls = positions[:, joints]
+    along = low_pass(np.einsum("fsk,fk->fs", balls[..., :2], way), 0.03 * clip.fps)
     if np.std(along[:, 0] - along[:, 1]) < _LEAST_SWING * size:
         return 0.0
-    heights = ankles[..., 2] - np.percentile(ankles[..., 2], 5.0, axis=0)
+    heights = balls[..., 2] - np.percentile(balls[..., 2], 5.0, axis=0)
     lower = np.argmin(heights, axis=1)
     frames = np.arange(len(clip))
     speeds = (np.gradient(along, axis=0) * clip.fps)[frames, lower]
