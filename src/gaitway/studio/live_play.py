@@ -27,6 +27,8 @@ _LEAD, _SIDE = 5.0, 0.8
 """How far ahead of somebody who is driven its goal is [m], and how far to the side [rad]; nearer ones need U-turns."""
 _STOP = 1.0
 """How far ahead somebody stops whose keys are let go [m]: nearer it would have to come back."""
+_AGAIN = 1.0
+"""How often those are tried anew for whom there was no room [s]."""
 _RENEWED = 0.3
 """How often it is set anew [s]."""
 
@@ -54,6 +56,8 @@ class LivePlay:
         self._names: dict[int, str] = {}
         self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
         self._driven: dict[str, tuple[float, float, float]] = {}
+        self._outside: list[Character] = []
+        self._tried = 0.0
         self._begin(scene, 0.0)
         self.left_out = self.enter(scene)
 
@@ -76,21 +80,16 @@ class LivePlay:
         """Take the place and the characters of a scene: who is new comes in, who is not in it goes.
 
         Returns:
-            Names of those for whom there is no room, or who are of another library.
+            Names of those for whom there is no room yet, or who are of another library.
         """
         if not set(_kinds(scene.world)) <= set(self._kinds):
             self._renew(scene)
         elif scene.world is not self.crowd.world:
             self.crowd.set_world(scene.world)
-        wanted = {c.name: c for c in scene.characters if c.library.cast == self.library.cast}
+        wanted = {c.name: c for c in scene.characters if _kind(c.library) == self.library}
         self.remove([name for name in self._numbers if name not in wanted])
-        new = [c for name, c in wanted.items() if name not in self._numbers]
-        if new:
-            numbers = self.crowd.add([c.start for c in new], [c.goal for c in new])
-            for character, number in zip(new, numbers.tolist(), strict=True):
-                if number >= 0:
-                    self._numbers[character.name], self._names[number] = number, character.name
-                    self._ends[character.name] = (character.start[:2], character.goal)
+        self._outside = [c for name, c in wanted.items() if name not in self._numbers]
+        self._let_in()
         return tuple(c.name for c in scene.characters if c.name not in self._numbers)
 
     def remove(self, names: list[str]) -> None:
@@ -127,6 +126,8 @@ class LivePlay:
 
     def step(self, dt: float) -> None:
         """Go on by some time [s]."""
+        if self._outside and self.time - self._tried >= _AGAIN:
+            self._let_in()
         self._steer()
         self.crowd.step(dt)
         self._turn_round()
@@ -141,7 +142,9 @@ class LivePlay:
         places = [step.pose[:2] for step in plan.steps]
         labels = tuple((step.behavior, *step.pose[:2]) for step in plan.steps)
         x, y = self.crowd.goals([self.number(name)])[0].tolist()
-        return Ahead(np.array([*places, plan.end_pose[:2]]), labels, (x, y), max(plan.end_time - self.time, 0.0))
+        points, left = np.array([*places, plan.end_pose[:2]]), max(plan.end_time - self.time, 0.0)
+        effort = self.crowd.effort(self.number(name))
+        return Ahead(points, labels, (x, y), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
 
     def behavior(self, name: str) -> str:
         """What a character does."""
@@ -157,7 +160,7 @@ class LivePlay:
 
     def _begin(self, scene: Scene, time: float) -> None:
         """An empty crowd in a place, whose trees know what has to be passed there."""
-        self._say(f"preparing {self.library.cast}")
+        self._say(f"preparing {self.library.name}")
         kit = kits(scene.world).of(_anybody(scene, self.library))
         self._say("growing search trees")
         self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in kit.table.kinds)
@@ -177,6 +180,18 @@ class LivePlay:
         numbers = self.crowd.add([poses[name] for name in names], [goals[name] for name in names])
         self._numbers = {name: int(number) for name, number in zip(names, numbers, strict=True) if number >= 0}
         self._names = {number: name for name, number in self._numbers.items()}
+
+    def _let_in(self) -> None:
+        """Put those in who are outside, each if there is room where it starts."""
+        self._tried = self.time
+        if not self._outside:
+            return
+        numbers = self.crowd.add([c.start for c in self._outside], [c.goal for c in self._outside])
+        for character, number in zip(self._outside, numbers.tolist(), strict=True):
+            if number >= 0:
+                self._numbers[character.name], self._names[number] = number, character.name
+                self._ends[character.name] = (character.start[:2], character.goal)
+        self._outside = [c for c in self._outside if c.name not in self._numbers]
 
     def _turn_round(self) -> None:
         """Send those who have arrived back where they came from."""
@@ -219,8 +234,13 @@ def _kinds(world: World) -> tuple[str, ...]:
 
 def _main_library(scene: Scene) -> LibraryRef:
     """The library of most characters, in its neutral manner."""
-    casts = [c.library.cast for c in scene.characters]
-    return LibraryRef(max(dict.fromkeys(casts), key=casts.count, default="person"))
+    kinds = [_kind(c.library) for c in scene.characters]
+    return max(dict.fromkeys(kinds), key=kinds.count, default=LibraryRef())
+
+
+def _kind(library: LibraryRef) -> LibraryRef:
+    """A library in its neutral manner: people who differ in manner alone are played by one."""
+    return LibraryRef(library.cast, file=library.file)
 
 
 def _anybody(scene: Scene, library: LibraryRef) -> Character:
