@@ -1,8 +1,8 @@
 """Compiled loops of path synthesis: what an edge costs, a beam for a first bound, and branch and bound.
 
-A state is a row of nine numbers: x, y, heading of the planar move that carries the next edge's frames; x, y of the last
-frame's place; arc length gone along the path; error so far; frames so far; and a stage. Stage 2 s is part s of the
-path, stage 2 s + 1 the way from part s to the next one.
+A state is a row of ten numbers: x, y, heading of the planar move that carries the next edge's frames; x, y of the last
+frame's place; arc length gone along the path; error so far; frames so far; a stage; and, in a beam, the error to
+expect. Stage 2 s is part s of the path, stage 2 s + 1 the way from part s to the next one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ import numpy as np
 from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray
 
-X, Y, TURN, LAST_X, LAST_Y, ALONG, ERROR, FRAMES, STAGE = range(9)
-STATE = 9
+X, Y, TURN, LAST_X, LAST_Y, ALONG, ERROR, FRAMES, STAGE, EXPECTED = range(10)
+STATE = 10
 """Numbers in a state."""
+AHEAD_STEP = 4
+"""Frames between the places of `GraphArrays.ahead`."""
+SECTORS = 12
+"""Headings are told apart by so many sectors of a turn."""
 
 
 class GraphArrays(NamedTuple):
@@ -35,6 +39,10 @@ class GraphArrays(NamedTuple):
     """Places of the frames of all edges [m]; (S, 2)."""
     moves: FloatArray
     """What each edge adds to the planar move of all that follows; (E, 3)."""
+    headings: FloatArray
+    """Where the body goes at each node, as its clip lies in the corpus [rad]; (N,)."""
+    ahead: FloatArray
+    """Where it will be if its clip goes on, every few frames [m]; (N, A, 2)."""
 
 
 class PathArrays(NamedTuple):
@@ -54,27 +62,27 @@ class PathArrays(NamedTuple):
 
 
 class BeamRoom(NamedTuple):
-    """Room for `beam`: so many frames, so many states of each number of frames."""
+    """Room for `beam`: so many frames, and so many states of each number of frames and sector of headings."""
 
     states: FloatArray
-    """(horizon * width, 9)."""
+    """(horizon * SECTORS * width, 10)."""
     nodes: IntArray
-    """(horizon * width,)."""
+    """(horizon * SECTORS * width,)."""
     parents: IntArray
-    """(horizon * width,)."""
+    """(horizon * SECTORS * width,)."""
     via: IntArray
-    """(horizon * width,)."""
+    """(horizon * SECTORS * width,)."""
     filled: IntArray
-    """(horizon,)."""
+    """(horizon * SECTORS,)."""
     scratch: FloatArray
-    """(9,)."""
+    """(10,)."""
 
 
 class TreeRoom(NamedTuple):
     """Room for `branch_and_bound`: so deep, so many ways at a node."""
 
     children: FloatArray
-    """(depth, ways, 9)."""
+    """(depth, ways, 10)."""
     edges: IntArray
     """(depth, ways)."""
     done: BoolArray
@@ -105,11 +113,11 @@ def advance(
     Args:
         graph: the motion graph.
         task: the path.
-        state: (9,).
+        state: (10,).
         edge: which.
         stage: that the edge is taken in.
         horizon: frames that count.
-        out: receives the new state; (9,).
+        out: receives the new state; (10,).
 
     Returns:
         Whether it is complete: the horizon or the path's end is reached.
@@ -195,29 +203,32 @@ def beam(
     graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, width: int, room: BeamRoom,
     walk: IntArray,
 ) -> tuple[int, float]:  # fmt: skip
-    """A good walk: of all states of so many frames only the best few go on, and of those at one node only the best.
+    """A good walk: of all states of as many frames that head the same way only the best few go on, one at each node.
+
+    The best are those that will be nearest to the path if their clips go on as they are: on a straight way before a
+    corner, who is about to turn is not yet any nearer to it than others.
 
     Args:
         graph: the motion graph.
         task: the path.
         node: where to begin.
-        start: the state there; (9,).
+        start: the state there; (10,).
         horizon: frames to go.
-        width: states of so many frames that go on.
+        width: states that go on of those that have as many frames and head the same way.
         room: to work in.
         walk: receives the edges of the best walk.
 
     Returns:
         How many edges it has, 0 if there is none, and its error.
     """
-    for k in range(horizon):
+    for k in range(horizon * SECTORS):
         room.filled[k] = 0
     for k in range(STATE):
         room.states[0, k] = start[k]
     room.nodes[0], room.parents[0], room.via[0], room.filled[0] = node, -1, -1, 1
     best, best_parent, best_edge = np.inf, -1, -1
-    for level in range(horizon):
-        for slot in range(level * width, level * width + room.filled[level]):
+    for group in range(horizon * SECTORS):
+        for slot in range(group * width, group * width + room.filled[group]):
             if room.states[slot, ERROR] >= best:
                 continue
             here, stage = room.nodes[slot], int(room.states[slot, STAGE])
@@ -233,7 +244,7 @@ def beam(
                 if complete:
                     best, best_parent, best_edge = room.scratch[ERROR], slot, edge
                 else:
-                    _keep(room, width, graph.heads[edge], slot, edge)
+                    _keep(graph, task, room, width, slot, edge)
     if best_parent < 0:
         return 0, np.inf
     count, slot = 1, best_parent
@@ -249,20 +260,43 @@ def beam(
 
 
 @kernel(borrows=True)
-def _keep(room: BeamRoom, width: int, node: int, parent: int, edge: int) -> None:
-    """Puts the state in `scratch` among those of as many frames, if it is one of the best and the best at its node."""
-    into = int(room.scratch[FRAMES])
-    first, count = into * width, room.filled[into]
+def _expected(graph: GraphArrays, task: PathArrays, node: int, state: FloatArray) -> float:
+    """The error that a state will come to if the clip at its node goes on for a while."""
+    cosine, sine = math.cos(state[TURN]), math.sin(state[TURN])
+    last_x, last_y, along, error = state[LAST_X], state[LAST_Y], state[ALONG], 0.0
+    step = task.measures[0]
+    length = step * (len(task.points) - 1)
+    for k in range(graph.ahead.shape[1]):
+        px, py = graph.ahead[node, k, 0], graph.ahead[node, k, 1]
+        x = state[X] + cosine * px - sine * py
+        y = state[Y] + sine * px + cosine * py
+        along += max(math.sqrt((x - last_x) ** 2 + (y - last_y) ** 2), AHEAD_STEP * task.measures[2])
+        if along >= length:
+            break
+        error += AHEAD_STEP * _squared_distance(task, along / step, x, y)
+        last_x, last_y = x, y
+    return error
+
+
+@kernel(borrows=True)
+def _keep(graph: GraphArrays, task: PathArrays, room: BeamRoom, width: int, parent: int, edge: int) -> None:
+    """Puts the state in `scratch` into its group, if it is one of the best there and the best at its node."""
+    node = graph.heads[edge]
+    room.scratch[EXPECTED] = room.scratch[ERROR] + _expected(graph, task, node, room.scratch)
+    turns = (room.scratch[TURN] + graph.headings[node]) / (2.0 * math.pi)
+    sector = min(int(SECTORS * (turns - math.floor(turns))), SECTORS - 1)
+    group = int(room.scratch[FRAMES]) * SECTORS + sector
+    first, count = group * width, room.filled[group]
     place, worst = -1, -1.0
     for other in range(first, first + count):
         if room.nodes[other] == node and room.states[other, STAGE] == room.scratch[STAGE]:
             place, worst = other, np.inf
-        elif room.states[other, ERROR] > worst:
-            place, worst = other, room.states[other, ERROR]
+        elif room.states[other, EXPECTED] > worst:
+            place, worst = other, room.states[other, EXPECTED]
     if worst < np.inf and count < width:
         place = first + count
-        room.filled[into] += 1
-    elif room.scratch[ERROR] >= room.states[place, ERROR]:
+        room.filled[group] += 1
+    elif room.scratch[EXPECTED] >= room.states[place, EXPECTED]:
         return
     for m in range(STATE):
         room.states[place, m] = room.scratch[m]
@@ -282,7 +316,7 @@ def branch_and_bound(
         graph: the motion graph.
         task: the path.
         node: where to begin.
-        start: the state there; (9,).
+        start: the state there; (10,).
         horizon: frames to go.
         enough: a walk with less error than this is good enough, and the search ends.
         budget: edges to look at, at most.

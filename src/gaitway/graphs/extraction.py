@@ -27,10 +27,10 @@ class Search:
     """Each search looks so far ahead [s]."""
     keep_s: float = 1.0
     """Of what it finds so much is kept before the next search [s]."""
-    budget: int = 20_000
+    budget: int = 10_000
     """Edges that one search looks at, at most."""
-    beam: int = 24
-    """Walks that go on together to find a first bound; 0 begins without one. Paths only."""
+    beam: int = 3
+    """Walks that go on together in each direction to find a first bound; 0 begins without one. Paths only."""
     best: int = 1
     """How many of the best walks of each search are kept, to draw one of them."""
     tolerance: float = 1.2

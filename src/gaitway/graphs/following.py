@@ -36,6 +36,10 @@ GOOD_ENOUGH = 0.01
 """A window that stays as near to the path as this in the mean is not searched further [m]."""
 STARTS = 24
 """Places in the graph that are tried to begin with."""
+_TURNING_S = 0.1
+"""The direction in which a body goes is that of its way from so long before to so long after [s]."""
+_FORESIGHT_S = 0.8
+"""Walks are judged by where they lead within this time if their clips go on [s]."""
 _AHEAD_S = 0.7
 """Who begins is turned so that the way of this time lies along the path [s]."""
 
@@ -92,6 +96,8 @@ class PathFollower:
             read_only(track_starts),
             read_only(track),
             read_only(graph.moves),
+            read_only(node_headings(graph)),
+            read_only(places_ahead(graph)),
         )
         ways = max(int(np.diff(out_starts).max(initial=1)), 1)
         depth, width = self.horizon + 1, max(search.beam, 1)
@@ -102,13 +108,13 @@ class PathFollower:
             np.empty(depth, dtype=np.int64),
             np.empty(depth, dtype=np.int64),
         )
-        rows = self.horizon * width
+        rows = self.horizon * kernels.SECTORS * width
         self._beam = kernels.BeamRoom(
             np.empty((rows, kernels.STATE)),
             np.empty(rows, dtype=np.int64),
             np.empty(rows, dtype=np.int64),
             np.empty(rows, dtype=np.int64),
-            np.empty(self.horizon, dtype=np.int64),
+            np.empty(self.horizon * kernels.SECTORS, dtype=np.int64),
             np.empty(kernels.STATE),
         )
         self.looked = 0
@@ -209,8 +215,7 @@ class PathFollower:
         for node in tried:
             move = beginning_move(self.graph, node, path)
             state[:3], state[3:5] = move, path.points[0]
-            width = max(self.search.beam // 3, 1)
-            count, error = kernels.beam(self.arrays, task, node, state, self.horizon, width, self._beam, walk)
+            count, error = kernels.beam(self.arrays, task, node, state, self.horizon, 1, self._beam, walk)
             if count:
                 scores.append((error, node, move))
         if not scores:
@@ -338,6 +343,33 @@ def beginning_move(graph: MotionGraph, node: int, path: Path) -> FloatArray:
     turn = float(np.arctan2(ahead[1], ahead[0])) - facing
     shifted = path.points[0] - planar.transform_points(np.array([0.0, 0.0, turn]), corpus.paths[frame])
     return np.array([*shifted, turn])
+
+
+def node_headings(graph: MotionGraph) -> FloatArray:
+    """Where the body goes at each node, as its clip lies in the corpus [rad]; (N,). Who stands goes where it faces."""
+    corpus = graph.corpus
+    first, last = corpus.starts[graph.node_clips], corpus.starts[graph.node_clips + 1] - 1
+    reach = max(round(_TURNING_S * corpus.fps), 1)
+    low = np.maximum(np.minimum(graph.node_frames, last) - reach, first)
+    high = np.minimum(graph.node_frames + reach, last)
+    way = corpus.paths[high] - corpus.paths[low]
+    facing = np.concatenate([clip.headings() for clip in corpus.clips])[np.minimum(graph.node_frames, last)]
+    moves = np.linalg.norm(way, axis=-1) > 0.05
+    return np.where(moves, np.arctan2(way[:, 1], way[:, 0]), facing)
+
+
+def places_ahead(graph: MotionGraph) -> FloatArray:
+    """Where the body will be if the clip at each node goes on, as it lies in the corpus [m]; (N, A, 2).
+
+    A clip that ends goes on straight and as fast as it does at its end.
+    """
+    corpus = graph.corpus
+    last = corpus.starts[graph.node_clips + 1] - 1
+    count = max(round(_FORESIGHT_S * corpus.fps / kernels.AHEAD_STEP), 1)
+    frames = graph.node_frames[:, None] + kernels.AHEAD_STEP * (1 + np.arange(count))
+    beyond = np.maximum(frames - last[:, None], 0)[..., None]
+    speed = corpus.paths[last] - corpus.paths[np.maximum(last - 1, 0)]
+    return np.asarray(corpus.paths[np.minimum(frames, last[:, None])] + beyond * speed[:, None])
 
 
 def straight(direction: float, length: float) -> Path:

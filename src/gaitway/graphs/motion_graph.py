@@ -150,6 +150,7 @@ def build_graph(
     actions: Collection[str] = (),
     spacing_s: float = SPACING_S,
     prune: bool = True,
+    passages: bool = True,
 ) -> MotionGraph:
     """The motion graph of a corpus.
 
@@ -159,6 +160,8 @@ def build_graph(
         actions: labels of motions that pass, such as a jump: frames with one of them need not go on for ever.
         spacing_s: of minima nearer than this in both motions the best stays [s].
         prune: whether to keep only what can go on for ever.
+        passages: whether to keep motion between such parts too, as that of somebody who slows down to stand. The paper
+            does not, but for transitions.
 
     Raises:
         GraphError: if there are no transitions under the thresholds, or nothing can go on for ever.
@@ -178,23 +181,24 @@ def build_graph(
         limit = table[
             sets[transitions.leave + transitions.window // 2], sets[transitions.enter + transitions.window // 2]
         ]
-        graph = _strictest(graph, transitions.distances / limit, actions)
-    return pruned(graph, actions)
+        graph = _strictest(graph, transitions.distances / limit, actions, passages)
+    return pruned(graph, actions, passages=passages)
 
 
-def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str]) -> MotionGraph:
+def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str], passages: bool) -> MotionGraph:
     """The graph of the fewest transitions that keeps nearly all frames and all ways between label sets.
 
     Args:
         graph: of all transitions.
         shares: distance of each transition over its limit, below 1; (T,).
         actions: as of `build_graph`.
+        passages: as of `build_graph`.
     """
     passing = _passing(graph.corpus, actions)
 
     def kept(trial: MotionGraph) -> tuple[IntArray, int]:
         edges = trial.edges
-        keep, parts = lasting(trial.arcs, edges.label_set, len(graph.corpus.sets), passing)
+        keep, parts = lasting(trial.arcs, edges.label_set, len(graph.corpus.sets), passing, passages)
         frames = np.array([part.kept for part in _label_parts(trial, keep)])
         return frames, sum(1 for _ in _cut_off(trial, keep, parts))
 
@@ -207,19 +211,20 @@ def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str])
     return graph
 
 
-def pruned(graph: MotionGraph, actions: Collection[str] = ()) -> MotionGraph:
+def pruned(graph: MotionGraph, actions: Collection[str] = (), *, passages: bool = True) -> MotionGraph:
     """The part of a graph in which, from any edge on, motion of the same labels can go on for ever.
 
     Args:
         graph: any motion graph.
         actions: as of `build_graph`.
+        passages: as of `build_graph`.
 
     Raises:
         GraphError: if nothing is left.
     """
     corpus, edges = graph.corpus, graph.edges
     passing = _passing(corpus, actions)
-    keep, parts = lasting(graph.arcs, edges.label_set, len(corpus.sets), passing)
+    keep, parts = lasting(graph.arcs, edges.label_set, len(corpus.sets), passing, passages)
     if not keep.any():
         raise GraphError(
             f"with {len(graph.transitions)} transitions no motion can go on for ever; raise the threshold, or give "

@@ -105,7 +105,9 @@ def census(arcs: Arcs) -> Census:
     return Census(int((used & ~cyclic).sum()), int((used & cyclic & ~returns).sum()))
 
 
-def lasting(arcs: Arcs, edge_sets: IntArray, count: int, actions: Sequence[int]) -> tuple[BoolArray, list[BoolArray]]:
+def lasting(
+    arcs: Arcs, edge_sets: IntArray, count: int, actions: Sequence[int], passages: bool = True
+) -> tuple[BoolArray, list[BoolArray]]:
     """Edges that stay: those from which motion of the same labels can go on for ever, and what joins such parts.
 
     Args:
@@ -113,6 +115,8 @@ def lasting(arcs: Arcs, edge_sets: IntArray, count: int, actions: Sequence[int])
         edge_sets: the label set that all frames of an edge have, or -1 where they differ or no original has it; (E,).
         count: how many label sets there are.
         actions: sets that need not go on for ever (a jump): of these, what can be come to and left again stays.
+        passages: whether all that lies on a way between parts stays (somebody slows down to stand), or, as in the
+            paper, only transitions and actions do.
 
     Returns:
         The edges that stay (E,), and for each label set the nodes of its part (N,).
@@ -125,7 +129,7 @@ def lasting(arcs: Arcs, edge_sets: IntArray, count: int, actions: Sequence[int])
             keep[mine] = True
             parts[number][arcs.tail[mine]] = parts[number][arcs.head[mine]] = True
     core = np.any(parts, axis=0)
-    passing = (edge_sets < 0) | np.isin(edge_sets, actions)
+    passing = ~keep & (passages | (edge_sets < 0) | np.isin(edge_sets, actions))
     joining = np.flatnonzero(passing)[around(arcs.part(passing), core)]
     keep[joining] = True
     for number in actions:

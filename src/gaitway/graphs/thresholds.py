@@ -21,8 +21,8 @@ from gaitway.graphs.distance import pair_distances
 
 TEMPO_S = 0.067
 """Frames are alike when they are no farther apart than a moving body is from itself so much later [s]."""
-_LEAST = 0.02
-"""Limits are no lower than this [m]: captures of somebody who stands still differ by as much."""
+_LEAST = 0.035
+"""Limits are no lower than this [m]: who stands twice does not stand more alike, and little moves in such a blend."""
 _STILL = 0.03
 """A cloud that changes more slowly than this stands still, and tells nothing about the motion [m/s]."""
 
