@@ -66,6 +66,7 @@ def led_over(one: Snapped, other: Snapped, name: str) -> Snapped:
         source=f"{one.source}, {other.source}",
         made=f"blend of {one.start.gait} and {other.end.gait}",
         special="",
+        raw=None,
     )
 
 
@@ -88,6 +89,7 @@ def bent(straight: Snapped, turn: float, name: str) -> Snapped:
         straight,
         clip=led(turned, straight.start, straight.end, path[0], path[-1]),
         made=f"bent by {np.degrees(turn):.0f} degrees",
+        raw=clip,
     )
 
 

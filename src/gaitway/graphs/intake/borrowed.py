@@ -13,13 +13,15 @@ import numpy as np
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.graphs.intake.hub_poses import made_symmetric
+from gaitway.graphs.intake.mirroring import level_tilt, mirrored_on_feet, tilted
 from gaitway.graphs.intake.sightings import Sightings
 from gaitway.graphs.intake.takes import PreparedTake
 from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.graphs.snap.planting import planted
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
-from gaitway.motion.editing import mirror, place, resample, with_name
+from gaitway.motion.editing import place, resample, with_name
 from gaitway.motion.retarget import retarget
 from gaitway.motion.skeleton import Skeleton
 
@@ -51,10 +53,11 @@ def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
     for name, chain in _CHAINS.items():
         clips = [person.clips[person.graph[part].clips[0]] for part in chain]
         whole = concatenate(clips, overlap=False, name=name) if len(clips) > 1 else clips[0]
-        moved = resample(retarget(whole, skeleton, floor=0.0), fps)
+        moved = tilted(resample(retarget(whole, skeleton, floor=0.0), fps), level_tilt(skeleton))
+        moved = planted(moved)  # soles of rigs differ by centimetres
         takes.append(PreparedTake(name, with_name(moved, name), False, CAST, (), (), ()))
     mirrored = [
-        replace(t, name=f"{t.name} mirrored", clip=with_name(mirror(t.clip), f"{t.name} mirrored"), mirrored=True)
+        replace(t, name=f"{t.name} mirrored", clip=with_name(mirrored_on_feet(t.clip), f"{t.name} mirrored"), mirrored=True)
         for t in takes
     ]
     return (*takes, *mirrored)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
@@ -17,6 +18,8 @@ from gaitway.motion.limits import joint_limits, violations
 
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
 """Changes of speed that are too small to be seen [rad/s, m/s]."""
+_OWN = 0.75
+"""What the capture does itself, at the same moment, counts as this many times the usual."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,7 @@ class Bars:
         clips = [take.clip for take in takes if not take.mirrored and len(take.clip) > 2]
         turns = np.concatenate([turn_steps(clip) for clip in clips])
         roots = np.concatenate([root_steps(clip) for clip in clips])
-        both = np.maximum(turns, turns)
-        usual = np.maximum(np.percentile(both, 99.9, axis=0), _LEAST_TURN)
+        usual = np.maximum(np.percentile(turns, 99.9, axis=0), _LEAST_TURN)
         return cls(usual, max(float(np.percentile(roots, 99.9)), _LEAST_STEP), size)
 
 
@@ -86,15 +88,31 @@ def root_steps(clip: Clip) -> FloatArray:
     return np.asarray(np.linalg.norm(np.diff(clip.root_positions, n=2, axis=0), axis=-1) * clip.fps)
 
 
-def measured(clip: Clip, bars: Bars) -> Quality:
-    """How good a clip is."""
-    turns, roots = turn_steps(clip) / bars.turns, root_steps(clip) / bars.root
+def measured(clip: Clip, bars: Bars, raw: Clip | None = None) -> Quality:
+    """How good a clip is.
+
+    Args:
+        clip: the motion.
+        bars: what the capture does.
+        raw: the frames that it was made of; what they do themselves, at the same moment, is not held against it.
+    """
+    turns, roots = turn_steps(clip), root_steps(clip)
+    turn_bars, root_bars = np.broadcast_to(bars.turns, turns.shape), np.full(len(roots), bars.root)
+    if raw is not None and len(raw) == len(clip):
+        turn_bars, root_bars = _forgiving(turn_bars, turn_steps(raw)), _forgiving(root_bars, root_steps(raw))
+    turns, roots = turns / turn_bars, roots / root_bars
     joint = int(np.argmax(turns.max(axis=0))) if len(turns) else 0
     pop = max(float(turns.max(initial=0.0)), float(roots.max(initial=0.0)))
     name = clip.skeleton.names[joint] if turns.max(initial=0.0) >= roots.max(initial=0.0) else "root"
     slide, sink = _feet(clip)
     strain = float(violations(clip, joint_limits(clip.skeleton)).max(initial=0.0))
     return Quality(pop, name, slide, sink, strain)
+
+
+def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
+    """Bars (F, ...) that what the capture does itself within a frame just does not reach."""
+    around = scipy.ndimage.maximum_filter1d(own, 3, axis=0, mode="nearest")
+    return np.maximum(bars, _OWN * around)
 
 
 def _feet(clip: Clip) -> tuple[float, float]:

@@ -9,10 +9,10 @@ import numpy as np
 from gaitway import planar, rotations
 from gaitway.arrays import FloatArray
 from gaitway.graphs.clouds import body_points
+from gaitway.graphs.intake.mirroring import mirrored_on_feet
 from gaitway.graphs.snap.common_pose import HubPose
 from gaitway.graphs.snap.foot_tracks import foot_track
 from gaitway.motion.clip import Clip
-from gaitway.motion.editing import mirror
 from gaitway.motion.footskate import reach_feet
 from gaitway.motion.limits import clamp, violations
 
@@ -34,7 +34,17 @@ def pose_clip(pose: HubPose, fps: float = 1.0 / _INSTANT) -> Clip:
 
 def mirrored_pose(pose: HubPose) -> HubPose:
     """The pose in a mirror along the way it faces, on its feet: bones may differ in length from left to right."""
-    return stood(_in_mirror(pose))
+    seen = mirrored_on_feet(pose_clip(pose))
+    turn = rotations.multiply(seen.rotations[1], rotations.conjugate(seen.rotations[0]))
+    assert seen.contacts is not None
+    return replace(
+        pose,
+        root=seen.root_positions[0],
+        rotations=seen.rotations[0],
+        root_velocity=np.asarray(pose.root_velocity) * [1.0, -1.0, 1.0],
+        angular_velocity=rotations.to_rotation_vector(turn) / _INSTANT,
+        contacts=seen.contacts[0],
+    )
 
 
 def stood(pose: HubPose) -> HubPose:
@@ -56,23 +66,9 @@ def within_limits(pose: HubPose) -> HubPose:
     return stood(replace(pose, rotations=clamp(clip).rotations[0]))
 
 
-def _in_mirror(pose: HubPose) -> HubPose:
-    seen = mirror(pose_clip(pose))
-    turn = rotations.multiply(seen.rotations[1], rotations.conjugate(seen.rotations[0]))
-    assert seen.contacts is not None
-    return replace(
-        pose,
-        root=seen.root_positions[0],
-        rotations=seen.rotations[0],
-        root_velocity=np.asarray(pose.root_velocity) * [1.0, -1.0, 1.0],
-        angular_velocity=rotations.to_rotation_vector(turn) / _INSTANT,
-        contacts=seen.contacts[0],
-    )
-
-
 def made_symmetric(pose: HubPose) -> HubPose:
     """A standing pose half way to its mirror image and at rest, so that one serves either foot."""
-    other = _in_mirror(pose)
+    other = mirrored_pose(pose)
     middle = replace(
         pose,
         root=np.array([0.0, 0.0, pose.root[2]]),

@@ -201,6 +201,8 @@ def _named(hubs: Sequence[Hub]) -> list[Hub]:
     out: list[Hub] = []
     counts: dict[str, int] = {}
     first: dict[str, int] = {}
+    if not any(hub.gait == "walk" for hub in hubs):  # somebody who walks slowly, walks
+        hubs = [replace(hub, gait="walk") if hub.gait == "stroll" else hub for hub in hubs]
     for hub in hubs:
         key = min(hub.gait, other_side(hub.gait))
         if hub.members < _ANOTHER * first.setdefault(key, hub.members) or (hub.kind == "stand" and key in counts):

@@ -14,6 +14,7 @@ from gaitway.graphs.intake.completeness import connected, limited, missing
 from gaitway.graphs.intake.cutting import Nearness, cut, mirror_images
 from gaitway.graphs.intake.gating import Bars, Gate
 from gaitway.graphs.intake.hubs import Hub, find_hubs
+from gaitway.graphs.intake.mirroring import evened
 from gaitway.graphs.intake.merging import grouped
 from gaitway.graphs.intake.naming import described
 from gaitway.graphs.intake.prepared import Prepared, PrepareOptions, prepare
@@ -98,13 +99,14 @@ def library_of(
     """
     tell = progress or (lambda what, done, total: None)
     name = name or prepared.facts.name
+    prepared = replace(prepared, takes=evened(prepared.takes))
     times = {"start": time.perf_counter() if began is None else began, "read": time.perf_counter()}
     tell("hubs", 0, None)
     workshop = _workshop(prepared, name, options)
     times["hubs"] = time.perf_counter()
     entries = _captured(workshop, options, tell)
     times["clips"] = time.perf_counter()
-    lacking = missing(connected(entries)[0])
+    lacking = missing(entries)
     if options.make:
         tell("what is lacking", 0, None)
         entries = _with_made(workshop, entries)

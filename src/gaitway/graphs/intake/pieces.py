@@ -59,3 +59,5 @@ class Snapped:
     """How it was made, where it is not a piece of capture."""
     mirrored: bool = False
     """Whether it is the mirror image of another."""
+    raw: Clip | None = None
+    """The frames that it was made of, before they were led to hubs; None where there are none."""

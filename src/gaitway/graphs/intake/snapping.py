@@ -49,6 +49,7 @@ def snap(piece: Piece, made: str = "", reach_s: float = REACH_S) -> Snapped:
         special=special.kind if special is not None else "",
         pass_frame=special.pass_frame - first if special is not None else 0,
         made=made,
+        raw=None if made else clip,
     )
 
 

@@ -7,6 +7,7 @@ own poses; changes of gait are blends of the subject's own steps, and turns are 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,10 +21,13 @@ from gaitway.graphs.intake.pieces import Mark, Piece, Snapped
 from gaitway.graphs.intake.snapping import snap
 from gaitway.graphs.intake.takes import PreparedTake
 from gaitway.graphs.intake.workshop import Entry, Maker, Workshop
+from gaitway.motion.editing import resample
 
 BORROWED = "borrowed from the built-in person, led to this subject's poses"
 _WHOLE = 60.0
 """Borrowed motions give way to the subject's poses all the way, so that they have its posture throughout [s]."""
+_PACES, _TEMPI = (0.5, 1.6), (0.75, 1.3)
+"""Borrowed motions are made slower or faster within the first limits, in time within the second."""
 _SPEED_ORDER = ("stroll", "walk", "jog", "run")
 _TURNS = {"stroll": (15.0, 30.0, 45.0), "walk": (15.0, 30.0, 45.0), "jog": (15.0, 30.0), "run": (15.0, 25.0)}
 """Turns within one step that every gait shall have [degrees]."""
@@ -70,10 +74,9 @@ def _start_or_stop(workshop: Workshop, hub: Hub, verb: str) -> list[Entry]:
             take = _borrowed(workshop, name)
             if take is None:
                 continue
-            frame = _nearest_frame(workshop, take[0], hub, late=verb == "start")
             last = len(take[0].clip) - 1
-            ends = ((0, stand), (frame, hub)) if verb == "start" else ((frame, hub), (last, stand))
-            if ends[1][0] - ends[0][0] > 6:
+            for frame in _near_frames(workshop, take[0], hub, late=verb == "start"):
+                ends = ((0, stand), (frame, hub)) if verb == "start" else ((frame, hub), (last, stand))
                 makers.append(_borrowing(workshop, take, *ends))
     return workshop.pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
 
@@ -179,15 +182,17 @@ def _borrowed(workshop: Workshop, name: str) -> tuple[PreparedTake, PreparedTake
     return None if at is None or twin is None else (takes[at], takes[twin])
 
 
-def _nearest_frame(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool) -> int:
-    """The frame of a borrowed take that is nearest to a hub: late in a start, early in a stop."""
+def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool) -> list[int]:
+    """Frames of a borrowed take that are nearest to a hub, the best first: late in a start, early in a stop."""
     nearness = workshop.nearness
     row = next(k for k, other in enumerate(nearness.hubs) if other is hub)
     number = next(t for t, other in enumerate(nearness.sightings.takes) if other is take)
     first = int(nearness.sightings.starts[number])
     ratios = nearness.ratios[row, first : first + len(take.clip)]
-    half = len(ratios) // 3
-    return half + int(np.argmin(ratios[half:])) if late else int(np.argmin(ratios[: len(ratios) - half]))
+    third = len(ratios) // 3
+    inside = np.arange(third, len(ratios) - 1) if late else np.arange(1, len(ratios) - third)
+    lowest = [int(f) for f in inside if ratios[f] <= ratios[f - 1] and ratios[f] < ratios[min(f + 1, len(ratios) - 1)]]
+    return sorted(lowest, key=lambda f: float(ratios[f]))[:2]
 
 
 def _borrowing(
@@ -195,12 +200,36 @@ def _borrowing(
 ) -> tuple[Maker, Maker]:
     """Makers of a clip from frames of a borrowed take, and of its mirror image."""
 
+    pace = _pace(workshop, takes[0], begin, end)
+
     def make(take: PreparedTake, mirrored: bool) -> Snapped:
-        ends = [(frame, workshop.twin(hub) if mirrored else hub) for frame, hub in (begin, end)]
+        take, frames = _paced(take, pace, (begin[0], end[0]))
+        hubs = [workshop.twin(hub) if mirrored else hub for _, hub in (begin, end)]
+        ends = list(zip(frames, hubs, strict=True))
         marks = [Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), 1.0) for frame, hub in ends]
         return snap(Piece(take, marks[0], marks[1]), BORROWED, _WHOLE)
 
     return lambda: make(takes[0], False), lambda: make(takes[1], True)
+
+
+def _pace(workshop: Workshop, take: PreparedTake, begin: tuple[int, Hub], end: tuple[int, Hub]) -> float:
+    """How many times as fast as the built-in person the subject goes in its hub."""
+    sightings = workshop.nearness.sightings
+    number = next(t for t, other in enumerate(sightings.takes) if other is take)
+    speeds = [(hub.speed, float(sightings.speeds[sightings.frame(number, frame)])) for frame, hub in (begin, end)]
+    moving = [own / theirs for own, theirs in speeds if own > 0.3 and theirs > 0.3]
+    return float(np.clip(moving[0], *_PACES)) if moving else 1.0
+
+
+def _paced(take: PreparedTake, pace: float, frames: tuple[int, int]) -> tuple[PreparedTake, list[int]]:
+    """A borrowed take at another pace: in time as far as it looks natural, the rest by shorter or longer ways."""
+    if abs(pace - 1.0) < 0.05:
+        return take, list(frames)
+    tempo = float(np.clip(pace, *_TEMPI))
+    clip = resample(replace(take.clip, fps=take.clip.fps * tempo), take.clip.fps)
+    roots = clip.root_positions * np.array([pace / tempo, pace / tempo, 1.0])
+    last = len(clip) - 1
+    return replace(take, clip=replace(clip, root_positions=roots)), [min(round(f / tempo), last) for f in frames]
 
 
 def _leading(ones: tuple[Snapped, Snapped], others: tuple[Snapped, Snapped], name: str) -> tuple[Maker, Maker]:

@@ -68,7 +68,7 @@ class Workshop:
         """A clip that passes the gate, or None with the reason noted."""
         try:
             snapped = make()
-            quality = measured(snapped.clip, self.bars)
+            quality = measured(snapped.clip, self.bars, snapped.raw)
         except GaitwayError as problem:
             self.refused.append((name, "", str(problem)))
             return None
