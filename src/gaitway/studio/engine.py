@@ -7,7 +7,8 @@ so that a recorded session plays again to the same bytes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -149,14 +150,14 @@ class Engine:
     def plan_take(self) -> Take:
         """Plan the scene as it is now with its own planner, and show the take; `say` tells how far it is."""
         planned = plan_scene(self.scene, progress=lambda what, done, total: self._say(_progress(what, done, total)))
-        self.show_take(planned.take)
+        self.show_take(planned.take, planned.rows())
         if planned.failed:
             self._message = f"{len(planned.failed)} do not arrive: {', '.join(planned.failed)}"
         return planned.take
 
-    def show_take(self, take: Take) -> None:
-        """Play a take."""
-        self._take, self._mode, self._stale = TakePlay(take), "take", False
+    def show_take(self, take: Take, rows: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Play a take; see `TakePlay` for the rows."""
+        self._take, self._mode, self._stale = TakePlay(take, rows), "take", False
 
     def live_take(self, seconds: float | None = None) -> Take:
         """What was lived in the last seconds, as a take."""
@@ -205,7 +206,7 @@ class Engine:
     def _tell_of(self, left_out: tuple[str, ...]) -> None:
         if left_out:
             some = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" if len(left_out) > 3 else "")
-            self._message = f"no room, or of another kind than the others: {some}"
+            self._message = f"no room yet, or of another kind than the others: {some}"
 
     def _figures(self) -> Figures:
         if self._mode != "live":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from gaitway.arrays import FloatArray
 from gaitway.take.poses import Joints
 
@@ -22,6 +24,17 @@ class Ahead(NamedTuple):
     """How long it takes from now on [s]."""
     cost: float | None = None
     """Of the plan, where that is known."""
+    found_by: str = ""
+    """What found it: "tree" or "A*", where that is known."""
+    nodes: int = 0
+    """Moves of a tree that were tested for it, or nodes that a search expanded."""
+    milliseconds: float = 0.0
+    """That it took to be found; for show, it differs from run to run."""
+
+    @property
+    def length(self) -> float:
+        """Of the way [m]."""
+        return float(np.hypot(*np.diff(self.points, axis=0).T).sum())
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ class Page:
 
     def show(self, frame: Frame) -> None:
         """Draw a moment, unless the one before is still on its way to everybody."""
+        self._keys.look()
         self._left_out = not self._server.ready
         if self._left_out:
             self.dropped += 1

@@ -17,8 +17,8 @@ from gaitway.scene.catalog import ready_scenes
 
 KEYS = """| key | |
 | --- | --- |
-| `W` `A` `D` or arrows | drive the selected person: ahead, left, right |
-| `S` or down | stop it |
+| `W` `A` `D` or arrows | hold to drive the selected person: ahead, left, right |
+| `S` or down | stop it at once |
 | `P` or space | play, pause |
 | `N` | one frame |
 | `F` | follow the selected person, or no longer |

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Action = Callable[[viser.ClientHandle], object]
 _AGAIN = 0.5
 """A key that is held down is posted again after this time [s], and no sooner."""
+_RELEASED = 0.8
+"""Pages tell that a key is down, again and again while it is held, and not that it was let go. When nothing was heard
+for so long, it was [s]: longer than browsers wait before the first repetition."""
 
 
 class Keys:
@@ -27,6 +30,7 @@ class Keys:
     def __init__(self, server: viser.ViserServer, page: Page) -> None:
         self._page = page
         self._last: tuple[events.Drive, float] | None = None
+        self._heard = 0.0
         panel, post = page.panel, page.post
         self._add(server, "Play or pause", ("P", "space"), lambda _: panel.toggle())
         self._add(server, "One frame", ("N",), lambda _: post(events.Step()))
@@ -50,6 +54,14 @@ class Keys:
         ):
             self._add(server, label, keys, partial(self._drive, forward, turn))
 
+    def look(self) -> None:
+        """Let somebody stop whose key was let go; called in every frame."""
+        last = self._last
+        if last is not None and time.perf_counter() - self._heard > _RELEASED:
+            self._last = None
+            if last[0].forward or last[0].turn:
+                self._page.post(events.Drive(last[0].character, 0.0, 0.0))
+
     def _add(self, server: viser.ViserServer, label: str, keys: tuple[str, ...], action: Action) -> None:
         for key in keys:
             command = server.gui.add_command(label, hotkey=key)  # type: ignore[arg-type]
@@ -65,7 +77,7 @@ class Keys:
             self._page.tell("click a person first, then drive it")
             return
         self._page.cameras.drive(client)
-        event = events.Drive(name, forward, turn)
+        event, self._heard = events.Drive(name, forward, turn), now
         if self._last is None or self._last[0] != event or now - self._last[1] > _AGAIN:
             self._last = (event, now)
             self._page.post(event)

@@ -38,6 +38,8 @@ _TOLD = {"send": "click the ground where it is to go", "group": "click where the
 _PLANNERS = {"behavior": "behavior (A*)", "tree": "tree"}
 _SECONDS = 9.0
 """For how long a message stays [s]."""
+_OFTEN = 0.2
+"""Time between two texts about somebody [s]."""
 _SHARE = re.compile(r"(\d+) of (\d+)$")
 """How far something is, at the end of what is said of it."""
 
@@ -48,6 +50,7 @@ class Panel:
     def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], page: Page) -> None:
         self._server, self._post, self._page = server, post, page
         self._said, self._told, self._written = "", 0.0, 0.0
+        self._whom = ("", 0.0)
         self._opened: Callable[[str], None] | None = None
         self._saved: Callable[[str, str], None] | None = None
         self._first: tuple[float, float] | None = None
@@ -116,17 +119,14 @@ class Panel:
             self._written, self._line.content = now, line
 
     def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
-        """Who is selected."""
-        text = "Click a person to select it."
-        if name:
-            text = f"**{name}** · {plain_words(behavior)}"
-        if name and ahead is not None and ahead.goal is not None:
-            text += f" · to ({ahead.goal[0]:.1f}, {ahead.goal[1]:.1f})"
-            if ahead.seconds > 0.0:
-                text += f" · plan of {len(ahead.labels)} steps, {ahead.seconds:.1f} s"
-            if ahead.cost is not None:
-                text += f", cost {ahead.cost:.1f}"
-        self._who.content = text
+        """Who is selected, a few times a second at most."""
+        now = time.perf_counter()
+        if name == self._whom[0] and now - self._whom[1] < _OFTEN:
+            return
+        self._whom = (name, now)
+        text = about(name, behavior, ahead)
+        if text != self._who.content:
+            self._who.content = text
 
     def show_item(self, item: str, words: str) -> None:
         """Which thing is selected."""
@@ -257,3 +257,23 @@ class Panel:
         del event
         if self._saved is not None:
             self._saved(what, name.value)
+
+
+def about(name: str, behavior: str, ahead: Ahead | None) -> str:
+    """What there is to say of a character: what it does, where it goes, its plan, and what that took to be found."""
+    if not name:
+        return "Click a person to select it."
+    text = f"**{name}** · {plain_words(behavior)}"
+    if ahead is None:
+        return text
+    if ahead.goal is not None:
+        text += f" · to ({ahead.goal[0]:.1f}, {ahead.goal[1]:.1f})"
+    if ahead.seconds > 0.0 and ahead.labels:
+        steps = len(ahead.labels)
+        text += f"\n\nplan: {steps} step{'s' * (steps != 1)}, {ahead.length:.1f} m, {ahead.seconds:.1f} s left"
+    if ahead.cost is not None:
+        text += f"\n\ncost {ahead.cost:.1f}"
+        if ahead.found_by:
+            what = "moves tested" if ahead.found_by == "tree" else "nodes"
+            text += f" · {ahead.found_by}: {ahead.nodes:,} {what}, {ahead.milliseconds:.1f} ms"
+    return text

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from gaitway.errors import StudioError
@@ -21,9 +24,15 @@ class TakePlay:
         time: now [s].
     """
 
-    def __init__(self, take: Take, time: float = 0.0) -> None:
+    def __init__(self, take: Take, rows: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Begin at its beginning.
+
+        Args:
+            take: what is played.
+            rows: how each character fared when it was planned, as `planning.Planned.rows` tells.
+        """
         self.take, self.time = take, 0.0
-        self.scrub(time)
+        self._planned = {str(row["character"]): row for row in rows}
 
     @property
     def length(self) -> float:
@@ -54,7 +63,7 @@ class TakePlay:
         return self._behavior((begun or rows)[-1 if begun else 0])
 
     def ahead(self, name: str) -> Ahead:
-        """Where a character goes from now on."""
+        """Where a character goes from now on; cost and figures are those of its whole plan."""
         who, table = self._number(name), self.take.segments
         end = float(self.take.ends[who])
         times = np.append(np.arange(self.time, end, _SPACING), end)
@@ -65,7 +74,11 @@ class TakePlay:
         labels = tuple((self._behavior(row), *place[:2].tolist()) for row, place in zip(later, places, strict=True))
         x, y = self.take.goals[who, :2].tolist()
         goal = (x, y) if np.isfinite([x, y]).all() else None
-        return Ahead(points, labels, goal, max(end - self.time, 0.0))
+        row = self._planned.get(name, {})
+        return Ahead(
+            points, labels, goal, max(end - self.time, 0.0), row.get("cost"), row.get("by", ""), row.get("expanded", 0),
+            row.get("search_ms", 0.0),
+        )  # fmt: skip
 
     def _number(self, name: str) -> int:
         if name not in self.take.names:

@@ -35,7 +35,7 @@ def no_crowd(body: BodyArrays, used: IntArray, on_the_spot: IntArray) -> CrowdAr
 
 
 def roomier(crowd: CrowdArrays, places: int) -> CrowdArrays:
-    """The same characters with room for more, and all chains empty (see `_live_kernels.relink`)."""
+    """The same characters with room for more, and all chains empty (see `_playing_kernels.relink`)."""
     rows, chains = crowd.steps.shape[1], _LEAST_CHAINS
     while chains < 8 * places:
         chains *= 2

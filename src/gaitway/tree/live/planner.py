@@ -18,8 +18,8 @@ from gaitway.behavior.slopes import steepest_for
 from gaitway.errors import TreeError
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import tree_arrays, work_for
-from gaitway.tree.live import _live_kernels as kernels
 from gaitway.tree.live import _playing_kernels as playing
+from gaitway.tree.live import _turn_kernels as kernels
 from gaitway.tree.live._crowd_kernels import BodyArrays, CrowdArrays
 from gaitway.tree.live._playing_kernels import LiveArrays
 from gaitway.tree.live._seeking_kernels import install
