@@ -48,6 +48,10 @@ class VariationError(GaitwayError):
     """Takes from which no variation can be learnt, or a variant that cannot be made."""
 
 
+class VariationError(GaitwayError):
+    """Takes from which no variation can be learnt, or something that a learnt model cannot do."""
+
+
 class StudioError(GaitwayError):
     """Something that cannot be done in the studio."""
 

@@ -1,0 +1,314 @@
+"""Kernel regression over the k nearest rows, unrolling of the network, and scores of its changes.
+
+Rows (training triples of frames) are sorted by the phase of the motion they belong to. The squared difference in phase
+is part of every distance, so rows whose share alone is over the k-th distance need not be looked at: a window of the
+sorted rows is enough, and the result is the same as over all rows. Rows of a cyclic motion are laid out twice, half a
+period to either side, so that a window never wraps.
+
+Names: `pairs` (2n, R) frames t and t+1 of every row, `steps` (n, R) from t+1 to t+2, `phases` (R,) of frame t+1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from gaitway._jit import kernel
+
+FAR = np.float32(1e30)
+_GATE = np.float32(1.4)
+"""Of the k-th squared distance in the frame before; rows beyond it are looked at only where too few are within it."""
+
+
+@kernel(fastmath=True, inner=True)
+def kth_smallest(values, count, k):
+    """The k-th smallest (from 1) of the first `count` values, which are permuted."""
+    low, high, at = 0, count - 1, k - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if at <= j:
+            high = j
+        elif at >= i:
+            low = i
+        else:
+            break
+    return values[at]
+
+
+@kernel(inner=True)
+def first_at_least(phases, value):
+    """Index of the first row whose phase is at least `value`."""
+    low, high = 0, phases.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if phases[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel(inner=True)
+def window(phases, phase, clock, half_period, gate):
+    """Rows that can lie within `gate`: first and one after the last."""
+    reach = half_period
+    if clock > 0.0 and gate < FAR:
+        reach = min(half_period, math.sqrt(gate / clock))
+    if reach >= FAR:
+        return 0, phases.shape[0]
+    return first_at_least(phases, phase - reach), first_at_least(phases, phase + reach)
+
+
+@kernel(fastmath=True, inner=True)
+def gathered(distances, low, count, gate, near, index):
+    """Copy the distances within `gate` to `near`, their rows to `index`; how many there are."""
+    found = 0
+    for j in range(count):
+        near[found] = distances[j]
+        index[found] = low + j
+        found += distances[j] <= gate
+    return found
+
+
+@kernel(fastmath=True, inner=True)
+def regression(distances, low, found, near, index, step, value, k, width):
+    """Kernel-weighted mean and variance of `step`, mean of `value` (equations 5.5 and 5.6), and the k-th distance.
+
+    The smallest distance leaves the exponent: the ratios of the weights stay, and none is lost far from all rows.
+    """
+    closest = near[0]
+    for j in range(1, found):
+        closest = min(closest, near[j])
+    edge = kth_smallest(near, found, min(k, found))
+    scale = np.float32(-1.0) / (width * width * edge + np.float32(1e-12))
+    total, first, second, place, used = 0.0, 0.0, 0.0, 0.0, 0
+    for j in range(found):
+        row = index[j]
+        squared = distances[row - low]
+        if squared <= edge:
+            weight = math.exp((squared - closest) * scale)
+            if weight > 1e-6:
+                used += 1
+                total += weight
+                first += weight * step[row]
+                second += weight * step[row] * step[row]
+                place += weight * value[row]
+    mean = first / total
+    variance = max(second / total - mean * mean, 0.0)
+    variance = variance * used / (used - 1) if used > 1 else 0.0
+    return mean, variance, place / total, edge
+
+
+@kernel(fastmath=True, inner=True)
+def node_distances(
+    pairs, phases, takes, parents, count, node, velocity, clock, older, newer, phase, out, low, high, omit
+):
+    """Squared distances of rows low..high to the state (`older`, `newer` frame, `phase`) as `node` sees it."""
+    n, own, now = older.shape[0], older[node], newer[node]
+    for row in range(low, high):
+        a, b, c = pairs[node, row] - own, pairs[n + node, row] - now, phases[row] - phase
+        v = b - a
+        out[row - low] = a * a + b * b + velocity * v * v + clock * c * c
+    for q in range(count):
+        parent = parents[node, q]
+        x = older[parent] if parent < n else newer[parent - n]
+        for row in range(low, high):
+            e = pairs[parent, row] - x
+            out[row - low] += e * e
+    if omit >= 0:
+        for row in range(low, high):
+            if takes[row] == omit:
+                out[row - low] = FAR
+
+
+@kernel(inner=True)
+def table_value(table, at, lower, column):
+    """Linear interpolation in a table (G, columns) between `lower` and the next."""
+    return table[lower, column] + (at - lower) * (table[lower + 1, column] - table[lower, column])
+
+
+@kernel(inner=True)
+def held_within(frame, means, spreads, at, parts, limits, energy, sizes):
+    """Draw each part of the body toward its mean where it deviates by more than its limit, softly."""
+    lower = min(int(at), means.shape[0] - 2)
+    energy[:] = 0.0
+    for i in range(frame.shape[0]):
+        away = (frame[i] - table_value(means, at, lower, i)) / table_value(spreads, at, lower, i)
+        energy[parts[i]] += away * away
+    for part in range(energy.shape[0]):
+        size = math.sqrt(energy[part] / max(sizes[part], 1))
+        limit = limits[part]
+        knee = 0.7 * limit
+        # beyond the knee the rest of the way is compressed, so that the limit is never passed
+        kept = size if size <= knee else knee + (limit - knee) * math.tanh((size - knee) / (limit - knee))
+        energy[part] = kept / size if size > knee else 1.0
+    for i in range(frame.shape[0]):
+        share = energy[parts[i]]
+        if share < 1.0:
+            mean = table_value(means, at, lower, i)
+            frame[i] = mean + share * (frame[i] - mean)
+
+
+@kernel(parallel=True, fastmath=True)
+def unroll(
+    pairs, steps, phases, takes, parents, counts, velocities, k, width, pull, clock, half_period, spans, omitted,
+    out, variances, at, fixed, given_phase, draws, mix, table, rates, gains, means, spreads, parts, sizes, limits, grid,
+):  # fmt: skip
+    """Unroll sequences frame by frame from their first two frames.
+
+    Args:
+        pairs, steps, phases, takes: rows, with the take of each.
+        parents, counts: (n, most) and (n,), parents below n are in frame t, others in t+1.
+        velocities: (n,) weights of the velocity term.
+        k, width, pull, clock, half_period: settings; `clock` weighs squared differences in phase.
+        spans: (n, 2) values outside of which nothing goes.
+        omitted: (B,) take whose rows are left out; -1 for none.
+        out: (B, F, n) filled but for the first two frames; columns that are `fixed` hold what is given.
+        variances: (B, F, n) predicted, of each step.
+        at: (B, F) phases, filled from frame 2 on unless `given_phase`.
+        fixed: (n,) columns that are given.
+        draws: (B, F, n) normals, by which deviations are multiplied (independent noise).
+        mix: (B, F, parts + 1, takes) weights of the takes' residuals; the last is for the clock.
+        table: (takes, G, n + 1) residuals of every take by phase, of the clock in the last column.
+        rates: (G, 1) mean step of the phase.
+        gains: (n + 1,) of the residuals.
+        means, spreads, parts, sizes, limits: tables (G, n) and what `held_within` needs; no limits: length 0.
+        grid: entries of a table per unit of phase; 0 where there is no clock.
+    """
+    n, rows = steps.shape
+    for s in numba.prange(out.shape[0]):
+        distances, near = np.empty(rows, np.float32), np.empty(rows, np.float32)
+        index = np.empty(rows, np.int64)
+        gates = np.full(n, FAR)
+        energy = np.empty(sizes.shape[0])
+        for t in range(2, out.shape[1]):
+            phase, place, lower = at[s, t - 1], 0.0, 0
+            if grid > 0.0:
+                place = min(max(phase * grid, 0.0), rates.shape[0] - 1.0)
+                lower = min(int(place), rates.shape[0] - 2)
+            for i in range(n):
+                if fixed[i]:
+                    continue
+                gate = gates[i]
+                while True:
+                    low, high = window(phases, phase, clock, half_period, gate)
+                    node_distances(
+                        pairs, phases, takes, parents, counts[i], i, velocities[i], clock, out[s, t - 2], out[s, t - 1],
+                        phase, distances, low, high, omitted[s],
+                    )  # fmt: skip
+                    found = gathered(distances, low, high - low, gate, near, index)
+                    if found >= k or gate >= FAR:
+                        break
+                    gate = gate * np.float32(3.0) if gate < np.float32(1e6) else FAR
+                mean, variance, value, edge = regression(
+                    distances, low, found, near, index, steps[i], pairs[n + i], k, width
+                )
+                gates[i] = edge * _GATE + np.float32(1e-9)
+                variances[s, t, i] = variance
+                now = out[s, t - 1, i]
+                noise = math.sqrt(variance) * draws[s, t, i]
+                if grid > 0.0:
+                    for take in range(table.shape[0]):
+                        noise += gains[i] * mix[s, t, parts[i], take] * table_value(table[take], place, lower, i)
+                new = now + mean + pull * (value - now) + noise
+                out[s, t, i] = min(max(new, spans[i, 0]), spans[i, 1])
+            if grid > 0.0 and not given_phase:
+                rate = table_value(rates, place, lower, 0)
+                noise = 0.0
+                for take in range(table.shape[0]):
+                    noise += gains[n] * mix[s, t, mix.shape[2] - 1, take] * table_value(table[take], place, lower, n)
+                phase = phase + rate * min(max(1.0 + noise / rate, 0.5), 2.0)
+                if half_period < FAR and phase >= 2.0 * half_period:
+                    phase -= 2.0 * half_period
+                at[s, t] = phase
+            if grid > 0.0 and limits.shape[0] > 0:
+                place = min(max(at[s, t] * grid, 0.0), rates.shape[0] - 1.0)
+                held_within(out[s, t], means, spreads, place, parts, limits, energy, sizes)
+
+
+@kernel(inner=True)
+def log_normal(error, variance, floor):
+    """Logarithm of the normal density of `error`, the variance being at least `floor`."""
+    held = max(variance, floor)
+    return -0.5 * (error * error / held + math.log(2.0 * math.pi * held))
+
+
+@kernel(fastmath=True, inner=True)
+def parent_distances(pairs, phases, takes, parents, count, node, clock, guess, at, length, omit, base):
+    """Sum of the squared differences of all parents but the own two, and of the phase; base (F, R)."""
+    n = guess.shape[1]
+    for t in range(2, length):
+        for row in range(base.shape[1]):
+            c = phases[row] - at[t - 1]
+            base[t, row] = FAR if takes[row] == omit else clock * c * c
+        for q in range(count):
+            parent = parents[node, q]
+            x = guess[t - 2, parent] if parent < n else guess[t - 1, parent - n]
+            for row in range(base.shape[1]):
+                e = pairs[parent, row] - x
+                base[t, row] += e * e
+
+
+@kernel(parallel=True, fastmath=True)
+def score_changes(
+    nodes, truth, guess, lengths, at, pairs, steps, phases, takes, parents, counts, velocities, k, width, pull, clock,
+    half_period, spans, floor, draws, allowed, out,
+):  # fmt: skip
+    """Score of each node after each single change of an edge into it; out (nodes, 2n) by the parent that is changed.
+
+    The node itself is propagated; the others are as in `guess`, so their squared differences are summed once a node
+    and each candidate adds or takes away one term. Column i of node i is the score as it is. Candidates that are not
+    `allowed` (nodes, 2n) get minus infinity.
+    """
+    n, rows = steps.shape
+    for a in numba.prange(nodes.shape[0]):
+        i = nodes[a]
+        distances, near = np.empty(rows, np.float32), np.empty(rows, np.float32)
+        index = np.empty(rows, np.int64)
+        base = np.empty((truth.shape[1], rows), np.float32)
+        sign = np.ones(2 * n, np.float32)
+        sign[i] = np.float32(0.0)
+        sign[n + i] = np.float32(0.0)
+        for q in range(counts[i]):
+            sign[parents[i, q]] = np.float32(-1.0)
+        for c in range(2 * n):
+            out[a, c] = 0.0 if allowed[a, c] or c == i else -np.inf
+        velocity = velocities[i]
+        for s in range(lengths.shape[0]):
+            parent_distances(pairs, phases, takes, parents, counts[i], i, clock, guess[s], at[s], lengths[s], s, base)
+            for c in range(2 * n):
+                if not allowed[a, c] and c != i:
+                    continue
+                own, now, gate, score, plus = truth[s, 0, i], truth[s, 1, i], FAR, 0.0, sign[c]
+                for t in range(2, lengths[s]):
+                    x = guess[s, t - 2, c] if c < n else guess[s, t - 1, c - n]
+                    while True:
+                        low, high = window(phases, at[s, t - 1], clock, half_period, gate)
+                        for row in range(low, high):
+                            p, r, e = pairs[i, row] - own, pairs[n + i, row] - now, pairs[c, row] - x
+                            v = r - p
+                            distances[row - low] = base[t, row] + p * p + r * r + velocity * v * v + plus * e * e
+                        found = gathered(distances, low, high - low, gate, near, index)
+                        if found >= k or gate >= FAR:
+                            break
+                        gate = gate * np.float32(3.0) if gate < np.float32(1e6) else FAR
+                    mean, variance, value, edge = regression(
+                        distances, low, found, near, index, steps[i], pairs[n + i], k, width
+                    )
+                    gate = edge * _GATE + np.float32(1e-9)
+                    new = now + mean + pull * (value - now) + math.sqrt(variance) * draws[s, t, i]
+                    own, now = now, np.float32(min(max(new, spans[i, 0]), spans[i, 1]))
+                    score += log_normal(truth[s, t, i] - now, variance, floor)
+                out[a, c] += score

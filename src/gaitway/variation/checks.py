@@ -1,0 +1,76 @@
+"""Whether takes can be learnt from, said in one line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from gaitway.errors import VariationError
+from gaitway.motion.clip import Clip
+
+FEWEST = 4
+"""Takes below which a learnt structure is little worth (the thesis found the same)."""
+_SHORTEST = 8
+"""Frames."""
+_RATIO = 2.0
+"""A take that is so many times as long as another is of another motion."""
+
+
+class VariationWarning(UserWarning):
+    """Takes from which variation can be learnt, but not well."""
+
+
+def check_takes(takes: Sequence[Clip]) -> None:
+    """Refuse takes from which nothing can be learnt, and warn of those from which little can.
+
+    Raises:
+        VariationError: saying which take, and what to do.
+    """
+    if len(takes) < 2:
+        raise VariationError(
+            f"{len(takes)} take(s): variation is what takes differ by; give at least 2, better {FEWEST} or more, "
+            "or vary a single one with a model of others by model.with_takes([take])"
+        )
+    first = takes[0]
+    for take in takes:
+        _check_take(take, first)
+    longest, shortest = max(takes, key=len), min(takes, key=len)
+    if len(longest) >= _RATIO * len(shortest):
+        raise VariationError(
+            f"take '{longest.name}' ({len(longest)} frames) is {len(longest) / len(shortest):.1f} times as long as "
+            f"'{shortest.name}' ({len(shortest)}); takes must be of one motion: cut them alike"
+        )
+    if len(takes) < FEWEST:
+        warnings.warn(
+            f"{len(takes)} takes: a structure learnt from fewer than {FEWEST} predicts little; give more takes",
+            VariationWarning,
+            stacklevel=3,
+        )
+
+
+def _check_take(take: Clip, first: Clip) -> None:
+    if take.skeleton is not first.skeleton and (
+        take.skeleton.names != first.skeleton.names
+        or not np.array_equal(take.skeleton.parents, first.skeleton.parents)
+        or not np.allclose(take.skeleton.offsets, first.skeleton.offsets, atol=1e-4)
+    ):
+        raise VariationError(
+            f"take '{take.name}' is on skeleton '{take.skeleton.name}', '{first.name}' on '{first.skeleton.name}'; "
+            "retarget all takes to one skeleton first"
+        )
+    if abs(take.fps - first.fps) > 1e-6:
+        raise VariationError(
+            f"take '{take.name}' has {take.fps:g} Hz, '{first.name}' {first.fps:g} Hz; resample all to one rate"
+        )
+    if len(take) < _SHORTEST:
+        raise VariationError(
+            f"take '{take.name}' has {len(take)} frames; at least {_SHORTEST} are needed to learn from"
+        )
+    for what, values in (("root position", take.root_positions), ("rotation", take.rotations)):
+        if not np.isfinite(values).all():
+            frame = int(np.argwhere(~np.isfinite(values))[0][0])
+            raise VariationError(
+                f"take '{take.name}' has a {what} in frame {frame} that is not finite; repair or cut it"
+            )

@@ -1,0 +1,279 @@
+"""Rows of training data, and the kernel regression that predicts the next frame from the last two.
+
+A row is three frames that follow one another in a take: where they were at t and t+1, and the step to t+2. Of a motion
+that is cyclic the first frames follow the last ones, moved to where those left off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_only
+from gaitway.variation import _kernels
+from gaitway.variation.clock import Clock
+
+_SPAN = 0.15
+"""Values may leave the range of the takes by this share of it."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Settings of the regression."""
+
+    neighbours: int = 20
+    """Nearest rows that count. More is smoother and nearer to the mean."""
+    width: float = 0.5
+    """Kernel width, in distances of the farthest of them."""
+    velocity: float = 1.0
+    """Weight of the velocity term in distances, in deviations of that velocity."""
+    pull: float = 0.1
+    """Share of the way to the neighbours' mean that is gone in each frame; 0 is the thesis's (steps alone), 1 its absolute
+    values. Without it a stream drifts or freezes."""
+    clock: float = 0.05
+    """Difference in phase that counts as much as one deviation of a degree of freedom, in lengths of the motion; 0 for no
+    clock (the thesis)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All rows of some takes, sorted by phase; twice where the motion is cyclic."""
+
+    pairs: SingleArray
+    """Frames t and t+1, scaled; (2n, R)."""
+    steps: SingleArray
+    """From t+1 to t+2; (n, R)."""
+    phases: SingleArray
+    """Of frame t+1; (R,)."""
+    takes: IntArray
+    """The take of each row; (R,)."""
+    spans: SingleArray
+    """Least and greatest value; (n, 2)."""
+    velocities: SingleArray
+    """Weights of the velocity terms; (n,)."""
+    half_period: float
+    """Of a cyclic motion; `_kernels.FAR` for others."""
+    clock: float
+    """Weight of squared differences in phase."""
+    kernel: Kernel
+    neighbours: int
+    """As many as there are when the longest take is left out, if that is less than the kernel asks for."""
+
+    @property
+    def count(self) -> int:
+        """Of different rows."""
+        return self.steps.shape[1] // (2 if self.half_period < _kernels.FAR else 1)
+
+    @property
+    def nodes(self) -> int:
+        """Degrees of freedom."""
+        return self.steps.shape[0]
+
+
+def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: Kernel) -> Rows:
+    """The rows of takes (F, n), scaled to deviation one."""
+    olds, news, steps, phases, owners = [], [], [], [], []
+    for number, (take, phase) in enumerate(zip(takes, clock.phases, strict=True)):
+        whole, when = (take, phase) if not cyclic else closed(take, phase, clock.period)
+        olds.append(whole[:-2])
+        news.append(whole[1:-1])
+        steps.append(whole[2:] - whole[1:-1])
+        phases.append(when[1:-1])
+        owners.append(np.full(len(whole) - 2, number))
+    old, new, step, phase, owner = (np.concatenate(part) for part in (olds, news, steps, phases, owners))
+    spread = step.std(axis=0)
+    count, largest = len(owner), int(np.bincount(owner).max())
+    half, timed = float(_kernels.FAR), kernel.clock > 0.0
+    if cyclic and timed:
+        half = 0.5 * clock.period
+        phase = np.mod(phase, clock.period)
+        phase = np.concatenate([phase, np.where(phase < half, phase + clock.period, phase - clock.period)])
+        old, new, step, owner = (np.concatenate([part, part]) for part in (old, new, step, owner))
+    order = np.argsort(phase, kind="stable")
+    low, high = new.min(axis=0), new.max(axis=0)
+    room = _SPAN * (high - low)
+    single = _single
+    return Rows(
+        single(np.concatenate([old, new], axis=1)[order].T),
+        single(step[order].T),
+        single(phase[order]),
+        read_only(owner[order].astype(np.int64)),
+        single(np.column_stack([low - room, high + room])),
+        single(kernel.velocity / (spread**2 + 1e-6)),
+        half,
+        1.0 / (kernel.clock * clock.period) ** 2 if timed else 0.0,
+        kernel,
+        max(2, min(kernel.neighbours, count - largest if len(takes) > 1 else count)),
+    )
+
+
+def closed(take: FloatArray, phase: FloatArray, period: float) -> tuple[FloatArray, FloatArray]:
+    """A cycle and its phases, with two frames of its next round behind it."""
+    again = take[-1] + (take[1:3] - take[0])
+    return np.concatenate([take, again]), np.concatenate([phase, period + phase[1:3]])
+
+
+def _single(values: npt.ArrayLike) -> SingleArray:
+    return read_only(np.ascontiguousarray(values, dtype=np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What is added to the means: residuals of the takes, mixed; made by `gaitway.variation.spread`."""
+
+    mix: SingleArray
+    """Weights; (B, F, parts + 1, takes), the last for the clock."""
+    table: SingleArray
+    """Residuals by take and phase; (takes, G, n + 1), the clock's last."""
+    gains: SingleArray
+    """(n + 1,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """How a motion goes on average: tables by phase."""
+
+    rates: SingleArray
+    """Step of the phase in a frame; (G, 1)."""
+    means: SingleArray
+    """(G, n)."""
+    spreads: SingleArray
+    """Deviation between takes; (G, n)."""
+    grid: float
+    """Entries per unit of phase."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """Sequences that a network gave."""
+
+    values: SingleArray
+    """(B, F, n)."""
+    variances: SingleArray
+    """Of the step to each frame, as predicted; (B, F, n)."""
+    phases: SingleArray
+    """(B, F)."""
+
+
+def unroll(
+    rows: Rows,
+    parents: IntArray,
+    counts: IntArray,
+    start: npt.ArrayLike,
+    phases: npt.ArrayLike,
+    frames: int,
+    *,
+    omitted: npt.ArrayLike | None = None,
+    given: npt.ArrayLike | None = None,
+    fixed: BoolArray | None = None,
+    draws: npt.ArrayLike | None = None,
+    course: Course | None = None,
+    noise: Noise | None = None,
+    parts: IntArray | None = None,
+    limits: FloatArray | None = None,
+) -> Unrolled:
+    """Unroll sequences from their first two frames.
+
+    Args:
+        rows: training data.
+        parents: of each node, below n in frame t, others in t+1; (n, most).
+        counts: how many each has; (n,).
+        start: first two frames; (B, 2, n).
+        phases: (B, 2) of these, after which they follow the course, or (B, frames) if they are all given.
+        frames: to unroll, the first two included.
+        omitted: take whose rows each sequence must not use; (B,).
+        given: values of the columns that are `fixed`; (B, frames, n).
+        fixed: columns that are given; (n,).
+        draws: normals for independent noise; (B, frames, n).
+        course: needed for a clock that runs, for noise and for limits.
+        noise: residuals of takes to add.
+        parts: part of the body of each node; (n,).
+        limits: how far each part may deviate, root mean square in deviations.
+    """
+    first = np.asarray(start, dtype=np.float32)
+    batch, n = len(first), rows.nodes
+    out = np.zeros((batch, frames, n), np.float32)
+    held = np.zeros(n, np.bool_) if fixed is None else fixed
+    if given is not None:
+        out[:, :, held] = np.asarray(given, dtype=np.float32)[:, :, held]
+    out[:, :2] = first
+    when = np.zeros((batch, frames), np.float32)
+    known = np.asarray(phases, dtype=np.float32)
+    when[:, : known.shape[1]] = known
+    course = _no_course(n) if course is None else course
+    noise = _no_noise(batch, frames, n) if noise is None else noise
+    parts = np.zeros(n, np.int64) if parts is None else parts
+    unit = np.zeros((batch, frames, n), np.float32) if draws is None else np.asarray(draws, dtype=np.float32)
+    variances = np.zeros_like(out)
+    omit = np.full(batch, -1, np.int64) if omitted is None else np.asarray(omitted, dtype=np.int64)
+    settings = _settings(rows)
+    _kernels.unroll(
+        rows.pairs, rows.steps, rows.phases, rows.takes, read_only(parents), read_only(counts), rows.velocities,
+        *settings, rows.spans, read_only(omit), out, variances, when, read_only(held), known.shape[1] == frames,
+        read_only(unit), read_only(noise.mix), read_only(noise.table), read_only(course.rates), read_only(noise.gains),
+        read_only(course.means), read_only(course.spreads), read_only(parts),
+        read_only(np.bincount(parts, minlength=noise.mix.shape[2])), _limits(limits), float(course.grid),
+    )  # fmt: skip
+    return Unrolled(out, variances, when)
+
+
+def score_changes(
+    rows: Rows,
+    parents: IntArray,
+    counts: IntArray,
+    truth: SingleArray,
+    guess: SingleArray,
+    lengths: IntArray,
+    phases: SingleArray,
+    floor: float,
+    draws: SingleArray,
+    nodes: IntArray,
+    allowed: BoolArray,
+) -> FloatArray:
+    """Score of nodes after each change of one edge, the other nodes being as in `guess`; (nodes, 2n).
+
+    Args:
+        rows: training data.
+        parents: (n, most).
+        counts: (n,).
+        truth: the takes; (takes, F, n).
+        guess: the takes as the network gives them at present.
+        lengths: of the takes; (takes,).
+        phases: of the takes; (takes, F).
+        floor: least variance of an error.
+        draws: normals; (takes, F, n).
+        nodes: whose edges are changed.
+        allowed: which parents may be changed; (nodes, 2n).
+    """
+    out = np.empty((len(nodes), 2 * rows.nodes))
+    _kernels.score_changes(
+        read_only(nodes), read_only(truth), read_only(guess), read_only(lengths), read_only(phases), rows.pairs,
+        rows.steps, rows.phases, rows.takes, read_only(parents), read_only(counts), rows.velocities, *_settings(rows),
+        rows.spans, float(floor), read_only(draws), read_only(allowed), out,
+    )  # fmt: skip
+    return out
+
+
+def _settings(rows: Rows) -> tuple[Any, ...]:
+    single = np.float32
+    kernel = rows.kernel
+    return rows.neighbours, single(kernel.width), single(kernel.pull), single(rows.clock), single(rows.half_period)
+
+
+def _limits(limits: FloatArray | None) -> FloatArray:
+    return read_only(np.zeros(0) if limits is None else np.asarray(limits, dtype=np.float64))
+
+
+def _no_course(nodes: int) -> Course:
+    return Course(np.ones((2, 1), np.float32), *(np.ones((2, nodes), np.float32) for _ in range(2)), 0.0)
+
+
+def _no_noise(batch: int, frames: int, nodes: int) -> Noise:
+    single = np.float32
+    return Noise(
+        np.zeros((batch, frames, 2, 1), single), np.zeros((1, 2, nodes + 1), single), np.zeros(nodes + 1, single)
+    )

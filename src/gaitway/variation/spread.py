@@ -1,0 +1,149 @@
+"""How takes spread about their mean, and the draws that make variants spread as they do.
+
+Independent draws for each degree of freedom, as the thesis has them, give a spread that is too narrow and too rough, and
+lose what joints have in common: if one arm swings high, so does the other. So what is drawn here is weights of takes. The
+residual of a take at some phase is what its step has beyond what the network predicts from the other takes; a variant's
+residual is a mix of those of all takes, the same for all joints (`Variation.shared` of it; the rest is drawn for each part
+of the body alone), the weights changing slowly. Its covariance is that of the takes' residuals, its texture is theirs, and
+where a take was fast in all joints so is the variant: timing varies along with the poses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.arrays import FloatArray, IntArray, SingleArray
+from gaitway.variation.clock import Clock, resampled
+from gaitway.variation.degrees import PARTS
+from gaitway.variation.regression import Course, Rows, closed, unroll
+from gaitway.variation.structure import Structure
+
+TIMING = "timing"
+"""The dial of the clock, beside those of the parts of the body."""
+_SETTLED = 6.0
+"""Time constants after which a smooth process has forgotten that it began at zero."""
+_LEAST_SPREAD = 0.02
+"""Deviation between takes, in deviations of the column, below which it is not believed."""
+_SMOOTH = 0.02
+"""Deviation of the filter over spreads, in lengths of the motion."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """What variants are made of besides the network's means."""
+
+    table: SingleArray
+    """Residuals by take and phase, scaled so that weights of deviation one give the takes' covariance;
+    (takes, G, n + 1), the clock's in the last column."""
+    gains: SingleArray
+    """By which residuals are multiplied so that variants spread as wide as the takes; (n + 1,)."""
+    shared: float
+    """Share of the variance that all parts of the body have in common."""
+    memory: float
+    """Time constant of the weights [frames]; infinite for weights that stay as they are drawn."""
+    natural: float
+    """How far a part of the body may deviate in a frame, root mean square in deviations of the takes."""
+
+
+def make_course(takes: Sequence[FloatArray], clock: Clock, cyclic: bool) -> Course:
+    """Tables by phase of mean, deviation and speed of takes (F, n)."""
+    grid = np.linspace(0.0, clock.period, len(clock.mean))
+    warped = np.array([resampled(take, phase, grid) for take, phase in zip(takes, clock.phases, strict=True)])
+    spreads = warped.std(axis=0, ddof=1) if len(takes) > 1 else np.zeros_like(warped[0])
+    mode = "wrap" if cyclic else "nearest"
+    smooth = scipy.ndimage.gaussian_filter1d(spreads, _SMOOTH * len(grid), axis=0, mode=mode)
+    rates = np.mean([_rates(phase, grid, cyclic, clock.period) for phase in clock.phases], axis=0)
+    return Course(
+        rates[:, None].astype(np.float32),
+        warped.mean(axis=0).astype(np.float32),
+        np.maximum(smooth, _LEAST_SPREAD).astype(np.float32),
+        clock.grid,
+    )
+
+
+def _rates(phase: FloatArray, grid: FloatArray, cyclic: bool, period: float) -> FloatArray:
+    """Step of the phase in the frame that begins at each place of the grid."""
+    steps = np.diff(phase)
+    if cyclic:
+        return np.interp(grid, phase[:-1], steps, period=period)
+    return np.interp(grid, phase[:-1], steps)
+
+
+def residual_table(
+    rows: Rows, structure: Structure, takes: Sequence[FloatArray], clock: Clock, cyclic: bool
+) -> SingleArray:
+    """Residuals of every take by phase, predicted from the others; (takes, G, n + 1)."""
+    grid = np.linspace(0.0, clock.period, len(clock.mean))
+    pace = [_rates(phase, grid, cyclic, clock.period) for phase in clock.phases]
+    scale = np.sqrt(max(len(takes) - 1, 1)) / len(takes)  # weights of deviation one then give the unbiased covariance
+    out = np.zeros((len(takes), len(grid), rows.nodes + 1), np.float32)
+    for number, (take, phase) in enumerate(zip(takes, clock.phases, strict=True)):
+        whole, when = closed(take, phase, clock.period) if cyclic else (take, phase)
+        if cyclic and rows.clock > 0.0:
+            when = np.mod(when, clock.period)
+        starts = np.stack([whole[:-2], whole[1:-1]], axis=1)
+        phases = np.stack([when[:-2], when[1:-1], when[2:]], axis=1)
+        omitted = np.full(len(starts), number if len(takes) > 1 else -1)
+        got = unroll(rows, structure.parents, structure.counts, starts, phases, 3, omitted=omitted)
+        rest = whole[2:] - got.values[:, 2]
+        order = np.argsort(when[1:-1], kind="stable")
+        at = when[1:-1][order]
+        for node in range(rows.nodes):
+            out[number, :, node] = np.interp(grid, at, rest[order, node], period=clock.period if cyclic else None)
+        out[number, :, -1] = pace[number] - np.mean(pace, axis=0)
+    # those of the other takes are as much larger as the mean without a take is farther from it
+    out[..., -1] *= len(takes) / max(len(takes) - 1, 1)
+    return out * np.float32(scale)
+
+
+class Weights:
+    """Slowly changing weights of takes, drawn frame by frame.
+
+    Each is a normal process smoothed twice with the same time constant; its deviation is one. However many frames are
+    asked for at a time, the same generator gives the same weights.
+    """
+
+    def __init__(self, rng: np.random.Generator, takes: int, variation: Variation) -> None:
+        self._rng = rng
+        self._streams = (1 + len(PARTS)) * takes
+        self._takes = takes
+        self._shared = np.sqrt(variation.shared)
+        self._own = np.sqrt(1.0 - variation.shared)
+        self._constant: FloatArray | None = None
+        if np.isinf(variation.memory):
+            self._constant = rng.standard_normal(self._streams)
+            return
+        m = float(np.exp(-1.0 / max(variation.memory, 1e-3)))
+        self._coefficients = [1.0], [1.0, -2.0 * m, m * m]
+        # of white noise of deviation one through the two filters
+        self._scale = np.sqrt((1.0 - m * m) ** 3 / (1.0 + m * m))
+        self._state = np.zeros((2, self._streams))
+        self._filtered(int(np.ceil(_SETTLED * variation.memory)) + 1)
+
+    def _filtered(self, frames: int) -> FloatArray:
+        white = self._rng.standard_normal((frames, self._streams))
+        out, self._state = scipy.signal.lfilter(*self._coefficients, white, axis=0, zi=self._state)
+        return self._scale * np.asarray(out)
+
+    def next(self, frames: int, dials: FloatArray) -> SingleArray:
+        """Weights of the next frames; (frames, parts + 1, takes), the clock's last, which goes with the legs'.
+
+        `dials` (parts + 1,) multiply them.
+        """
+        if self._constant is not None:
+            drawn = np.repeat(self._constant[None], frames, axis=0)
+        else:
+            drawn = self._filtered(frames)
+        drawn = drawn.reshape(frames, 1 + len(PARTS), self._takes)
+        parts = self._shared * drawn[:, :1] + self._own * drawn[:, 1:]
+        whole = np.concatenate([parts, parts[:, :1]], axis=1) * dials[None, :, None]
+        return whole.astype(np.float32)
+
+
+def node_mix(weights: SingleArray, parts: IntArray) -> FloatArray:
+    """Weights (parts + 1, takes) of one frame for every node; (n, takes)."""
+    return weights[parts].astype(np.float64)

@@ -1,0 +1,162 @@
+"""Models on disk: one .gwvary archive (`gaitway.archives`), so that learning is done once.
+
+* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "shared", "memory"
+  (null: for ever), "natural", and for each take whether its contacts are known;
+* `skeleton.parents`, `.offsets`, `.rest`;
+* degrees of freedom: `reference` (J, 4), `kept` (n,), `constant`, `centre` (n,), `scale` (n,);
+* takes, scaled: `take.N.rows` (F, n), `take.N.phases` (F,), `take.N.contacts` (F, points);
+* clock: `mean` (G, n), `weights` (n,);
+* networks: `transition.parents`, `.counts`, `prior.parents`, `.counts`, `prior.values` (2n, R), `.takes`, `.steps`;
+* draws: `residuals` (takes, G, n + 1), `gains` (n + 1,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gaitway.archives import Arrays, Format, Spec, counted, read_archive, write_archive
+from gaitway.motion import packing
+from gaitway.variation.clock import Clock
+from gaitway.variation.degrees import Degrees
+from gaitway.variation.network import VariationModel
+from gaitway.variation.options import LearnOptions
+from gaitway.variation.prior import Prior, PriorSearch
+from gaitway.variation.regression import Kernel
+from gaitway.variation.spread import Variation
+from gaitway.variation.structure import Structure
+from gaitway.variation.transition import Search
+
+SUFFIX = ".gwvary"
+FORMAT = Format("variation", 1)
+MAX_TAKES = 10_000
+
+
+def save_model(model: VariationModel, path: str | Path) -> None:
+    """Write a model to one file, which appears only when it is complete.
+
+    Raises:
+        FormatError: if the file cannot be written.
+    """
+    variation = model.variation
+    header = {
+        "name": model.name,
+        "skeleton": packing.skeleton_words(model.degrees.skeleton),
+        "options": asdict(model.options),
+        "mode": model.degrees.mode,
+        "fps": model.degrees.fps,
+        "cyclic": model.cyclic,
+        "period": model.clock.period,
+        "score": model.score,
+        "prior_score": model.prior.score,
+        "shared": variation.shared,
+        "memory": None if np.isinf(variation.memory) else variation.memory,
+        "natural": variation.natural,
+        "contacts": [contacts is not None for contacts in model.contacts],
+    }
+    write_archive(path, FORMAT, header, packing.skeleton_arrays(model.degrees.skeleton, "skeleton") | _arrays(model))
+
+
+def load_model(path: str | Path) -> VariationModel:
+    """Read a model and check all of it.
+
+    Raises:
+        FormatError: if it is not a model, is damaged or was edited, is of a newer version, or asks for absurd sizes.
+    """
+    return read_archive(path, FORMAT, _specs, _model)
+
+
+def _arrays(model: VariationModel) -> Arrays:
+    degrees, prior = model.degrees, model.prior
+    arrays: Arrays = {
+        "reference": degrees.reference, "kept": degrees.kept, "constant": degrees.constant,
+        "centre": model.centre, "scale": model.scale, "mean": model.clock.mean, "weights": model.clock.weights,
+        "transition.parents": model.transition.parents, "transition.counts": model.transition.counts,
+        "prior.parents": prior.structure.parents, "prior.counts": prior.structure.counts,
+        "prior.values": prior.values, "prior.takes": prior.takes, "prior.steps": prior.step_scale,
+        "residuals": model.variation.table, "gains": model.variation.gains,
+    }  # fmt: skip
+    for number, (rows, phases, contacts) in enumerate(
+        zip(model.takes, model.clock.phases, model.contacts, strict=True)
+    ):
+        arrays[f"take.{number}.rows"] = rows
+        arrays[f"take.{number}.phases"] = phases
+        if contacts is not None:
+            arrays[f"take.{number}.contacts"] = contacts
+    return arrays
+
+
+def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
+    del sizes
+    specs = packing.skeleton_specs(header["skeleton"], "skeleton")
+    joints, points = len(header["skeleton"]["joints"]), len(header["skeleton"]["contact_points"])
+    vector, table = (None,), (None, None)
+    specs |= {name: (vector, "<f8") for name in ("constant", "centre", "scale", "weights", "prior.steps")}
+    specs |= {name: (vector, "<i8") for name in ("kept", "transition.counts", "prior.counts", "prior.takes")}
+    specs |= {name: (table, "<i8") for name in ("transition.parents", "prior.parents")}
+    specs |= {"reference": ((joints, 4), "<f8"), "mean": (table, "<f8"), "prior.values": (table, "<f4")}
+    specs |= {"residuals": ((None, None, None), "<f4"), "gains": (vector, "<f4")}
+    for number in range(counted(len(header["contacts"]), MAX_TAKES, "takes")):
+        specs[f"take.{number}.rows"] = (table, "<f8")
+        specs[f"take.{number}.phases"] = (vector, "<f8")
+        if header["contacts"][number]:
+            specs[f"take.{number}.contacts"] = ((None, points), "|b1")
+    return specs
+
+
+def _model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
+    words = header["options"]
+    prior_search = PriorSearch(**words["prior"])
+    options = LearnOptions(
+        **{
+            **words, "kernel": Kernel(**words["kernel"]), "search": Search(**words["search"]), "prior": prior_search,
+            "given": tuple(words["given"]),
+        }
+    )  # fmt: skip
+    skeleton = packing.skeleton_from(header["skeleton"], arrays, "skeleton")
+    degrees = Degrees(
+        skeleton, header["mode"], float(header["fps"]), arrays["reference"], arrays["kept"], arrays["constant"]
+    )
+    count, nodes = len(header["contacts"]), len(degrees)
+    takes = tuple(arrays[f"take.{i}.rows"] for i in range(count))
+    phases = tuple(arrays[f"take.{i}.phases"] for i in range(count))
+    _check_shapes(arrays, takes, phases, nodes)
+    prior = Prior(
+        arrays["prior.values"], arrays["prior.takes"], arrays["prior.steps"],
+        Structure(arrays["prior.parents"], arrays["prior.counts"]), prior_search, float(header["prior_score"]),
+    )  # fmt: skip
+    memory = np.inf if header["memory"] is None else float(header["memory"])
+    variation = Variation(
+        arrays["residuals"], arrays["gains"], float(header["shared"]), memory, float(header["natural"])
+    )
+    clock = Clock(float(header["period"]), phases, arrays["mean"], arrays["weights"])
+    contacts = tuple(arrays.get(f"take.{i}.contacts") for i in range(count))
+    transition = Structure(arrays["transition.parents"], arrays["transition.counts"])
+    return VariationModel(
+        str(header["name"]), degrees, options, arrays["centre"], arrays["scale"], takes, contacts, clock,
+        bool(header["cyclic"]), prior, transition, float(header["score"]), variation,
+    )  # fmt: skip
+
+
+def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...], nodes: int) -> None:
+    """Refuse arrays that would be read beyond their ends."""
+    lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
+    lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
+    lengths += [len(arrays["gains"]) - 1]
+    if any(length != nodes for length in lengths) or len(arrays["prior.values"]) != 2 * nodes:
+        raise ValueError(f"arrays are not all of {nodes} degrees of freedom")
+    if len(arrays["residuals"][0]) != len(arrays["mean"]) or len(arrays["mean"]) < 2:
+        raise ValueError("tables by phase are not of one length")
+    if not takes or any(len(take) != len(phase) or len(take) < 4 for take, phase in zip(takes, phases, strict=True)):
+        raise ValueError("takes and their phases are not of one length")
+    for name in ("transition.parents", "prior.parents"):
+        if arrays[name].size and not 0 <= arrays[name].min() <= arrays[name].max() < 2 * nodes:
+            raise ValueError(f"{name} names a node that there is not")
+    if arrays["prior.values"].shape[1] != len(arrays["prior.takes"]):
+        raise ValueError("instances of the prior network are not of one number")
+    if not all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f"):
+        raise ValueError("a number is not finite")

@@ -1,0 +1,114 @@
+"""Streams: one cycle after another, never the same, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.arrays import BoolArray, FloatArray
+from gaitway.errors import VariationError
+from gaitway.motion.clip import Clip
+from gaitway.variation.degrees import PARTS
+from gaitway.variation.network import VariationModel
+from gaitway.variation.regression import Noise, unroll
+from gaitway.variation.spread import Weights
+from gaitway.variation.synthesis import Gain, dials, first_frames
+
+
+@dataclass(frozen=True, eq=False)
+class StreamFrame:
+    """One frame of a stream."""
+
+    root_position: FloatArray
+    """[m]; (3,)."""
+    rotations: FloatArray
+    """Local; (J, 4)."""
+    contacts: BoolArray | None
+    """(C,)."""
+    phase: float
+    """Where in the cycle it is, from 0 to 1."""
+
+
+class Stream:
+    """A motion that goes on; `next` gives as many rows as are asked for, the same however they are asked for."""
+
+    def __init__(self, model: VariationModel, rng: np.random.Generator, gain: Gain = 1.0) -> None:
+        if not model.cyclic:
+            raise VariationError(f"'{model.name}' does not repeat, so it cannot be streamed; learn it with cyclic=True")
+        self.model = model
+        self._dials = dials(gain)
+        self._rng = rng
+        self._literal = model.options.literal
+        self._weights = Weights(rng, len(model.variation.table), model.variation)
+        before = self._weights.next(2, self._dials)
+        if self._literal:
+            self._last = model.prior.sample(rng)
+            self._phases = np.zeros(2)
+        else:
+            self._last = first_frames(model, rng, before[1])
+            self._phases = np.array([0.0, float(model.course.rates[0, 0])])
+
+    def next(self, frames: int) -> tuple[FloatArray, FloatArray]:
+        """The next frames as scaled rows (F, n), and their phases (F,)."""
+        model, n = self.model, len(self.model.degrees)
+        course, noise, limits = None, None, None
+        draws = np.zeros((1, frames + 2, n), np.float32)
+        if self._literal:
+            draws[0, 2:] = self._rng.standard_normal((frames, n)) * self._dials[model.degrees.parts]
+        else:
+            mix = np.zeros((1, frames + 2, len(PARTS) + 1, len(model.variation.table)), np.float32)
+            mix[0, 2:] = self._weights.next(frames, self._dials)
+            course, limits = model.course, np.full(len(PARTS) + 1, model.variation.natural)
+            noise = Noise(mix, model.variation.table, model.variation.gains)
+        got = unroll(
+            model.rows, model.transition.parents, model.transition.counts, self._last[None], self._phases[None],
+            frames + 2, draws=draws, course=course, noise=noise, parts=model.degrees.parts, limits=limits,
+        )  # fmt: skip
+        self._last, self._phases = got.values[0, -2:].astype(np.float64), got.phases[0, -2:].astype(np.float64)
+        return got.values[0, 2:].astype(np.float64), got.phases[0, 2:].astype(np.float64)
+
+
+def stream(model: VariationModel, rng: np.random.Generator, gain: Gain = 1.0, chunk: int = 8) -> Iterator[StreamFrame]:
+    """Frames without end, from the origin on.
+
+    Args:
+        model: of a cyclic motion.
+        rng: the same state gives the same stream.
+        gain: how far from the mean, as in `sample`.
+        chunk: frames that are made at a time; more is a little faster, and comes later.
+
+    Raises:
+        VariationError: if the motion is not cyclic.
+    """
+    source, place = Stream(model, rng, gain), np.zeros(3)
+    return _frames(source, place, chunk)
+
+
+def _frames(source: Stream, place: FloatArray, chunk: int) -> Iterator[StreamFrame]:
+    model = source.model
+    last: FloatArray | None = None
+    while True:
+        scaled, phases = source.next(chunk)
+        rows = scaled * model.scale + model.centre
+        contacts = model.contacts_at(phases)
+        # one frame more in front, for the path to go on from
+        whole = rows if last is None else np.concatenate([last[None], rows])
+        roots, local, path = model.degrees.poses(whole, place)
+        place, skip = path[-1], len(whole) - len(rows)
+        for frame in range(len(rows)):
+            touching = None if contacts is None else contacts[frame]
+            at = frame + skip
+            yield StreamFrame(roots[at], local[at], touching, float(phases[frame] / model.clock.period))
+        last = rows[-1]
+
+
+def stream_clip(model: VariationModel, rng: np.random.Generator, seconds: float, gain: Gain = 1.0) -> Clip:
+    """A stream of some length as one clip."""
+    frames = max(3, round(seconds * model.degrees.fps))
+    scaled, phases = Stream(model, rng, gain).next(frames)
+    rows = scaled * model.scale + model.centre
+    return model.degrees.clip(
+        rows, f"{model.name}_stream", contacts=model.contacts_at(phases), labels=("variant", "stream")
+    )

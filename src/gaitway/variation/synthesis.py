@@ -1,0 +1,196 @@
+"""New variants of a motion (section 5.4), with a dial for how far from the mean they go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.arrays import BoolArray, FloatArray, SingleArray
+from gaitway.errors import VariationError
+from gaitway.motion.clip import Clip
+from gaitway.variation.degrees import PARTS
+from gaitway.variation.network import VariationModel
+from gaitway.variation.regression import Noise, unroll
+from gaitway.variation.spread import TIMING, Weights, node_mix
+
+_LONGEST = 1.7
+"""Variants end by themselves; one that does not is cut at so many times the longest take."""
+Gain = float | Mapping[str, float]
+"""One dial, or one for each of "lower", "trunk", "left_arm", "right_arm" and "timing" (1 where not named): 0 is the mean
+motion, 1 as takes vary, more is farther, up to the natural range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A clip some of whose joints a variant keeps."""
+
+    clip: Clip
+    joints: tuple[str, ...] = ("lower",)
+    """Names or roles of joints, or parts of the body. The root's own path belongs to the root joint."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Variants as rows of scaled degrees of freedom."""
+
+    values: SingleArray
+    """(B, F, n)."""
+    phases: SingleArray
+    """(B, F)."""
+
+
+def sample(
+    model: VariationModel,
+    rng: np.random.Generator,
+    frames: int | None = None,
+    gain: Gain = 1.0,
+    keep: Given | None = None,
+    name: str | None = None,
+) -> Clip:
+    """Draw one variant; it begins at the origin, heading along +X.
+
+    Args:
+        model: what was learnt.
+        rng: the same state gives the same variant.
+        frames: None: until the motion is over, or one cycle.
+        gain: how far from the mean.
+        keep: joints of a clip that are kept; the others are generated to go with them, frame by frame.
+        name: of the clip.
+
+    Raises:
+        VariationError: if the gain is negative or names no part, or the clip to keep does not go with the model.
+    """
+    return sample_many(model, rng, 1, frames, gain, keep, name)[0]
+
+
+def sample_many(
+    model: VariationModel,
+    rng: np.random.Generator,
+    count: int,
+    frames: int | None = None,
+    gain: Gain = 1.0,
+    keep: Given | None = None,
+    name: str | None = None,
+) -> list[Clip]:
+    """Draw variants, several at once on several cores; as `sample`."""
+    drawn = draw(model, rng, count, frames, gain, keep)
+    base = name or f"{model.name}_variant"
+    clips = []
+    for number in range(count):
+        values, phases = drawn.values[number], drawn.phases[number].astype(np.float64)
+        end = len(values) if frames is not None or keep is not None else ending(model, phases)
+        rows = values[:end] * model.scale + model.centre
+        start = (0.0, 0.0, 0.0) if keep is None else keep.clip.planar_path()[0]
+        contacts = model.contacts_at(phases[:end]) if keep is None else keep.clip.contacts
+        label = base if count == 1 else f"{base}.{number}"
+        clips.append(model.degrees.clip(rows, label, start, contacts, ("variant",)))
+    return clips
+
+
+def draw(
+    model: VariationModel,
+    rng: np.random.Generator,
+    count: int,
+    frames: int | None = None,
+    gain: Gain = 1.0,
+    keep: Given | None = None,
+) -> Drawn:
+    """Variants as rows; those that end by themselves are as long as all may be."""
+    literal, n = model.options.literal, len(model.degrees)
+    fixed, given, when = _given(model, keep)
+    length = len(given) if given is not None else frames or _default_length(model)
+    if length < 3:
+        raise VariationError(f"{length} frames: a variant has at least 3")
+    dial = dials(gain)
+    parts = model.degrees.parts
+    start = np.empty((count, 2, n))
+    mixes = np.zeros((count, length, len(PARTS) + 1, len(model.variation.table)), np.float32)
+    noise = np.zeros((count, length, n), np.float32)
+    for number in range(count):
+        if literal:
+            start[number] = model.prior.sample(rng, given=given, fixed=fixed)
+            noise[number] = rng.standard_normal((length, n)) * dial[parts]
+            continue
+        weights = Weights(rng, len(model.variation.table), model.variation)
+        mixes[number] = weights.next(length, dial)
+        start[number] = first_frames(model, rng, mixes[number, 1], given, fixed)
+    if when is None:
+        first = float(model.course.rates[0, 0])
+        when = np.array([0.0, 0.0 if model.options.kernel.clock == 0.0 else first])
+    got = unroll(
+        model.rows, model.transition.parents, model.transition.counts, start, np.repeat(when[None], count, axis=0), length,
+        given=None if given is None else np.repeat(given[None], count, axis=0), fixed=fixed, draws=noise,
+        course=None if literal else model.course,
+        noise=None if literal else Noise(mixes, model.variation.table, model.variation.gains),
+        parts=parts, limits=None if literal else np.full(len(PARTS) + 1, model.variation.natural),
+    )  # fmt: skip
+    return Drawn(got.values, got.phases)
+
+
+def first_frames(
+    model: VariationModel,
+    rng: np.random.Generator,
+    weights: SingleArray,
+    given: FloatArray | None = None,
+    fixed: BoolArray | None = None,
+) -> FloatArray:
+    """First two frames by the prior network, with the weights (parts + 1, takes) that the motion goes on with; (2, n)."""
+    takes = len(model.variation.table)
+    mix = node_mix(weights, model.degrees.parts) * np.sqrt(max(takes - 1, 1)) / takes
+    return model.prior.sample(rng, mix, None, None if given is None else given[:2], fixed)
+
+
+def ending(model: VariationModel, phases: FloatArray) -> int:
+    """Frames up to the end of the motion, or of its first cycle; all where it has no clock."""
+    if model.options.kernel.clock == 0.0:
+        return len(phases)
+    last = model.clock.period - 0.5 * float(model.course.rates[-1, 0])
+    over = phases >= last
+    over[1:] |= np.diff(phases) < 0.0  # a new cycle
+    return int(np.argmax(over)) + 1 if over.any() else len(phases)
+
+
+def dials(gain: Gain) -> FloatArray:
+    """One factor for each part of the body, and the clock's; (parts + 1,).
+
+    Raises:
+        VariationError: if one is negative or there is no such part.
+    """
+    names = (*PARTS, TIMING)
+    each = (
+        dict.fromkeys(names, float(gain)) if isinstance(gain, (int, float)) else {**dict.fromkeys(names, 1.0), **gain}
+    )
+    for name, value in each.items():
+        if name not in names:
+            raise VariationError(f"no part '{name}' to dial; there are {', '.join(names)}")
+        if not (np.isfinite(value) and value >= 0.0):
+            raise VariationError(f"gain {value} of '{name}' must be 0 (the mean motion) or more")
+    return np.array([each[name] for name in names])
+
+
+def _default_length(model: VariationModel) -> int:
+    if model.options.kernel.clock == 0.0:
+        return int(np.median(model.lengths))
+    return int(np.ceil(_LONGEST * max(model.lengths))) + 2
+
+
+def _given(model: VariationModel, keep: Given | None) -> tuple[BoolArray | None, FloatArray | None, FloatArray | None]:
+    """Columns that are kept, their values (F, n) and the phases (F,) they tell."""
+    if keep is None:
+        if model.options.given:
+            raise VariationError(
+                f"the model never generates {', '.join(model.options.given)}; say of which clip to keep them"
+            )
+        return None, None, None
+    fixed = model.degrees.columns((*keep.joints, *model.options.given))
+    if fixed.all() or not fixed.any():
+        raise VariationError(
+            f"keeping {', '.join(keep.joints)} leaves {'nothing' if fixed.all() else 'all'} to generate"
+        )
+    rows = model.scaled(keep.clip)
+    if len(rows) < 3:
+        raise VariationError(f"clip '{keep.clip.name}' has {len(rows)} frames; at least 3 are needed")
+    phases = model.phases_of(rows, fixed)
+    return fixed, rows, np.mod(phases, model.clock.period) if model.rows.half_period < 1e20 else phases
