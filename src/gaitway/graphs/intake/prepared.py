@@ -51,7 +51,7 @@ __all__ = [
 
 _PLATFORM = 0.04
 """A take whose feet rest this far off the subject's floor throughout was taken on something else [m]."""
-_LOCOMOTION = ("walk", "jog", "run", "back", "side")
+_LOCOMOTION = ("walk", "jog", "run", "back", "side", "crawl", "low walk", "bent walk", "carry", "hop")
 _LEAST_LOCOMOTION_S = 1.0
 """Less than this is no locomotion to make a library of [s]."""
 _FINEST = 120.0

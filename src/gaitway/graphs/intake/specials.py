@@ -9,6 +9,7 @@ import numpy as np
 from gaitway.arrays import FloatArray
 from gaitway.graphs.intake.measures import GRAVITY, Measures
 from gaitway.graphs.intake.phases import UPSIDE_DOWN, crawling, filled, low_parts
+from gaitway.graphs.intake.smoothing import low_pass
 from gaitway.graphs.intake.takes import Special, SpecialKind, Thresholds
 from gaitway.motion.contacts import stances
 
@@ -65,7 +66,7 @@ def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
         high = rise > limits.jump_rise * m.stature.size and seconds >= _SHORT_FLIGHT_S
         clear = m.soles[top].min() > _CLEARANCE * m.stature.size
         if clear and (seconds > limits.jump_flight_s or high) and _falls_freely(m, start, stop):
-            first, last = _until_level(m.pelvis, start, -1, m.fps), _until_level(m.pelvis, stop - 1, 1, m.fps) + 1
+            first, last = _until_level(m, start, -1), _until_level(m, stop - 1, 1) + 1
             yield _special(m, "jump", first, last, top, float(m.soles[top].min()), rise, seconds)
 
 
@@ -78,14 +79,19 @@ def _falls_freely(m: Measures, start: int, stop: int) -> bool:
     return bool(0.4 * GRAVITY < -2.0 * curve[0] < 1.8 * GRAVITY)
 
 
-def _until_level(pelvis: FloatArray, frame: int, step: int, fps: float) -> int:
-    """The frame, from `frame` on backward or forward, at which the dip before or after a flight begins or ends."""
-    reach = int(_LEAD_S * fps)
-    last = max(frame - reach, 0) if step < 0 else min(frame + reach, len(pelvis) - 1)
-    track = pelvis[last : frame + 1][::-1] if step < 0 else pelvis[frame : last + 1]
-    lowest = int(np.argmin(track))
-    risen = np.flatnonzero(track[lowest:] > min(_STANDING - 0.04, float(track[lowest:].max()) - 0.005))
-    return frame + step * (lowest + int(risen[0]) if len(risen) else len(track) - 1)
+def _until_level(m: Measures, frame: int, step: int) -> int:
+    """The frame, from `frame` on backward or forward, at which the dip before or after a flight begins or ends.
+
+    That is the next top of the pelvis' way beyond the next bottom, or where it stands, within `_LEAD_S`.
+    """
+    reach = int(_LEAD_S * m.fps)
+    last = max(frame - reach, 0) if step < 0 else min(frame + reach, len(m) - 1)
+    smooth = low_pass(m.pelvis, 0.04 * m.fps)
+    track = smooth[last : frame + 1][::-1] if step < 0 else smooth[frame : last + 1]
+    rising = np.diff(track) > 0.0
+    bottom = int(np.argmax(rising)) if rising.any() else len(track) - 1
+    over = np.flatnonzero(~rising[bottom:] | (track[bottom:-1] > _STANDING - 0.03))
+    return frame + step * (bottom + int(over[0]) if len(over) else len(track) - 1)
 
 
 def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
