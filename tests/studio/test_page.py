@@ -228,7 +228,7 @@ def test_a_port_in_use_is_passed_over_and_no_address_is_a_clear_line(tmp_path: P
 def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio) -> None:
     viewer = WireViewer(studio.port)
     assert until(studio.page.viewers)
-    viewer.read(0.5)
+    assert until(lambda: viewer.read(0.2) and viewer.shown)  # all is drawn, and moves
     buffer = studio._server._websock_server.get_message_buffer()
     held = len(buffer.message_from_id)
     buffer.atomic_start()  # nothing goes out any more

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,23 +24,52 @@ _EDIT_EVERY = 20.0
 """Seconds between edits."""
 
 
+@dataclass(frozen=True, eq=False)
+class SoakRun:
+    """Figures of T ticks."""
+
+    people: int
+    ticks: FloatArray
+    """What each took [ms]; (T,)."""
+    megabytes: FloatArray
+    """Memory of the process after each; (T,)."""
+    collisions: int
+    """That were seen."""
+
+    def __str__(self) -> str:
+        """One line."""
+        seconds, late = 1e-3 * float(self.ticks.sum()), int((self.ticks > 1e3 / FPS).sum())
+        minutes = len(self.ticks) / FPS / 60.0
+        return (
+            f"{self.people} people for {minutes:g} minutes, {60.0 * minutes / seconds:.1f} times as fast as in life: "
+            f"{self.collisions} collisions, {late} of {len(self.ticks)} ticks late, "
+            f"{self.megabytes[0]:.0f} MB at first, {self.megabytes[-1]:.0f} at last"
+        )
+
+
 def run(people: int = PEOPLE, minutes: float = MINUTES) -> BenchTable:
     """Let a session run, and compare its last tenth with its second."""
-    ticks, megabytes, collisions = soak(people, minutes)
-    tenth = max(len(ticks) // 10, 1)
-    early, late = ticks[tenth : 2 * tenth], ticks[-tenth:]
-    held = [float(part.mean()) for part in (megabytes[tenth : 2 * tenth], megabytes[-tenth:])]
-    name = f"{people} people for {minutes:g} minutes, {collisions} collisions"
+    done = soak(people, minutes)
+    tenth = max(len(done.ticks) // 10, 1)
+    early, late = done.ticks[tenth : 2 * tenth], done.ticks[-tenth:]
+    held = [float(part.mean()) for part in (done.megabytes[tenth : 2 * tenth], done.megabytes[-tenth:])]
     rows = (
-        BenchRow(f"{name}: a tick, in the last tenth", "the second tenth", _timing(late), _timing(early), TARGET),
-        BenchRow(f"{name}: memory [MB], in the last tenth", "the second tenth", Timing(held[1], held[1], megabytes[-1]),
+        BenchRow(f"{done}; a tick, in the last tenth", "the second tenth", _timing(late), _timing(early), TARGET),
+        BenchRow("memory [MB], in the last tenth", "the second tenth", Timing(held[1], held[1], done.megabytes[-1]),
                  Timing(held[0], held[0], held[0]), TARGET),
     )  # fmt: skip
     return BenchTable(f"soak: a session of the studio without a page, {FPS:g} ticks a second", rows, machine())
 
 
-def soak(people: int, minutes: float, seed: int = 0) -> tuple[FloatArray, FloatArray, int]:
-    """Milliseconds of each tick, memory at each [MB], and collisions that were seen."""
+def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], None] | None = None) -> SoakRun:
+    """Let a session run.
+
+    Args:
+        people: in it.
+        minutes: of its own time.
+        seed: of the edits.
+        told: called with what there is so far after each of these minutes.
+    """
     session, rng = Session(place(people)), np.random.default_rng(seed)
     side = session.engine.scene.world.bounds[2]
     count, every = round(60.0 * minutes * FPS), round(_EDIT_EVERY * FPS)
@@ -52,8 +83,10 @@ def soak(people: int, minutes: float, seed: int = 0) -> tuple[FloatArray, FloatA
         times[tick] = 1e3 * (time.perf_counter() - began)
         megabytes[tick] = _memory()
         collisions = max(collisions, session.engine.collisions)
+        if told is not None and (tick + 1) % round(60.0 * FPS) == 0:
+            told(SoakRun(people, times[: tick + 1], megabytes[: tick + 1], collisions))
     session.close()
-    return times, megabytes, collisions
+    return SoakRun(people, times, megabytes, collisions)
 
 
 def _empty_place(session: Session, places: FloatArray) -> tuple[float, float]:
