@@ -28,6 +28,8 @@ _HEEL_SWING, _BALL_SWING = 0.15, 0.35
 
 More spares the knee, and shows: toes that point up at heel strike, heels that rise early.
 """
+_SUNK = 0.002
+"""A point lower than this under its rest is under the ground [m]."""
 _LIFT_S = 0.2
 """Time that lifting a foot over the ground takes to come and to go [s]."""
 
@@ -130,8 +132,9 @@ def foot_track(
     toes = _held_toes(foot, sole, held, locked, fps, window_s)
     ankle = ankle + more_shift
     if toes is not None:
-        ankle = ankle + _to_tip_locks(sole, foot, (ankle, held, toes), (tip & ~planted, planted, locked), fps, window_s)
-        ankle = ankle + _tip_held(sole, foot, (ankle, held, toes), (tip & ~planted, planted, locked), fps, window_s)
+        down = tip & ~planted, planted, locked
+        ankle = ankle + _to_tip_locks(sole, foot, (ankle, held, toes), down, fps, window_s)
+        ankle, held, toes = _tip_held(sole, foot, (ankle, held, toes), down, fps, window_s)
         toes = _toes_up(sole, foot, ankle, held, toes, ~planted | foot.toes_still | tip | locked, fps)
     planted = planted | tip
     ankle[:, 2] += lift(sole.heights(ankle, held, toes, foot.ball_offset), planted | locked, fps)
@@ -375,8 +378,11 @@ def _tip_held(
     flags: tuple[BoolArray, BoolArray, BoolArray],
     fps: float,
     window_s: float,
-) -> FloatArray:
-    """Shift of the foot (F, 3) that holds the tip of its toes while nothing else is down.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A plan in which the tip of the toes stays while nothing else is down.
+
+    Foot and toes turn about the ankle as far as that helps and keeps the ball over the ground, and the ankle goes the
+    rest of the way: a leg that is held back as a whole at this moment bends its knee with a jerk.
 
     Args:
         sole: heights at rest.
@@ -384,25 +390,44 @@ def _tip_held(
         plan: ankle, rotations of the foot and of its toes so far.
         flags: frames in which the tip alone is down, heel or ball are, and locked ones; (F,) each.
         fps: frames a second.
-        window_s: time over which the shift fades [s].
+        window_s: time over which corrections fade [s].
     """
     (ankle, held, toes), (alone, planted, locked), known = plan, flags, _tip_offset(sole)
-    shift = np.zeros_like(ankle)
-    if known is None or not alone.any():
-        return shift
+    if known is None or not (alone & ~locked).any():
+        return plan
     track = ankle + rotations.rotate(held, foot.ball_offset) + rotations.rotate(toes, known[0])
+    gap = np.zeros_like(ankle)
     for start, stop in stances(alone):
         frames = np.arange(max(start - 1, 0), min(stop + 1, len(track)))
         beside = frames[planted[frames] | locked[frames]]
         place = track[beside[0]] if len(beside) else resting_place(track[start:stop])
         if abs(place[2] - known[1]) < _OTHER_GROUND:
             place = np.array([place[0], place[1], known[1]])
-        shift[start:stop] = place - track[start:stop]
+        gap[start:stop] = place - track[start:stop]
         if len(beside) > 1:  # the foot comes down again elsewhere
             share = ease((np.arange(start, stop) - beside[0]) / (beside[-1] - beside[0]))[:, None]
-            shift[start:stop] += share * (track[beside[-1]] - track[beside[0]])
-    shift[locked] = 0.0
-    return bridge(shift, alone | planted | locked, fps, window_s)
+            gap[start:stop] += share * (track[beside[-1]] - track[beside[0]])
+    rows, fixed = alone & ~locked, alone | planted | locked
+    shift, turn = np.zeros_like(ankle), np.zeros_like(ankle)
+    arm = (track - ankle)[rows]
+    swing = _bounded(rotations.between(arm, arm + gap[rows]), heel=False)
+    turned = rotations.multiply(swing, held[rows]), rotations.multiply(swing, toes[rows])
+    shift[rows] = gap[rows] + arm - rotations.rotate(swing, arm)
+    turn[rows] = rotations.to_rotation_vector(swing)
+    sunk = sole.heights((ankle + shift)[rows], *turned, foot.ball_offset).min(axis=1, initial=0.0) < -_SUNK
+    stiff = _runs_of(rows, np.flatnonzero(rows)[sunk])
+    shift[stiff], turn[stiff] = gap[stiff], 0.0
+    spin = rotations.from_rotation_vector(bridge(turn, fixed, fps, window_s))
+    ankle = ankle + bridge(shift, fixed, fps, window_s)
+    return ankle, rotations.multiply(spin, held), rotations.multiply(spin, toes)
+
+
+def _runs_of(flags: BoolArray, frames: IntArray) -> BoolArray:
+    """The runs of flags (F,) that hold one of some frames; (F,)."""
+    out = np.zeros(len(flags), dtype=bool)
+    for start, stop in stances(flags):
+        out[start:stop] = bool(((frames >= start) & (frames < stop)).any())
+    return out
 
 
 def _nearest_run(runs: list[tuple[int, int]], count: int) -> IntArray:
