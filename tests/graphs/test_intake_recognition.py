@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -170,7 +171,8 @@ def test_turns() -> None:
     assert set(far) <= {*lying, "Female1_C13_RunTurnLeft135"}, far  # the last frames of C13 are torn
     for take in named("69_16", "69_18"):
         turned = np.degrees(sum(abs(p.turn) for p in take.phases if p.kind == "turn"))
-        assert turned > 280.0 and share(take, GOING) * sum(p.stop - p.start for p in take.phases) < 60
+        going = sum(p.stop - p.start for p in take.phases if p.kind in GOING) / take.clip.fps
+        assert turned > 280.0 and going < 1.0
     for take in named("16_17", "16_27", "16_41", "69_24"):
         assert not [p for p in take.phases if p.kind == "turn"]
 
@@ -180,7 +182,7 @@ def test_events_alternate_and_are_single() -> None:
     bad = []
     for take in [*of_kind("walk"), *named("B03_Walk1", "B05_WalkBackwards"), *of_kind("run")]:
         feet = [e.foot for e in take.events if e.kind == "step"]
-        if any(a == b for a, b in zip(feet[:-1], feet[1:], strict=True)) or len(feet) < 2:
+        if any(a == b for a, b in pairwise(feet)) or len(feet) < 2:
             bad.append((take.name, feet))
     assert len(bad) <= 3, bad
 
