@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,14 +22,10 @@ _WEIGHTS = {"back": 1.5, "side": 1.5, "crouch": 2.0, "crawl": 4.0}
 
 
 def assembled(name: str, skeleton: Skeleton, entries: Sequence[Entry]) -> Library:
-    """The library of behaviours; names that occur twice get numbers."""
-    clips, behaviors, used = {}, [], set[str]()
+    """The library of behaviours."""
+    clips, behaviors = {}, []
     for entry in entries:
         title = entry.name
-        number = 2
-        while title in used:
-            title, number = f"{entry.name}_{number}", number + 1
-        used.add(title)
         names = []
         for k, snapped in enumerate(entry.clips):
             label = title if k == 0 else f"{title}.{k + 1}"
@@ -75,16 +72,24 @@ def reported(
         takes=tuple(_take(take, workshop, entries) for take in prepared.takes if not take.mirrored),
         dropped=tuple((str(d.file), d.reason) for d in prepared.dropped),
         hubs=tuple(
-            HubReport(h.name, h.members, len(h.takes), round(100 * h.spread, 1), round(100 * h.radius, 1),
-                      round(h.speed, 2), h.made)
-            for h in workshop.nearness.hubs if h.name in used
-        ),  # fmt: skip
+            HubReport(
+                h.name,
+                h.members,
+                len(h.takes),
+                round(100 * h.spread, 1),
+                round(100 * h.radius, 1),
+                round(h.speed, 2),
+                h.made,
+            )
+            for h in workshop.nearness.hubs
+            if h.name in used
+        ),
         behaviors=tuple(_described(entry) for entry in entries),
         missing=(*lacking, *none),
         warnings=tuple(warnings),
-        left_out=tuple((e.name, why) for e, why in left_out),
+        left_out=(*((e.name, why) for e, why in left_out), *((n, "there are enough") for n in workshop.passed_over)),
         facts=asdict(prepared.facts),
-        timings={b[0]: round(b[1] - a[1], 3) for a, b in zip(stages, stages[1:], strict=False)},
+        timings={b[0]: round(b[1] - a[1], 3) for a, b in pairwise(stages)},
     )
 
 

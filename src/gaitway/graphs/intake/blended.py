@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.arrays import BoolArray, FloatArray
 from gaitway.graphs.intake.pieces import Snapped
 from gaitway.graphs.intake.snapping import led
 from gaitway.motion.blending import ease
@@ -36,7 +36,7 @@ class _Curves:
         values = self.spline(phases)
         return values[:, :3], values[:, 3], rotations.normalize(values[:, 4:].reshape(len(phases), -1, 4))
 
-    def contacts(self, phases: FloatArray) -> FloatArray:
+    def contacts(self, phases: FloatArray) -> BoolArray:
         """Contacts of the nearest frames; (F, C)."""
         assert self.clip.contacts is not None
         return self.clip.contacts[np.round(phases * (len(self.clip) - 1)).astype(np.int64)]
@@ -93,7 +93,9 @@ def bent(straight: Snapped, turn: float, name: str) -> Snapped:
     )
 
 
-def _clip(like: Clip, path: FloatArray, height: FloatArray, joints: FloatArray, contacts: object, name: str) -> Clip:
+def _clip(
+    like: Clip, path: FloatArray, height: FloatArray, joints: FloatArray, contacts: BoolArray | None, name: str
+) -> Clip:
     local = np.array(joints)
     local[:, 0] = rotations.multiply(rotations.from_yaw(path[:, 2]), local[:, 0])
     roots = np.column_stack([path[:, :2], height])

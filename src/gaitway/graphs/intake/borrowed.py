@@ -57,7 +57,9 @@ def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
         moved = planted(moved)  # soles of rigs differ by centimetres
         takes.append(PreparedTake(name, with_name(moved, name), False, CAST, (), (), ()))
     mirrored = [
-        replace(t, name=f"{t.name} mirrored", clip=with_name(mirrored_on_feet(t.clip), f"{t.name} mirrored"), mirrored=True)
+        replace(
+            t, name=f"{t.name} mirrored", clip=with_name(mirrored_on_feet(t.clip), f"{t.name} mirrored"), mirrored=True
+        )
         for t in takes
     ]
     return (*takes, *mirrored)
@@ -90,7 +92,9 @@ def _mean_posture(sightings: Sightings) -> FloatArray:
     """Mean local rotations over all steps of the originals and their mirror images; (J, 4)."""
     rows = []
     for take in sightings.takes:
-        frames = [f for p in take.phases if p.kind in ("walk", "jog", "run", "stand") for f in range(p.start, p.stop, 3)]
+        frames = [
+            f for p in take.phases if p.kind in ("walk", "jog", "run", "stand") for f in range(p.start, p.stop, 3)
+        ]
         rows.append(take.clip.rotations[frames] if frames else take.clip.rotations[:0])
     every = np.concatenate(rows)
     every = every if len(every) else np.concatenate([t.clip.rotations for t in sightings.takes])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import numpy as np
-
 from gaitway.graphs.intake.naming import STRAIGHT
 from gaitway.graphs.intake.workshop import Entry
 
@@ -57,18 +55,11 @@ def lacking_specials(entries: Sequence[Entry]) -> list[str]:
 
 
 def limited(entries: Sequence[Entry], most: int) -> tuple[list[Entry], list[Entry]]:
-    """No more behaviours than a number, the least useful left out; and those that are."""
-    order = sorted(range(len(entries)), key=lambda i: (_use(entries[i]), i))
+    """No more behaviours than a number, those that come last left out unless they link states; and those that are."""
+    order = sorted(range(len(entries)), key=lambda i: (not _links(entries[i]), i))
     kept = set(order[:most])
     return [e for i, e in enumerate(entries) if i in kept], [e for i, e in enumerate(entries) if i not in kept]
 
 
-def _use(entry: Entry) -> tuple[int, float]:
-    """The lower, the more useful: plain ways first, then those of odd gaits and of many steps."""
-    words = entry.name.split("_")
-    many = any(w.startswith("x") and w[1:].isdigit() for w in words)
-    numbered = any(w.isdigit() and int(w) < 10 for w in words)
-    odd = words[0] in ("back", "side", "crouch")
-    links = entry.start.kind != entry.end.kind or entry.start.gait != entry.end.gait
-    rank = 0 if links and not numbered else 1 if not (many or numbered or odd) else 2 if not numbered else 3
-    return rank, float(np.mean([c.fit for c in entry.clips]))
+def _links(entry: Entry) -> bool:
+    return entry.start.gait != entry.end.gait or entry.start.kind == "stand"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -90,7 +91,9 @@ def mirror_images(nearness: Nearness, pieces: Sequence[Piece]) -> list[Piece | N
     out: list[Piece | None] = []
     for piece in pieces:
         twin = twins[number[id(piece.take)]]
-        marks = [_in_mirror(mark, takes[twin], hubs) for mark in (piece.begin, piece.end)] if twin is not None else [None]
+        marks = (
+            [_in_mirror(mark, takes[twin], hubs) for mark in (piece.begin, piece.end)] if twin is not None else [None]
+        )
         begin, end = marks[0], marks[-1]
         fits = twin is not None and begin is not None and end is not None
         out.append(Piece(takes[twin], begin, end, piece.special) if fits else None)  # type: ignore[index, arg-type]
@@ -113,9 +116,9 @@ def cut(nearness: Nearness) -> list[Piece]:
 
 def _take_pieces(nearness: Nearness, t: int, take: PreparedTake) -> list[Piece]:
     near, loose = (_marks(nearness, t, take, limit) for limit in (1.0, SLACK))
-    pieces = [Piece(take, a, b) for a, b in zip(near, near[1:], strict=False)]
+    pieces = [Piece(take, a, b) for a, b in pairwise(near)]
     known = {(p.begin.frame, p.end.frame) for p in pieces}
-    for a, b in zip(loose, loose[1:], strict=False):
+    for a, b in pairwise(loose):
         if (a.frame, b.frame) not in known and max(a.fit, b.fit) > 1.0:
             pieces.append(Piece(take, a, b))
     plain = [p for p in pieces if _fits_in_time(p) and _crosses(p, take.specials) is None and _is_gait(p)]
@@ -170,10 +173,8 @@ def _overlap(phase: Phase, first: int, last: int) -> int:
     return max(min(phase.stop, last) - max(phase.start, first), 0)
 
 
-def _around(
-    nearness: Nearness, t: int, take: PreparedTake, special: Special, marks: Sequence[Mark]
-) -> Piece | None:
-    """The piece with a special motion in it: from the last mark before to the first after, or what is nearest to one."""
+def _around(nearness: Nearness, t: int, take: PreparedTake, special: Special, marks: Sequence[Mark]) -> Piece | None:
+    """The piece with a special motion in it: from the last mark before to the first after, or nearest to one."""
     margin = round(0.1 * take.clip.fps)
     before = [m for m in marks if m.frame <= special.start + margin and m.frame < special.pass_frame]
     after = [m for m in marks if m.frame >= special.stop - 1 - margin and m.frame > special.pass_frame]

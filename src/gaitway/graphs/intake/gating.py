@@ -112,7 +112,7 @@ def measured(clip: Clip, bars: Bars, raw: Clip | None = None) -> Quality:
 def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
     """Bars (F, ...) that what the capture does itself within a frame just does not reach."""
     around = scipy.ndimage.maximum_filter1d(own, 3, axis=0, mode="nearest")
-    return np.maximum(bars, _OWN * around)
+    return np.asarray(np.maximum(bars, _OWN * around))
 
 
 def _feet(clip: Clip) -> tuple[float, float]:

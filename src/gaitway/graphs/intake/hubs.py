@@ -16,6 +16,7 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.intake.hub_poses import made_symmetric, mirrored_pose, within_limits
 from gaitway.graphs.intake.sightings import Sightings
 from gaitway.graphs.snap.common_pose import HubPose, common_pose
+from gaitway.motion.clip import Clip
 
 RADIUS, RADIUS_SPEED, STAND_RADIUS = 0.045, 0.02, 0.06
 """Frames of steps are alike up to this distance [m], more for each m/s; and of pauses [m]. For a leg of 0.85 m."""
@@ -85,7 +86,7 @@ def find_hubs(sightings: Sightings) -> tuple[Hub, ...]:
     return tuple(_named(hubs))
 
 
-def _cuts(sightings: Sightings) -> tuple[IntArray, FloatArray]:
+def _cuts(sightings: Sightings) -> tuple[IntArray, IntArray]:
     """Frames at which takes may be cut, and what each is: 0 a step on the left foot, 1 a pause."""
     rows = [
         (sightings.frame(t, event.frame), 1 if event.kind == "pause" else 0)
@@ -153,19 +154,19 @@ def _hub(
     )
 
 
-def _travel(pairs: Sequence[tuple[object, int]]) -> FloatArray:
+def _travel(pairs: Sequence[tuple[Clip, int]]) -> FloatArray:
     """Velocity over a whole cycle, seen from the facing [m/s]; (2,), the median of the members. It holds no sway."""
     ways = []
     for clip, frame in pairs:
-        path = clip.planar_path()  # type: ignore[attr-defined]
-        fps, last = clip.fps, len(clip) - 1  # type: ignore[attr-defined, arg-type]
+        path = clip.planar_path()
+        fps, last = clip.fps, len(clip) - 1
         speed = float(np.linalg.norm(path[min(frame + 3, last), :2] - path[max(frame - 3, 0), :2]) * fps / 6.0)
         half = round(next(s for limit, s in _CYCLE_S if speed < limit) * fps)
         before, after = max(frame - half, 0), min(frame + half, last)
         step = (path[after, :2] - path[before, :2]) * fps / max(after - before, 1)
         c, s = np.cos(path[frame, 2]), np.sin(path[frame, 2])
         ways.append([c * step[0] + s * step[1], c * step[1] - s * step[0]])
-    return np.median(ways, axis=0)
+    return np.asarray(np.median(ways, axis=0))
 
 
 def _gait(travel: FloatArray, pose: HubPose, sightings: Sightings) -> str:
@@ -216,7 +217,12 @@ def _named(hubs: Sequence[Hub]) -> list[Hub]:
         mirrored = other_side(gait)
         out.append(
             replace(
-                hub, name=f"{mirrored}_right", gait=mirrored, pose=mirrored_pose(hub.pose), travel=-hub.travel, centre=-1
+                hub,
+                name=f"{mirrored}_right",
+                gait=mirrored,
+                pose=mirrored_pose(hub.pose),
+                travel=-hub.travel,
+                centre=-1,
             )
         )
     return out

@@ -14,17 +14,19 @@ from gaitway.graphs.intake.completeness import connected, limited, missing
 from gaitway.graphs.intake.cutting import Nearness, cut, mirror_images
 from gaitway.graphs.intake.gating import Bars, Gate
 from gaitway.graphs.intake.hubs import Hub, find_hubs
-from gaitway.graphs.intake.mirroring import evened
 from gaitway.graphs.intake.merging import grouped
+from gaitway.graphs.intake.mirroring import evened
 from gaitway.graphs.intake.naming import described
 from gaitway.graphs.intake.prepared import Prepared, PrepareOptions, prepare
 from gaitway.graphs.intake.report import ImportReport
 from gaitway.graphs.intake.sightings import Sightings
-from gaitway.graphs.intake.transitions_made import gait_changes, moving_turns, setting_off, spot_turns, standing
+from gaitway.graphs.intake.transitions_made import IDLE_S, gait_changes, moving_turns, setting_off, spot_turns, standing
 from gaitway.graphs.intake.workshop import Entry, Workshop
 from gaitway.library.actions import planning_problems
 from gaitway.library.behavior import Library
 
+_ROOM = 20
+"""So many behaviours may still have to be made when enough are captured."""
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is."""
 
@@ -156,12 +158,15 @@ def _captured(workshop: Workshop, options: ImportOptions, tell: Progress) -> lis
     out: list[Entry] = []
     for done, group in enumerate(groups):
         tell("clips", done, len(groups))
+        if len(out) >= options.behaviors - _ROOM:
+            workshop.passed_over += [rest.name for rest in groups[done:]]
+            break
         out += workshop.captured([group], options.clips)
     return out
 
 
 def _with_made(workshop: Workshop, entries: list[Entry]) -> list[Entry]:
-    entries = [e for e in entries if e.name != "stand" or e.clips[0].clip.duration >= 1.2]
+    entries = [e for e in entries if e.name != "stand" or e.clips[0].clip.duration >= IDLE_S]
     for make in (standing, setting_off, gait_changes, moving_turns, spot_turns):
         entries = [*entries, *make(workshop, entries)]
     return entries

@@ -1,4 +1,4 @@
-"""Which pieces become behaviours: the best few of each name, alike in what they do, and no more than a planner can use."""
+"""Which pieces become behaviours: the best few of each name, alike in what they do, and no more than can be used."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ _SHORT, _LONG = 0.8, 1.2
 _LOOSE_TURN = np.radians(20.0)
 """What is only loosely alike to its hubs is kept if it turns by more than this, or changes gait."""
 
+_STEPS, _LONGEST_S = 4, 3.5
+"""Turns of more steps, or that take longer [s], are of no use to a planner."""
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -30,6 +33,16 @@ class Group:
         """Whether the capture has hardly anything else of the kind, so that a little more is forgiven."""
         first = self.candidates[0]
         return first.changes or first.piece.special is not None or first.fit > 1.0 or first.steps > 1
+
+    @property
+    def use(self) -> tuple[int, int, float]:
+        """The lower, the more useful: ways ahead, links between gaits, single steps, then what is odd or long."""
+        first = self.candidates[0]
+        gaits = {first.piece.begin.hub.gait, first.piece.end.hub.gait}
+        odd = any(g.startswith(("back", "side", "crouch")) or g[-1:].isdigit() for g in gaits)
+        links = first.changes and abs(first.move[2]) < _LOOSE_TURN
+        rank = 0 if first.piece.special is not None else 1 if links or first.straight else 2 if first.steps <= 1 else 3
+        return rank + 3 * odd, -len(self.candidates), first.fit
 
 
 def grouped(candidates: Sequence[Candidate], size: float) -> list[Group]:
@@ -45,7 +58,18 @@ def grouped(candidates: Sequence[Candidate], size: float) -> list[Group]:
         groups.append(Group(key[0], tuple(alike)))
         if ordered[0].piece.special is not None:  # every jump is another one
             groups[-1:] = [Group(c.name if n == 0 else _numbered(c.name, n + 1), (c,)) for n, c in enumerate(ordered)]
-    return groups
+    return _distinct(sorted(groups, key=lambda group: (group.use, group.name)))
+
+
+def _distinct(groups: Sequence[Group]) -> list[Group]:
+    """Groups under different names: the same between other hubs gets a number."""
+    used: dict[str, int] = defaultdict(int)
+    out = []
+    for group in groups:
+        used[group.name] += 1
+        number = used[group.name]
+        out.append(group if number == 1 else replace(group, name=_numbered(group.name, number)))
+    return out
 
 
 def _numbered(name: str, number: int) -> str:
@@ -55,8 +79,7 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _useful(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Without what is loosely alike and yet nothing special, and without long pieces that short ones can be put
-    together to."""
+    """Without what is loosely alike and yet nothing special, and long pieces that can be put together of short ones."""
     single = {c.name.rpartition("_")[0] for c in candidates if c.steps == 1 and c.fit <= 1.0}
     out = []
     for c in candidates:
@@ -67,6 +90,8 @@ def _useful(candidates: Sequence[Candidate]) -> list[Candidate]:
             if c.fit > 1.0 and abs(c.move[2]) < _LOOSE_TURN and single:
                 continue
             if c.steps > 1 and (stem in single or (c.straight and single)):
+                continue
+            if c.steps > _STEPS or c.seconds > _LONGEST_S:
                 continue
         out.append(c)
     return out

@@ -1,8 +1,8 @@
 """Mirror images that stand on the same floor, though the legs of rigs differ from left to right.
 
 Fitted skeletons have uneven legs and stand with a pelvis that is tilted against its own axes by some degrees; mirrored
-about those axes it would tilt the other way, and the feet would be centimetres over and under the floor. So the pelvis is
-mirrored about where it is level on both feet, and legs are led to where the feet are in the mirror.
+about those axes it would tilt the other way, and the feet would be centimetres over and under the floor. So the pelvis
+is mirrored about where it is level on both feet, and legs are led to where the feet are in the mirror.
 """
 
 from __future__ import annotations

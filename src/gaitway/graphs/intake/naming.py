@@ -145,7 +145,7 @@ def _same_gait(piece: Piece) -> bool:
 
 
 def _turned(turn: float) -> str:
-    """ "left_30", or nothing for what goes straight."""
+    """Such as "left_30", or nothing for what goes straight."""
     if abs(turn) < STRAIGHT:
         return ""
     degrees = float(np.degrees(abs(turn)))

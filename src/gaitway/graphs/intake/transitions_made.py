@@ -1,4 +1,4 @@
-"""Behaviours that a planner cannot do without and the capture does not have: made, judged by the same gate, and said so.
+"""Behaviours that planners need and a capture does not have: made, judged by the same gate, and said so.
 
 Standing, setting off, stopping and turning on the spot are borrowed from the built-in person and led to the subject's
 own poses; changes of gait are blends of the subject's own steps, and turns are bent from straight ones.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,13 +29,15 @@ _WHOLE = 60.0
 """Borrowed motions give way to the subject's poses all the way, so that they have its posture throughout [s]."""
 _PACES, _TEMPI = (0.5, 1.6), (0.75, 1.3)
 """Borrowed motions are made slower or faster within the first limits, in time within the second."""
+_SHORTEST_S, _BRAKING = 0.8, 3.0
+"""Starts and stops take at least the first [s], and change speed by no more than the second on average [m/s^2]."""
 _SPEED_ORDER = ("stroll", "walk", "jog", "run")
 _TURNS = {"stroll": (15.0, 30.0, 45.0), "walk": (15.0, 30.0, 45.0), "jog": (15.0, 30.0), "run": (15.0, 25.0)}
 """Turns within one step that every gait shall have [degrees]."""
 _SAME_TURN = np.radians(7.6)
 """A turn is there if one is captured that differs by less [rad]."""
 _SPOT_TURNS = (45.0, 90.0, 180.0)
-_IDLE_S = 1.2
+IDLE_S = 1.2
 """Standing that is shorter looks nervous when repeated [s]."""
 
 
@@ -42,7 +45,7 @@ def standing(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
     """Idle standing, where none was captured that is long enough, and a short wait."""
     out: list[Entry] = []
     stand = workshop.hubs["stand"]
-    long = [e for e in entries if e.name == "stand" and e.clips[0].clip.duration >= _IDLE_S]
+    long = [e for e in entries if e.name == "stand" and e.clips[0].clip.duration >= IDLE_S]
     for name in (() if long else ("stand",)) + ("wait",):
         take = _borrowed(workshop, name)
         if take is not None:
@@ -77,7 +80,9 @@ def _start_or_stop(workshop: Workshop, hub: Hub, verb: str) -> list[Entry]:
             last = len(take[0].clip) - 1
             for frame in _near_frames(workshop, take[0], hub, late=verb == "start"):
                 ends = ((0, stand), (frame, hub)) if verb == "start" else ((frame, hub), (last, stand))
-                makers.append(_borrowing(workshop, take, *ends))
+                pace = _pace(workshop, take[0], *ends)
+                if (ends[1][0] - ends[0][0]) / take[0].clip.fps / pace >= max(_SHORTEST_S, hub.speed / _BRAKING):
+                    makers.append(_borrowing(workshop, take, *ends))
     return workshop.pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
 
 
@@ -102,7 +107,9 @@ def spot_turns(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
         take = _borrowed(workshop, f"turn_left_{degrees:.0f}")
         if not known and take is not None:
             last = len(take[0].clip) - 1
-            out += workshop.pair(f"turn_left_{degrees:.0f}", [_borrowing(workshop, take, (0, stand), (last, stand))], 1, rare=True)
+            out += workshop.pair(
+                f"turn_left_{degrees:.0f}", [_borrowing(workshop, take, (0, stand), (last, stand))], 1, rare=True
+            )
     return out
 
 
@@ -110,7 +117,7 @@ def gait_changes(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
     """Ways from each gait to the next faster and slower one, by blending a step of one with a step of the other."""
     hubs = {hub.gait: hub for hub in _left_hubs(workshop)}
     forward = [gait for gait in _SPEED_ORDER if gait in hubs]
-    pairs = list(zip(forward, forward[1:], strict=False))
+    pairs = list(pairwise(forward))
     pairs += [(gait.removeprefix("crouch_"), gait) for gait in hubs if gait.startswith("crouch_")]
     out: list[Entry] = []
     for slow, fast in pairs:
@@ -191,15 +198,16 @@ def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool
     ratios = nearness.ratios[row, first : first + len(take.clip)]
     third = len(ratios) // 3
     inside = np.arange(third, len(ratios) - 1) if late else np.arange(1, len(ratios) - third)
-    lowest = [int(f) for f in inside if ratios[f] <= ratios[f - 1] and ratios[f] < ratios[min(f + 1, len(ratios) - 1)]]
-    return sorted(lowest, key=lambda f: float(ratios[f]))[:2]
+    lowest = [
+        f for f in inside.tolist() if ratios[f] <= ratios[f - 1] and ratios[f] < ratios[min(f + 1, len(ratios) - 1)]
+    ]
+    return [lowest[int(i)] for i in np.argsort([ratios[f] for f in lowest], kind="stable")[:3]]
 
 
 def _borrowing(
     workshop: Workshop, takes: tuple[PreparedTake, PreparedTake], begin: tuple[int, Hub], end: tuple[int, Hub]
 ) -> tuple[Maker, Maker]:
     """Makers of a clip from frames of a borrowed take, and of its mirror image."""
-
     pace = _pace(workshop, takes[0], begin, end)
 
     def make(take: PreparedTake, mirrored: bool) -> Snapped:

@@ -11,7 +11,8 @@ from gaitway.graphs.intake.gating import Bars, Gate, Quality, measured, refusal
 from gaitway.graphs.intake.hubs import Hub, other_side
 from gaitway.graphs.intake.merging import Group
 from gaitway.graphs.intake.naming import mirrored_name
-from gaitway.graphs.intake.pieces import Snapped
+from gaitway.graphs.intake.passing import passes_nothing
+from gaitway.graphs.intake.pieces import Piece, Snapped
 from gaitway.graphs.intake.snapping import snap
 
 Maker = Callable[[], Snapped]
@@ -54,6 +55,8 @@ class Workshop:
     gate: Gate
     refused: list[tuple[str, str, str]] = field(default_factory=list)
     """Name of a behaviour, take and frames, and the reason."""
+    passed_over: list[str] = field(default_factory=list)
+    """Behaviours that were not tried, because there are enough."""
 
     @property
     def hubs(self) -> dict[str, Hub]:
@@ -72,7 +75,7 @@ class Workshop:
         except GaitwayError as problem:
             self.refused.append((name, "", str(problem)))
             return None
-        why = refusal(snapped, quality, self.gate, self.bars, rare=rare)
+        why = refusal(snapped, quality, self.gate, self.bars, rare=rare) or passes_nothing(snapped, self.bars.size)
         if why:
             first, last = snapped.frames
             self.refused.append((name, f"{snapped.source} {first}-{last}", why))
@@ -108,14 +111,14 @@ class Workshop:
         out: list[Entry] = []
         for group in groups:
             makers = [
-                (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: 3 * most] if c.mirror is not None
+                (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: most + 2] if c.mirror is not None
             ]
             out += self.pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
         return out
 
 
-def _snapping(piece: object) -> Maker:
-    return lambda: snap(piece)  # type: ignore[arg-type]
+def _snapping(piece: Piece) -> Maker:
+    return lambda: snap(piece)
 
 
 def _entry(name: str, clips: Sequence[tuple[Snapped, Quality]]) -> Entry:
