@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from figures import standing, stance_truth, walking
+from figures import stance_truth, standing, walking
 from gaitway import rotations
 from gaitway.graphs.intake.calibration import calibrate, calibrated, resting_heights, toes_up
 from gaitway.graphs.intake.faults import mend

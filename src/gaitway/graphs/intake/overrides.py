@@ -97,6 +97,7 @@ class ThresholdsItem(SceneItem):
     low_head: float | None = _share("Share of the standing head height below which somebody is low")
     low_pelvis: float | None = _share("The same for the pelvis")
     crawl_head: float | None = _share("Head height below which somebody crawls")
+    bent_deg: float | None = field("Who leans farther while walking is bent", None, unit="degrees", gt=0.0, le=90.0)
     jump_flight_s: float | None = _length("Longer flights are jumps", "s")
     jump_rise: float | None = _length("Flights in which the pelvis rises more are jumps", "m")
     step_height: float | None = _length("A foot that rests higher stands on something", "m")

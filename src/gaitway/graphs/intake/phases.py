@@ -42,8 +42,8 @@ _LEAN_FROM, _LEAN_TO = 1.2, 4.2
 """Speeds between which people lean more and more [m/s]."""
 _LEAN_HEAD, _LEAN_PELVIS = 0.04, 0.03
 """How much lower head and pelvis may then be, as shares of standing for each m/s."""
-_BENT, _BENT_FASTER = np.radians(18.0), np.radians(4.0)
-"""Leaning farther ahead than this, and the second for each m/s, is bending [rad]."""
+_BENT_FASTER = np.radians(4.0)
+"""How much farther people may lean for each m/s [rad]."""
 _HOP_RISE = 0.06
 """How far the body rises over its usual height in a hop [m]."""
 _HOP_WINDOW_S = 0.35
@@ -83,7 +83,7 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
         (low_pelvis, "other:crouch"),
         (low_head, "other:bend"),
         (moving & _carrying(m), "other:carry"),
-        (moving & _bent(m), "other:bent walk"),
+        (moving & _bent(m, limits), "other:bent walk"),
         (moving & _hopping(m) & (direction < _AHEAD) & (speed < limits.run_speed * pace), "other:hop"),
         (_gesturing(m, ~moving), "other:gesture"),
         (~moving & turning, "turn"),
@@ -121,12 +121,12 @@ def crawling(m: Measures, limits: Thresholds) -> BoolArray:
     return out & (m.head < limits.low_head)
 
 
-def _bent(m: Measures) -> BoolArray:
+def _bent(m: Measures, limits: Thresholds) -> BoolArray:
     """Frames in which somebody leans farther than speed and speeding up explain; (F,)."""
     width = 0.2 * m.fps
     gaining = np.gradient(low_pass(m.ahead, width)) * m.fps if len(m) > 1 else np.zeros(len(m))
     excess = low_pass(m.lean, width) - np.arctan2(np.maximum(gaining, 0.0), GRAVITY)
-    return np.asarray(excess > _BENT + _BENT_FASTER * m.speed / m.stature.pace)
+    return np.asarray(excess > np.radians(limits.bent_deg) + _BENT_FASTER * m.speed / m.stature.pace)
 
 
 def _hopping(m: Measures) -> BoolArray:

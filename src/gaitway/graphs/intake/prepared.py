@@ -54,6 +54,8 @@ _PLATFORM = 0.04
 _LOCOMOTION = ("walk", "jog", "run", "back", "side", "crawl", "low walk", "bent walk", "carry", "hop")
 _LEAST_LOCOMOTION_S = 1.0
 """Less than this is no locomotion to make a library of [s]."""
+_LOW_PEOPLE = 0.8
+"""Share of somebody's way that is gone bent or low, above which that is the usual."""
 _FINEST = 120.0
 """Contacts are found at the file's own rate, up to this [Hz]: a running foot is still for a tenth of a second."""
 Progress = Callable[[str], None]
@@ -99,6 +101,10 @@ def prepare(
         progress("levelling the floor, finding contacts")
     floor, stood = _stand(people, options)
     takes = [_recognised(s, options) for s in stood]
+    if _goes_low(takes):
+        options = replace(options, thresholds=_for_low_people(options.thresholds))
+        takes = [_recognised(s, options) for s in stood]
+        notes.append("goes bent or low nearly always, which is taken for this person's plain way of going")
     _require_locomotion(takes, files)
     if options.mirror:
         takes += [_mirrored(take) for take, s in zip(takes, stood, strict=True) if s.take.said.mirror]
@@ -190,6 +196,18 @@ def _recognised(stood: _Stood, options: PrepareOptions) -> PreparedTake:
         notes=stood.notes,
     )
     return relabelled(take, stood.take.said.labels, measures) if stood.take.said.labels else take
+
+
+def _goes_low(takes: Sequence[PreparedTake]) -> bool:
+    """Whether somebody walks bent or low for most of the time, and so knows no other walk."""
+    phases = [(p, p.stop - p.start) for take in takes for p in take.phases]
+    low = sum(frames for p, frames in phases if p.detail in ("bent walk", "low walk"))
+    plain = sum(frames for p, frames in phases if p.kind in ("walk", "jog", "run", "back", "side"))
+    return low > _LOW_PEOPLE * (low + plain)
+
+
+def _for_low_people(limits: Thresholds) -> Thresholds:
+    return replace(limits, low_head=limits.low_head - 0.2, low_pelvis=limits.low_pelvis - 0.2, bent_deg=60.0)
 
 
 def _require_locomotion(takes: Sequence[PreparedTake], files: Sequence[Path]) -> None:

@@ -145,6 +145,8 @@ class Thresholds:
     """The same for the pelvis."""
     crawl_head: float = 0.55
     """Head height below which somebody who moves is crawling."""
+    bent_deg: float = 18.0
+    """Somebody who leans farther ahead while walking is bent [degrees]; 4 more for each m/s."""
     jump_flight_s: float = 0.30
     """A flight longer than this is a jump [s]."""
     jump_rise: float = 0.12
