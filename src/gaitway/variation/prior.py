@@ -191,15 +191,19 @@ def _climb(
         return out
 
     table, reach = scored(every), reachable(edges)
+    best, best_edges = -np.inf, edges.copy()
     while True:
         now = table[every, every]
+        if now.sum() <= best + 1e-6:  # what a change promised was rounding, as where takes begin in one pose
+            return best, best_edges
+        best, best_edges = float(now.sum()), edges.copy()
         if progress is not None:
             progress(
                 f"prior network: {int(edges.sum())} edges, score {now.sum():.0f}", min(1.0, edges.sum() / (4.0 * m))
             )
         gain, change, turned = _best_change(table - now[:, None], edges, reach, settings.most_parents)
         if gain <= 1e-6:
-            return float(now.sum()), edges
+            return best, best_edges
         node, parent = change
         edges[node, parent] ^= True
         if turned:
