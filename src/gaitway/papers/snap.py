@@ -1,0 +1,180 @@
+"""Snap-together motion (Gleicher, Shin, Kovar and Jepsen 2003): graphs built by the largest match sets, and their cuts.
+
+The paper builds a graph of one hub from thirteen seconds of sneaking, of two from thirty seconds of martial arts, of
+one from a hundred seconds of walking, and joins the last two. It reports 12 and 20 minutes of authoring, most of it
+spent on mapping clips to a game controller, and shows transitions in pictures; it gives no other numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from gaitway.arrays import FloatArray
+from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
+from gaitway.graphs.snap.match_sets import choose_match_sets
+from gaitway.graphs.snap.playing import played
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import slice_frames, with_name
+from gaitway.papers.snap_data import SnapSet, capture_sets, cast_sets
+from gaitway.papers.snap_quality import Cuts, audited, measure_cuts, sinks, slides
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.render.hub_picture import hub_picture
+from gaitway.render.strips import filmstrip
+
+TITLE = "Gleicher 2003: snap-together motion"
+GAP, JOIN, SLIDE, SINK = 1e-9, 1.5, 0.005, 0.01
+"""What a cut may differ by; changes of speed as shares of the source's; slide beyond the source's and sink [m]."""
+_STRIP_S = 0.5
+"""How much is shown before and after a cut [s]."""
+NOTES = (
+    "paper: 12 minutes for martial arts and 20 for walking, from raw data to a controller; here: nobody chose anything",
+    "build: distances, match sets, common poses and clips; cut, root: greatest change of a joint's and of the root's "
+    "speed over all cuts, as a share of the source's own 99.9th percentile; slide: of planted points a stance, 95th "
+    "percentile and most; sink: under the floor at most; audit: continuity and skate of random takes",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Built:
+    """A graph and what was measured of it."""
+
+    what: SnapSet
+    graph: HubGraph
+    seconds: float
+    cuts: Cuts
+    slides: tuple[FloatArray, FloatArray]
+    sinks: tuple[float, float]
+    audit: tuple[float, float]
+    faults: int
+
+
+def run(progress: Progress, options: PaperOptions) -> PaperTable:
+    """Build and measure every set: of captures where a folder is given, and of the cast always."""
+    sets = [(f"cast {options.library}", s) for s in cast_sets(options.library, options.seed, options.quick)]
+    if options.mocap is not None:
+        progress("reading captures", 0, None)
+        sets = [(options.mocap.name, s) for s in capture_sets(options.mocap, options.quick)] + sets
+    built, rows = list[tuple[str, _Built]](), list[dict[str, Any]]()
+    for number, (source, what) in enumerate(sets):
+        progress(f"{source}, {what.name}", number, len(sets))
+        one = _build(what, options.seed)
+        if one is not None:
+            built.append((source, one))
+            rows.append(_row(source, one))
+    skipped = [
+        f"{source}, {what.name}: no frame comes again"
+        for source, what in sets
+        if what not in [b.what for _, b in built]
+    ]
+    claims = _claims([one for _, one in built])
+    return PaperTable(
+        TITLE,
+        tuple(rows),
+        (*NOTES, *skipped, *(claim.note for claim in claims)),
+        kept(claims) and bool(built),
+        pictures=tuple(picture for source, one in built for picture in _pictures(source, one)),
+    )
+
+
+def _build(what: SnapSet, seed: int) -> _Built | None:
+    """The graph of a set, or None if it has no match set of two frames."""
+    motions = what.motions()
+    begin = perf_counter()
+    found = choose_match_sets(motions, what.hubs, least=2)
+    if not found:
+        return None
+    graph = snap_together(motions, found)
+    seconds = perf_counter() - begin
+    if not graph.clips:
+        return None
+    report = audited(graph, seed)
+    worst = [0.0 if found is None else found.value for found in (report[r].worst for r in ("continuity", "skate"))]
+    faults = sum(f.row in ("continuity", "skate") for f in report.violations)
+    return _Built(what, graph, seconds, measure_cuts(graph), slides(graph), sinks(graph), (worst[0], worst[1]), faults)
+
+
+def _row(source: str, one: _Built) -> dict[str, Any]:
+    graph, cuts = one.graph, one.cuts
+    before, after = one.slides
+    return {
+        "motion": f"{source}, {one.what.name}",
+        "s": round(len(graph.motions) / graph.motions.fps),
+        "hubs": len(graph.hubs),
+        "match": "+".join(str(len(h.matches)) for h in graph.hubs),
+        "clips": len(graph.clips),
+        "dead": len(graph.dead_ends()),
+        "build s": round(one.seconds, 1),
+        "paper min": one.what.minutes if one.what.minutes is not None else "",
+        "cuts": len(cuts.pairs),
+        "cut": round(float(cuts.turns.max(initial=0.0)), 2),
+        "root": round(float(cuts.roots.max(initial=0.0)), 2),
+        "slide cm": f"{_spread(after)} (source {_spread(before)})",
+        "sink cm": f"{100 * one.sinks[1]:.1f} ({100 * one.sinks[0]:.1f})",
+        "audit": f"{one.audit[0]:.2f}, {100 * one.audit[1]:.1f} cm, {one.faults} faults",
+        "the paper's": one.what.paper,
+    }
+
+
+def _spread(values: FloatArray) -> str:
+    if not len(values):
+        return "none"
+    return f"{100 * float(np.percentile(values, 95)):.1f}, {100 * float(values.max()):.1f}"
+
+
+def _claims(built: list[_Built]) -> list[Claim]:
+    gaps = max((one.cuts.gap for one in built), default=np.inf)
+    joins = max(
+        (float(max(one.cuts.turns.max(initial=0), one.cuts.roots.max(initial=0))) for one in built), default=0.0
+    )
+    slow = max((one.seconds for one in built), default=np.inf)
+    sink = max((one.sinks[1] for one in built), default=0.0)
+    slide = max((_excess(one) for one in built), default=0.0)
+    faults = sum(one.faults for one in built)
+    said = {
+        f"clips meet in their common pose: within {gaps:.0e} m or rad": gaps < GAP,
+        f"no cut changes speeds by more than {JOIN:g} times the source's 99.9th percentile: {joins:.2f}": joins <= JOIN,
+        f"planted feet slide no farther than in the source and 0.5 cm, 95th percentile: {100 * slide:+.1f} cm": slide
+        <= SLIDE,
+        f"no foot is more than 1 cm under the floor: {100 * sink:.1f} cm": sink <= SINK,
+        f"the audit of random takes finds neither pops nor skating: {faults} faults": faults == 0,
+        f"a graph is built in less time than the paper's authors took: {slow:.0f} s at most": slow < 720.0,
+    }
+    return [Claim(words, bool(holds)) for words, holds in said.items()]
+
+
+def _excess(one: _Built) -> float:
+    """How much farther feet slide than in the source, at the 95th percentile [m]."""
+    before, after = one.slides
+    return float(np.percentile(after, 95) - np.percentile(before, 95)) if len(before) and len(after) else 0.0
+
+
+def _pictures(source: str, one: _Built) -> list[tuple[str, Callable[[], Image.Image]]]:
+    words = f"{source}-{one.what.name}".replace(" ", "-")
+    title = f"{source}, {one.what.name}"
+    return [
+        (f"{words}-graph", partial(hub_picture, one.graph, title=title)),
+        (f"{words}-cuts", partial(_strip, one)),
+    ]
+
+
+def _strip(one: _Built) -> Image.Image:
+    """Figures before and after the worst cut, the median one, and others between; the cut is in the middle."""
+    order = np.argsort(one.cuts.turns)
+    ranks = sorted({len(order) - 1, (3 * len(order)) // 4, len(order) // 2, len(order) // 4})
+    rows = [_around_cut(one.graph, one.cuts.pairs[int(order[rank])]) for rank in reversed(ranks)]
+    return filmstrip(rows, step=1.0 / 15.0, columns=15, row_height=190)
+
+
+def _around_cut(graph: HubGraph, pair: tuple[int, int]) -> Clip:
+    before, after = (graph.clips[i].clip for i in pair)
+    whole, cut = played(graph, pair), len(before) - 1
+    half = round(_STRIP_S * whole.fps)
+    part = slice_frames(whole, max(cut - half, 0), cut + half + 1)
+    return with_name(part, f"{before.name} > {after.name}")
