@@ -12,9 +12,12 @@ from gaitway.cli.show import Json, err, progress, say, show_json, show_rows
 
 def papers(
     name: Annotated[
-        str | None, typer.Argument(help="lau-3, lau-4.1, lau-4.2 or lau-4.3; all of them if left out.")
+        str | None, typer.Argument(help="lau-3, lau-4.1, lau-4.2, lau-4.3 or kovar; all of them if left out.")
     ] = None,
-    library: Annotated[str, typer.Option(help="Whose motion the trees of chapter 4 are grown of.")] = "person",
+    library: Annotated[
+        str, typer.Option(help="Whose motion trees are grown of, and graphs without --mocap.")
+    ] = "person",
+    mocap: Annotated[Path | None, typer.Option(help="Folder of captures that motion graphs are built from.")] = None,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write each table (CSV) and its charts (PNG) to.")
     ] = None,
@@ -25,7 +28,7 @@ def papers(
     """Run the results of a paper again; 1 if what it claims does not hold here."""
     from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
 
-    options, tables = PaperOptions(library, quick, seed), []
+    options, tables = PaperOptions(library, quick, seed, mocap), []
     for chosen in [name] if name is not None else PAPERS:
         with progress(chosen) as show:
             table = run_paper(chosen, show, options)

@@ -18,6 +18,7 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray
 X, Y, TURN, LAST_X, LAST_Y, ALONG, ERROR, FRAMES, STAGE, EXPECTED = range(10)
 STATE = 10
 """Numbers in a state."""
+STAYS, MAY_LEAVE, MUST_LEAVE = range(3)
 AHEAD_STEP = 4
 """Frames between the places of `GraphArrays.ahead`."""
 SECTORS = 12
@@ -167,35 +168,46 @@ def _squared_distance(task: PathArrays, where: float, x: float, y: float) -> flo
 
 
 @kernel(borrows=True)
-def stage_after(task: PathArrays, stage: int, along: float, edge: int, stuck: bool) -> int:
+def leaving(graph: GraphArrays, task: PathArrays, node: int, stage: int, along: float) -> int:
+    """Whether the part of the path that a stage is in is left at a node: STAYS, MAY_LEAVE or MUST_LEAVE.
+
+    It may be left near its end, or where none of its edges goes on; and it must be left beyond that, where it can be.
+    """
+    part = stage // 2
+    if stage % 2 == 1:
+        return MUST_LEAVE
+    if part + 1 == len(task.part_ends):
+        return STAYS
+    goes_on, leads_out = False, False
+    for k in range(graph.out_starts[node], graph.out_starts[node + 1]):
+        edge = graph.out_edges[k]
+        goes_on = goes_on or task.inside[part, edge]
+        leads_out = leads_out or task.inside[part + 1, edge] or task.bridges[part, edge]
+    if not leads_out:
+        return STAYS
+    if not goes_on or along > task.part_ends[part] + task.measures[1]:
+        return MUST_LEAVE
+    return STAYS if along < task.part_ends[part] - task.measures[1] else MAY_LEAVE
+
+
+@kernel(borrows=True)
+def stage_after(task: PathArrays, stage: int, edge: int, leave: int) -> int:
     """The stage in which an edge may be taken, or -1.
 
     Args:
         task: the path and its parts.
         stage: now.
-        along: arc length gone along the path [m].
         edge: which.
-        stuck: whether no edge of this part goes on from here, so that the part may be left anywhere.
+        leave: as `leaving` says.
     """
     part = stage // 2
-    if stage % 2 == 0:
-        if task.inside[part, edge]:
-            return stage
-        early = along < task.part_ends[part] - task.measures[1]
-        if part + 1 == len(task.part_ends) or (early and not stuck):
-            return -1
+    if leave != MUST_LEAVE and task.inside[part, edge]:
+        return stage
+    if leave == STAYS:
+        return -1
     if task.inside[part + 1, edge]:
         return 2 * part + 2
     return 2 * part + 1 if task.bridges[part, edge] else -1
-
-
-@kernel(borrows=True)
-def is_stuck(graph: GraphArrays, task: PathArrays, node: int, stage: int) -> bool:
-    """Whether no edge of the part that a stage is in leaves a node."""
-    for k in range(graph.out_starts[node], graph.out_starts[node + 1]):
-        if task.inside[stage // 2, graph.out_edges[k]]:
-            return False
-    return True
 
 
 @kernel(borrows=True)
@@ -232,10 +244,10 @@ def beam(
             if room.states[slot, ERROR] >= best:
                 continue
             here, stage = room.nodes[slot], int(room.states[slot, STAGE])
-            stuck = is_stuck(graph, task, here, stage)
+            leave = leaving(graph, task, here, stage, room.states[slot, ALONG])
             for k in range(graph.out_starts[here], graph.out_starts[here + 1]):
                 edge = graph.out_edges[k]
-                after = stage_after(task, stage, room.states[slot, ALONG], edge, stuck)
+                after = stage_after(task, stage, edge, leave)
                 if after < 0:
                     continue
                 complete = advance(graph, task, room.states[slot], edge, after, horizon, room.scratch)
@@ -359,10 +371,10 @@ def _expand(
 ) -> int:  # fmt: skip
     """All that may follow a state and is under a bound, in order of error; how many there are."""
     count, stage = 0, int(state[STAGE])
-    stuck = is_stuck(graph, task, node, stage)
+    leave = leaving(graph, task, node, stage, state[ALONG])
     for k in range(graph.out_starts[node], graph.out_starts[node + 1]):
         edge = graph.out_edges[k]
-        after = stage_after(task, stage, state[ALONG], edge, stuck)
+        after = stage_after(task, stage, edge, leave)
         if after < 0:
             continue
         complete = advance(graph, task, state, edge, after, horizon, room.children[depth, count])

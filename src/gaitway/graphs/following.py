@@ -27,9 +27,11 @@ from gaitway.graphs.walks import Walk
 
 SLACK = 0.6
 """How far before or after its place a change of labels may come [m]."""
-LEAST_SPEED = 0.25
-"""Standing still counts as going on so fast [m/s]: the path runs away from who waits."""
-GIVE = 0.3
+_LEAST_SPEED = 0.4
+"""Standing still counts as going on at this share of a usual speed: the path runs away from who waits."""
+_SLOWEST = 0.05
+"""And no slower than this [m/s]."""
+GIVE = 0.5
 """Share by which progress along the path may differ from the way that the body goes. 0 is the paper's measure, for
 which who has cut a corner must make a detour."""
 GOOD_ENOUGH = 0.01
@@ -152,9 +154,9 @@ class PathFollower:
             window = self._window(task, node, state, rng)
             kept = 0
             for edge in window.tolist():
-                stuck = kernels.is_stuck(self.arrays, task, node, int(state[kernels.STAGE]))
-                along, stage = state[kernels.ALONG], int(state[kernels.STAGE])
-                stage = kernels.stage_after(task, stage, along, edge, stuck)
+                stage = int(state[kernels.STAGE])
+                leave = kernels.leaving(self.arrays, task, node, stage, state[kernels.ALONG])
+                stage = kernels.stage_after(task, stage, edge, leave)
                 before = state.copy()
                 complete = kernels.advance(self.arrays, task, before, edge, stage, 1 << 30, state)
                 edges.append(edge)
@@ -288,10 +290,21 @@ def path_task(graph: MotionGraph, path: Path, parts: Sequence[Part], slack: floa
             raise GraphError(
                 f"there is no way from {_named(parts[k])} to {_named(parts[k + 1])}; raise the threshold between them"
             )
-    measures = np.array([path.step, slack, LEAST_SPEED / graph.corpus.fps, GIVE])
+    least = max(_LEAST_SPEED * min(_usual_step(graph, mine) for mine in inside), _SLOWEST / graph.corpus.fps)
+    measures = np.array([path.step, slack, least, GIVE])
     return kernels.PathArrays(
         read_only(path.points), read_only(measures), read_only(ends), read_only(inside), read_only(bridges)
     )
+
+
+def _usual_step(graph: MotionGraph, edges: BoolArray) -> float:
+    """How far the body gets in a frame of some edges, where it goes rather fast [m]."""
+    starts, track = graph.tracks
+    last = starts[1:][edges] - 1
+    longer = graph.edges.frames[edges] > 1
+    if not longer.any():
+        return 0.0
+    return float(np.percentile(np.linalg.norm(track[last[longer]] - track[last[longer] - 1], axis=-1), 75.0))
 
 
 def part_edges(graph: MotionGraph, labels: Sequence[str]) -> BoolArray:

@@ -23,6 +23,7 @@ PAPERS = {
     "lau-4.1": "Lau 2009, table 4.1: ways to grow a tree",
     "lau-4.2": "Lau 2009, table 4.2: a tree against A*",
     "lau-4.3": "Lau 2009, table 4.3: grids of several resolutions",
+    "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
 }
 """Every result that is run again; `lau-3` is module `lau_3`, whose `run(progress, options)` makes the table."""
 
@@ -37,6 +38,8 @@ class PaperOptions:
     """Few queries, to see that it works; the numbers mean little."""
     seed: int = 0
     """Of all that is random."""
+    mocap: Path | None = None
+    """Folder of captures to use, where a paper is about captures; else the library's motion."""
 
 
 class Claim(NamedTuple):
