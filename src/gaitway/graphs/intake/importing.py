@@ -101,10 +101,12 @@ def library_of(
     """
     tell = progress or (lambda what, done, total: None)
     name = name or prepared.facts.name
-    prepared = replace(prepared, takes=evened(prepared.takes))
+    takes, unwanted = evened(prepared.takes)
+    prepared = replace(prepared, takes=takes)
     times = {"start": time.perf_counter() if began is None else began, "read": time.perf_counter()}
     tell("hubs", 0, None)
     workshop = _workshop(prepared, name, options)
+    workshop.unwanted = unwanted
     times["hubs"] = time.perf_counter()
     entries = _captured(workshop, options, tell)
     times["clips"] = time.perf_counter()

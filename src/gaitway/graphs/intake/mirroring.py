@@ -14,7 +14,7 @@ import numpy as np
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
-from gaitway.graphs.intake.takes import PreparedTake
+from gaitway.graphs.intake.takes import Foot, PreparedTake
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
@@ -23,6 +23,7 @@ from gaitway.motion.skeleton import Skeleton
 
 _LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
 _OTHER = {"left": "right", "right": "left"}
+_OTHER_FOOT: dict[Foot, Foot] = {"left": "right", "right": "left", "": ""}
 _ACROSS = np.array([1.0, -1.0, 1.0])
 _LEVEL = 1e-3
 """A pelvis that is tilted by less is level [rad]."""
@@ -95,14 +96,21 @@ def _sole(clip: Clip, side: str) -> FloatArray | None:
     return np.asarray(clip.contact_positions()[:, columns].mean(axis=1)) if columns else None
 
 
-def evened(takes: tuple[PreparedTake, ...]) -> tuple[PreparedTake, ...]:
-    """Takes with every mirror image on its feet."""
-    originals = {(take.source, take.name): take for take in takes if not take.mirrored}
-    out = []
-    for take in takes:
-        original = originals.get((take.source, take.name.removesuffix(" mirrored"))) if take.mirrored else None
-        if original is None or len(original.clip) != len(take.clip):
-            out.append(take)
-        else:
-            out.append(replace(take, clip=replace(mirrored_on_feet(original.clip), name=take.clip.name)))
-    return tuple(out)
+def evened(takes: tuple[PreparedTake, ...]) -> tuple[tuple[PreparedTake, ...], frozenset[str]]:
+    """Original takes with a mirror image of each on its feet; and names of those that had none.
+
+    A step on the right foot is known as one on the left foot in the mirror, so that mirror images are needed even where
+    they are not wanted in the end.
+    """
+    originals = tuple(take for take in takes if not take.mirrored)
+    known = {take.name for take in takes if take.mirrored}
+    images = tuple(_image(take) for take in originals)
+    return (*originals, *images), frozenset(image.name for image in images if image.name not in known)
+
+
+def _image(take: PreparedTake) -> PreparedTake:
+    name = f"{take.name} mirrored"
+    events = tuple(replace(e, foot=_OTHER_FOOT[e.foot]) for e in take.events)
+    phases = tuple(replace(p, turn=-p.turn) for p in take.phases)
+    clip = replace(mirrored_on_feet(take.clip), name=name)
+    return replace(take, name=name, clip=clip, mirrored=True, events=events, phases=phases)

@@ -55,6 +55,8 @@ class Workshop:
     gate: Gate
     refused: list[tuple[str, str, str]] = field(default_factory=list)
     """Name of a behaviour, take and frames, and the reason."""
+    unwanted: frozenset[str] = frozenset()
+    """Mirrored takes that no clip shall come from."""
     passed_over: list[str] = field(default_factory=list)
     """Behaviours that were not tried, because there are enough."""
 
@@ -114,7 +116,13 @@ class Workshop:
                 (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: most + 2] if c.mirror is not None
             ]
             out += self.pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
-        return out
+        return [entry for entry in map(self._wanted, out) if entry is not None]
+
+    def _wanted(self, entry: Entry) -> Entry | None:
+        """A behaviour without clips of takes that shall not be mirrored."""
+        kept = [k for k, clip in enumerate(entry.clips) if clip.source not in self.unwanted]
+        clips, qualities = tuple(entry.clips[k] for k in kept), tuple(entry.qualities[k] for k in kept)
+        return replace(entry, clips=clips, qualities=qualities) if kept else None
 
 
 def _snapping(piece: Piece) -> Maker:

@@ -1,0 +1,97 @@
+"""Parts of importing: names, what hangs together, mirror images on uneven legs, steps that are made of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaitway import planar
+from gaitway.graphs.intake.completeness import connected
+from gaitway.graphs.intake.hub_poses import laid_points
+from gaitway.graphs.intake.hubs import Hub, other_side
+from gaitway.graphs.intake.mirroring import level_tilt, mirrored_on_feet
+from gaitway.graphs.intake.naming import mirrored_name
+from gaitway.graphs.intake.workshop import Entry
+from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import mirror, slice_frames
+
+angles = st.floats(-3.0, 3.0)
+lengths = st.floats(-5.0, 5.0)
+
+
+@given(lengths, lengths, angles, st.integers(0, 1000))
+@settings(max_examples=50, deadline=None)
+def test_points_are_laid_where_they_came_from(x: float, y: float, turn: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, weights = rng.normal(size=(7, 2)), rng.uniform(0.1, 1.0, 7)
+    move = laid_points(points, planar.transform_points((x, y, turn), points), weights / weights.sum())
+    assert move == pytest.approx([x, y, turn], abs=1e-8)
+
+
+def test_names_in_the_mirror() -> None:
+    assert mirrored_name("walk_left_30_l") == "walk_right_30_r"
+    assert mirrored_name("stand_jump_2") == "stand_jump_2"
+    assert other_side("side_left_right") == "side_right_left"
+    assert mirrored_name(mirrored_name("start_jog_right_15_r")) == "start_jog_right_15_r"
+
+
+def walk() -> Clip:
+    person = load_cast("person", behaviors=["walk_forward"])
+    return person.clips[person.graph["walk_forward"].clips[0]]
+
+
+def uneven() -> Clip:
+    """A walk of somebody whose right shank is longer by 2 cm, with a pelvis that is tilted so that both feet stand."""
+    clip = walk()
+    offsets = np.array(clip.skeleton.offsets)
+    ankle = clip.skeleton.roles["right_ankle"]
+    offsets[ankle] *= 1.0 + 0.02 / np.linalg.norm(offsets[ankle])
+    return replace(clip, skeleton=replace(clip.skeleton, offsets=offsets))
+
+
+def test_mirror_images_of_even_legs_are_plain_ones() -> None:
+    clip = walk()
+    assert level_tilt(clip.skeleton) == pytest.approx(0.0, abs=1e-3)
+    assert mirrored_on_feet(clip).joint_positions() == pytest.approx(mirror(clip).joint_positions(), abs=2e-3)
+
+
+def test_mirror_images_of_uneven_legs_stand_where_the_other_foot_stood() -> None:
+    clip = uneven()
+    tilt = level_tilt(clip.skeleton)
+    assert 0.02 < abs(tilt) < 0.3
+    flip, columns = np.array([1.0, -1.0, 1.0]), [3, 4, 5, 0, 1, 2]
+    wanted = clip.contact_positions()[:, columns] * flip
+    plain = np.abs(mirror(clip).contact_positions()[:, :6] - wanted).max()
+    fitted = np.abs(mirrored_on_feet(clip).contact_positions()[:, :6] - wanted).max()
+    assert plain > 0.015 and fitted < 0.5 * plain
+
+
+def test_mirroring_twice_gives_the_clip_back() -> None:
+    clip = uneven()
+    again = mirrored_on_feet(mirrored_on_feet(clip))
+    assert again.contact_positions()[:, :6] == pytest.approx(clip.contact_positions()[:, :6], abs=6e-3)
+
+
+def hub(name: str) -> Hub:
+    clip = slice_frames(walk(), 0, 1)
+    joints, points = len(clip.skeleton), len(clip.skeleton.contact_points)
+    still = np.zeros(3), np.zeros((joints, 3)), np.zeros(points, dtype=bool)
+    pose = HubPose(clip.skeleton, clip.root_positions[0], clip.rotations[0], *still)
+    kind = "stand" if name == "stand" else "step"
+    return Hub(name, kind, pose, 0.05, 3, ("a",), 0.03, 1.0, 0.0, 0, name.rpartition("_")[0] or name)
+
+
+def test_only_what_leads_back_to_standing_stays() -> None:
+    stand, walk_left, walk_right, run = (hub(name) for name in ("stand", "walk_left", "walk_right", "run_left"))
+    ways = [(stand, walk_left), (walk_left, walk_right), (walk_right, stand), (walk_left, run), (run, run)]
+    entries = [Entry(f"{a.name}>{b.name}", a, b, (), ()) for a, b in ways]
+    kept, loose = connected(entries)
+    assert [e.name for e in loose] == ["walk_left>run_left", "run_left>run_left"]
+    assert len(kept) == 3
+    assert connected(entries[:2])[0] == []  # nothing leads back
