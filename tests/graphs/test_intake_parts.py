@@ -14,7 +14,7 @@ from gaitway.graphs.intake.calibration import calibrate, calibrated, resting_hei
 from gaitway.graphs.intake.faults import mend
 from gaitway.graphs.intake.folder import capture_files
 from gaitway.graphs.intake.levelling import Rests, fit_floor
-from gaitway.graphs.intake.prepared import PrepareOptions, Thresholds, prepare
+from gaitway.graphs.intake.prepared import LibraryWishes, PrepareOptions, Thresholds, prepare
 from gaitway.graphs.intake.rates import RateEvidence, agreed, judge_rate
 from gaitway.graphs.intake.smoothing import at_rate, low_pass
 from gaitway.graphs.intake.subject import find_people
@@ -228,6 +228,7 @@ def test_what_a_person_says_wins(tmp_path: Path) -> None:
         "name: anna\n"
         "thresholds: {run_speed: 2.5}\n"
         "contacts: {height: [0.03, 0.04]}\n"
+        "library: {behaviors: 40, leave_out: ['*duck*']}\n"
         "files:\n"
         "  stand.bvh: {skip: true}\n"
         "  calm: {mirror: false, start_s: 1.0, stop_s: 3.0}\n"
@@ -238,6 +239,7 @@ def test_what_a_person_says_wins(tmp_path: Path) -> None:
     )
     prepared = prepare(tmp_path, PrepareOptions(thresholds=Thresholds(walk_speed=2.0)))
     assert prepared.facts.name == "anna"
+    assert prepared.wishes == LibraryWishes(behaviors=40, leave_out=("*duck*",))
     assert [take.name for take in prepared.takes] == ["brisk", "calm", "brisk mirrored"]
     assert [(d.file.name, d.reason) for d in prepared.dropped] == [("stand.bvh", "left out, as the override file says")]
     brisk, calm = prepared.takes[:2]

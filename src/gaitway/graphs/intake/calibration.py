@@ -29,8 +29,6 @@ _LOWER_HALF = 35.0
 """Percentile of those heights that is taken for rest: a point is slow before it lifts, too."""
 _LARGEST_TURN = np.radians(8.0)
 _LARGEST_SHIFT = 0.03
-_MOST_TOES = np.radians(40.0)
-"""Most by which toes are bent up out of the floor [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +74,28 @@ def calibrate(clips: Sequence[Clip]) -> Calibration:
 
 def toes_up(clip: Clip) -> Clip:
     """The clip with toes bent up just so far that none is under the floor at z = 0."""
-    skeleton, world = clip.skeleton, t_pose(clip.skeleton)
-    positions, points = clip.joint_positions(), clip.contact_positions()
+    skeleton = clip.skeleton
+    positions, world = clip.joint_transforms()
     turned = np.array(clip.rotations)
-    for column, point in enumerate(skeleton.contact_points):
+    for point in skeleton.contact_points:
         side, _, part = point.name.partition("_")
         if part != "toe" or point.joint != skeleton.roles.get(f"{side}_toe"):
             continue
-        way = points[:, column] - positions[:, point.joint]
-        length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 0.03)
-        angle = np.clip(-points[:, column, 2] / length, 0.0, _MOST_TOES)
-        axis = rotations.rotate(rotations.conjugate(world[point.joint]), np.array([0.0, 1.0, 0.0]))
-        lift = rotations.from_rotation_vector(-angle[:, None] * axis)
-        turned[:, point.joint] = rotations.multiply(turned[:, point.joint], lift)
+        way = rotations.rotate(world[:, point.joint], np.array(point.offset))
+        floor = -positions[:, point.joint, 2]  # of the tip, as seen from the joint
+        sunk = np.flatnonzero(way[:, 2] < np.minimum(floor, 0.0))
+        if len(sunk) == 0:
+            continue
+        length = np.linalg.norm(way[sunk], axis=1)
+        up = np.clip(np.minimum(floor[sunk], 0.0), -length, 0.0)
+        level = np.hypot(way[sunk, 0], way[sunk, 1])
+        stretch = np.sqrt(np.maximum(length**2 - up**2, 0.0)) / np.maximum(level, 1e-3)
+        wanted = np.column_stack([way[sunk, :2] * stretch[:, None], up])
+        here = world[sunk, point.joint]
+        lift = rotations.multiply(rotations.between(way[sunk], wanted), here)
+        turned[sunk, point.joint] = rotations.multiply(
+            turned[sunk, point.joint], rotations.multiply(rotations.conjugate(here), lift)
+        )
     return replace(clip, rotations=rotations.normalize(turned))
 
 

@@ -92,10 +92,12 @@ def _read(path: Path, animation: int, said: FileItem) -> ReadTake:
 def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
     """Takes with their rate divided where it cannot be true; those that do not tell follow the others."""
     evidence = [RateEvidence(0) if take.said.fps else judge_rate(take.clip) for take in takes]
+    sessions: dict[object, list[RateEvidence]] = {}
+    for take, own in zip(takes, evidence, strict=True):
+        sessions.setdefault(_session(take.clip), []).append(own)
     out = []
     for take, own in zip(takes, evidence, strict=True):
-        like = [e for t, e in zip(takes, evidence, strict=True) if t.clip.fps == take.clip.fps and _alike(t, take)]
-        factor = 1 if take.said.fps else own.factor or agreed(like)
+        factor = 1 if take.said.fps else own.factor or agreed(sessions[_session(take.clip)])
         if factor == 1:
             out.append(take)
             continue
@@ -106,10 +108,9 @@ def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
     return out
 
 
-def _alike(a: ReadTake, b: ReadTake) -> bool:
-    """Whether two takes were made with the same skeleton, so likely in the same session."""
-    mine, other = a.clip.skeleton, b.clip.skeleton
-    return mine.names == other.names and bool(abs(mine.offsets - other.offsets).max() < 1e-3)
+def _session(clip: Clip) -> object:
+    """What takes have in common that were likely made in one session: rate and skeleton."""
+    return clip.fps, clip.skeleton.names, clip.skeleton.offsets[1:].round(3).tobytes()
 
 
 def _off_treadmill(take: ReadTake) -> ReadTake:

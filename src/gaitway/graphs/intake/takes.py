@@ -115,6 +115,20 @@ class SubjectFacts:
     """What was judged or mended for all takes, a sentence each."""
 
 
+@dataclass(frozen=True)
+class LibraryWishes:
+    """What the override file says about the library that is made of the takes; None where it says nothing."""
+
+    make: bool | None = None
+    """Whether what is lacking may be made."""
+    clips: int | None = None
+    """Most clips of a behaviour."""
+    behaviors: int | None = None
+    """Most behaviours."""
+    leave_out: tuple[str, ...] = ()
+    """Patterns of names of behaviours that are not wanted."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """All usable takes of one subject; mirrored copies follow the originals."""
@@ -123,6 +137,7 @@ class Prepared:
     takes: tuple[PreparedTake, ...]
     dropped: tuple[Dropped, ...]
     facts: SubjectFacts
+    wishes: LibraryWishes = LibraryWishes()
 
 
 @dataclass(frozen=True)
