@@ -18,6 +18,7 @@ from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import GraphError
 from gaitway.graphs.snap.common_pose import HubPose
 from gaitway.graphs.snap.planting import stand_on
+from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.footplants import FootPlan
 from gaitway.motion.skeleton import Skeleton
 
@@ -41,23 +42,32 @@ class FootStand:
 
 
 def linked_contacts(skeleton: Skeleton, contacts: BoolArray) -> BoolArray:
-    """Contacts that link the two ends of a clip (F, C): those of both ends, of feet that are down all the time; (C,).
+    """Contacts of a clip (F, C) that link its two ends, of feet that are down all the time; (C,).
 
-    A foot is down while any point of it is, so a point that is lost for a frame links nevertheless.
+    These are the contacts that both ends have. A foot is down while any point of it is; one that stands on its heel at
+    first and on its ball at last links by all of these.
     """
     contacts = np.asarray(contacts, dtype=bool)
-    held = contacts[0] & contacts[-1]
-    sides = np.array([point.name.partition("_")[0] for point in skeleton.contact_points])
-    for side in np.unique(sides):
-        columns = sides == side
-        held[columns] &= bool(contacts[:, columns].any(axis=1).all())
-    return np.asarray(held)
+    shared, either = contacts[0] & contacts[-1], contacts[0] | contacts[-1]
+    sides = [_side(point.name) or point.name for point in skeleton.contact_points]
+    held = np.zeros(len(sides), dtype=bool)
+    for side in dict.fromkeys(sides):
+        columns = np.array([other == side for other in sides])
+        if contacts[:, columns].any(axis=1).all():
+            held[columns] = (shared if shared[columns].any() else either)[columns]
+    return held
 
 
 def linked_feet(skeleton: Skeleton, held: BoolArray) -> tuple[str, ...]:
     """Sides, "left" and "right", of feet with a contact among those held (C,)."""
-    names = [point.name for point, on in zip(skeleton.contact_points, held, strict=True) if on]
-    return tuple(side for side in _SIDES if any(name.startswith(f"{side}_") for name in names))
+    sides = {_side(point.name) for point, on in zip(skeleton.contact_points, held, strict=True) if on}
+    return tuple(side for side in _SIDES if side in sides)
+
+
+def _side(name: str) -> str:
+    """ "left" or "right" for a point of a foot; nothing for hands, knees and wheels."""
+    side, _, part = name.partition("_")
+    return side if side in _SIDES and part in ("heel", "ball", "toe") else ""
 
 
 def linked_classes(count: int, links: Sequence[Link], skeleton: Skeleton) -> list[tuple[int, ...]]:
@@ -171,12 +181,49 @@ def linked_place(
     Returns:
         The planar pose (3,), or None if no contact holds.
     """
-    if not held.any():
+    if not linked_feet(before.skeleton, held):
         return None
-    here = planar.transform_points(place, before.clip().contact_positions()[0, held, :2])
-    there = planar.transform_points(own, after.clip().contact_positions()[0, held, :2])
+    feet = [_linking_points(before, after, side, held) for side in linked_feet(before.skeleton, held)]
+    here = planar.transform_points(place, np.concatenate([points[0] for points in feet]))
+    there = planar.transform_points(own, np.concatenate([points[1] for points in feet]))
     centres = here.mean(axis=0), there.mean(axis=0)
     to, by = ((points - centre) @ np.array([1.0, 1.0j]) for points, centre in zip((here, there), centres, strict=True))
     turn = float(np.angle(np.sum(to * by.conj()) + _STUBBORN))
     about = np.array([*centres[0], turn])
     return planar.compose(planar.compose(about, [-centres[1][0], -centres[1][1], 0.0]), own)
+
+
+def _linking_points(before: HubPose, after: HubPose, side: str, held: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Points of a foot that must not move from one pose to the other [m]; (n, 2) in each pose's own frame.
+
+    Contacts that both poses have; else heel and ball of a foot that lies flat on what each has of it.
+    """
+    own = np.array([_side(point.name) == side for point in before.skeleton.contact_points])
+    shared = held & own & before.contacts & after.contacts
+    if shared.any():
+        return before.clip().contact_positions()[0, shared, :2], after.clip().contact_positions()[0, shared, :2]
+    return _laid_flat(before, side), _laid_flat(after, side)
+
+
+def _laid_flat(pose: HubPose, side: str) -> FloatArray:
+    """Heel and ball of a foot if it were turned about the point on which it stands until it lies flat [m]; (2, 2)."""
+    points = {p.name: i for i, p in enumerate(pose.skeleton.contact_points)}
+    heel, ball = points[f"{side}_heel"], points[f"{side}_ball"]
+    at = pose.clip().contact_positions()[0, :, :2]
+    x, y, heading = foot_places(pose)[_SIDES.index(side)]
+    step = _foot_length(pose.skeleton, side) * np.array([np.cos(heading), np.sin(heading)])
+    if pose.contacts[heel]:
+        return np.stack([at[heel], at[heel] + step])
+    if pose.contacts[ball]:
+        return np.stack([at[ball] - step, at[ball]])
+    return np.array([[x, y], [x, y]]) + 0.5 * np.stack([-step, step])
+
+
+def _foot_length(skeleton: Skeleton, side: str) -> float:
+    """From heel to ball of a foot that lies flat [m]."""
+    world = t_pose(skeleton)
+    places, ends = t_pose_positions(skeleton, world), []
+    for part in ("heel", "ball"):
+        point = next(p for p in skeleton.contact_points if p.name == f"{side}_{part}")
+        ends.append(places[point.joint] + rotations.rotate(world[point.joint], np.array(point.offset)))
+    return float(np.linalg.norm((ends[1] - ends[0])[:2]))
