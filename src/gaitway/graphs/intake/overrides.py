@@ -3,6 +3,7 @@
 name: anna
 mirror: false
 thresholds: {jump_flight_s: 0.35}
+library: {behaviors: 60, leave_out: ["*duck*"]}
 files:
   take_07.bvh: {skip: true}
   take_09: {fps: 60, floor: -0.9}
@@ -22,7 +23,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from gaitway.errors import LibraryError
-from gaitway.graphs.intake.takes import PrepareOptions
+from gaitway.graphs.intake.takes import LibraryWishes, PrepareOptions
 from gaitway.scene.fields import SceneItem, field, wrong
 from gaitway.scene.messages import findings
 from gaitway.scene.nodes import Node, read_nodes
@@ -119,6 +120,15 @@ class ContactsItem(SceneItem):
     smoothing_s: float | None = _length("Width of the filter before speeds are taken", "s")
 
 
+class LibraryItem(SceneItem):
+    """What becomes of the takes."""
+
+    make: bool | None = field("Whether what is lacking may be made: starts, stops, turns", None)
+    clips: int | None = field("Most clips of a behaviour", None, ge=1, le=1000)
+    behaviors: int | None = field("Most behaviours", None, ge=10, le=10_000)
+    leave_out: tuple[str, ...] = field("Behaviours that are not wanted, by name or pattern", (), example=("*duck*",))
+
+
 class OverridesItem(SceneItem):
     """The whole file."""
 
@@ -128,6 +138,7 @@ class OverridesItem(SceneItem):
     fps: float | None = field("Rate of the library", None, unit="Hz", ge=10.0, le=240.0)
     thresholds: ThresholdsItem = field("Limits of what is recognised", ThresholdsItem())
     contacts: ContactsItem = field("Limits of foot contacts", ContactsItem())
+    library: LibraryItem = field("What becomes of the takes", LibraryItem())
     files: FilesItem = field("What is known about single files", FilesItem())
 
     def file(self, path: Path) -> FileItem:
@@ -193,6 +204,11 @@ def applied(options: PrepareOptions, overrides: OverridesItem) -> PrepareOptions
         thresholds=dataclasses.replace(options.thresholds, **_given(overrides.thresholds)),
         contacts=dataclasses.replace(options.contacts, **_given(overrides.contacts)),
     )
+
+
+def wishes(overrides: OverridesItem) -> LibraryWishes:
+    """What the file says about the library."""
+    return LibraryWishes(**overrides.library.model_dump())
 
 
 def _given(item: SceneItem) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from gaitway.graphs.intake.ground_contacts import with_contacts
 from gaitway.graphs.intake.labels import relabelled
 from gaitway.graphs.intake.levelling import Floor, fit_floor, levelled, lifted, own_level, resting_balls
 from gaitway.graphs.intake.measures import measure, stature
-from gaitway.graphs.intake.overrides import OverridesItem, applied, find_overrides, read_overrides
+from gaitway.graphs.intake.overrides import OverridesItem, applied, find_overrides, read_overrides, wishes
 from gaitway.graphs.intake.phases import find_phases
 from gaitway.graphs.intake.reading import ReadTake, read_takes
 from gaitway.graphs.intake.smoothing import at_rate
@@ -25,6 +25,7 @@ from gaitway.graphs.intake.subject import bone_lengths, difference, find_people,
 from gaitway.graphs.intake.takes import (
     Dropped,
     Event,
+    LibraryWishes,
     Phase,
     Prepared,
     PreparedTake,
@@ -39,6 +40,7 @@ from gaitway.motion.editing import mirror, with_name
 __all__ = [
     "Dropped",
     "Event",
+    "LibraryWishes",
     "Phase",
     "PrepareOptions",
     "Prepared",
@@ -110,7 +112,8 @@ def prepare(
         takes += [_mirrored(take) for take, s in zip(takes, stood, strict=True) if s.take.said.mirror]
     name = options.name or (Path(source).resolve().name if isinstance(source, str | Path) else files[0].parent.name)
     dropped.sort(key=lambda d: d.file)
-    return Prepared(takes[0].clip.skeleton, tuple(takes), tuple(dropped), _facts(name, files, takes, floor, notes))
+    facts = _facts(name, files, takes, floor, notes)
+    return Prepared(takes[0].clip.skeleton, tuple(takes), tuple(dropped), facts, wishes(overrides))
 
 
 def _overrides(
