@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 from gaitway.errors import GaitwayError, LibraryError
@@ -17,7 +18,7 @@ from gaitway.graphs.intake.hubs import Hub, find_hubs
 from gaitway.graphs.intake.merging import grouped
 from gaitway.graphs.intake.mirroring import evened
 from gaitway.graphs.intake.naming import described
-from gaitway.graphs.intake.prepared import Prepared, PrepareOptions, prepare
+from gaitway.graphs.intake.prepared import LibraryWishes, Prepared, PrepareOptions, prepare
 from gaitway.graphs.intake.report import ImportReport
 from gaitway.graphs.intake.sightings import Sightings
 from gaitway.graphs.intake.transitions_made import IDLE_S, gait_changes, moving_turns, setting_off, spot_turns, standing
@@ -101,6 +102,7 @@ def library_of(
     """
     tell = progress or (lambda what, done, total: None)
     name = name or prepared.facts.name
+    options = _wished(options, prepared.wishes)
     takes, unwanted = evened(prepared.takes)
     prepared = replace(prepared, takes=takes)
     times = {"start": time.perf_counter() if began is None else began, "read": time.perf_counter()}
@@ -115,9 +117,24 @@ def library_of(
         tell("what is lacking", 0, None)
         entries = _with_made(workshop, entries)
     times["made"] = time.perf_counter()
+    entries, refused = _wanted(entries, prepared.wishes)
     library, kept, left_out = _library(name, prepared, entries, options)
+    left_out = [*refused, *left_out]
     times["checks"] = time.perf_counter()
     return Imported(library, reported(name, prepared, workshop, kept, left_out, lacking, times))
+
+
+def _wished(options: ImportOptions, wishes: LibraryWishes) -> ImportOptions:
+    """Options with what the override file says about the library."""
+    given = {key: getattr(wishes, key) for key in ("make", "clips", "behaviors") if getattr(wishes, key) is not None}
+    return replace(options, **given)
+
+
+def _wanted(entries: list[Entry], wishes: LibraryWishes) -> tuple[list[Entry], list[tuple[Entry, str]]]:
+    """Behaviours that the override file does not leave out, and those that it does."""
+    refused = [e for e in entries if any(fnmatch(e.name, pattern) for pattern in wishes.leave_out)]
+    kept = [e for e in entries if not any(e is other for other in refused)]
+    return kept, [(e, "left out, as the override file says") for e in refused]
 
 
 def _workshop(prepared: Prepared, name: str, options: ImportOptions) -> Workshop:
