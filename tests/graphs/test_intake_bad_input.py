@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from figures import standing, walking
+from gaitway import rotations
 from gaitway.errors import GaitwayError, LibraryError
 from gaitway.graphs.intake.prepared import Prepared, PrepareOptions, prepare
+from gaitway.motion.clip import Clip
 from gaitway.motion.formats import save_clip
+from gaitway.motion.skeleton import Skeleton
 from intake_folders import good_folder, larger, moved, on_treadmill, tilted
 
 
@@ -187,6 +191,30 @@ def test_equal_names_in_several_folders(tmp_path: Path) -> None:
         prepare(tmp_path, PrepareOptions(recursive=False))
 
 
+def test_a_rig_that_is_not_understood(tmp_path: Path) -> None:
+    good_folder(tmp_path)
+    rope = Skeleton(
+        ("a", "b", "c"), np.array([-1, 0, 1]), np.array([[0.0, 0.0, 1.0], [0.4, 0.0, 0.0], [0.4, 0.0, 0.0]])
+    )
+    save_clip(Clip(rope, np.zeros((90, 3)), rotations.identity(90, 3), 30.0), tmp_path / "rope.bvh")
+    prepared = prepare(tmp_path)
+    assert originals(prepared) == ["brisk", "calm", "stand"]
+    assert "no joint is known as" in reasons(prepared)["rope.bvh"]
+
+
+def test_a_rig_whose_joints_have_to_be_named(tmp_path: Path) -> None:
+    walk = walking(3.0)
+    names = {name: f"bone{i:02d}" for i, name in enumerate(walk.skeleton.names)}
+    strange = replace(walk.skeleton, names=tuple(names.values()), roles={"hips": 0})
+    save_clip(replace(walk, skeleton=strange), tmp_path / "strange.bvh")
+    said = ", ".join(f"{role}: {names[walk.skeleton.names[joint]]}" for role, joint in walk.skeleton.roles.items())
+    (tmp_path / "gaitway-import.yaml").write_text(f"roles: {{{said}}}\n")
+    prepared = prepare(tmp_path)
+    found = {role: prepared.skeleton.names[joint] for role, joint in prepared.skeleton.roles.items()}
+    assert found == {role: names[walk.skeleton.names[joint]] for role, joint in walk.skeleton.roles.items()}
+    assert {phase.kind for phase in prepared.takes[0].phases} == {"walk"}
+
+
 BAD_OVERRIDES = (
     ("- a\n", r":1: .*is not a map; write keys"),
     ("mirror: maybe\n", r":1: mirror: 'maybe' is neither true nor false; write true or false"),
@@ -201,6 +229,7 @@ BAD_OVERRIDES = (
     ("files:\n  brisk:\n    labels: [{start_s: 0, stop_s: 1, kind: fly}]\n", r"kind: 'fly' is not one of the choices"),
     ("thresholds: {jump_flight: 1}\n", r"jump_flight: unknown key; did you mean 'jump_flight_s'\?"),
     ("thresholds: {low_head: 7}\n", r"low_head: 7 is out of range"),
+    ("roles: {left_kne: shin}\n", r":1: roles: has 'left_kne', which is no role; write 'left_knee'"),
     ("mirror:\n", r":1: mirror: nothing is written"),
     ("a: [\n", r"is not YAML"),
 )

@@ -18,16 +18,17 @@ import dataclasses
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from gaitway.errors import LibraryError
 from gaitway.graphs.intake.takes import LibraryWishes, PrepareOptions
+from gaitway.motion.roles import ALL_ROLES
 from gaitway.scene.fields import SceneItem, field, wrong
 from gaitway.scene.messages import findings
 from gaitway.scene.nodes import Node, read_nodes
-from gaitway.scene.problem import Problem, nearest, place_text
+from gaitway.scene.problem import Problem, nearest, place_text, shown
 
 FILE_NAME = "gaitway-import.yaml"
 LabelKind = Literal[
@@ -120,6 +121,17 @@ class ContactsItem(SceneItem):
     smoothing_s: float | None = _length("Width of the filter before speeds are taken", "s")
 
 
+def _known_roles(value: Any) -> Any:
+    for role in value if isinstance(value, dict) else ():
+        if role not in ALL_ROLES:
+            near = nearest(str(role), ALL_ROLES)
+            raise wrong(f"has {shown(role)}, which is no role", f"'{near}'" if near else f"such as {ALL_ROLES[0]}")
+    return value
+
+
+Roles = Annotated[dict[str, str], BeforeValidator(_known_roles)]
+
+
 class LibraryItem(SceneItem):
     """What becomes of the takes."""
 
@@ -138,6 +150,9 @@ class OverridesItem(SceneItem):
     fps: float | None = field("Rate of the library", None, unit="Hz", ge=10.0, le=240.0)
     thresholds: ThresholdsItem = field("Limits of what is recognised", ThresholdsItem())
     contacts: ContactsItem = field("Limits of foot contacts", ContactsItem())
+    roles: Roles = field(
+        "Joints that are not known by their names: role and joint", {}, example={"left_knee": "shin_L"}
+    )
     library: LibraryItem = field("What becomes of the takes", LibraryItem())
     files: FilesItem = field("What is known about single files", FilesItem())
 

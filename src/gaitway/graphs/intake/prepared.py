@@ -146,6 +146,10 @@ def _people(
                 f"is another person's: its bones differ by up to {off:.0f} % (mixed: true puts it on this skeleton)"
             )
             dropped.append(Dropped(take.path, reason))
+    rigs = {t.clip.skeleton.names for t in groups[0]} - {people.skeleton.names}
+    if rigs:
+        other = [t.name for t in groups[0] if t.clip.skeleton.names in rigs]
+        notes.append(f"{len(other)} takes on another rig ({other[0]} ...) are put on this skeleton")
     placed = [[replace(t, clip=_not_finer(on_skeleton(t.clip, people.skeleton))) for t in group] for group in groups]
     return placed, notes
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gaitway.errors import ClipError, GaitwayError
+from gaitway.errors import ClipError, GaitwayError, SkeletonError
 from gaitway.graphs.intake.faults import mend
 from gaitway.graphs.intake.overrides import FileItem, OverridesItem
 from gaitway.graphs.intake.rates import RateEvidence, agreed, judge_rate
@@ -18,6 +18,7 @@ from gaitway.motion.editing import slice_seconds
 from gaitway.motion.formats import load_clip_with_report
 from gaitway.motion.formats.gltf_file import GltfFile
 
+_LEGS = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")))
 SHORTEST_S = 0.5
 """Takes shorter than this hold no step [s]."""
 
@@ -52,7 +53,7 @@ def read_takes(
             continue
         for animation in range(_animations(path)):
             try:
-                read.append(_read(path, animation, said))
+                read.append(_read(path, animation, said, overrides.roles))
             except GaitwayError as error:
                 dropped.append(Dropped(path, _without_path(error, path)))
                 break
@@ -77,16 +78,32 @@ def _animations(path: Path) -> int:
         return 1
 
 
-def _read(path: Path, animation: int, said: FileItem) -> ReadTake:
+def _read(path: Path, animation: int, said: FileItem, roles: Mapping[str, str]) -> ReadTake:
     clip, report = load_clip_with_report(path, unit=said.unit, up=said.up, file_fps=said.fps, animation=animation)
     if len(clip) < 2:
         raise ClipError("has a single frame; a take needs motion")
-    clip = with_contact_points(clip)
+    clip = _on_feet(clip, roles)
     if said.start_s > 0.0 or said.stop_s is not None:
         clip = slice_seconds(clip, said.start_s, said.stop_s)
     mended = mend(clip)
     name = path.stem if animation == 0 else f"{path.stem}-{animation + 1}"
     return ReadTake(name, path, mended.clip, said, (*report.notes, *mended.notes))
+
+
+def _on_feet(clip: Clip, roles: Mapping[str, str]) -> Clip:
+    """The clip on a skeleton whose legs are known and whose feet have contact points."""
+    stated = {role: joint for role, joint in roles.items() if joint in clip.skeleton.names}
+    if stated:
+        skeleton = replace(clip.skeleton.with_roles(**stated), contact_points=())
+        clip = replace(clip, skeleton=skeleton, contacts=None)
+    missing = [role for role in _LEGS if role not in clip.skeleton.roles]
+    if missing:
+        joints = ", ".join(clip.skeleton.names[:6])
+        raise SkeletonError(
+            f"no joint is known as {missing[0]} among {joints} ... (roles: {{{missing[0]}: NAME}} in the override file "
+            "states it)"
+        )
+    return with_contact_points(clip)
 
 
 def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
