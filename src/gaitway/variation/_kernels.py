@@ -83,22 +83,25 @@ def gathered(distances, low, count, gate, near, index):
 
 
 @kernel(fastmath=True, inner=True)
-def regression(distances, low, found, near, index, step, value, k, width):
+def regression(distances, low, found, near, index, step, value, k, width, taper):
     """Kernel-weighted mean and variance of `step`, mean of `value` (equations 5.5 and 5.6), and the k-th distance.
 
     The smallest distance leaves the exponent: the ratios of the weights stay, and none is lost far from all rows.
+    With `taper` weights fall to zero at the k-th row, so that no row comes or goes with a jerk.
     """
     closest = near[0]
     for j in range(1, found):
         closest = min(closest, near[j])
     edge = kth_smallest(near, found, min(k, found))
     scale = np.float32(-1.0) / (width * width * edge + np.float32(1e-12))
+    least = math.exp((edge - closest) * scale)
+    least = least if taper and least < np.float32(0.99) else np.float32(0.0)
     total, first, second, place, used = 0.0, 0.0, 0.0, 0.0, 0
     for j in range(found):
         row = index[j]
         squared = distances[row - low]
         if squared <= edge:
-            weight = math.exp((squared - closest) * scale)
+            weight = math.exp((squared - closest) * scale) - least
             if weight > 1e-6:
                 used += 1
                 total += weight
@@ -163,7 +166,7 @@ def held_within(frame, means, spreads, at, parts, limits, energy, sizes):
 
 @kernel(parallel=True, fastmath=True)
 def unroll(
-    pairs, steps, phases, takes, parents, counts, velocities, k, width, pull, clock, half_period, spans, omitted,
+    pairs, steps, phases, takes, parents, counts, velocities, k, width, taper, pull, clock, half_period, spans, omitted,
     out, variances, at, fixed, given_phase, draws, mix, table, rates, gains, means, spreads, parts, sizes, limits, grid,
 ):  # fmt: skip
     """Unroll sequences frame by frame from their first two frames.
@@ -172,7 +175,7 @@ def unroll(
         pairs, steps, phases, takes: rows, with the take of each.
         parents, counts: (n, most) and (n,), parents below n are in frame t, others in t+1.
         velocities: (n,) weights of the velocity term.
-        k, width, pull, clock, half_period: settings; `clock` weighs squared differences in phase.
+        k, width, taper, pull, clock, half_period: settings; `clock` weighs squared differences in phase.
         spans: (n, 2) values outside of which nothing goes.
         omitted: (B,) take whose rows are left out; -1 for none.
         out: (B, F, n) filled but for the first two frames; columns that are `fixed` hold what is given.
@@ -213,7 +216,7 @@ def unroll(
                         break
                     gate = gate * np.float32(3.0) if gate < np.float32(1e6) else FAR
                 mean, variance, value, edge = regression(
-                    distances, low, found, near, index, steps[i], pairs[n + i], k, width
+                    distances, low, found, near, index, steps[i], pairs[n + i], k, width, taper
                 )
                 gates[i] = edge * _GATE + np.float32(1e-9)
                 variances[s, t, i] = variance
@@ -263,7 +266,7 @@ def parent_distances(pairs, phases, takes, parents, count, node, clock, guess, a
 
 @kernel(parallel=True, fastmath=True)
 def score_changes(
-    nodes, truth, guess, lengths, at, pairs, steps, phases, takes, parents, counts, velocities, k, width, pull, clock,
+    nodes, truth, guess, lengths, at, pairs, steps, phases, takes, parents, counts, velocities, k, width, taper, pull, clock,
     half_period, spans, floor, draws, allowed, out,
 ):  # fmt: skip
     """Score of each node after each single change of an edge into it; out (nodes, 2n) by the parent that is changed.
@@ -305,7 +308,7 @@ def score_changes(
                             break
                         gate = gate * np.float32(3.0) if gate < np.float32(1e6) else FAR
                     mean, variance, value, edge = regression(
-                        distances, low, found, near, index, steps[i], pairs[n + i], k, width
+                        distances, low, found, near, index, steps[i], pairs[n + i], k, width, taper
                     )
                     gate = edge * _GATE + np.float32(1e-9)
                     new = now + mean + pull * (value - now) + math.sqrt(variance) * draws[s, t, i]

@@ -45,7 +45,7 @@ def prior_scores(nodes, values, groups, edges, k, width, floor, out):
                     distances[r] = max(base[j, r] + sign * e * e, np.float32(0.0)) if other else FAR
                 found = gathered(distances, 0, rows, FAR * np.float32(0.5), near, index)
                 mean, variance, _, _ = regression(
-                    distances, 0, found, near, index, values[i], values[i], min(k, others), width
+                    distances, 0, found, near, index, values[i], values[i], min(k, others), width, False
                 )
                 score += log_normal(values[i, j] - mean, variance, floor)
             out[a, c] = score

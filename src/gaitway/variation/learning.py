@@ -54,7 +54,7 @@ def learn(
     cyclic, scaled = _cycles(scaled, options)
     clock = set_clock(scaled)
     _check_alike(takes, scaled)
-    rows = make_rows(scaled, clock, cyclic, options.kernel)
+    rows = make_rows(scaled, clock, cyclic, options.kernel, degrees.fps)
     fixed = degrees.columns(options.given)
     prior = find_prior(scaled, options.prior, options.seed, _share(progress, 0.0, _PRIOR_SHARE))
     trial = Trial.of(rows, scaled, clock.phases, options.search, fixed, options.seed)
@@ -62,7 +62,9 @@ def learn(
         trial, options.search, options.seed, _share(progress, _PRIOR_SHARE, _PRIOR_SHARE + _TRANSITION_SHARE)
     )
     table = residual_table(rows, found.structure, scaled, clock, cyclic)
-    variation = Variation(table, np.ones(len(degrees) + 1, np.float32), 1.0, np.inf, options.natural)
+    even = np.ones(len(degrees) + 1, np.float32)
+    shared = len(takes) / (len(takes) + 1.0)  # what few takes have in common they have partly by chance
+    variation = Variation(table, even, even, shared, clock.period, options.natural)
     contacts = tuple(
         None if take.contacts is None else take.contacts[: len(rows)] for take, rows in zip(takes, scaled, strict=True)
     )

@@ -45,7 +45,7 @@ class VariationModel:
     @cached_property
     def rows(self) -> Rows:
         """Training triples."""
-        return make_rows(self.takes, self.clock, self.cyclic, self.options.kernel)
+        return make_rows(self.takes, self.clock, self.cyclic, self.options.kernel, self.degrees.fps)
 
     @cached_property
     def course(self) -> Course:

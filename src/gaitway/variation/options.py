@@ -34,7 +34,7 @@ class LearnOptions:
         """Chapter 5 as it is written."""
         return cls(
             mode=mode,
-            kernel=Kernel(pull=0.0, clock=0.0),
+            kernel=Kernel(neighbours=20, width=0.5, pull=0.0, clock=0.0, taper=False, span=0.15),
             search=Search(floor=0.01, noise=0.0),
             prior=PriorSearch(steps=False, whole_takes=False, at_start=False),
             literal=True,

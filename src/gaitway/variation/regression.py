@@ -17,24 +17,31 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_on
 from gaitway.variation import _kernels
 from gaitway.variation.clock import Clock
 
-_SPAN = 0.15
-"""Values may leave the range of the takes by this share of it."""
+
+_WINDOW_S = 0.1
+"""Time over which neighbours are taken, where their number is not given [s]."""
+_MOST_NEIGHBOURS = 60
 
 
 @dataclass(frozen=True)
 class Kernel:
     """Settings of the regression."""
 
-    neighbours: int = 20
-    """Nearest rows that count. More is smoother and nearer to the mean."""
-    width: float = 0.5
+    neighbours: int = 0
+    """Nearest rows that count; 0: as many as all takes have in a tenth of a second. More is smoother and nearer to the
+    mean."""
+    width: float = 0.7
     """Kernel width, in distances of the farthest of them."""
+    taper: bool = True
+    """Weights fall to zero at the farthest of them, so that none comes or goes with a jerk; False: equation 5.5."""
     velocity: float = 1.0
     """Weight of the velocity term in distances, in deviations of that velocity."""
     pull: float = 0.1
     """Share of the way to the neighbours' mean that is gone in each frame; 0 is the thesis's (steps alone), 1 its absolute
     values. Without it a stream drifts or freezes."""
-    clock: float = 0.05
+    span: float = 1.0
+    """Values may leave the range of the takes by this share of it; a last fence, far out where limits hold them."""
+    clock: float = 0.02
     """Difference in phase that counts as much as one deviation of a degree of freedom, in lengths of the motion; 0 for no
     clock (the thesis)."""
 
@@ -74,8 +81,8 @@ class Rows:
         return self.steps.shape[0]
 
 
-def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: Kernel) -> Rows:
-    """The rows of takes (F, n), scaled to deviation one."""
+def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: Kernel, fps: float) -> Rows:
+    """The rows of takes (F, n), scaled to deviation one, at `fps` frames a second."""
     olds, news, steps, phases, owners = [], [], [], [], []
     for number, (take, phase) in enumerate(zip(takes, clock.phases, strict=True)):
         whole, when = (take, phase) if not cyclic else closed(take, phase, clock.period)
@@ -95,8 +102,9 @@ def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: K
         old, new, step, owner = (np.concatenate([part, part]) for part in (old, new, step, owner))
     order = np.argsort(phase, kind="stable")
     low, high = new.min(axis=0), new.max(axis=0)
-    room = _SPAN * (high - low)
+    room = kernel.span * (high - low)
     single = _single
+    wanted = kernel.neighbours or int(np.clip(len(takes) * max(2, round(_WINDOW_S * fps)), 6, _MOST_NEIGHBOURS))
     return Rows(
         single(np.concatenate([old, new], axis=1)[order].T),
         single(step[order].T),
@@ -107,7 +115,7 @@ def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: K
         half,
         1.0 / (kernel.clock * clock.period) ** 2 if timed else 0.0,
         kernel,
-        max(2, min(kernel.neighbours, count - largest if len(takes) > 1 else count)),
+        max(2, min(wanted, count - largest if len(takes) > 1 else count)),
     )
 
 
@@ -261,7 +269,10 @@ def score_changes(
 def _settings(rows: Rows) -> tuple[Any, ...]:
     single = np.float32
     kernel = rows.kernel
-    return rows.neighbours, single(kernel.width), single(kernel.pull), single(rows.clock), single(rows.half_period)
+    return (
+        rows.neighbours, single(kernel.width), bool(kernel.taper), single(kernel.pull), single(rows.clock),
+        single(rows.half_period),
+    )  # fmt: skip
 
 
 def _limits(limits: FloatArray | None) -> FloatArray:

@@ -41,10 +41,13 @@ class Variation:
     (takes, G, n + 1), the clock's in the last column."""
     gains: SingleArray
     """By which residuals are multiplied so that variants spread as wide as the takes; (n + 1,)."""
+    stream_gains: SingleArray
+    """The same for streams."""
     shared: float
     """Share of the variance that all parts of the body have in common."""
     memory: float
-    """Time constant of the weights [frames]; infinite for weights that stay as they are drawn."""
+    """Time constant of the weights in a stream [frames]. Those of a single run of the motion stay as they are drawn: so
+    early and late frames of a variant belong together as those of a take do."""
     natural: float
     """How far a part of the body may deviate in a frame, root mean square in deviations of the takes."""
 
@@ -101,28 +104,29 @@ def residual_table(
 
 
 class Weights:
-    """Slowly changing weights of takes, drawn frame by frame.
+    """Weights of takes, drawn frame by frame: constant, or slowly changing with a time constant `memory` [frames].
 
-    Each is a normal process smoothed twice with the same time constant; its deviation is one. However many frames are
+    Each is then a normal process smoothed twice with that time constant; its deviation is one. However many frames are
     asked for at a time, the same generator gives the same weights.
     """
 
-    def __init__(self, rng: np.random.Generator, takes: int, variation: Variation) -> None:
+    def __init__(self, rng: np.random.Generator, variation: Variation, memory: float) -> None:
+        takes = len(variation.table)
         self._rng = rng
         self._streams = (1 + len(PARTS)) * takes
         self._takes = takes
         self._shared = np.sqrt(variation.shared)
         self._own = np.sqrt(1.0 - variation.shared)
         self._constant: FloatArray | None = None
-        if np.isinf(variation.memory):
+        if np.isinf(memory):
             self._constant = rng.standard_normal(self._streams)
             return
-        m = float(np.exp(-1.0 / max(variation.memory, 1e-3)))
+        m = float(np.exp(-1.0 / max(memory, 1e-3)))
         self._coefficients = [1.0], [1.0, -2.0 * m, m * m]
         # of white noise of deviation one through the two filters
         self._scale = np.sqrt((1.0 - m * m) ** 3 / (1.0 + m * m))
         self._state = np.zeros((2, self._streams))
-        self._filtered(int(np.ceil(_SETTLED * variation.memory)) + 1)
+        self._filtered(int(np.ceil(_SETTLED * memory)) + 1)
 
     def _filtered(self, frames: int) -> FloatArray:
         white = self._rng.standard_normal((frames, self._streams))

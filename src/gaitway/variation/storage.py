@@ -1,13 +1,13 @@
 """Models on disk: one .gwvary archive (`gaitway.archives`), so that learning is done once.
 
-* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "shared", "memory"
-  (null: for ever), "natural", and for each take whether its contacts are known;
+* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "shared", "memory",
+  "natural", and for each take whether its contacts are known;
 * `skeleton.parents`, `.offsets`, `.rest`;
 * degrees of freedom: `reference` (J, 4), `kept` (n,), `constant`, `centre` (n,), `scale` (n,);
 * takes, scaled: `take.N.rows` (F, n), `take.N.phases` (F,), `take.N.contacts` (F, points);
 * clock: `mean` (G, n), `weights` (n,);
 * networks: `transition.parents`, `.counts`, `prior.parents`, `.counts`, `prior.values` (2n, R), `.takes`, `.steps`;
-* draws: `residuals` (takes, G, n + 1), `gains` (n + 1,).
+* draws: `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def save_model(model: VariationModel, path: str | Path) -> None:
         "score": model.score,
         "prior_score": model.prior.score,
         "shared": variation.shared,
-        "memory": None if np.isinf(variation.memory) else variation.memory,
+        "memory": variation.memory,
         "natural": variation.natural,
         "contacts": [contacts is not None for contacts in model.contacts],
     }
@@ -78,7 +78,7 @@ def _arrays(model: VariationModel) -> Arrays:
         "transition.parents": model.transition.parents, "transition.counts": model.transition.counts,
         "prior.parents": prior.structure.parents, "prior.counts": prior.structure.counts,
         "prior.values": prior.values, "prior.takes": prior.takes, "prior.steps": prior.step_scale,
-        "residuals": model.variation.table, "gains": model.variation.gains,
+        "residuals": model.variation.table, "gains": model.variation.gains, "stream_gains": model.variation.stream_gains,
     }  # fmt: skip
     for number, (rows, phases, contacts) in enumerate(
         zip(model.takes, model.clock.phases, model.contacts, strict=True)
@@ -99,7 +99,7 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     specs |= {name: (vector, "<i8") for name in ("kept", "transition.counts", "prior.counts", "prior.takes")}
     specs |= {name: (table, "<i8") for name in ("transition.parents", "prior.parents")}
     specs |= {"reference": ((joints, 4), "<f8"), "mean": (table, "<f8"), "prior.values": (table, "<f4")}
-    specs |= {"residuals": ((None, None, None), "<f4"), "gains": (vector, "<f4")}
+    specs |= {"residuals": ((None, None, None), "<f4"), "gains": (vector, "<f4"), "stream_gains": (vector, "<f4")}
     for number in range(counted(len(header["contacts"]), MAX_TAKES, "takes")):
         specs[f"take.{number}.rows"] = (table, "<f8")
         specs[f"take.{number}.phases"] = (vector, "<f8")
@@ -129,9 +129,13 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
         arrays["prior.values"], arrays["prior.takes"], arrays["prior.steps"],
         Structure(arrays["prior.parents"], arrays["prior.counts"]), prior_search, float(header["prior_score"]),
     )  # fmt: skip
-    memory = np.inf if header["memory"] is None else float(header["memory"])
     variation = Variation(
-        arrays["residuals"], arrays["gains"], float(header["shared"]), memory, float(header["natural"])
+        arrays["residuals"],
+        arrays["gains"],
+        arrays["stream_gains"],
+        float(header["shared"]),
+        float(header["memory"]),
+        float(header["natural"]),
     )
     clock = Clock(float(header["period"]), phases, arrays["mean"], arrays["weights"])
     contacts = tuple(arrays.get(f"take.{i}.contacts") for i in range(count))
@@ -146,7 +150,7 @@ def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...
     """Refuse arrays that would be read beyond their ends."""
     lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
     lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
-    lengths += [len(arrays["gains"]) - 1]
+    lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]
     if any(length != nodes for length in lengths) or len(arrays["prior.values"]) != 2 * nodes:
         raise ValueError(f"arrays are not all of {nodes} degrees of freedom")
     if len(arrays["residuals"][0]) != len(arrays["mean"]) or len(arrays["mean"]) < 2:

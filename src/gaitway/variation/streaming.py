@@ -41,7 +41,7 @@ class Stream:
         self._dials = dials(gain)
         self._rng = rng
         self._literal = model.options.literal
-        self._weights = Weights(rng, len(model.variation.table), model.variation)
+        self._weights = Weights(rng, model.variation, model.variation.memory)
         before = self._weights.next(2, self._dials)
         if self._literal:
             self._last = model.prior.sample(rng)
@@ -61,7 +61,7 @@ class Stream:
             mix = np.zeros((1, frames + 2, len(PARTS) + 1, len(model.variation.table)), np.float32)
             mix[0, 2:] = self._weights.next(frames, self._dials)
             course, limits = model.course, np.full(len(PARTS) + 1, model.variation.natural)
-            noise = Noise(mix, model.variation.table, model.variation.gains)
+            noise = Noise(mix, model.variation.table, model.variation.stream_gains)
         got = unroll(
             model.rows, model.transition.parents, model.transition.counts, self._last[None], self._phases[None],
             frames + 2, draws=draws, course=course, noise=noise, parts=model.degrees.parts, limits=limits,

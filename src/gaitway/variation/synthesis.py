@@ -113,7 +113,7 @@ def draw(
             start[number] = model.prior.sample(rng, given=given, fixed=fixed)
             noise[number] = rng.standard_normal((length, n)) * dial[parts]
             continue
-        weights = Weights(rng, len(model.variation.table), model.variation)
+        weights = Weights(rng, model.variation, np.inf)
         mixes[number] = weights.next(length, dial)
         start[number] = first_frames(model, rng, mixes[number, 1], given, fixed)
     if when is None:
