@@ -12,7 +12,7 @@ from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.variation.constraints import ConstraintOptions, constrained
-from gaitway.variation.degrees import ROOT_NAMES, Degrees
+from gaitway.variation.degrees import PARTS, ROOT_NAMES, Degrees, joint_parts
 from gaitway.variation.places import Place, contact_places
 from gaitway.variation.rooting import follow_feet
 
@@ -41,6 +41,44 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     rooted = follow_feet(seated)
     still = constrained(rooted, _places(rooted), ConstraintOptions(held=(HELD, HELD)))
     return _with_frames(still, take, (0, -1))
+
+
+def with_upper(take: Clip, drawn: Clip, *, fade_s: float = FADE_S) -> Clip:
+    """A take with another one's upper body, which comes in after its first frames and is gone before its last.
+
+    Root, legs, contacts and timing are the take's, to the last bit.
+
+    Args:
+        take: whose legs go on.
+        drawn: as many frames on the same skeleton.
+        fade_s: time in which the ends become the take's [s]; half of the clip at most.
+
+    Raises:
+        VariationError: if it has another skeleton, rate or number of frames.
+    """
+    _check(drawn, take)
+    if len(drawn) != len(take):
+        raise VariationError(f"'{drawn.name}' has {len(drawn)} frames and take '{take.name}' {len(take)}")
+    lower = joint_parts(take.skeleton) == PARTS.index("lower")
+    away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(take.rotations), drawn.rotations))
+    away = away.reshape(len(take), -1)
+    fade = min(fade_s * take.fps, 0.5 * len(take) - HELD)
+    away = away + _faded(-away[:HELD], len(take), fade) + _faded(-away[-HELD:][::-1], len(take), fade)[::-1]
+    turned = rotations.multiply(take.rotations, rotations.from_rotation_vector(away.reshape(len(take), -1, 3)))
+    local = np.where(lower[None, :, None], take.rotations, rotations.normalize(turned))
+    return replace(take, rotations=local, name=drawn.name)
+
+
+def likest_ends(variant: Clip, takes: Sequence[Clip], frames: int = 6) -> Clip:
+    """Of takes that all begin and end in the same poses, the one whose feet come and go there as the variant's do."""
+
+    def differ(take: Clip) -> int:
+        ours, theirs = variant.contacts, take.contacts
+        if ours is None or theirs is None:
+            return 0
+        return int((ours[:frames] != theirs[:frames]).sum() + (ours[-frames:] != theirs[-frames:]).sum())
+
+    return min(takes, key=differ)
 
 
 def _check(variant: Clip, take: Clip) -> None:

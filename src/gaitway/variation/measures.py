@@ -73,9 +73,10 @@ def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> 
 def spread_of(clips: Sequence[Clip], stick: Yardstick) -> float:
     """Deviation of poses about their own mean at equal phases, over that of the yardstick's takes."""
     poses = np.array([stick.poses(clip) for clip in clips])
-    own = np.sqrt((poses.var(axis=0, ddof=1)).mean(axis=0))
-    joints = (stick.degrees.kept >= len(ROOT_NAMES)) & (stick.between > 1e-9)
-    return float(np.sqrt(np.mean((own[joints] / stick.between[joints]) ** 2)))
+    own = poses.var(axis=0, ddof=1).mean(axis=0)
+    joints = stick.degrees.kept >= len(ROOT_NAMES)
+    angles = stick.scale[joints] ** 2  # in radians, so that a joint that hardly moves does not rule the sum
+    return float(np.sqrt((own[joints] * angles).sum() / (stick.between[joints] ** 2 * angles).sum()))
 
 
 def roughness(clip: Clip, stick: Yardstick) -> float:

@@ -16,11 +16,11 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 
-_STILL = 1e4
-"""Weight of a planted point that moves a metre in a frame, where one of a root's second differences of a metre is 1."""
+_CALM_S = 0.2
+"""Time that a correction takes to come and to go [s]; what legs do in less is left to them, as a root must not shake."""
 _TURN_M = 0.5
 """A radian of heading counts as so many metres."""
-_NEAR = 1e-6
+_NEAR = 1e-8
 """Weight of the correction itself: it only decides where nothing else does."""
 _ROUNDS = 3
 
@@ -71,8 +71,9 @@ def _correction(clip: Clip, columns: list[int]) -> FloatArray:
         (blocks.reshape(-1), (np.repeat(np.arange(count), 6), places)), shape=(count, 3 * frames)
     )
     bend = scipy.sparse.diags_array([1.0, -2.0, 1.0], offsets=[0, 3, 6], shape=(3 * frames - 6, 3 * frames))
-    matrix = _STILL * still.T @ still + bend.T @ bend + _NEAR * scipy.sparse.eye_array(3 * frames)
-    pull = _STILL * (still.T @ wanted)
+    calm = (_CALM_S * clip.fps) ** 2
+    matrix = still.T @ still + calm * (bend.T @ bend) + _NEAR * scipy.sparse.eye_array(3 * frames)
+    pull = still.T @ wanted
     # the first frame stays: its unknowns are left out
     solved = scipy.sparse.linalg.spsolve(scipy.sparse.csc_array(matrix)[3:, 3:], pull[3:])
     out = np.concatenate([np.zeros(3), solved]).reshape(frames, 3)
