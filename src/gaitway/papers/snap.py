@@ -18,7 +18,6 @@ from PIL import Image
 
 from gaitway.arrays import FloatArray
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
-from gaitway.graphs.snap.match_sets import choose_match_sets
 from gaitway.graphs.snap.playing import played
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames, with_name
@@ -87,7 +86,7 @@ def _build(what: SnapSet, seed: int) -> _Built | None:
     """The graph of a set, or None if it has no match set of two frames."""
     motions = what.motions()
     begin = perf_counter()
-    found = choose_match_sets(motions, what.hubs, least=2)
+    found = what.hubs(motions)
     if not found:
         return None
     graph = snap_together(motions, found)

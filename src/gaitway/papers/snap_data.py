@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from gaitway.graphs.corpus import Corpus, corpus
 from gaitway.graphs.intake.prepared import PreparedTake, prepare
+from gaitway.graphs.snap.match_sets import MatchSet, choose_match_sets, match_sets_around
 from gaitway.library.behavior import Library
 from gaitway.library.cast.catalog import load_cast, style_names
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames, with_name
+
+_SNEAKING, _ARTS = "13 s of sneaking: 1 hub, 7 clips", "30 s of martial arts: 2 hubs"
+_WALKING, _BOTH = "100 s of walking: 1 hub", "the last two together"
 
 
 @dataclass(frozen=True)
@@ -27,35 +32,39 @@ class SnapSet:
     """One set of motions and what the paper says of its own."""
 
     name: str
-    hubs: int
-    """How many hubs the paper built from such a set."""
     paper: str
     """What the paper has in its place."""
     minutes: float | None
     """How long its graph took to author [min]."""
     motions: Callable[[], Corpus]
+    hubs: Callable[[Corpus], list[MatchSet]]
+    """Its match sets."""
+
+
+def _largest(count: int) -> Callable[[Corpus], list[MatchSet]]:
+    return partial(choose_match_sets, most=count, least=2)
 
 
 def cast_sets(name: str, seed: int, quick: bool) -> list[SnapSet]:
-    """Sets from a built-in cast; `quick` makes them a quarter as long."""
+    """Sets from a built-in cast; `quick` makes them a quarter as long, of fewer manners."""
     scale = 0.25 if quick else 1.0
-    walks = [_styled(name, style) for style in (None, *style_names()[1:5])]
-    walking, acting = _moving(walks[0]), _acting(walks[0])
+    people = [_styled(name, style) for style in (None, *style_names()[1 : 2 if quick else 5])]
+    walking, acting = _moving(people[0]), _acting(people[0])
+    actions = [_chain(people[0], acting, 30.0 * scale, seed + 1)]
+    paces = [_chain(one, walking, 100.0 * scale / len(people), seed + 2 + i) for i, one in enumerate(people)]
+    changes = _changes(people[0], walking, seed)
 
-    def sneaking() -> Corpus:
-        return corpus([_chain(walks[1], walking, 13.0, seed)])
-
-    def actions() -> list[Clip]:
-        return [_chain(walks[0], acting, 30.0 * scale, seed + 1)]
-
-    def paces() -> list[Clip]:
-        return [_chain(walks[i], walking, 20.0 * scale, seed + 2 + i) for i in range(len(walks))]
+    def seeded(motions: Corpus) -> list[MatchSet]:
+        """The hubs of both sets, found again in both together."""
+        own = [s.seed for s in choose_match_sets(corpus(actions), 2, least=2)]
+        other = [s.seed + len(corpus(actions)) for s in choose_match_sets(corpus(paces), 1, least=2)]
+        return match_sets_around(motions, [*own, *other])
 
     return [
-        SnapSet("one walk", 1, "13 s of sneaking: 1 hub, 7 clips", None, sneaking),
-        SnapSet("actions", 2, "30 s of martial arts: 2 hubs", 12.0, lambda: corpus(actions())),
-        SnapSet("walks", 1, "100 s of walking: 1 hub", 20.0, lambda: corpus(paces())),
-        SnapSet("together", 3, "both: 3 hubs", None, lambda: corpus([*actions(), *paces()])),
+        SnapSet("one walk", _SNEAKING, None, lambda: corpus([_chain(people[1], walking, 13.0, seed)]), _largest(1)),
+        SnapSet("actions", _ARTS, 12.0, lambda: corpus(actions), _largest(2)),
+        SnapSet("walks", _WALKING, 20.0, lambda: corpus(paces), _largest(1)),
+        SnapSet("together", _BOTH, None, lambda: corpus([*actions, *paces, *changes]), seeded),
     ]
 
 
@@ -66,15 +75,15 @@ def capture_sets(folder: Path, quick: bool) -> list[SnapSet]:
     longest = max(takes, key=lambda take: len(take.clip)).clip
     part = slice_frames(longest, 0, min(len(longest), round(13.0 * longest.fps)))
     seconds = 25.0 if quick else 100.0
-    sets = [SnapSet("longest take", 1, "13 s of sneaking: 1 hub, 7 clips", None, lambda: corpus([part]))]
+    sets = [SnapSet("longest take", _SNEAKING, None, lambda: corpus([part]), _largest(1))]
     if others:
         clips = _up_to(others, seconds)
-        sets.append(SnapSet("actions", 2, "30 s of martial arts: 2 hubs", 12.0, lambda: corpus(clips)))
+        sets.append(SnapSet("actions", _ARTS, 12.0, lambda: corpus(clips), _largest(2)))
     if walks:
         paces = _up_to(walks, seconds)
-        sets.append(SnapSet("walks", 1, "100 s of walking: 1 hub", 20.0, lambda: corpus(paces)))
+        sets.append(SnapSet("walks", _WALKING, 20.0, lambda: corpus(paces), _largest(1)))
     whole = _up_to([take.clip for take in takes], 40.0 if quick else 400.0)
-    sets.append(SnapSet("all", 4, "both: 3 hubs", None, lambda: corpus(whole)))
+    sets.append(SnapSet("all", _BOTH, None, lambda: corpus(whole), _largest(4)))
     return sets
 
 
@@ -122,6 +131,21 @@ def _acting(library: Library) -> list[str]:
     chosen = [b.name for b in library.graph.behaviors if b.start == b.end == "stand" and b.obstacle is None]
     level = [n for n in chosen if np.ptp(library.clips[library.graph[n].clips[0]].root_positions[[0, -1], 2]) < 0.05]
     return level or _moving(library)
+
+
+def _changes(library: Library, walking: Sequence[str], seed: int) -> list[Clip]:
+    """Motions that go from a stand into travel and back, so that both can be had in one graph."""
+    graph = library.graph
+    state = graph[walking[0]].start
+    starts = [b.name for b in graph.behaviors if b.start == "stand" and b.end == state]
+    stops = [b.name for b in graph.behaviors if b.start == state and b.end == "stand"]
+    if not starts or not stops or state == "stand":
+        return []
+    rng, names = np.random.default_rng(seed), list[str]()
+    for _ in range(4):
+        names += ["stand", starts[0], *(str(n) for n in rng.choice(walking, 3)), stops[0]]
+    clips = [library.clips[graph[name].clips[0]] for name in [*names, "stand"]]
+    return [with_name(concatenate(clips, overlap=False), f"{library.name}-changes")]
 
 
 def _stays(library: Library, behavior: str) -> bool:

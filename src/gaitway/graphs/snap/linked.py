@@ -65,7 +65,7 @@ def linked_feet(skeleton: Skeleton, held: BoolArray) -> tuple[str, ...]:
 
 
 def _side(name: str) -> str:
-    """ "left" or "right" for a point of a foot; nothing for hands, knees and wheels."""
+    """Side of a point of a foot, "left" or "right"; nothing for hands, knees and wheels."""
     side, _, part = name.partition("_")
     return side if side in _SIDES and part in ("heel", "ball", "toe") else ""
 

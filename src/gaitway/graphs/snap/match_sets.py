@@ -80,8 +80,7 @@ class MatchSearch:
         Raises:
             GraphError: if the seed is no frame, or too near to one that is taken.
         """
-        if not 0 <= frame < len(self.matrix):
-            raise GraphError(f"frame {frame} of a corpus with frames 0 to {len(self.matrix) - 1}")
+        self._check(frame)
         free = self._free(taken)
         if not free[frame]:
             raise GraphError(f"frame {frame} is within {self.spacing} frames of a match frame that is there already")
@@ -89,6 +88,15 @@ class MatchSearch:
         # the seed is its own partner, whatever rounding makes of a distance of nothing
         low[frame] = True
         return self._spaced(frame, np.flatnonzero(low & free))
+
+    def is_free(self, frame: int, taken: Sequence[int]) -> bool:
+        """Whether a frame keeps the spacing to those that are taken."""
+        self._check(frame)
+        return bool(self._free(taken)[frame])
+
+    def _check(self, frame: int) -> None:
+        if not 0 <= frame < len(self.matrix):
+            raise GraphError(f"frame {frame} of a corpus with frames 0 to {len(self.matrix) - 1}")
 
     def largest(self, thresholds: npt.ArrayLike, taken: Sequence[int] = ()) -> MatchSet | None:
         """The largest match set over all frames; of equally large ones that with the lowest mean distance.
@@ -180,13 +188,44 @@ def choose_match_sets(
     """
     if most < 1 or least < 1:
         raise GraphError(f"at most {most} match sets of at least {least} frames; write 1 or more")
-    matrix = distances(corpus.clouds, corpus.clouds)
-    search = MatchSearch(matrix, corpus.starts, max(round(spacing_s * corpus.fps), 1))
-    limits = speed_thresholds(corpus) if thresholds is None else thresholds
+    search, limits = _search(corpus, spacing_s), _limits(corpus, thresholds)
     found: list[MatchSet] = []
     while len(found) < most:
-        best = search.largest(limits, [int(f) for one in found for f in one.frames])
+        best = search.largest(limits, _taken(found))
         if best is None or len(best) < least:
             break
         found.append(best)
     return found
+
+
+def match_sets_around(
+    corpus: Corpus, seeds: Sequence[int], *, thresholds: npt.ArrayLike | None = None, spacing_s: float = 0.3
+) -> list[MatchSet]:
+    """The match sets of chosen frames, one after another; arguments as of `choose_match_sets`.
+
+    Args:
+        corpus: the motions.
+        seeds: frames, counted through all motions. One that a set before has come too near to is left out.
+        thresholds: [m]; one for all frames, or one for each (F,). None takes `speed_thresholds`.
+        spacing_s: least time between match frames of one motion [s].
+    """
+    search, limits = _search(corpus, spacing_s), _limits(corpus, thresholds)
+    found: list[MatchSet] = []
+    for seed in seeds:
+        if search.is_free(seed, _taken(found)):
+            found.append(search.around(seed, float(limits[seed]), _taken(found)))
+    return found
+
+
+def _search(corpus: Corpus, spacing_s: float) -> MatchSearch:
+    matrix = distances(corpus.clouds, corpus.clouds)
+    return MatchSearch(matrix, corpus.starts, max(round(spacing_s * corpus.fps), 1))
+
+
+def _limits(corpus: Corpus, thresholds: npt.ArrayLike | None) -> FloatArray:
+    given = speed_thresholds(corpus) if thresholds is None else np.asarray(thresholds, dtype=np.float64)
+    return np.broadcast_to(given, (len(corpus),))
+
+
+def _taken(sets: Sequence[MatchSet]) -> list[int]:
+    return [int(frame) for one in sets for frame in one.frames]
