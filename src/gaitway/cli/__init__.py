@@ -21,6 +21,7 @@ from gaitway.cli.show import Json, err, out, progress, say, show_json, show_rows
 from gaitway.cli.studio import studio
 from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
+from gaitway.cli.vary import vary
 from gaitway.errors import GaitwayError
 
 app = typer.Typer(
@@ -39,6 +40,7 @@ app.command()(audit)
 app.command()(export)
 app.command()(papers)
 app.command()(studio)
+app.command()(vary)
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 """What Typer raises for every wrong option or argument. The class has another home in each of its versions."""

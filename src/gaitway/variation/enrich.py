@@ -173,7 +173,7 @@ def _maker(behavior: Behavior, takes: Sequence[Clip], pools: _Pools, options: En
             return whole_maker(takes, options.gain, options.learning)
         pool = pools.of(behavior)
         if len(pool) < LEAST_TAKES:
-            return f"{len(pool)} takes of its gait; {LEAST_TAKES} or more show how it varies"
+            return f"too few takes of its gait: {len(pool)}; {LEAST_TAKES} or more show how it varies"
         return upper_maker(pool, options.gain, options.learning, pools.models)
     except VariationError as problem:
         return str(problem)

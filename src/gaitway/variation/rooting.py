@@ -17,7 +17,7 @@ from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 
 _CALM_S = 0.2
-"""Time that a correction takes to come and to go [s]; what legs do in less is left to them, as a root must not shake."""
+"""Time that a correction takes to come and to go [s]; what legs do in less is left to them: a root must not shake."""
 _TURN_M = 0.5
 """A radian of heading counts as so many metres."""
 _NEAR = 1e-8
