@@ -8,6 +8,7 @@ import numpy as np
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.intake.measures import Measures
+from gaitway.graphs.intake.phases import GESTURE
 from gaitway.graphs.intake.takes import Event, Foot, Thresholds
 from gaitway.motion.contacts import stances
 from gaitway.motion.skeleton import Skeleton
@@ -78,11 +79,12 @@ def _halfway(gap: FloatArray, way: FloatArray, start: int) -> int | None:
 
 
 def standing(m: Measures, limits: Thresholds) -> BoolArray:
-    """Frames in which somebody stands upright on both feet and hardly moves; (F,)."""
+    """Frames in which somebody stands upright on both feet and hardly moves, arms neither; (F,)."""
     pace = m.stature.pace
     still = (m.speed < limits.stand_speed * pace) & (np.abs(m.turning) < limits.turn_rate)
     upright = (m.head > limits.low_head) & (m.pelvis > limits.low_pelvis)
-    quiet: BoolArray = still & upright & m.down.all(axis=1)
+    arms = ~m.arms_out & (m.hand_speed < GESTURE * pace)
+    quiet: BoolArray = still & upright & arms & m.down.all(axis=1)
     return quiet
 
 

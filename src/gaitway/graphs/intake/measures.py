@@ -21,6 +21,8 @@ _SWAY_S = 0.18
 """Width of the filter that takes the sway of single steps out of the way that somebody goes [s]."""
 _NEAR_FLOOR = 0.012
 """A sole that is lower is not in the air [m]."""
+_ARMS_WIDE, _ARMS_UP = 0.5, 0.25
+"""Hands of outstretched arms are so far to the sides of the hips and above them [m]."""
 _MASSES = (
     # of body parts by the roles whose mean place is their middle; shares of the whole, which is about 1
     (0.14, ("left_hip", "right_hip")),
@@ -114,6 +116,21 @@ class Measures:
         """Frames in which no foot is on the ground nor near it; (F,). A foot that brakes slides without contact."""
         touching = self.down | (self.soles < _NEAR_FLOOR * self.stature.size)
         return np.asarray(~(touching[:, 0] | touching[:, 1]))
+
+    @property
+    def arms_out(self) -> BoolArray:
+        """Frames in which both arms are stretched out sideways, as in the T-pose that captures begin with; (F,)."""
+        size = self.stature.size
+        wide = (self.hands[:, 0, 1] > _ARMS_WIDE * size) & (self.hands[:, 1, 1] < -_ARMS_WIDE * size)
+        return np.asarray(wide & (self.hands[..., 2] > _ARMS_UP * size).all(axis=1))
+
+    @property
+    def hand_speed(self) -> FloatArray:
+        """Of the faster hand as seen from the hips, over about a third of a second [m/s]; (F,)."""
+        if len(self) < 2:
+            return np.zeros(len(self))
+        moves = np.linalg.norm(np.gradient(self.hands, axis=0), axis=-1).max(axis=1) * self.fps
+        return low_pass(moves, 0.3 * self.fps)
 
     def last_down(self, frame: int, step: int) -> tuple[bool, bool]:
         """Which feet are down in the nearest frame before (`step` -1) or after (1) one, where any is."""

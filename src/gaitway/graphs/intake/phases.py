@@ -24,7 +24,7 @@ _SLOWEST_JOG, _JOG_ON, _JOG_GAP_S = 1.1, 1.5, 1.2
 """A gait with flights is at least so fast [m/s]; faster than the second it goes on without one for so long [s]."""
 UPSIDE_DOWN = np.radians(115.0)
 """Head below the hips by this [rad]: cartwheels, rolls."""
-_GESTURE = 0.6
+GESTURE = 0.6
 """Hands of somebody who stands move faster than this if he does something with them [m/s]."""
 _TURN_S = 0.4
 """Turning on the spot goes in steps; the rate is judged over about this time [s]."""
@@ -86,6 +86,7 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
         (moving & _bent(m, limits), "other:bent walk"),
         (moving & _hopping(m) & (direction < _AHEAD) & (speed < limits.run_speed * pace), "other:hop"),
         (_gesturing(m, ~moving), "other:gesture"),
+        (~moving & m.arms_out, "other:arms out"),
         (~moving & turning, "turn"),
         (~moving, "stand"),
         (direction > _BACK, "back"),
@@ -145,8 +146,7 @@ def _hopping(m: Measures) -> BoolArray:
 
 def _gesturing(m: Measures, standing: BoolArray) -> BoolArray:
     """Frames of standing (F,) in which the hands move a lot for a second and more; (F,)."""
-    moves = np.linalg.norm(np.gradient(m.hands, axis=0), axis=-1).max(axis=1) * m.fps if len(m) > 1 else np.zeros(1)
-    busy = low_pass(moves, 0.3 * m.fps) > _GESTURE * m.stature.pace
+    busy = m.hand_speed > GESTURE * m.stature.pace
     out = np.zeros(len(m), dtype=bool)
     for start, stop in stances(np.asarray(busy & standing)):
         out[start:stop] = stop - start >= m.fps
