@@ -17,7 +17,8 @@ import scipy  # its submodules load on first use, which keeps start-up short
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import ClipError
-from gaitway.graphs.snap.foot_tracks import foot_track, lift, read_sole
+from gaitway.graphs.snap.foot_tracks import foot_track, lift
+from gaitway.graphs.snap.soles import read_sole
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
