@@ -20,7 +20,7 @@ from gaitway.arrays import FloatArray
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
 from gaitway.graphs.snap.playing import played
 from gaitway.motion.clip import Clip
-from gaitway.motion.editing import slice_frames, with_name
+from gaitway.motion.editing import slice_frames
 from gaitway.papers.snap_data import SnapSet, capture_sets, cast_sets
 from gaitway.papers.snap_quality import Cuts, audited, measure_cuts, sinks, slides
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
@@ -167,13 +167,13 @@ def _strip(one: _Built) -> Image.Image:
     """Figures before and after the worst cut, the median one, and others between; the cut is in the middle."""
     order = np.argsort(one.cuts.turns)
     ranks = sorted({len(order) - 1, (3 * len(order)) // 4, len(order) // 2, len(order) // 4})
-    rows = [_around_cut(one.graph, one.cuts.pairs[int(order[rank])]) for rank in reversed(ranks)]
-    return filmstrip(rows, step=1.0 / 15.0, columns=15, row_height=190)
+    chosen = [int(order[rank]) for rank in reversed(ranks)]
+    words = [f"cut in the middle: {one.cuts.turns[k]:.2f} x" for k in chosen]
+    rows = [_around_cut(one.graph, one.cuts.pairs[k]) for k in chosen]
+    return filmstrip(rows, step=1.0 / 15.0, columns=15, row_height=190, labels=words)
 
 
 def _around_cut(graph: HubGraph, pair: tuple[int, int]) -> Clip:
-    before, after = (graph.clips[i].clip for i in pair)
-    whole, cut = played(graph, pair), len(before) - 1
-    half = round(_STRIP_S * whole.fps)
-    part = slice_frames(whole, max(cut - half, 0), cut + half + 1)
-    return with_name(part, f"{before.name} > {after.name}")
+    whole, cut = played(graph, pair), len(graph.clips[pair[0]].clip) - 1
+    half = min(round(_STRIP_S * whole.fps), cut, len(whole) - 1 - cut)
+    return slice_frames(whole, cut - half, cut + half + 1)

@@ -88,7 +88,9 @@ def hub_picture(
 def _write(
     pen: ImageDraw.ImageDraw, at: tuple[float, float], words: str, size: float, color: str, anchor: str = "la"
 ) -> None:
-    pen.text((at[0] * _FINE, at[1] * _FINE), words, color, text_font(size * _FINE), anchor)
+    place = (at[0] * _FINE, at[1] * _FINE)
+    rim = 0 if color == CARD else 2 * _FINE  # sets words off from lines under them
+    pen.text(place, words, color, text_font(size * _FINE), anchor, stroke_width=rim, stroke_fill=BACKDROP)
 
 
 def _line(pen: ImageDraw.ImageDraw, points: FloatArray, color: str, width: float) -> None:
