@@ -76,7 +76,7 @@ def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], N
     times, megabytes, collisions = np.empty(count), np.empty(count), 0
     for tick in range(count):
         if tick % every == every - 1:
-            x, y = _empty_place(session, rng.uniform(0.3 * side, 0.7 * side, (50, 2)))
+            x, y = _empty_place(session, rng.uniform(0.1 * side, 0.9 * side, (400, 2)))
             session.post(events.MoveItem("obstacles/0", x, y, 0.0))
         began = time.perf_counter()
         session.tick()
@@ -90,7 +90,7 @@ def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], N
 
 
 def _empty_place(session: Session, places: FloatArray) -> tuple[float, float]:
-    """Of some places (N, 2) the one farthest from everybody: what is put on somebody hits it, whatever it does."""
+    """Of some places (N, 2) the one farthest from everybody: who has no room to stop walks into what is put there."""
     roots = np.concatenate([joints.positions[:, 0, :2] for joints in session.engine.frame().joints])
     away = np.hypot(*np.moveaxis(places[:, None] - roots, -1, 0)).min(axis=1)
     x, y = places[int(np.argmax(away))].tolist()

@@ -42,6 +42,7 @@ from gaitway.tree.live._crowd_kernels import (
     unlink,
 )
 from gaitway.tree.live._playing_kernels import (
+    ALARM,
     BY_TREE,
     COUNT,
     EFFORT,
@@ -78,6 +79,8 @@ _SLACK = 1.5
 """Ways that cost so much more than the best one are not worth a test at first, and after each failure so much more."""
 _WIDER = 5.0
 """How many times as much that may be, and as many moves may be tested, where there is something special to pass."""
+_ANYWHERE = 2.5
+"""How far away somebody may come to rest whose plan leads into something [m]."""
 _BEYOND = 4.0
 """A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
 
@@ -287,4 +290,15 @@ def plan(
         if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final):
             counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
             return True
-    return False
+    if counts[me, ALARM] == 0:
+        return False
+    # to stand anywhere is better than to go where one must not
+    query[GOAL], query[GOAL + 1], query[GOAL + 2] = x, y, _ANYWHERE
+    gather(full, heap, 0.0, 0.0, _ANYWHERE, 0.0, 0.0, 0.0, np.inf)
+    node = first_free(
+        library, fields, passing, traffic, busy, body, crowd, me, tree, full, heap, work, query, shortfall,
+        options[MOST] * _WIDER,
+    )  # fmt: skip
+    live.tally[TESTS] += work.state[TESTED]
+    counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
+    return node >= 0 and commit(library, body, crowd, live, me, tree, work, node, False)

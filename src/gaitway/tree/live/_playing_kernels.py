@@ -30,11 +30,12 @@ from gaitway.tree.live._crowd_kernels import (
 )
 
 # columns of `CrowdArrays.counts`
-FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT, HELD, SOURCE, EFFORT = range(13)
+FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT, HELD, ALARM, SOURCE, EFFORT = range(14)
 """The step that is played, how many steps there are, how many of them will be played whatever comes, failures one after
 another, see below, number of the route or -1, the action before the one that is played or -1, how many have had the
 place before, turns to plan that led no nearer to the goal, searches since or `FRESH`, whether it waits for a search and
-must not plan otherwise; what found the latest plan (see below), and how many moves that tested, or nodes expanded."""
+must not plan otherwise, whether its plan leads into something that is new; what found the latest plan (see below), and
+how many moves that tested, or nodes expanded."""
 FRESH = -2
 """Searches of those who have a new goal: so many more may come before they have set out for long."""
 NOTHING, BY_TREE, BY_SEARCH = range(3)

@@ -18,6 +18,7 @@ from gaitway.tree.live._aim_kernels import EndArrays, Heap
 from gaitway.tree.live._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.tree.live._live_kernels import NEARER, PATIENCE, RETRY, plan
 from gaitway.tree.live._playing_kernels import (
+    ALARM,
     ARRIVALS,
     COUNT,
     CURSOR,
@@ -48,6 +49,8 @@ _NEAR_BY = 1.5
 """After `PATIENCE` failures one who stands no farther than this from a goal [m] has arrived."""
 _PATIENT = 0.5
 """How much longer to wait after each failure, as a share of the first wait, up to `_PATIENCE` of them."""
+_ALARMED = 60
+"""How often somebody whose plan leads into something tries again in the next step of time."""
 AT_ONCE = -1e9
 """Time when those are ready who must plan before all others [s]."""
 
@@ -108,7 +111,7 @@ def hasten(
         ):  # fmt: skip
             k += 1
         if not free and k < counts[me, COUNT]:
-            crowd.numbers[me, READY] = AT_ONCE
+            crowd.numbers[me, READY], counts[me, ALARM] = AT_ONCE, 1
             found += 1
     return found
 
@@ -164,11 +167,13 @@ def plan_turns(
         taken += 1
         note_progress(crowd, routes, me)
         if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, thin, full, heap, work):
-            counts[me, FAILS], numbers[me, PLANNED] = 0, now
+            counts[me, FAILS], counts[me, ALARM], numbers[me, PLANNED] = 0, 0, now
             tally[PLANS] += 1
         else:
             counts[me, FAILS] += 1
             numbers[me, READY] = now + live.options[RETRY] * (1.0 + _PATIENT * min(counts[me, FAILS], PATIENCE))
+            if counts[me, ALARM] != 0 and counts[me, FAILS] < _ALARMED:
+                numbers[me, READY] = AT_ONCE
             tally[FAILURES] += 1
             settle_down(crowd, live, me)
     tally[CURSOR + number] = me

@@ -311,7 +311,7 @@ class LiveCrowd:
         stands = (counts[who, kernels.COUNT] == 1) & (actions[who, 0] == actions[who, -1])
         there = stands & (np.hypot(*(steps - goals).T) <= numbers[who, kernels.TOLERANCE])
         counts[who, kernels.STATUS] = np.where(there, kernels.THERE, kernels.GOING)
-        for column in (kernels.FAILS, kernels.IDLE, kernels.HELD):
+        for column in (kernels.FAILS, kernels.IDLE, kernels.HELD, kernels.ALARM):
             counts[who, column] = 0
         counts[who, kernels.SOUGHT] = kernels.FRESH
         numbers[who, kernels.LEFT] = np.inf

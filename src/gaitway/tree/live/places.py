@@ -30,7 +30,7 @@ def no_crowd(body: BodyArrays, used: IntArray, on_the_spot: IntArray) -> CrowdAr
     return CrowdArrays(
         steps=np.zeros((0, STEPS + 1, 6)), actions=np.zeros((0, STEPS + 1), np.int32), reach=np.zeros((0, 5)),
         links=np.zeros((0, 3), np.int32), heads=np.zeros(1, np.int32), extent=extent,
-        counts=np.zeros((0, 13), np.int64), numbers=np.zeros((0, 6)), until=np.zeros(0),
+        counts=np.zeros((0, 14), np.int64), numbers=np.zeros((0, 6)), until=np.zeros(0),
     )  # fmt: skip
 
 

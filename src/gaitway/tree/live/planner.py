@@ -153,7 +153,7 @@ class LivePlanner:
             crowd.value.numbers[np.isin(crowd.value.counts[:, playing.ROUTE], made), playing.LEFT] = np.inf
         if self._hurried:
             self._turns(body, crowd, live, kernels.AT_ONCE, time, self._hurried)
-            self._hurried = 0
+            self._hurried = int((crowd.value.counts[:, playing.ALARM] != 0).sum())
         turns = left = len(crowd.value.until) // SHARE + _LEAST_TURNS if most is None else most
         while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
             asked = left if limit is None else min(_SLICE, left)
