@@ -124,6 +124,11 @@ class Clouds:
         """Frames on either side of a window's own."""
         return self.window // 2
 
+    def chosen(self, frames: npt.ArrayLike) -> Clouds:
+        """The clouds of some frames."""
+        rows = np.asarray(frames, dtype=np.int64)
+        return Clouds(self.track, self.first[rows], self.valid[rows], self.weights, self.fps)
+
     def points(self, frames: npt.ArrayLike) -> FloatArray:
         """The points of the windows of some frames, as they lie in the world [m]; (N, W * P, 3)."""
         at = self.first[np.atleast_1d(np.asarray(frames, dtype=np.int64))]

@@ -19,7 +19,7 @@ from gaitway.graphs.pruning import Arcs, Census, census, lasting, reached
 from gaitway.graphs.thresholds import Thresholds, limits
 from gaitway.graphs.transitions import SPACING_S, Transitions, blended_paths, find_transitions
 
-_EASES, _NEARLY = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 0.95
+_EASES, _NEARLY = (0.7, 0.8, 0.9), 0.95
 """Shares of the limits that are tried, from the strictest on, and how much motion the one that is taken must keep."""
 FEW_S = 2.0
 """A label set that keeps less motion than this deserves a warning [s]."""

@@ -75,10 +75,12 @@ def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -
         step: distance between stored points [m].
     """
     through = owned(points, "points of a path", (None, 2), error=GraphError)
-    if closed and len(through) and np.linalg.norm(through[-1] - through[0]) > 1e-9:
+    if closed and len(through):
         through = np.concatenate([through, through[:1]])
     gaps = np.linalg.norm(np.diff(through, axis=0), axis=-1)
     through = through[np.append(True, gaps > 1e-9)]
+    if closed and len(through):
+        through[-1] = through[0]  # to the last bit
     if len(through) < 3:
         return polyline(through, step)
     # roots of distances keep the curve from looping between points that are near and far in turn

@@ -19,7 +19,7 @@ from gaitway.errors import GraphError
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import pair_distances
 
-TEMPO_S = 0.067
+TEMPO_S = 0.08
 """Frames are alike when they are no farther apart than a moving body is from itself so much later [s]."""
 _LEAST = 0.035
 """Limits are no lower than this [m]: who stands twice does not stand more alike, and little moves in such a blend."""
