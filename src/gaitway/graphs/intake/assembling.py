@@ -24,7 +24,7 @@ _WEIGHTS = {"back": 1.5, "side": 1.5, "crouch": 2.0, "crawl": 4.0}
 def assembled(name: str, skeleton: Skeleton, entries: Sequence[Entry]) -> Library:
     """The library of behaviours."""
     clips, behaviors = {}, []
-    for entry in entries:
+    for entry in distinct(entries):
         title = entry.name
         names = []
         for k, snapped in enumerate(entry.clips):
@@ -34,6 +34,16 @@ def assembled(name: str, skeleton: Skeleton, entries: Sequence[Entry]) -> Librar
             names.append(label)
         behaviors.append(_behavior(title, entry, tuple(names)))
     return Library(name, skeleton, clips, BehaviorGraph(tuple(behaviors)))
+
+
+def distinct(entries: Sequence[Entry]) -> list[Entry]:
+    """Behaviours under different names: the second of a name gets a number."""
+    used: dict[str, int] = defaultdict(int)
+    out = []
+    for entry in entries:
+        used[entry.name] += 1
+        out.append(entry if used[entry.name] == 1 else replace(entry, name=f"{entry.name}_{used[entry.name]}"))
+    return out
 
 
 def _behavior(title: str, entry: Entry, clips: tuple[str, ...]) -> Behavior:
@@ -84,7 +94,7 @@ def reported(
             for h in workshop.nearness.hubs
             if h.name in used
         ),
-        behaviors=tuple(_described(entry) for entry in entries),
+        behaviors=tuple(_described(entry) for entry in distinct(entries)),
         missing=(*lacking, *none),
         warnings=tuple(warnings),
         left_out=(*((e.name, why) for e, why in left_out), *((n, "there are enough") for n in workshop.passed_over)),

@@ -24,6 +24,8 @@ _NEIGHBOURS = 1.5
 """What is nearer to a hub than so many radii starts no other one."""
 _FEWEST = 3
 """A set of fewer is a hub only where there is no larger one of its kind."""
+_WIDER = (1.4, 1.4, 1.3)
+"""By so much the radius of steps grows, time and again, while no set is large enough."""
 _MOST = {"step": 8, "stand": 2}
 """Hubs of each kind."""
 _ANOTHER = 0.25
@@ -81,7 +83,13 @@ def find_hubs(sightings: Sightings) -> tuple[Hub, ...]:
     if len(frames):
         matrix, speeds = sightings.distances(frames), sightings.speeds[frames]
         radii = _radii(kinds, speeds, sightings.size)
-        for centre, members in _densest(matrix, kinds, radii):
+        sets = _densest(matrix, kinds, radii)
+        for wider in _WIDER:  # of somebody whose steps are few, or all different
+            if any(kinds[centre] == 0 and len(members) >= _FEWEST for centre, members in sets):
+                break
+            radii = np.where(kinds == 0, wider * radii, radii)
+            sets = _densest(matrix, kinds, radii)
+        for centre, members in sets:
             hubs.append(_hub(sightings, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
     return tuple(_named(hubs))
 

@@ -201,8 +201,8 @@ def _library(
         kept, beyond = limited(kept, options.behaviors)
         kept, more = connected(kept)
         left_out += [(e, f"more than {options.behaviors} behaviours") for e in (*beyond, *more)]
-    if lacking := missing(kept):
-        raise LibraryError(f"'{name}' gives no library that can be planned with: it has no {', no '.join(lacking)}")
+    if lacking := missing(entries) or missing(kept):
+        raise LibraryError(f"'{name}' gives no library that can be planned with: it lacks {', '.join(lacking)}")
     library = assembled(name, prepared.skeleton, kept)
     if problems := planning_problems(library):
         raise LibraryError(f"'{name}' gives no library that can be planned with: {problems[0]}")

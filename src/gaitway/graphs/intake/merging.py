@@ -42,7 +42,7 @@ class Group:
         odd = any(g.startswith(("back", "side", "crouch")) or g[-1:].isdigit() for g in gaits)
         links = first.changes and abs(first.move[2]) < _LOOSE_TURN
         rank = 0 if first.piece.special is not None else 1 if links or first.straight else 2 if first.steps <= 1 else 3
-        return rank + 3 * odd, -len(self.candidates), first.fit
+        return rank + (odd if rank < 2 else 3 * odd), -len(self.candidates), first.fit
 
 
 def grouped(candidates: Sequence[Candidate], size: float) -> list[Group]:

@@ -31,6 +31,8 @@ _PACES, _TEMPI = (0.5, 1.6), (0.75, 1.3)
 """Borrowed motions are made slower or faster within the first limits, in time within the second."""
 _SHORTEST_S, _BRAKING = 0.8, 3.0
 """Starts and stops take at least the first [s], and change speed by no more than the second on average [m/s^2]."""
+_ATTEMPTS = 5
+"""So many ways to borrow one transition are tried, the likeliest first."""
 _SPEED_ORDER = ("stroll", "walk", "jog", "run")
 _TURNS = {"stroll": (15.0, 30.0, 45.0), "walk": (15.0, 30.0, 45.0), "jog": (15.0, 30.0), "run": (15.0, 25.0)}
 """Turns within one step that every gait shall have [degrees]."""
@@ -55,34 +57,35 @@ def standing(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def setting_off(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
-    """Starts and stops of every gait that has none."""
+    """Starts and stops of every gait that has steps, and none of them."""
     out: list[Entry] = []
     for hub in _left_hubs(workshop):
-        for verb in ("start", "stop"):
-            known = any(
-                not e.special and (e.start.kind, e.end.gait) == ("stand", hub.gait)
-                if verb == "start"
-                else not e.special and (e.start.gait, e.end.kind) == (hub.gait, "stand")
-                for e in entries
-            )
-            if not known:
-                out += _start_or_stop(workshop, hub, verb)
+        plain = [e for e in entries if not e.special and hub.gait in (e.start.gait, e.end.gait)]
+        if not any(e.start.gait == e.end.gait for e in plain):
+            continue
+        if not any(e.start.kind == "stand" for e in plain):
+            out += _start_or_stop(workshop, hub, "start")
+        if not any(e.end.kind == "stand" for e in plain):
+            out += _start_or_stop(workshop, hub, "stop")
     return out
 
 
 def _start_or_stop(workshop: Workshop, hub: Hub, verb: str) -> list[Entry]:
-    stand, makers = workshop.hubs["stand"], []
+    stand = workshop.hubs["stand"]
+    choices: list[tuple[float, tuple[Maker, Maker]]] = []
     for word in _borrowable(hub):
         for name in (f"{verb}_{word}", f"{verb}_{word} mirrored"):
             take = _borrowed(workshop, name)
             if take is None:
                 continue
             last = len(take[0].clip) - 1
-            for frame in _near_frames(workshop, take[0], hub, late=verb == "start"):
+            for frame, ratio in _near_frames(workshop, take[0], hub, late=verb == "start"):
                 ends = ((0, stand), (frame, hub)) if verb == "start" else ((frame, hub), (last, stand))
                 pace = _pace(workshop, take[0], *ends)
                 if (ends[1][0] - ends[0][0]) / take[0].clip.fps / pace >= max(_SHORTEST_S, hub.speed / _BRAKING):
-                    makers.append(_borrowing(workshop, take, *ends))
+                    choices.append((ratio, _borrowing(workshop, take, *ends)))
+    choices.sort(key=lambda choice: choice[0])
+    makers = [maker for _, maker in choices[:_ATTEMPTS]]
     return workshop.pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
 
 
@@ -143,9 +146,8 @@ def moving_turns(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
         sides = [(sign * degrees, side) for degrees in turns for sign, side in ((1.0, "left"), (-1.0, "right"))]
         wanted = [(0.0, "forward"), *((degrees, f"{side}_{abs(degrees):.0f}") for degrees, side in sides)]
         for degrees, word in wanted:
-            turn = float(np.radians(degrees))
-            if not any(abs(t - turn) < _SAME_TURN for t in own):
-                name = f"{gait}_{word}_l"
+            turn, name = float(np.radians(degrees)), f"{gait}_{word}_l"
+            if not any(abs(t - turn) < _SAME_TURN for t in own) and all(e.name != name for e in entries):
                 out += workshop.pair(name, [_bending(pair, turn, name)], 1, rare=False)
     return out
 
@@ -189,8 +191,8 @@ def _borrowed(workshop: Workshop, name: str) -> tuple[PreparedTake, PreparedTake
     return None if at is None or twin is None else (takes[at], takes[twin])
 
 
-def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool) -> list[int]:
-    """Frames of a borrowed take that are nearest to a hub, the best first: late in a start, early in a stop."""
+def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool) -> list[tuple[int, float]]:
+    """Frames of a borrowed take that are nearest to a hub, and how near in radii: late in a start, early in a stop."""
     nearness = workshop.nearness
     row = next(k for k, other in enumerate(nearness.hubs) if other is hub)
     number = next(t for t, other in enumerate(nearness.sightings.takes) if other is take)
@@ -201,7 +203,7 @@ def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool
     lowest = [
         f for f in inside.tolist() if ratios[f] <= ratios[f - 1] and ratios[f] < ratios[min(f + 1, len(ratios) - 1)]
     ]
-    return [lowest[int(i)] for i in np.argsort([ratios[f] for f in lowest], kind="stable")[:3]]
+    return [(f, float(ratios[f])) for f in lowest]
 
 
 def _borrowing(
