@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gaitway._jit import kernel
+from gaitway.arrays import FloatArray, IntArray
 
 
 @kernel
-def warp(costs, path):
+def warp(costs: FloatArray, path: IntArray) -> int:
     """The cheapest monotone path through `costs` (n, m), neither side going more than twice as fast as the other.
 
     Args:
@@ -41,7 +42,7 @@ def warp(costs, path):
         at -= 1
         path[at, 0], path[at, 1] = i, j
         if i == 0 and j == 0:
-            return n + m - at
+            return int(n + m - at)
         how = move[i, j]
         if how == 1:
             i, j = i - 1, j - 1

@@ -11,19 +11,22 @@ Names: `pairs` (2n, R) frames t and t+1 of every row, `steps` (n, R) from t+1 to
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
 
 from gaitway._jit import kernel
+from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray
 
-FAR = np.float32(1e30)
-_GATE = np.float32(1.4)
+FAR: Any = np.float32(1e30)
+"""Instead of infinity."""
+_GATE: Any = np.float32(1.4)
 """Of the k-th squared distance in the frame before; rows beyond it are looked at only where too few are within it."""
 
 
 @kernel(fastmath=True, inner=True)
-def kth_smallest(values, count, k):
+def kth_smallest(values: SingleArray, count: int, k: int) -> float:
     """The k-th smallest (from 1) of the first `count` values, which are permuted."""
     low, high, at = 0, count - 1, k - 1
     while low < high:
@@ -44,11 +47,11 @@ def kth_smallest(values, count, k):
             low = i
         else:
             break
-    return values[at]
+    return values[at]  # type: ignore[no-any-return]
 
 
 @kernel(inner=True)
-def first_at_least(phases, value):
+def first_at_least(phases: SingleArray, value: float) -> int:
     """Index of the first row whose phase is at least `value`."""
     low, high = 0, phases.shape[0]
     while low < high:
@@ -61,7 +64,7 @@ def first_at_least(phases, value):
 
 
 @kernel(inner=True)
-def window(phases, phase, clock, half_period, gate):
+def window(phases: SingleArray, phase: float, clock: float, half_period: float, gate: float) -> tuple[int, int]:
     """Rows that can lie within `gate`: first and one after the last."""
     reach = half_period
     if clock > 0.0 and gate < FAR:
@@ -72,7 +75,7 @@ def window(phases, phase, clock, half_period, gate):
 
 
 @kernel(fastmath=True, inner=True)
-def gathered(distances, low, count, gate, near, index):
+def gathered(distances: SingleArray, low: int, count: int, gate: float, near: SingleArray, index: IntArray) -> int:
     """Copy the distances within `gate` to `near`, their rows to `index`; how many there are."""
     found = 0
     for j in range(count):
@@ -83,7 +86,18 @@ def gathered(distances, low, count, gate, near, index):
 
 
 @kernel(fastmath=True, inner=True)
-def regression(distances, low, found, near, index, step, value, k, width, taper):
+def regression(
+    distances: SingleArray,
+    low: int,
+    found: int,
+    near: SingleArray,
+    index: IntArray,
+    step: SingleArray,
+    value: SingleArray,
+    k: int,
+    width: float,
+    taper: bool,
+) -> tuple[float, float, float, float]:
     """Kernel-weighted mean and variance of `step`, mean of `value` (equations 5.5 and 5.6), and the k-th distance.
 
     The smallest distance leaves the exponent: the ratios of the weights stay, and none is lost far from all rows.
@@ -94,7 +108,7 @@ def regression(distances, low, found, near, index, step, value, k, width, taper)
         closest = min(closest, near[j])
     edge = kth_smallest(near, found, min(k, found))
     scale = np.float32(-1.0) / (width * width * edge + np.float32(1e-12))
-    least = math.exp((edge - closest) * scale)
+    least: Any = math.exp((edge - closest) * scale)
     least = least if taper and least < np.float32(0.99) else np.float32(0.0)
     total, first, second, place, used = 0.0, 0.0, 0.0, 0.0, 0
     for j in range(found):
@@ -116,8 +130,22 @@ def regression(distances, low, found, near, index, step, value, k, width, taper)
 
 @kernel(fastmath=True, inner=True)
 def node_distances(
-    pairs, phases, takes, parents, count, node, velocity, clock, older, newer, phase, out, low, high, omit
-):
+    pairs: SingleArray,
+    phases: SingleArray,
+    takes: IntArray,
+    parents: IntArray,
+    count: int,
+    node: int,
+    velocity: float,
+    clock: float,
+    older: SingleArray,
+    newer: SingleArray,
+    phase: float,
+    out: SingleArray,
+    low: int,
+    high: int,
+    omit: int,
+) -> None:
     """Squared distances of rows low..high to the state (`older`, `newer` frame, `phase`) as `node` sees it."""
     n, own, now = older.shape[0], older[node], newer[node]
     for row in range(low, high):
@@ -136,14 +164,44 @@ def node_distances(
                 out[row - low] = FAR
 
 
+@kernel(fastmath=True, inner=True)
+def predicted(
+    pairs: SingleArray, steps: SingleArray, phases: SingleArray, takes: IntArray, parents: IntArray, count: int,
+    node: int, velocity: float, k: int, width: float, taper: bool, clock: float, half_period: float,
+    older: SingleArray, newer: SingleArray, phase: float, gate: Any, omit: int, distances: SingleArray,
+    near: SingleArray, index: IntArray,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """What a node does next, as `regression` has it, from the rows nearest to the last two frames."""
+    n = older.shape[0]
+    while True:
+        low, high = window(phases, phase, clock, half_period, gate)
+        node_distances(
+            pairs, phases, takes, parents, count, node, velocity, clock, older, newer, phase, distances, low, high, omit
+        )
+        found = gathered(distances, low, high - low, gate, near, index)
+        if found >= k or gate >= FAR:
+            break
+        gate = gate * np.float32(3.0) if gate < np.float32(1e6) else FAR
+    return regression(distances, low, found, near, index, steps[node], pairs[n + node], k, width, taper)
+
+
 @kernel(inner=True)
-def table_value(table, at, lower, column):
+def table_value(table: SingleArray, at: float, lower: int, column: int) -> float:
     """Linear interpolation in a table (G, columns) between `lower` and the next."""
-    return table[lower, column] + (at - lower) * (table[lower + 1, column] - table[lower, column])
+    return table[lower, column] + (at - lower) * (table[lower + 1, column] - table[lower, column])  # type: ignore[no-any-return]
 
 
 @kernel(inner=True)
-def held_within(frame, means, spreads, at, parts, limits, energy, sizes):
+def held_within(
+    frame: SingleArray,
+    means: SingleArray,
+    spreads: SingleArray,
+    at: float,
+    parts: IntArray,
+    limits: FloatArray,
+    energy: FloatArray,
+    sizes: IntArray,
+) -> None:
     """Draw each part of the body toward its mean where it deviates by more than its limit, softly."""
     lower = min(int(at), means.shape[0] - 2)
     energy[:] = 0.0
@@ -166,28 +224,71 @@ def held_within(frame, means, spreads, at, parts, limits, energy, sizes):
 
 @kernel(parallel=True, fastmath=True)
 def unroll(
-    pairs, steps, phases, takes, parents, counts, velocities, k, width, taper, pull, clock, half_period, spans, omitted,
-    out, variances, at, fixed, given_phase, draws, mix, table, rates, gains, means, spreads, parts, sizes, limits, grid,
-):  # fmt: skip
+    pairs: SingleArray,
+    steps: SingleArray,
+    phases: SingleArray,
+    takes: IntArray,
+    parents: IntArray,
+    counts: IntArray,
+    velocities: SingleArray,
+    k: int,
+    width: float,
+    taper: bool,
+    pull: float,
+    clock: float,
+    half_period: float,
+    spans: SingleArray,
+    omitted: IntArray,
+    out: SingleArray,
+    variances: SingleArray,
+    at: SingleArray,
+    fixed: BoolArray,
+    given_phase: bool,
+    draws: SingleArray,
+    mix: SingleArray,
+    table: SingleArray,
+    rates: SingleArray,
+    gains: SingleArray,
+    means: SingleArray,
+    spreads: SingleArray,
+    parts: IntArray,
+    sizes: IntArray,
+    limits: FloatArray,
+    grid: float,
+) -> None:
     """Unroll sequences frame by frame from their first two frames.
 
     Args:
-        pairs, steps, phases, takes: rows, with the take of each.
-        parents, counts: (n, most) and (n,), parents below n are in frame t, others in t+1.
-        velocities: (n,) weights of the velocity term.
-        k, width, taper, pull, clock, half_period: settings; `clock` weighs squared differences in phase.
+        pairs: (2n, R) frames t and t+1 of every row.
+        steps: (n, R) from t+1 to t+2.
+        phases: (R,) of frame t+1, rising.
+        takes: (R,) take of each row.
+        parents: (n, most); those below n are in frame t, others in t+1.
+        counts: (n,) how many parents each node has.
+        velocities: (n,) weights of the velocity terms.
+        k: nearest rows that count.
+        width: of the kernel, in distances of the k-th.
+        taper: whether weights fall to zero there.
+        pull: share of the way to the neighbours' mean that is gone in a frame.
+        clock: weight of squared differences in phase.
+        half_period: of a cyclic motion whose rows are laid out twice; FAR for others.
         spans: (n, 2) values outside of which nothing goes.
         omitted: (B,) take whose rows are left out; -1 for none.
         out: (B, F, n) filled but for the first two frames; columns that are `fixed` hold what is given.
         variances: (B, F, n) predicted, of each step.
-        at: (B, F) phases, filled from frame 2 on unless `given_phase`.
+        at: (B, F) phases, filled from frame 2 on unless they are given.
         fixed: (n,) columns that are given.
+        given_phase: whether phases are given.
         draws: (B, F, n) normals, by which deviations are multiplied (independent noise).
         mix: (B, F, parts + 1, takes) weights of the takes' residuals; the last is for the clock.
         table: (takes, G, n + 1) residuals of every take by phase, of the clock in the last column.
         rates: (G, 1) mean step of the phase.
         gains: (n + 1,) of the residuals.
-        means, spreads, parts, sizes, limits: tables (G, n) and what `held_within` needs; no limits: length 0.
+        means: (G, n) mean of the takes by phase.
+        spreads: (G, n) deviation between takes by phase.
+        parts: (n,) part of the body of each column.
+        sizes: (parts + 1,) columns of each part.
+        limits: (parts + 1,) how far each may deviate; none where its length is 0.
         grid: entries of a table per unit of phase; 0 where there is no clock.
     """
     n, rows = steps.shape
@@ -204,20 +305,10 @@ def unroll(
             for i in range(n):
                 if fixed[i]:
                     continue
-                gate = gates[i]
-                while True:
-                    low, high = window(phases, phase, clock, half_period, gate)
-                    node_distances(
-                        pairs, phases, takes, parents, counts[i], i, velocities[i], clock, out[s, t - 2], out[s, t - 1],
-                        phase, distances, low, high, omitted[s],
-                    )  # fmt: skip
-                    found = gathered(distances, low, high - low, gate, near, index)
-                    if found >= k or gate >= FAR:
-                        break
-                    gate = gate * np.float32(3.0) if gate < np.float32(1e6) else FAR
-                mean, variance, value, edge = regression(
-                    distances, low, found, near, index, steps[i], pairs[n + i], k, width, taper
-                )
+                mean, variance, value, edge = predicted(
+                    pairs, steps, phases, takes, parents, counts[i], i, velocities[i], k, width, taper, clock,
+                    half_period, out[s, t - 2], out[s, t - 1], phase, gates[i], omitted[s], distances, near, index,
+                )  # fmt: skip
                 gates[i] = edge * _GATE + np.float32(1e-9)
                 variances[s, t, i] = variance
                 now = out[s, t - 1, i]
@@ -242,14 +333,27 @@ def unroll(
 
 
 @kernel(inner=True)
-def log_normal(error, variance, floor):
+def log_normal(error: float, variance: float, floor: float) -> float:
     """Logarithm of the normal density of `error`, the variance being at least `floor`."""
     held = max(variance, floor)
     return -0.5 * (error * error / held + math.log(2.0 * math.pi * held))
 
 
 @kernel(fastmath=True, inner=True)
-def parent_distances(pairs, phases, takes, parents, count, node, clock, guess, at, length, omit, base):
+def parent_distances(
+    pairs: SingleArray,
+    phases: SingleArray,
+    takes: IntArray,
+    parents: IntArray,
+    count: int,
+    node: int,
+    clock: float,
+    guess: SingleArray,
+    at: SingleArray,
+    length: int,
+    omit: int,
+    base: SingleArray,
+) -> None:
     """Sum of the squared differences of all parents but the own two, and of the phase; base (F, R)."""
     n = guess.shape[1]
     for t in range(2, length):
@@ -266,9 +370,30 @@ def parent_distances(pairs, phases, takes, parents, count, node, clock, guess, a
 
 @kernel(parallel=True, fastmath=True)
 def score_changes(
-    nodes, truth, guess, lengths, at, pairs, steps, phases, takes, parents, counts, velocities, k, width, taper, pull, clock,
-    half_period, spans, floor, draws, allowed, out,
-):  # fmt: skip
+    nodes: IntArray,
+    truth: SingleArray,
+    guess: SingleArray,
+    lengths: IntArray,
+    at: SingleArray,
+    pairs: SingleArray,
+    steps: SingleArray,
+    phases: SingleArray,
+    takes: IntArray,
+    parents: IntArray,
+    counts: IntArray,
+    velocities: SingleArray,
+    k: int,
+    width: float,
+    taper: bool,
+    pull: float,
+    clock: float,
+    half_period: float,
+    spans: SingleArray,
+    floor: float,
+    draws: SingleArray,
+    allowed: BoolArray,
+    out: FloatArray,
+) -> None:
     """Score of each node after each single change of an edge into it; out (nodes, 2n) by the parent that is changed.
 
     The node itself is propagated; the others are as in `guess`, so their squared differences are summed once a node

@@ -6,11 +6,21 @@ import numba
 import numpy as np
 
 from gaitway._jit import kernel
+from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.variation._kernels import FAR, gathered, log_normal, regression
 
 
 @kernel(parallel=True, fastmath=True)
-def prior_scores(nodes, values, groups, edges, k, width, floor, out):
+def prior_scores(
+    nodes: IntArray,
+    values: SingleArray,
+    groups: IntArray,
+    edges: BoolArray,
+    k: int,
+    width: float,
+    floor: float,
+    out: FloatArray,
+) -> None:
     """Score of each node after each single change of an edge into it; column i of node i is the score as it is.
 
     Args:
@@ -18,7 +28,9 @@ def prior_scores(nodes, values, groups, edges, k, width, floor, out):
         values: (m, R) of all nodes in all instances.
         groups: (R,); an instance is predicted from those of other groups.
         edges: (m, m), from the column's node to the row's.
-        k, width, floor: settings.
+        k: neighbours at most.
+        width: of the kernel, in distances of the farthest of them.
+        floor: least variance of an error.
         out: (nodes, m).
     """
     m, rows = values.shape

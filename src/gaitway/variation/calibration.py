@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
+from gaitway.arrays import FloatArray, SingleArray
 from gaitway.variation.clock import resampled
 from gaitway.variation.network import VariationModel
 from gaitway.variation.spread import Variation
@@ -40,23 +41,22 @@ def calibrated(model: VariationModel) -> Variation:
     """The model's variation, with gains by which variants, and streams, spread as the takes do."""
     variation = model.variation
     seed = model.options.seed
-    gains = _gains(model, "gains", lambda tried: warped_variants(tried, _COUNT, np.random.default_rng(seed)))
+    gains = _gains(model, lambda tried: warped_variants(tried, _COUNT, np.random.default_rng(seed)))
     variation = replace(variation, gains=gains, stream_gains=gains)
     if not model.cyclic:
         return variation
     found = replace(model, variation=replace(variation, memory=_memory(replace(model, variation=variation))))
-    stream_gains = _gains(found, "stream_gains", lambda tried: _stream_cycles(tried, np.random.default_rng(seed)))
+    stream_gains = _gains(found, lambda tried: _stream_cycles(tried, np.random.default_rng(seed)))
     return replace(found.variation, stream_gains=stream_gains)
 
 
-def _gains(model: VariationModel, which: str, trials: Trials) -> FloatArray:
+def _gains(model: VariationModel, trials: Trials) -> SingleArray:
     """Gains by which sequences that `trials` gives spread as the takes do, in poses and in length."""
     wanted, wanted_length = _spread(warped_takes(model)), float(np.std(model.lengths, ddof=1))
-    gains = np.array(getattr(model.variation, which), dtype=np.float64)
+    gains = np.array(model.variation.gains, dtype=np.float64)
     for _ in range(_ROUNDS):
-        values, lengths = trials(
-            replace(model, variation=replace(model.variation, **{which: gains.astype(np.float32)}))
-        )
+        now = gains.astype(np.float32)
+        values, lengths = trials(replace(model, variation=replace(model.variation, gains=now, stream_gains=now)))
         ratio = np.append(np.where(wanted > _LEAST, wanted / np.maximum(_spread(values), 1e-6), 1.0), 1.0)
         if wanted_length > 0.0:
             ratio[-1] = wanted_length / max(float(np.std(lengths)), 0.3)  # lengths are whole frames
@@ -112,7 +112,7 @@ def warped_cycles(model: VariationModel, rows: FloatArray, phases: FloatArray) -
     whole = phases + period * np.concatenate([[0], np.cumsum(np.diff(phases) < 0.0)])
     begins = np.interp(period * np.arange(1, len(starts) + 1), whole, np.arange(len(whole)))  # between frames
     values = []
-    for number, (first, after) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for number, (first, after) in enumerate(pairwise(starts)):
         part = slice(first - 1, after + 1)
         values.append(resampled(rows[part], whole[part] - period * (number + 1), grid))
     return np.array(values).reshape(-1, len(grid), rows.shape[1]), np.diff(begins)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
+from gaitway.variation.clock import Clock, resampled
 
 FEWEST = 4
 """Takes below which a learnt structure is little worth (the thesis found the same)."""
@@ -16,6 +18,13 @@ _SHORTEST = 8
 """Frames."""
 _RATIO = 2.0
 """A take that is so many times as long as another is of another motion."""
+
+
+_OTHER, _OUTLIER = 2.0, 3.0
+"""A take is of another motion if its mean squared difference from the rest is over the first, in variances of the
+columns, and so many times what is usual among the takes."""
+_UNLIKE = 0.85
+"""Takes with such a mean squared difference have little in common."""
 
 
 class VariationWarning(UserWarning):
@@ -45,6 +54,35 @@ def check_takes(takes: Sequence[Clip]) -> None:
     if len(takes) < FEWEST:
         warnings.warn(
             f"{len(takes)} takes: a structure learnt from fewer than {FEWEST} predicts little; give more takes",
+            VariationWarning,
+            stacklevel=3,
+        )
+
+
+def check_alike(names: Sequence[str], takes: Sequence[FloatArray], clock: Clock) -> None:
+    """Refuse a take of another motion than the rest, and warn of takes that have little in common.
+
+    Args:
+        names: of the takes.
+        takes: (F, n), columns of deviation one.
+        clock: their phases.
+
+    Raises:
+        VariationError: naming the take.
+    """
+    grid = np.linspace(0.0, clock.period, len(clock.mean))
+    warped = np.array([resampled(take, phase, grid) for take, phase in zip(takes, clock.phases, strict=True)])
+    others = (warped.sum(axis=0) - warped) / (len(warped) - 1)
+    apart = ((warped - others) ** 2).mean(axis=(1, 2))
+    worst, usual = int(apart.argmax()), float(np.median(apart))
+    if len(takes) > 2 and apart[worst] > max(_OTHER, _OUTLIER * usual):
+        raise VariationError(
+            f"take '{names[worst]}' is of another motion than the other {len(takes) - 1}: it differs from them "
+            f"{apart[worst] / usual:.0f} times as much as they do from one another; leave it out"
+        )
+    if usual > _UNLIKE:
+        warnings.warn(
+            f"the takes of '{names[0]}' differ from one another as much as they move; are they of one motion?",
             VariationWarning,
             stacklevel=3,
         )

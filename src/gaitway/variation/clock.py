@@ -1,8 +1,8 @@
 """The clock of a motion: where in it a frame is, so that takes of different timing can be compared.
 
-A person who stands still before cheering looks like one who stands still after it; two frames alone cannot tell whether
-the motion is to begin or to end. So each frame has a phase, counted in frames of a take of mean length, found by warping
-every take to their common mean. A cyclic motion's phase begins anew with every cycle.
+A person who stands still before cheering looks like one who stands still after it; two frames alone cannot tell
+whether the motion is to begin or to end. So each frame has a phase, counted in frames of a take of mean length, found
+by warping every take to their common mean. A cyclic motion's phase begins anew with every cycle.
 """
 
 from __future__ import annotations

@@ -21,7 +21,10 @@ def upper_body(
     joints: Sequence[str] = ("lower",),
     name: str | None = None,
 ) -> Clip:
-    """The clip with its root, legs and timing as they are, and trunk, arms and head anew; `joints` says what is kept."""
+    """The clip with its root, legs and timing as they are, and trunk, arms and head anew.
+
+    `joints` says what is kept.
+    """
     return sample(model, rng, gain=gain, keep=Given(clip, tuple(joints)), name=name or f"{clip.name}_variant")
 
 

@@ -1,10 +1,11 @@
 """Clips as rows of degrees of freedom, and back.
 
 The root is its velocity in the frame of its own heading, its turning rate and its height, so that where somebody walks
-plays no part. A joint is three numbers: by default the exponential map about its mean rotation over all takes. That has
-no gimbal lock, needs no order of axes, and lies within half a turn of zero for all joints that stay within half a turn of
-their mean. Euler angles (as the thesis has them) are the other mode; both are continuous in time: an angle that passes
-half a turn goes on, and of the two triples of Euler angles for one rotation the one nearer to the frame before is taken.
+plays no part. A joint is three numbers: by default the exponential map about its mean rotation over all takes. That
+has no gimbal lock, needs no order of axes, and lies within half a turn of zero for all joints that stay within half a
+turn of their mean. Euler angles (as the thesis has them) are the other mode; both are continuous in time: an angle
+that passes half a turn goes on, and of the two triples of Euler angles for one rotation the one nearer to the frame
+before is taken.
 """
 
 from __future__ import annotations
@@ -210,8 +211,10 @@ def _nearest_vectors(vectors: FloatArray, before: FloatArray) -> FloatArray:
 
 
 def _smooth_euler(local: FloatArray, reference: FloatArray) -> FloatArray:
-    """Euler angles (F, J, 3), of the two triples of each frame the one nearer to the frame before, or at first to that of
-    the mean rotation (J, 4): so takes lie beside one another and not a whole turn apart."""
+    """Euler angles (F, J, 3), of the two triples of each frame the one nearer to the frame before.
+
+    The first is near to that of the mean rotation (J, 4), so that takes lie beside one another, not a whole turn apart.
+    """
     out = np.concatenate([rotations.to_euler(_EULER_ORDER, q) for q in (reference[None], local)])
     for frame in range(1, len(out)):
         first = out[frame]

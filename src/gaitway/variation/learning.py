@@ -11,7 +11,7 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.variation.calibration import calibrated
-from gaitway.variation.checks import check_takes
+from gaitway.variation.checks import check_alike, check_takes
 from gaitway.variation.clock import cycle_end, set_clock
 from gaitway.variation.degrees import Degrees
 from gaitway.variation.network import VariationModel
@@ -53,7 +53,7 @@ def learn(
     scaled = [(rows - centre) / scale for rows in plain]
     cyclic, scaled = _cycles(scaled, options)
     clock = set_clock(scaled)
-    _check_alike(takes, scaled)
+    check_alike([take.name for take in takes], scaled, clock)
     rows = make_rows(scaled, clock, cyclic, options.kernel, degrees.fps)
     fixed = degrees.columns(options.given)
     prior = find_prior(scaled, options.prior, options.seed, _share(progress, 0.0, _PRIOR_SHARE))
@@ -88,10 +88,6 @@ def _cycles(takes: list[FloatArray], options: LearnOptions) -> tuple[bool, list[
     if not cyclic:
         return False, takes
     return True, [take if end is None else take[: end + 1] for take, end in zip(takes, ends, strict=True)]
-
-
-def _check_alike(takes: Sequence[Clip], scaled: Sequence[FloatArray]) -> None:
-    del takes, scaled
 
 
 def _share(progress: Progress | None, begin: float, end: float) -> Progress | None:

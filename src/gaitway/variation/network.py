@@ -97,7 +97,8 @@ class VariationModel:
             raise VariationError(f"take '{short.name}' has {len(short)} frames; at least 4 are needed")
         phases = tuple(self.phases_of(row) for row in rows)
         clock = replace(self.clock, phases=phases)
-        return replace(self, takes=rows, contacts=tuple(take.contacts for take in takes), clock=clock)
+        contacts = tuple(take.contacts for take in takes)
+        return replace(self, takes=rows, contacts=contacts, clock=clock, prior=self.prior.moved_to(rows))
 
 
 def check_same(degrees: Degrees, clip: Clip) -> None:
@@ -119,7 +120,7 @@ def log_likelihood(model: VariationModel, clip: Clip, propagated: bool = False) 
     Args:
         model: all of whose takes are used; leave out the clip's own take when you learn, or it flatters itself.
         clip: on the same skeleton and at the same rate.
-        propagated: predict from frames that were predicted themselves, as structures are scored, not from the clip's own.
+        propagated: predict from frames that were predicted themselves, as structures are scored, not from its own.
 
     Returns:
         (F,)

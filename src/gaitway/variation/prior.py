@@ -10,7 +10,7 @@ instances differ as takes do and not as frames.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +57,16 @@ class Prior:
     settings: PriorSearch
     score: float
 
+    def moved_to(self, takes: Sequence[FloatArray]) -> Prior:
+        """The same network about where other takes (F, n) begin."""
+        first = np.mean([take[0] for take in takes], axis=0)
+        second = np.mean([take[1] for take in takes], axis=0)
+        scale = np.where(self.step_scale > 0.0, self.step_scale, 1.0)
+        wanted = np.concatenate([first, (second - first) / scale if self.settings.steps else second])
+        begins = np.array([np.flatnonzero(self.takes == take)[0] for take in range(int(self.takes.max()) + 1)])
+        have = self.values[:, begins].mean(axis=1)
+        return replace(self, values=(self.values + (wanted - have)[:, None]).astype(np.float32))
+
     @cached_property
     def order(self) -> IntArray:
         """Nodes, parents first."""
@@ -71,7 +81,7 @@ class Prior:
             first = int(np.flatnonzero(self.takes == take)[0])
             usable = self.takes != take if count > 1 else np.ones(len(self.takes), np.bool_)
             for node in range(len(self.values)):
-                mean, _ = self._predict(node, self.values[:, first], usable)
+                mean, _ = self._predict(node, self.values[:, first].astype(np.float64), usable)
                 out[take, node] = self.values[node, first] - mean
         return out
 
@@ -161,7 +171,8 @@ def _as_at_start(values: FloatArray, takes: int) -> FloatArray:
     """Instances (takes * pairs, n) of which later pairs are moved by what takes have moved on average."""
     grouped = values.reshape(takes, -1, values.shape[1])
     course = grouped.mean(axis=0)
-    return (grouped - (course - course[0])).reshape(values.shape)
+    out: FloatArray = (grouped - (course - course[0])).reshape(values.shape)
+    return out
 
 
 def _random_edges(rng: np.random.Generator, nodes: int) -> BoolArray:
@@ -186,7 +197,7 @@ def _climb(
         out = np.empty((len(nodes), m))
         _prior_kernels.prior_scores(
             read_only(nodes), read_only(values), read_only(groups), read_only(edges), settings.neighbours,
-            np.float32(settings.width), settings.floor**2, out,
+            float(settings.width), settings.floor**2, out,
         )  # fmt: skip
         return out
 
@@ -227,14 +238,15 @@ def _best_change(
     adding = np.where(edges | reach | full[:, None], -np.inf, gains)  # a way from i to c would make c -> i a cycle
     deleting = np.where(edges, gains, -np.inf)
     turning = np.where(edges & ~full[None, :], gains + gains.T, -np.inf)
-    # another way from the parent to the node, through another of its parents, would close a cycle with the turned edge
-    ways = edges.astype(np.float32) @ reach.T.astype(
-        np.float32
-    )  # [i, c]: parents of i that c reaches, c itself among them
-    turning[ways > 1.5] = -np.inf
-    best: tuple[float, tuple[int, int], bool] = (-np.inf, (0, 0), False)
-    for table, turned in ((adding, False), (deleting, False), (turning, True)):
-        node, parent = divmod(int(table.argmax()), len(table))
-        if table[node, parent] > best[0]:
-            best = (float(table[node, parent]), (node, parent), turned)
-    return best
+    best = max(((float(t.max()), t) for t in (adding, deleting)), key=lambda pair: pair[0])
+    change = divmod(int(best[1].argmax()), len(edges))
+    for place in np.argsort(-turning, axis=None, kind="stable"):
+        node, parent = divmod(int(place), len(edges))
+        if turning[node, parent] <= max(best[0], 0.0):
+            break
+        others = edges[node].copy()
+        others[parent] = False
+        # another way from the parent to the node, through another of its parents, would close a cycle
+        if not (others & reach[parent]).any():
+            return float(turning[node, parent]), (node, parent), True
+    return best[0], change, False

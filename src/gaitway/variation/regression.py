@@ -17,7 +17,6 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_on
 from gaitway.variation import _kernels
 from gaitway.variation.clock import Clock
 
-
 _WINDOW_S = 0.1
 """Time over which neighbours are taken, where their number is not given [s]."""
 _MOST_NEIGHBOURS = 60
@@ -37,13 +36,13 @@ class Kernel:
     velocity: float = 1.0
     """Weight of the velocity term in distances, in deviations of that velocity."""
     pull: float = 0.1
-    """Share of the way to the neighbours' mean that is gone in each frame; 0 is the thesis's (steps alone), 1 its absolute
-    values. Without it a stream drifts or freezes."""
+    """Share of the way to the neighbours' mean that is gone in each frame; 0 is the thesis's (steps alone), 1 its
+    absolute values. Without it, and without a clock, a stream drifts or freezes."""
     span: float = 1.0
     """Values may leave the range of the takes by this share of it; a last fence, far out where limits hold them."""
     clock: float = 0.02
-    """Difference in phase that counts as much as one deviation of a degree of freedom, in lengths of the motion; 0 for no
-    clock (the thesis)."""
+    """Difference in phase that counts as much as one deviation of a degree of freedom, in lengths of the motion; 0 for
+    no clock (the thesis)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +72,12 @@ class Rows:
     @property
     def count(self) -> int:
         """Of different rows."""
-        return self.steps.shape[1] // (2 if self.half_period < _kernels.FAR else 1)
+        return int(self.steps.shape[1]) // (2 if self.half_period < _kernels.FAR else 1)
 
     @property
     def nodes(self) -> int:
         """Degrees of freedom."""
-        return self.steps.shape[0]
+        return int(self.steps.shape[0])
 
 
 def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: Kernel, fps: float) -> Rows:
@@ -266,7 +265,7 @@ def score_changes(
     return out
 
 
-def _settings(rows: Rows) -> tuple[Any, ...]:
+def _settings(rows: Rows) -> tuple[int, Any, bool, Any, Any, Any]:
     single = np.float32
     kernel = rows.kernel
     return (
@@ -280,7 +279,8 @@ def _limits(limits: FloatArray | None) -> FloatArray:
 
 
 def _no_course(nodes: int) -> Course:
-    return Course(np.ones((2, 1), np.float32), *(np.ones((2, nodes), np.float32) for _ in range(2)), 0.0)
+    ones = np.ones((2, nodes), np.float32)
+    return Course(np.ones((2, 1), np.float32), ones, ones, 0.0)
 
 
 def _no_noise(batch: int, frames: int, nodes: int) -> Noise:

@@ -1,11 +1,11 @@
 """How takes spread about their mean, and the draws that make variants spread as they do.
 
-Independent draws for each degree of freedom, as the thesis has them, give a spread that is too narrow and too rough, and
-lose what joints have in common: if one arm swings high, so does the other. So what is drawn here is weights of takes. The
-residual of a take at some phase is what its step has beyond what the network predicts from the other takes; a variant's
-residual is a mix of those of all takes, the same for all joints (`Variation.shared` of it; the rest is drawn for each part
-of the body alone), the weights changing slowly. Its covariance is that of the takes' residuals, its texture is theirs, and
-where a take was fast in all joints so is the variant: timing varies along with the poses.
+Independent draws for each degree of freedom, as the thesis has them, give a spread that is too narrow and too rough,
+and lose what joints have in common: if one arm swings high, so does the other. So what is drawn here is weights of
+takes. The residual of a take at some phase is what its step has beyond what the network predicts from the other takes;
+a variant's residual is a mix of those of all takes, the same for all joints (`Variation.shared` of it; the rest is
+drawn for each part of the body alone), the weights changing slowly. Its covariance is that of the takes' residuals,
+its texture is theirs, and where a take was fast in all joints so is the variant: timing varies along with the poses.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Weights:
     def _filtered(self, frames: int) -> FloatArray:
         white = self._rng.standard_normal((frames, self._streams))
         out, self._state = scipy.signal.lfilter(*self._coefficients, white, axis=0, zi=self._state)
-        return self._scale * np.asarray(out)
+        return np.asarray(self._scale * out, dtype=np.float64)
 
     def next(self, frames: int, dials: FloatArray) -> SingleArray:
         """Weights of the next frames; (frames, parts + 1, takes), the clock's last, which goes with the legs'.

@@ -1,6 +1,7 @@
 """Models on disk: one .gwvary archive (`gaitway.archives`), so that learning is done once.
 
-* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "shared", "memory",
+* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "shared",
+  "memory",
   "natural", and for each take whether its contacts are known;
 * `skeleton.parents`, `.offsets`, `.rest`;
 * degrees of freedom: `reference` (J, 4), `kept` (n,), `constant`, `centre` (n,), `scale` (n,);
@@ -78,7 +79,8 @@ def _arrays(model: VariationModel) -> Arrays:
         "transition.parents": model.transition.parents, "transition.counts": model.transition.counts,
         "prior.parents": prior.structure.parents, "prior.counts": prior.structure.counts,
         "prior.values": prior.values, "prior.takes": prior.takes, "prior.steps": prior.step_scale,
-        "residuals": model.variation.table, "gains": model.variation.gains, "stream_gains": model.variation.stream_gains,
+        "residuals": model.variation.table,
+        "gains": model.variation.gains, "stream_gains": model.variation.stream_gains,
     }  # fmt: skip
     for number, (rows, phases, contacts) in enumerate(
         zip(model.takes, model.clock.phases, model.contacts, strict=True)
@@ -95,9 +97,9 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     specs = packing.skeleton_specs(header["skeleton"], "skeleton")
     joints, points = len(header["skeleton"]["joints"]), len(header["skeleton"]["contact_points"])
     vector, table = (None,), (None, None)
-    specs |= {name: (vector, "<f8") for name in ("constant", "centre", "scale", "weights", "prior.steps")}
-    specs |= {name: (vector, "<i8") for name in ("kept", "transition.counts", "prior.counts", "prior.takes")}
-    specs |= {name: (table, "<i8") for name in ("transition.parents", "prior.parents")}
+    specs |= dict.fromkeys(("constant", "centre", "scale", "weights", "prior.steps"), (vector, "<f8"))
+    specs |= dict.fromkeys(("kept", "transition.counts", "prior.counts", "prior.takes"), (vector, "<i8"))
+    specs |= dict.fromkeys(("transition.parents", "prior.parents"), (table, "<i8"))
     specs |= {"reference": ((joints, 4), "<f8"), "mean": (table, "<f8"), "prior.values": (table, "<f4")}
     specs |= {"residuals": ((None, None, None), "<f4"), "gains": (vector, "<f4"), "stream_gains": (vector, "<f4")}
     for number in range(counted(len(header["contacts"]), MAX_TAKES, "takes")):

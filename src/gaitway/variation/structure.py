@@ -12,8 +12,11 @@ from gaitway.errors import VariationError
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Parents of every node. In a transition network parents below n are in frame t, the others in frame t+1; both own
-    values are parents always and are not listed."""
+    """Parents of every node.
+
+    In a transition network parents below n are in frame t, the others in frame t+1; both own values are parents always
+    and are not listed.
+    """
 
     parents: IntArray
     """(nodes, most), filled from the left."""
@@ -52,13 +55,17 @@ class Structure:
 
 
 def reachable(edges: BoolArray) -> BoolArray:
-    """Whether there is a way from a to b (or a is b) where `edges[b, a]` leads from a to b; (m, m) by [a, b]."""
-    reach = edges.T | np.eye(len(edges), dtype=np.bool_)
-    length = 1
-    while length < len(edges):
-        reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0.0
-        length *= 2
-    return reach
+    """Whether there is a way from a to b (or a is b) where `edges[b, a]` leads from a to b; (m, m) by [a, b].
+
+    Raises:
+        VariationError: if there is a cycle.
+    """
+    back = np.eye(len(edges), dtype=np.bool_)  # [b, a]
+    for node in topological(edges):
+        parents = np.flatnonzero(edges[node])
+        if len(parents):
+            back[node] |= back[parents].any(axis=0)
+    return back.T.copy()
 
 
 def topological(edges: BoolArray) -> IntArray:

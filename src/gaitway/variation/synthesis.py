@@ -18,8 +18,10 @@ from gaitway.variation.spread import TIMING, Weights, node_mix
 _LONGEST = 1.7
 """Variants end by themselves; one that does not is cut at so many times the longest take."""
 Gain = float | Mapping[str, float]
-"""One dial, or one for each of "lower", "trunk", "left_arm", "right_arm" and "timing" (1 where not named): 0 is the mean
-motion, 1 as takes vary, more is farther, up to the natural range."""
+"""One dial, or one for each of "lower", "trunk", "left_arm", "right_arm" and "timing" (1 where not named).
+
+0 is the mean motion, 1 as takes vary, more is farther, up to the natural range.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +122,8 @@ def draw(
         first = float(model.course.rates[0, 0])
         when = np.array([0.0, 0.0 if model.options.kernel.clock == 0.0 else first])
     got = unroll(
-        model.rows, model.transition.parents, model.transition.counts, start, np.repeat(when[None], count, axis=0), length,
+        model.rows, model.transition.parents, model.transition.counts, start,
+        np.repeat(when[None], count, axis=0), length,
         given=None if given is None else np.repeat(given[None], count, axis=0), fixed=fixed, draws=noise,
         course=None if literal else model.course,
         noise=None if literal else Noise(mixes, model.variation.table, model.variation.gains),
@@ -136,7 +139,7 @@ def first_frames(
     given: FloatArray | None = None,
     fixed: BoolArray | None = None,
 ) -> FloatArray:
-    """First two frames by the prior network, with the weights (parts + 1, takes) that the motion goes on with; (2, n)."""
+    """First two frames (2, n) by the prior network, drawn with the weights (parts + 1, takes) of the frames to come."""
     takes = len(model.variation.table)
     mix = node_mix(weights, model.degrees.parts) * np.sqrt(max(takes - 1, 1)) / takes
     return model.prior.sample(rng, mix, None, None if given is None else given[:2], fixed)

@@ -1,10 +1,11 @@
 """Structure search for the transition network (algorithm 6): which degrees of freedom tell where another goes next.
 
-A structure is scored by re-synthesis (equation 5.4): each take is unrolled from its own first two frames with the rows of
-the others, and compared with what it is. Two searches raise that score. The exact one is the thesis's: every candidate
-edge is tried by a joint re-synthesis and the best is taken, again and again. The fast one tries candidates with all other
-nodes held as they are at present, then takes the best change of every node at once, or of the better half of them, and so
-on until the joint score rises; it visits other graphs on its way, but the scores of graphs are the same.
+A structure is scored by re-synthesis (equation 5.4): each take is unrolled from its own first two frames with the rows
+of the others, and compared with what it is. Two searches raise that score. The exact one is the thesis's: every
+candidate edge is tried by a joint re-synthesis and the best is taken, again and again. The fast one tries candidates
+with all other nodes held as they are at present, then takes the best change of every node at once, or of the better
+half of them, and so on until the joint score rises; it visits other graphs on its way, but the scores of graphs are
+the same.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class Trial:
         fixed: BoolArray,
         seed: int,
     ) -> Trial:
+        """Takes (F, n) with their phases, and one draw of the noise under which structures are tried."""
         lengths = np.array([len(take) for take in takes])
         truth = np.zeros((len(takes), lengths.max(), rows.nodes), np.float32)
         when = np.zeros(truth.shape[:2], np.float32)
