@@ -42,8 +42,15 @@ def distinct(entries: Sequence[Entry]) -> list[Entry]:
     out = []
     for entry in entries:
         used[entry.name] += 1
-        out.append(entry if used[entry.name] == 1 else replace(entry, name=f"{entry.name}_{used[entry.name]}"))
+        number = used[entry.name]
+        out.append(entry if number == 1 else replace(entry, name=_numbered(entry.name, number)))
     return out
+
+
+def _numbered(name: str, number: int) -> str:
+    """A name with a number before the word for its foot."""
+    stem, _, foot = name.rpartition("_")
+    return f"{stem}_{number}_{foot}" if foot in ("l", "r") else f"{name}_{number}"
 
 
 def _behavior(title: str, entry: Entry, clips: tuple[str, ...]) -> Behavior:

@@ -89,16 +89,17 @@ def standing_pose(stand: Clip, sightings: Sightings) -> HubPose:
 
 
 def _mean_posture(sightings: Sightings) -> FloatArray:
-    """Mean local rotations over all steps of the originals and their mirror images; (J, 4)."""
-    rows = []
-    for take in sightings.takes:
-        frames = [
-            f for p in take.phases if p.kind in ("walk", "jog", "run", "stand") for f in range(p.start, p.stop, 3)
-        ]
-        rows.append(take.clip.rotations[frames] if frames else take.clip.rotations[:0])
-    every = np.concatenate(rows)
-    every = every if len(every) else np.concatenate([t.clip.rotations for t in sightings.takes])
-    return rotations.mean(every)
+    """Mean local rotations of the originals and their mirror images while they walk, or else while they go; (J, 4)."""
+    for kinds in (("walk", "stand"), ("jog", "run", "back", "side"), ()):
+        rows = []
+        for take in sightings.takes:
+            spans = [range(p.start, p.stop, 3) for p in take.phases if p.kind in kinds]
+            frames = [f for span in spans for f in span] if kinds else list(range(len(take.clip)))
+            if take.source != CAST and frames:
+                rows.append(take.clip.rotations[frames])
+        if rows:
+            break
+    return rotations.mean(np.concatenate(rows))
 
 
 def _trunk_joints(skeleton: Skeleton) -> list[int]:

@@ -22,7 +22,7 @@ from gaitway.graphs.intake.prepared import LibraryWishes, Prepared, PrepareOptio
 from gaitway.graphs.intake.report import ImportReport
 from gaitway.graphs.intake.sightings import Sightings
 from gaitway.graphs.intake.transitions_made import IDLE_S, gait_changes, moving_turns, setting_off, spot_turns, standing
-from gaitway.graphs.intake.workshop import Entry, Workshop
+from gaitway.graphs.intake.workshop import NUMERIC, Entry, Workshop
 from gaitway.library.actions import planning_problems
 from gaitway.library.behavior import Library
 
@@ -79,8 +79,14 @@ def import_library(
     began = time.perf_counter()
     tell("reading", 0, None)
     wanted = replace(options.prepare, mixed=options.mixed or options.prepare.mixed)
-    prepared = prepare(folder, wanted)
-    return library_of(prepared, name=name, options=options, progress=tell, began=began)
+    try:
+        prepared = prepare(folder, wanted)
+        return library_of(prepared, name=name, options=options, progress=tell, began=began)
+    except NUMERIC as problem:  # motion that no check foresaw
+        reason = " ".join(str(problem).split())
+        raise LibraryError(
+            f"{folder}: its motion cannot be made sense of ({reason}); try its files one by one"
+        ) from problem
 
 
 def library_of(

@@ -57,25 +57,8 @@ def grouped(candidates: Sequence[Candidate], size: float) -> list[Group]:
         alike = [c for c in ordered if _alike(c, ordered[0], size)]
         groups.append(Group(key[0], tuple(alike)))
         if ordered[0].piece.special is not None:  # every jump is another one
-            groups[-1:] = [Group(c.name if n == 0 else _numbered(c.name, n + 1), (c,)) for n, c in enumerate(ordered)]
-    return _distinct(sorted(groups, key=lambda group: (group.use, group.name)))
-
-
-def _distinct(groups: Sequence[Group]) -> list[Group]:
-    """Groups under different names: the same between other hubs gets a number."""
-    used: dict[str, int] = defaultdict(int)
-    out = []
-    for group in groups:
-        used[group.name] += 1
-        number = used[group.name]
-        out.append(group if number == 1 else replace(group, name=_numbered(group.name, number)))
-    return out
-
-
-def _numbered(name: str, number: int) -> str:
-    """A name with a number before the word for its foot."""
-    stem, _, foot = name.rpartition("_")
-    return f"{stem}_{number}_{foot}" if foot in ("l", "r") else f"{name}_{number}"
+            groups[-1:] = [Group(c.name, (c,)) for c in ordered]
+    return sorted(groups, key=lambda group: (group.use, group.name))
 
 
 def _useful(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from gaitway.errors import GaitwayError
 from gaitway.graphs.intake.cutting import Nearness
 from gaitway.graphs.intake.gating import Bars, Gate, Quality, measured, refusal
@@ -17,6 +19,10 @@ from gaitway.graphs.intake.snapping import snap
 
 Maker = Callable[[], Snapped]
 """Makes a clip; what goes wrong in it is a reason not to have it."""
+
+
+NUMERIC = (ArithmeticError, LookupError, ValueError, np.linalg.LinAlgError)
+"""What solvers raise for motion that makes no sense."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +80,7 @@ class Workshop:
         try:
             snapped = make()
             quality = measured(snapped.clip, self.bars, snapped.raw)
-        except GaitwayError as problem:
+        except (GaitwayError, *NUMERIC) as problem:  # one piece that cannot be solved does not end an import
             self.refused.append((name, "", str(problem)))
             return None
         why = refusal(snapped, quality, self.gate, self.bars, rare=rare) or passes_nothing(snapped, self.bars.size)
