@@ -23,7 +23,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import with_contact_points
 from gaitway.motion.editing import move
 from gaitway.motion.formats import save_clip
-from intake_folders import good_folder, larger, on_treadmill
+from intake_folders import good_folder, larger, moved, on_treadmill
 
 
 def jumping(fps: float = 120.0, speed: float = 2.5, told: float | None = None) -> Clip:
@@ -195,6 +195,38 @@ def test_ways_of_going(tmp_path: Path, turn: float, kind: str) -> None:
     (tmp_path / "gaitway-import.yaml").write_text("files: {walk: {floor: 0}}\n")
     take = prepare(tmp_path, PrepareOptions(mirror=False)).takes[0]
     assert [phase.kind for phase in take.phases] == [kind]
+
+
+def test_marching_is_not_standing(tmp_path: Path) -> None:
+    good_folder(tmp_path)
+    save_clip(walking(4.0, 60.0, 0.0), tmp_path / "march.bvh")
+    march, stand = (next(t for t in prepare(tmp_path).takes if t.name == name) for name in ("march", "stand"))
+    assert {(phase.kind, phase.detail) for phase in march.phases} == {("other", "on the spot")}
+    assert {(phase.kind, phase.detail) for phase in stand.phases} == {("stand", "")}
+    assert [event.kind for event in stand.events] == ["pause", "pause"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_where_a_capture_was_taken_does_not_matter(tmp_path: Path, seed: int) -> None:
+    """The same motion elsewhere, turned, and on a floor of another height is recognised as the same."""
+    rng = np.random.default_rng(seed)
+    pose, height = (*rng.uniform(-5.0, 5.0, 2), rng.uniform(-np.pi, np.pi)), rng.uniform(-2.0, 2.0)
+    clips = {"walk": walking(4.0, 60.0, 0.9, noise=0.001), "jump": jumping(), "stand": standing(150)}
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        for name, clip in clips.items():
+            moved_clip = clip if place == "here" else moved(move(clip, pose), z=height)
+            save_clip(moved_clip, tmp_path / place / f"{name}.bvh")
+    here, there = (prepare(tmp_path / place) for place in ("here", "there"))
+    for a, b in zip(here.takes, there.takes, strict=True):
+        assert [(p.kind, p.start, p.stop) for p in a.phases] == [(p.kind, p.start, p.stop) for p in b.phases]
+        assert [(e.frame, e.kind, e.foot) for e in a.events] == [(e.frame, e.kind, e.foot) for e in b.events]
+        assert [(s.kind, s.start, s.stop, s.pass_frame) for s in a.specials] == [
+            (s.kind, s.start, s.stop, s.pass_frame) for s in b.specials
+        ]
+        assert a.clip.contacts is not None and b.clip.contacts is not None
+        assert (a.clip.contacts == b.clip.contacts).mean() > 0.995
+    assert there.facts.floor_height - here.facts.floor_height == pytest.approx(height, abs=0.005)
 
 
 def test_a_jump_is_found_with_its_time_and_height(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ UPSIDE_DOWN = np.radians(115.0)
 """Head below the hips by this [rad]: cartwheels, rolls."""
 GESTURE = 0.6
 """Hands of somebody who stands move faster than this if he does something with them [m/s]."""
+_ON_SPOT_S = 1.5
+"""Time over which steps on the spot are told from a single one [s]."""
 _TURN_S = 0.4
 """Turning on the spot goes in steps; the rate is judged over about this time [s]."""
 _CRAWL_SPEED, _FASTEST_CRAWL = 0.1, 1.2
@@ -88,6 +90,7 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
         (_gesturing(m, ~moving), "other:gesture"),
         (~moving & m.arms_out, "other:arms out"),
         (~moving & turning, "turn"),
+        (~moving & _on_one_foot(m), "other:on the spot"),
         (~moving, "stand"),
         (direction > _BACK, "back"),
         (direction > _AHEAD, "side"),
@@ -142,6 +145,13 @@ def _hopping(m: Measures) -> BoolArray:
     window = max(int(2 * _HOP_WINDOW_S * m.fps) | 1, 1)
     near: BoolArray = scipy.ndimage.maximum_filter1d(hops.astype(np.int8), window) > 0
     return near
+
+
+def _on_one_foot(m: Measures) -> BoolArray:
+    """Frames around which one foot is off the ground most of the time: marching on the spot, balancing; (F,)."""
+    single = (m.down[:, 0] != m.down[:, 1]).astype(np.float64)
+    often: FloatArray = scipy.ndimage.uniform_filter1d(single, max(int(_ON_SPOT_S * m.fps), 1), mode="reflect")
+    return np.asarray(often > 0.5)
 
 
 def _gesturing(m: Measures, standing: BoolArray) -> BoolArray:
