@@ -23,7 +23,7 @@ from gaitway.motion.footplants import FootPlan
 from gaitway.motion.skeleton import Skeleton
 
 _SIDES = ("left", "right")
-_STUBBORN = 0.005
+_STUBBORN = 0.001
 """How firmly a pose keeps the direction it has against points that would turn it [m^2]; a foot's points have 0.02."""
 Link = tuple[int, int, BoolArray]
 """Hubs at the start and end of a clip, and contacts that hold from its first frame to its last; (C,)."""

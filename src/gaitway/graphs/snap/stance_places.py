@@ -89,22 +89,21 @@ class Stance:
         """The flat poses moved, each stance as one, to where the foot is in locked frames."""
         if not len(self.locks):
             return place, held
-        foot, gaps, turns = self.foot, [], []
-        for lock in self.locks.tolist():
-            row = lock - self.start
-            if flat[row]:
-                at, now = foot.ankle[lock], foot.rotations[lock]
-                gaps.append(at - place[row])
-                turns.append(rotations.to_rotation_vector(rotations.multiply(now, rotations.conjugate(held[row]))))
-            else:
-                offset = foot.ball_offset if foot.ball[lock] else foot.heel_offset
-                gaps.append(foot.track(offset)[lock] - place[row] - rotations.rotate(held[row], offset))
-                turns.append(np.zeros(3))
-        turned = self._between_locks(np.array(turns), level=False)
-        spin = rotations.from_rotation_vector(turned)
-        centre = place[self._lock_rows()]
-        moved = centre + rotations.rotate(spin, place - centre) + self._between_locks(np.array(gaps), level=True)
-        return moved, rotations.multiply(spin, held)
+        foot, rows = self.foot, self.locks - self.start
+        turns, lying = np.zeros((len(rows), 3)), np.flatnonzero(flat[rows])
+        for k in lying:
+            undone = rotations.multiply(foot.rotations[self.locks[k]], rotations.conjugate(held[rows[k]]))
+            turns[k] = rotations.to_rotation_vector(undone)
+        if len(lying):  # a locked foot that stands on one point says nothing of how it lies
+            turns = turns[lying[np.abs(rows[:, None] - rows[lying]).argmin(axis=1)]]
+        spin = rotations.from_rotation_vector(self._between_locks(turns, level=False))
+        centre, held = place[self._lock_rows()], rotations.multiply(spin, held)
+        place = centre + rotations.rotate(spin, place - centre)
+        gaps = foot.ankle[self.locks] - place[rows]
+        for k in np.flatnonzero(~flat[rows]):
+            offset = foot.ball_offset if foot.ball[self.locks[k]] else foot.heel_offset
+            gaps[k] = foot.track(offset)[self.locks[k]] - place[rows[k]] - rotations.rotate(held[rows[k]], offset)
+        return place + self._between_locks(gaps, level=True), held
 
     def _lock_rows(self) -> IntArray:
         """For each frame of the stance the row of the locked frame that is nearest."""
