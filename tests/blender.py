@@ -1,16 +1,13 @@
 """Debian's Blender as an outside client of what we write.
 
 Its importers (3.4) predate its own Python and NumPy: the first lines of every script bridge that. Where Blender is
-absent it is installed if this is allowed (`CI` or `GAITWAY_INSTALL_BLENDER` is set) and possible (root, apt-get).
+absent it is installed if this is allowed and possible (see `debian`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-_INSTALL_SECONDS, _RUN_SECONDS = 600, 300
+import debian
+
+_RUN_SECONDS = 300
 _SHIMS = """
 import builtins, json, sys
 import numpy
@@ -34,24 +33,6 @@ def answer(value):
 """
 
 
-@cache
-def _program() -> tuple[str | None, str]:
-    """Where Blender is, or why it is not."""
-    found = shutil.which("blender")
-    if found is not None:
-        return found, ""
-    if not (os.environ.get("CI") or os.environ.get("GAITWAY_INSTALL_BLENDER")):
-        return None, "Blender is not installed (set GAITWAY_INSTALL_BLENDER=1 to let this test install it)"
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
-        return None, "Blender is not installed, and only root with apt-get could install it here"
-    install = "apt-get update -qq && apt-get install -qq -y --no-install-recommends blender python3-numpy"
-    try:
-        subprocess.run(["sh", "-c", install], capture_output=True, check=True, timeout=_INSTALL_SECONDS)
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as problem:
-        return None, f"Blender could not be installed: {problem}"
-    return shutil.which("blender"), "Blender was installed but is not on the path"
-
-
 def run_blender(script: str, folder: Path, *arguments: object, seconds: float = _RUN_SECONDS) -> Any:
     """Run a script in Blender without a window and return what it gave to `answer`.
 
@@ -61,7 +42,7 @@ def run_blender(script: str, folder: Path, *arguments: object, seconds: float = 
         arguments: words for it.
         seconds: how long it may take.
     """
-    program, reason = _program()
+    program, reason = debian.program(("blender",), ("blender", "python3-numpy"), "Blender")
     if program is None:
         pytest.skip(reason)
     file = folder / "blender_script.py"

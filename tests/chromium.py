@@ -1,4 +1,7 @@
-"""A real browser for tests: Chromium without a window, over its own debugging protocol."""
+"""A real browser for tests: Chromium without a window, over its own debugging protocol.
+
+Where Chromium is absent it is installed if this is allowed and possible (see `debian`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import base64
 import io
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -15,10 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 from websockets.sync.client import connect
 
-COMMAND = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+import debian
+
+_COMMANDS = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -59,7 +64,7 @@ class Tab:
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
-            answer = json.loads(self._socket.recv(timeout=60))
+            answer = json.loads(self._socket.recv(timeout=180))
             if answer.get("id") == self._number:
                 assert "error" not in answer, answer["error"]
                 return answer["result"]
@@ -96,6 +101,19 @@ class Tab:
             )
             time.sleep(0.12)
         self.mouse("mouseReleased", end)
+
+    def hold(self, key: str, seconds: float) -> None:
+        """A key that is held down, with the repetitions that a browser gets, and then let go."""
+        end, code = time.monotonic() + seconds, {"key": key, "code": _CODES[key]}
+        number, first = ord(key.upper()), True
+        while first or time.monotonic() < end:
+            self.call(
+                "Input.dispatchKeyEvent", type="keyDown", text=key, windowsVirtualKeyCode=number, autoRepeat=not first,
+                **code,
+            )  # fmt: skip
+            time.sleep(0.5 if first else 0.05)
+            first = False
+        self.call("Input.dispatchKeyEvent", type="keyUp", windowsVirtualKeyCode=number, **code)
 
     def press(self, key: str) -> None:
         """A key, down and up."""
@@ -143,9 +161,12 @@ class Browser:
 
     def __init__(self, size: tuple[int, int]) -> None:
         self._size, self._tabs = size, []
+        command, reason = debian.program(_COMMANDS, ("chromium",), "Chromium")
+        if command is None:
+            pytest.skip(reason)
         self._folder = tempfile.TemporaryDirectory(prefix="gaitway-chromium-", ignore_cleanup_errors=True)
-        command = [str(COMMAND), *_FLAGS, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={self._folder.name}"]
-        self._process = subprocess.Popen([*command, "about:blank"], stderr=subprocess.PIPE, text=True)
+        flags = (*_FLAGS, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={self._folder.name}")
+        self._process = subprocess.Popen([command, *flags, "about:blank"], stderr=subprocess.PIPE, text=True)
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if found := re.search(r"ws://127\.0\.0\.1:(\d+)/", line):

@@ -17,6 +17,7 @@ from gaitway.studio import events
 from gaitway.studio.engine import Engine
 from gaitway.studio.events import Event
 from gaitway.studio.front import RecordingFront
+from gaitway.studio.page_panel import about
 from gaitway.studio.serving import file_name
 from gaitway.studio.session import MOST_WAITING, Session, replay
 from gaitway.studio.watch import inside, meetings
@@ -111,6 +112,50 @@ def test_keys_drive_somebody_by_the_same_behaviours(engine: Engine) -> None:
     still = where(engine, "cleo")
     run(engine, 30)
     assert math.dist(where(engine, "cleo"), still) < 0.2
+
+
+def test_a_group_is_sent_elsewhere_and_back() -> None:
+    group = {"count": 4, "name": "crowd", "start_area": [1, 1, 5, 11], "goal_area": [12, 1, 15, 4]}
+    engine = Engine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": [group]}))
+    names = engine.frame().names
+    first = {name: engine.ahead(name).goal for name in names}
+    run(engine, 30)
+    engine.apply(events.MoveGoal("characters/0", 13.0, 9.5))
+    second = {name: engine.ahead(name).goal for name in names}
+    assert all(goal is not None and goal[0] > 11.0 and goal[1] > 7.0 for goal in second.values())
+    run(engine, 30 * 14)
+    assert all(where(engine, name)[1] > 6.0 or engine.ahead(name).goal != second[name] for name in names)
+    engine.apply(events.Undo())
+    assert {name: engine.ahead(name).goal for name in names} == first
+    engine.close()
+
+
+def test_what_a_plan_costs_and_took_is_told(engine: Engine) -> None:
+    run(engine, 45)
+    live = engine.ahead("ada")
+    assert live.found_by == "tree"
+    assert live.nodes > 0
+    assert live.cost is not None
+    assert live.cost > 0.8 * live.length > 0.0
+    text = about("ada", "walk_forward", live)
+    assert f"cost {live.cost:.1f} · tree: {live.nodes:,} moves tested" in text
+    engine.apply(events.SetMode("take"))
+    take = engine.ahead("ada")
+    assert (take.found_by, take.cost is not None) == ("A*", True)
+    assert take.nodes > 0
+    assert "nodes" in about("ada", "walk_forward", take)
+    assert about("", "", None) == "Click a person to select it."
+
+
+def test_who_had_no_room_comes_in_when_there_is_some() -> None:
+    two = [{"name": name, "start": [2, 5, 0], "goal": [13, y], "radius": 0.05} for name, y in (("ada", 5), ("ben", 7))]
+    two[1]["start"] = [2.3, 5, 0]
+    engine = Engine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": two}))
+    assert engine.frame().names == ("ada",)
+    assert "ben" in engine.frame().message
+    run(engine, 30 * 5)
+    assert engine.frame().names == ("ada", "ben")
+    engine.close()
 
 
 def test_time_stands_still_steps_and_hurries(engine: Engine) -> None:

@@ -23,6 +23,7 @@ SOME = (
     events.AddItem("fence", 3.0, 4.0, 90.0, 5.0, 0.2, 0.4),
     events.AddPeople(20, 1.0, 2.0, 30.0, 4.0, 2.0),
     events.SetGoal("ada", -3.5, 2.0),
+    events.MoveGoal("characters/0", 3.0, 4.5),
     events.Drive("ada", 1.0, -1.0),
     events.Choose("tree", "person", 7),
 )

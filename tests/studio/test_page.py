@@ -20,10 +20,10 @@ from gaitway.motion.body import capsule_body
 from gaitway.scene import load_scene, scene_from_dict
 from gaitway.scene.catalog import ready_scenes
 from gaitway.studio import events, page_server
-from gaitway.studio.edits import item_pose
+from gaitway.studio.edits import goal_area, item_pose
 from gaitway.studio.frames import Ahead
 from gaitway.studio.page_camera import seen
-from gaitway.studio.page_gallery import thumbnail
+from gaitway.studio.page_gallery import show_keys, thumbnail
 from gaitway.studio.page_marks import behavior_color, changes, colored_way
 from gaitway.studio.page_paint import flat_mesh, paving, room_picture, shadows, sky
 from gaitway.studio.page_people import resting
@@ -39,6 +39,7 @@ SCENE: dict[str, object] = {
     "characters": [
         {"name": "ada", "start": [2, 6, 0], "goal": [14, 6]},
         {"name": "ben", "start": [14, 4, 180], "goal": [2, 4]},
+        {"count": 2, "name": "pair", "start_area": [1, 10, 4, 11], "goal_area": [12, 9, 15, 11]},
     ],
 }  # fmt: skip
 
@@ -158,6 +159,63 @@ def test_tools_and_goals_work_by_the_mouse(studio: Studio) -> None:
     viewer.vanish()
 
 
+def test_a_group_is_sent_elsewhere_by_the_mouse(studio: Studio) -> None:
+    engine = studio.session.engine
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    mark = "/goals/characters-2"
+    assert until(lambda: viewer.read(0.05) >= 0 and mark in studio._server.scene._handle_from_node_name)
+    for phase in ("start", "update", "end"):
+        viewer.drag(phase, mark, (13.0, 10.0, 0.02), (8.0, 8.0, 0.02))
+    assert until(lambda: viewer.read(0.05) >= 0 and engine.stage.can_undo)
+    middle = goal_area(engine.scene.source, "characters/2").centroid
+    assert (middle.x, middle.y) == pytest.approx((8.5, 8.0), abs=0.05)
+    for phase in ("start", "end"):  # out of bounds it stays within
+        viewer.drag(phase, mark, (8.0, 8.0, 0.02), (8.0, 300.0, 0.02))
+    assert until(lambda: viewer.read(0.05) >= 0 and goal_area(engine.scene.source, "characters/2").bounds[3] > 11.9)
+    assert goal_area(engine.scene.source, "characters/2").bounds[3] <= 12.0
+    viewer.vanish()
+
+
+def test_a_key_that_is_no_longer_held_lets_somebody_stop(studio: Studio) -> None:
+    viewer, page, posted = WireViewer(studio.port), studio.page, []
+    assert until(page.viewers)
+    studio.session.select("ada")
+    post = page.post
+    page.post = lambda event: (posted.append(event), post(event))[1]  # type: ignore[method-assign]
+    for _ in range(6):
+        page._keys._drive(1.0, 0.0, page.viewers()[0])
+        viewer.read(0.1)
+    assert until(lambda: viewer.read(0.05) >= 0 and len(posted) > 1 and posted[-1].forward == 0.0)
+    assert [event.forward for event in posted[:-1]] == [1.0] * (len(posted) - 1)
+    assert len(posted) <= 4  # one that is held is not posted all the time
+    viewer.vanish()
+
+
+def test_windows_for_who_has_gone_are_not_worth_a_word(studio: Studio) -> None:
+    viewer = WireViewer(studio.port)
+    assert until(studio.page.viewers)
+    (client,) = studio.page.viewers()
+    viewer.vanish()
+    assert until(lambda: not studio.page.viewers())
+    show_keys(client)
+    with pytest.raises(ZeroDivisionError), page_server.sent_to(_Here(client)):  # type: ignore[arg-type]
+        _ = 1 / 0
+    with page_server.sent_to(client):
+        _ = 1 / 0
+
+
+class _Here:
+    """A viewer that has not gone."""
+
+    def __init__(self, client: viser.ClientHandle) -> None:
+        self.client_id, self._websock_connection, self.atomic = 7, client._websock_connection, client.atomic
+        self._viser_server = self
+
+    def get_clients(self) -> dict[int, object]:
+        return {7: self}
+
+
 def _goal(studio: Studio) -> tuple[float, float]:
     x, y, _ = studio._server.scene._handle_from_node_name["/way/goal"].position.tolist()
     return x, y
@@ -266,6 +324,10 @@ def test_everything_can_be_shown_and_hidden(studio: Studio) -> None:
         return until(lambda: viewer.read(0.03) >= 0 and wanted(_nodes(scene)))
 
     before = _nodes(scene)
+    page.panel._shown["goals"].value = False  # type: ignore[misc]
+    assert changes_to(lambda nodes: not any(name.startswith("/goals/") for name in nodes))
+    page.panel._shown["goals"].value = True  # type: ignore[misc]
+    assert changes_to(lambda nodes: nodes == before)
     for what in ("trails", "all plans", "grid", "clearance", "contacts", "capsules", "names"):
         page.panel._shown[what].value = True  # type: ignore[misc]
         assert changes_to(lambda nodes: nodes != before), what

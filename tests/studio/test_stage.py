@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -139,3 +140,34 @@ def test_the_past_is_bounded() -> None:
         stage.apply(events.Undo())
         undone += 1
     assert undone == MOST_EDITS
+
+
+AREAS = (
+    [2, 2, 4, 3],
+    {"circle": {"center": [3, 3], "radius": 1.5}},
+    {"polygon": [[2, 2], [5, 2], [2, 5]]},
+    {"ring": {"center": [4, 4], "radius": 2}},
+)
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_the_goal_of_a_group_goes_where_it_is_put_and_keeps_its_shape(area: object) -> None:
+    group = {"count": 4, "name": "crowd", "start_area": [14, 14, 19, 19], "goal_area": area}
+    stage = Stage(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 20, 20], "characters": [group]}))
+    assert edits.goal_names(stage.model) == ("characters/0",)
+    before, people = edits.goal_area(stage.model, "characters/0"), stage.scene.characters
+    stage.apply(events.MoveGoal("characters/0", 10.0, 9.0))
+    after = edits.goal_area(stage.model, "characters/0")
+    assert math.dist((after.centroid.x, after.centroid.y), (10.0, 9.0)) < 1e-3
+    assert after.area == pytest.approx(before.area, rel=1e-3)
+    assert [c.start[:2] for c in stage.scene.characters] == [c.start[:2] for c in people]
+    assert all(after.buffer(1e-3).contains(shapely.Point(c.goal)) for c in stage.scene.characters)
+    stage.apply(events.Undo())
+    assert [c.goal for c in stage.scene.characters] == [c.goal for c in people]
+
+
+def test_only_groups_that_go_to_an_area_can_be_sent_elsewhere_so() -> None:
+    stage = Stage(small_scene())
+    for name in ("characters/0", "characters/7", "obstacles/0", "ada"):
+        with pytest.raises(StudioError, match="no group"):
+            stage.apply(events.MoveGoal(name, 3.0, 3.0))

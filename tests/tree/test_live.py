@@ -220,3 +220,18 @@ def test_those_in_the_way_of_something_new_plan_at_once() -> None:
     crowd.step(FRAME)
     after = [crowd.plan(who).end_pose for who in crowd.characters.tolist()]
     assert sum(a != b for a, b in zip(before, after, strict=True)) >= 3
+
+
+@pytest.mark.parametrize("seconds", [3.0, 3.4, 3.8, 4.2])
+def test_who_cannot_get_around_something_new_stops_before_it(seconds: float) -> None:
+    crowd = crowd_in()
+    crowd.add([[-9.0, 0.0, 0.0]], [[9.0, 0.0]])
+    play(crowd, seconds)
+    x = float(crowd.poses().root_positions[0, 0]) + 2.5
+    crowd.set_world(World(OPEN.bounds, (Obstacle(Box((x + 0.5, 0.0), (1.0, 24.0), 2.0)),)))
+    for _ in range(round(6.0 / FRAME)):
+        crowd.step(FRAME)
+        assert crowd.poses().root_positions[0, 0] < x
+    crowd.set_world(OPEN)
+    play(crowd, 20.0)
+    assert crowd.arrived.tolist() == [0]

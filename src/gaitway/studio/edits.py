@@ -9,16 +9,19 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import shapely
 from pydantic import ValidationError
 
 from gaitway.errors import StudioError
-from gaitway.scene.model import SceneModel
+from gaitway.scene.model import AreaItem, SceneModel
 from gaitway.scene.plain import plain_data
 from gaitway.studio.events import AddItem, AddPeople
 
 LISTS = ("obstacles", "specials", "movers")
 Data = dict[str, Any]
 """A scene, or a part of one, as plain values."""
+_RIM = 0.4
+"""Half the width of what is drawn of a ring [m]."""
 MOVER_SECONDS = 8.0
 """How long a new mover takes to go there and back [s]."""
 
@@ -83,6 +86,47 @@ def remove_people(model: SceneModel, count: int) -> SceneModel:
     return _model(data)
 
 
+def goal_names(model: SceneModel) -> tuple[str, ...]:
+    """Names of all groups, and single characters, that go to an area."""
+    return tuple(f"characters/{k}" for k, item in enumerate(model.characters or ()) if item.goal_area is not None)
+
+
+def goal_area(model: SceneModel, group: str) -> shapely.Geometry:
+    """The area that a group goes to; of a ring what is near it."""
+    area = _goal_area(model, group)
+    if area.rectangle is not None:
+        return shapely.box(*area.rectangle)
+    if area.polygon is not None:
+        return shapely.Polygon(area.polygon)
+    round_ = area.circle or area.ring
+    assert round_ is not None
+    middle = shapely.Point(round_.center)
+    if area.circle is not None:
+        return middle.buffer(round_.radius)
+    return middle.buffer(round_.radius + _RIM).difference(middle.buffer(max(round_.radius - _RIM, 0.0)))
+
+
+def move_goal(model: SceneModel, group: str, x: float, y: float) -> SceneModel:
+    """The area that a group goes to elsewhere: x, y [m] is its new middle."""
+    middle, data = goal_area(model, group).centroid, _data(model)
+    place = _carrier((middle.x, middle.y, 0.0), (x, y, 0.0))
+    number = int(group.partition("/")[2])
+    entries = [*data["characters"]]
+    written = entries[number]["goal_area"]
+    area = dict(written) if isinstance(written, Mapping) else {"rectangle": written}
+    if "rectangle" in area:
+        x0, y0, x1, y1 = area["rectangle"]
+        area["rectangle"] = (*place((x0, y0)), *place((x1, y1)))
+    elif "polygon" in area:
+        area["polygon"] = _carried(area["polygon"], place)
+    else:
+        key = "circle" if "circle" in area else "ring"
+        area[key] = {**area[key], "center": place(area[key]["center"])}
+    entries[number] = {**entries[number], "goal_area": area}
+    data["characters"] = entries
+    return _model(data)
+
+
 def choose(model: SceneModel, planner: str = "", library: str = "", seed: int | None = None) -> SceneModel:
     """Another planner, library or seed; empty ones stay."""
     data = _data(model)
@@ -93,6 +137,15 @@ def choose(model: SceneModel, planner: str = "", library: str = "", seed: int | 
     if seed is not None:
         data["seed"] = seed
     return _model(data)
+
+
+def _goal_area(model: SceneModel, group: str) -> AreaItem:
+    names = goal_names(model)
+    if group not in names:
+        raise StudioError(f"no group '{group}' that goes to an area; there are {', '.join(names) or 'none'}")
+    area = (model.characters or ())[int(group.partition("/")[2])].goal_area
+    assert area is not None
+    return area
 
 
 def _data(model: SceneModel) -> Data:

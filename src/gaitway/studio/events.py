@@ -148,6 +148,15 @@ class SetGoal(Event):
 
 
 @dataclass(frozen=True)
+class MoveGoal(Event):
+    """The area that a group goes to is put elsewhere, and all of the group go there; x, y is its middle."""
+
+    group: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
 class Drive(Event):
     """Keys for one character: ahead or back, left or right, each from -1 to 1; all 0 lets it stop."""
 

@@ -56,6 +56,7 @@ class LivePlay:
         self._names: dict[int, str] = {}
         self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
         self._driven: dict[str, tuple[float, float, float]] = {}
+        self._asked: dict[str, tuple[float, float]] = {}
         self._outside: list[Character] = []
         self._tried = 0.0
         self._begin(scene, 0.0)
@@ -88,6 +89,8 @@ class LivePlay:
             self.crowd.set_world(scene.world)
         wanted = {c.name: c for c in scene.characters if _kind(c.library) == self.library}
         self.remove([name for name in self._numbers if name not in wanted])
+        self._send([c for name, c in wanted.items() if name in self._numbers and self._asked.get(name) != c.goal])
+        self._asked = {name: c.goal for name, c in wanted.items()}
         self._outside = [c for name, c in wanted.items() if name not in self._numbers]
         self._let_in()
         return tuple(c.name for c in scene.characters if c.name not in self._numbers)
@@ -180,6 +183,14 @@ class LivePlay:
         numbers = self.crowd.add([poses[name] for name in names], [goals[name] for name in names])
         self._numbers = {name: int(number) for name, number in zip(names, numbers, strict=True) if number >= 0}
         self._names = {number: name for name, number in self._numbers.items()}
+
+    def _send(self, characters: list[Character]) -> None:
+        """Send those elsewhere whom the scene wants there now."""
+        for character in characters:
+            self._ends[character.name] = (character.start[:2], character.goal)
+            self._driven.pop(character.name, None)
+        if characters:
+            self.crowd.set_goals([self._numbers[c.name] for c in characters], [c.goal for c in characters])
 
     def _let_in(self) -> None:
         """Put those in who are outside, each if there is room where it starts."""

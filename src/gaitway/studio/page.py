@@ -13,6 +13,7 @@ from gaitway.scene.scene import Scene
 from gaitway.studio.events import Event, SetGoal
 from gaitway.studio.frames import Ahead, Frame
 from gaitway.studio.page_camera import Cameras
+from gaitway.studio.page_goals import GoalMarks
 from gaitway.studio.page_keys import Keys
 from gaitway.studio.page_marks import MOST_NAMES, Names, Traces, Way
 from gaitway.studio.page_panel import Panel
@@ -54,6 +55,7 @@ class Page:
         self._place = PlaceView(server, self.post, self.select_item)
         self._way = Way(server, self._send)
         self._traces, self._names = Traces(server), Names(server)
+        self._goals = GoalMarks(server, self.post, self.tell)
         self.panel = Panel(server, self.post, self)
         self._keys = Keys(server, self)
         server.scene.set_up_direction("+z")
@@ -72,6 +74,7 @@ class Page:
         with self._server.atomic():
             self._place.show(scene)
             self._place.ring(self.item)
+            self._goals.enter(scene, self._heights)
         self.panel.show_scene(scene)
         self.cameras.enter(scene)
 
@@ -88,6 +91,7 @@ class Page:
         with self._server.atomic():
             self._people.show(frame.joints, frame.names, self._heights)
             self._place.move(frame.movers)
+            self._goals.look()
             self._traces.note(frame.time, frame.names, roots[:, :2])
             if began - self._slow > _SLOW:
                 self._slow = began
@@ -145,6 +149,8 @@ class Page:
             self._people.capsules = on
         elif what == "contacts":
             self._people.contacts = on
+        elif what == "goals":
+            self._goals.show(on, self._heights)
         self._slow = 0.0
 
     def select_item(self, item: str) -> None:
@@ -198,6 +204,7 @@ class Page:
     def _leave(self, client: viser.ClientHandle) -> None:
         self._place.let_go(client.client_id)
         self._way.let_go(client.client_id)
+        self._goals.let_go(client.client_id)
         self.cameras.forget(client)
 
     def _on_ground(self, event: viser.SceneClickEvent) -> None:

@@ -14,6 +14,7 @@ import viser
 from gaitway.render.plan import scene_plan
 from gaitway.scene import load_scene
 from gaitway.scene.catalog import ready_scenes
+from gaitway.studio.page_server import sent_to
 
 KEYS = """| key | |
 | --- | --- |
@@ -53,11 +54,10 @@ def thumbnail(name: str) -> tuple[str, str, str]:
 
 def show_gallery(client: viser.ClientHandle, opened: Callable[[str], None]) -> None:
     """Let somebody choose among the ready scenes."""
-    modal = client.gui.add_modal("Ready scenes")
-    with modal:
+    cards = [(name, *thumbnail(name)) for name in ready_scenes()]
+    with sent_to(client), client.gui.add_modal("Ready scenes") as modal:
         client.gui.add_button("Close").on_click(lambda _: modal.close())
-        for name in ready_scenes():
-            title, text, picture = thumbnail(name)
+        for name, title, text, picture in cards:
             short = text if len(text) <= 130 else f"{text[:127]}..."
             client.gui.add_html(_CARD.format(picture=picture, title=html.escape(title), text=html.escape(short)))
             client.gui.add_button(f"Open {title}").on_click(partial(_open, modal, opened, name))
@@ -65,8 +65,7 @@ def show_gallery(client: viser.ClientHandle, opened: Callable[[str], None]) -> N
 
 def show_keys(client: viser.ClientHandle) -> None:
     """List the keys for somebody."""
-    modal = client.gui.add_modal("Keys and mouse")
-    with modal:
+    with sent_to(client), client.gui.add_modal("Keys and mouse") as modal:
         client.gui.add_markdown(KEYS)
         client.gui.add_button("Close").on_click(lambda _: modal.close())
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. Drag a thing into somebody's way. All
 can be undone.
 """
-SHOWN = (("trails", False), ("plans", True), ("all plans", False), ("grid", False), ("clearance", False),
+SHOWN = (("goals", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
+         ("clearance", False),
          ("contacts", False), ("capsules", False), ("labels", True), ("names", False))  # fmt: skip
 """What can be shown, and whether it is at first."""
 THINGS = ("box", "cylinder", "fence", "beam", "mover")

@@ -64,9 +64,13 @@ class LocalServer(viser.ViserServer):
 
 @contextlib.contextmanager
 def sent_to(client: viser.ClientHandle) -> Iterator[None]:
-    """Messages for one viewer, together, and without complaint if it has gone meanwhile: it may at any moment."""
-    with client._websock_connection.get_message_buffer().sanctioned_dead_writes(), client.atomic():
-        yield
+    """Messages for one viewer, together. It may go at any moment: whatever goes wrong then is no harm to others."""
+    try:
+        with client._websock_connection.get_message_buffer().sanctioned_dead_writes(), client.atomic():
+            yield
+    except Exception:
+        if client.client_id in client._viser_server.get_clients():
+            raise
 
 
 def free_port(host: str, port: int) -> int:

@@ -9,7 +9,18 @@ from gaitway.errors import GaitwayError, StudioError
 from gaitway.scene.model import SceneModel
 from gaitway.scene.scene import Scene, build_scene
 from gaitway.studio import edits
-from gaitway.studio.events import AddItem, AddPeople, Choose, Event, MoveItem, Redo, RemoveItem, RemovePeople, Undo
+from gaitway.studio.events import (
+    AddItem,
+    AddPeople,
+    Choose,
+    Event,
+    MoveGoal,
+    MoveItem,
+    Redo,
+    RemoveItem,
+    RemovePeople,
+    Undo,
+)
 
 MOST_EDITS = 200
 """Edits that can be taken back."""
@@ -67,6 +78,8 @@ class Stage:
             return edits.add_item(model, event)[0]
         if isinstance(event, RemoveItem):
             return edits.remove_item(model, event.item)
+        if isinstance(event, MoveGoal):
+            return edits.move_goal(model, event.group, event.x, event.y)
         if isinstance(event, AddPeople):
             return edits.add_people(model, event, self._new_group())
         if isinstance(event, RemovePeople) and not event.character:
