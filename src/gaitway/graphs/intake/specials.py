@@ -18,7 +18,7 @@ _STANDING = 0.97
 """Share of the T-pose's height at which pelvis and head are when somebody stands."""
 _SHORT_FLIGHT_S = 0.18
 _SHORT_DUCK_S = 0.2
-_CLEAR_DUCK = 0.04
+_CLEAR_DUCK = 0.07
 """A duck's head is lower by this than what counts as low, as a share of standing."""
 _STEADY = 0.4
 """Slower speed at the begin or end of a duck against the faster one; those who brake or start bend, too."""
@@ -28,7 +28,9 @@ _CLEARANCE = 0.06
 """Both soles are this high at the top of a jump [m]; those who skip hardly leave the ground."""
 _LANDING_S = 0.25
 """Somebody who is low within this of a jump is not ducking [s]."""
-_LEAD_S = 0.7
+_WIGGLE = 0.015
+"""The pelvis may sink by this share of its height on the way up from a dip without being at the top."""
+_LEAD_S = 1.0
 """Longest run-up or recovery that is counted to a special [s]."""
 _GAP_S = 0.3
 """A head that comes up for less than this stays down [s]."""
@@ -90,8 +92,12 @@ def _until_level(m: Measures, frame: int, step: int) -> int:
     track = smooth[last : frame + 1][::-1] if step < 0 else smooth[frame : last + 1]
     rising = np.diff(track) > 0.0
     bottom = int(np.argmax(rising)) if rising.any() else len(track) - 1
-    over = np.flatnonzero(~rising[bottom:] | (track[bottom:-1] > _STANDING - 0.03))
-    return frame + step * (bottom + int(over[0]) if len(over) else len(track) - 1)
+    top = bottom
+    for k in range(bottom, len(track)):
+        if track[top] > _STANDING - 0.03 or track[k] < track[top] - _WIGGLE:
+            break
+        top = k if track[k] > track[top] else top
+    return frame + step * top
 
 
 def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
