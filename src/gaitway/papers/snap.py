@@ -60,24 +60,23 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     if options.mocap is not None:
         progress("reading captures", 0, None)
         sets = [(options.mocap.name, s) for s in capture_sets(options.mocap, options.quick)] + sets
-    built, rows = list[tuple[str, _Built]](), list[dict[str, Any]]()
+    built, skipped = list[tuple[str, _Built]](), list[str]()
     for number, (source, what) in enumerate(sets):
         progress(f"{source}, {what.name}", number, len(sets))
         one = _build(what, options.seed)
-        if one is not None:
+        if one is None:
+            skipped.append(f"{source}, {what.name}: no pose comes again")
+        else:
             built.append((source, one))
-            rows.append(_row(source, one))
-    skipped = [
-        f"{source}, {what.name}: no frame comes again"
-        for source, what in sets
-        if what not in [b.what for _, b in built]
-    ]
     claims = _claims([one for _, one in built])
+    graphs, feet = [_graph_row(*pair) for pair in built], [_quality_row(*pair) for pair in built]
     return PaperTable(
         TITLE,
-        tuple(rows),
+        (*graphs, *feet),
         (*NOTES, *skipped, *(claim.note for claim in claims)),
         kept(claims) and bool(built),
+        (("graphs", len(graphs)), ("cuts and feet", len(feet))) if built else (),
+        tuple({**one, **two} for one, two in zip(graphs, feet, strict=True)),
         pictures=tuple(picture for source, one in built for picture in _pictures(source, one)),
     )
 
@@ -99,25 +98,34 @@ def _build(what: SnapSet, seed: int) -> _Built | None:
     return _Built(what, graph, seconds, measure_cuts(graph), slides(graph), sinks(graph), (worst[0], worst[1]), faults)
 
 
-def _row(source: str, one: _Built) -> dict[str, Any]:
-    graph, cuts = one.graph, one.cuts
-    before, after = one.slides
+def _graph_row(source: str, one: _Built) -> dict[str, Any]:
+    graph = one.graph
     return {
         "motion": f"{source}, {one.what.name}",
         "s": round(len(graph.motions) / graph.motions.fps),
         "hubs": len(graph.hubs),
-        "match": "+".join(str(len(h.matches)) for h in graph.hubs),
+        "match frames": "+".join(str(len(h.matches)) for h in graph.hubs),
         "clips": len(graph.clips),
-        "dead": len(graph.dead_ends()),
+        "dead ends": len(graph.dead_ends()),
         "build s": round(one.seconds, 1),
         "paper min": one.what.minutes if one.what.minutes is not None else "",
-        "cuts": len(cuts.pairs),
-        "cut": round(float(cuts.turns.max(initial=0.0)), 2),
-        "root": round(float(cuts.roots.max(initial=0.0)), 2),
-        "slide cm": f"{_spread(after)} (source {_spread(before)})",
-        "sink cm": f"{100 * one.sinks[1]:.1f} ({100 * one.sinks[0]:.1f})",
-        "audit": f"{one.audit[0]:.2f}, {100 * one.audit[1]:.1f} cm, {one.faults} faults",
         "the paper's": one.what.paper,
+    }
+
+
+def _quality_row(source: str, one: _Built) -> dict[str, Any]:
+    before, after = one.slides
+    return {
+        "motion": f"{source}, {one.what.name}",
+        "cuts": len(one.cuts.pairs),
+        "cut": round(float(one.cuts.turns.max(initial=0.0)), 2),
+        "root": round(float(one.cuts.roots.max(initial=0.0)), 2),
+        "slide cm": _spread(after),
+        "source's": _spread(before),
+        "sink cm": round(100 * one.sinks[1], 1),
+        "its source": round(100 * one.sinks[0], 1),
+        "audit": f"{one.audit[0]:.2f}, {100 * one.audit[1]:.1f} cm",
+        "faults": one.faults,
     }
 
 

@@ -24,6 +24,7 @@ PAPERS = {
     "lau-4.2": "Lau 2009, table 4.2: a tree against A*",
     "lau-4.3": "Lau 2009, table 4.3: grids of several resolutions",
     "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
+    "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
 }
 """Every result that is run again; `lau-3` is module `lau_3`, whose `run(progress, options)` makes the table."""
 
