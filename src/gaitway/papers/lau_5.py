@@ -1,0 +1,282 @@
+"""Variation (Lau 2009, chapter 5): variants learnt from four takes beside true takes, noise and cycle animation.
+
+The thesis asked fifteen people how natural and how repetitive motions look. Nobody can be asked here, so tests of two
+samples stand in for them. On the built-in person hundreds of takes can be drawn that no model has seen: variants should
+not be told from these where noise of the same size is. Captures are compared in the same way where a folder of them is
+named by GAITWAY_CAPTURES; few takes of one person are there, so their figures come with what little they can tell.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+from PIL import Image
+
+from gaitway.arrays import FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.motion.footskate import clean_footskate, foot_slide
+from gaitway.papers.charts import Chart, Series
+from gaitway.papers.lau_5_choice import choice_rows
+from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
+from gaitway.papers.lau_5_sets import (
+    CAPTURES,
+    FULL,
+    MOTIONS,
+    QUICK,
+    Study,
+    captured_study,
+    captured_walkers,
+    generated_study,
+)
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.render.strips import filmstrip
+from gaitway.variation.constraints import THESIS_OPTIONS, constrained
+from gaitway.variation.features import GROUPS
+from gaitway.variation.gate import steps, unlike, usual_steps
+from gaitway.variation.measures import Comparison, compare, figures
+from gaitway.variation.two_sample import nearest
+
+COUNTS = (5, 10, 15, 30, 60)
+"""How many clips of a set are compared with takes."""
+TOLD = 0.05
+_NOISE = ("strawman noise", "Perlin noise")
+_SEQUENCE = 15
+"""Clips of a long sequence, as in the thesis."""
+NOTES = (
+    "thesis: 30 to 120 min to learn, 200 ms for a second of motion; p 0.930 (cheer) and 0.578 (walk) that variants are "
+    "as natural as capture; p 1.0e-8 and 4.5e-8 that they are less repetitive than cycle animation (user studies)",
+    "spread: of poses about their mean, over that of takes; alike: distance to the most alike other clip of the set, "
+    "in deviations; new: to the most alike input; rough: third differences over those of takes; slide: mean of stances",
+    "p: of energy distance and a classifier on poses, velocities, timing, correlations and roughness, the least times "
+    "their number; a whole clip is one sample",
+)
+
+
+def run(progress: Progress, options: PaperOptions) -> PaperTable:
+    """Learn, sample, constrain, compare; one motion and one model if it is to be quick."""
+    sizes, motions = (QUICK, MOTIONS[:1]) if options.quick else (FULL, MOTIONS)
+    walkers = {} if options.quick else captured_walkers()
+    total, studies = len(motions) + len(walkers), list[Study]()
+    for number, motion in enumerate(motions):
+        progress(f"learning {motion}", number, total)
+        studies.append(generated_study(motion, sizes, options.seed))
+    generated = len(studies)
+    for subject, files in list(walkers.items())[:2]:
+        progress(f"learning the walk of subject {subject}", len(studies), total)
+        studies.append(captured_study(subject, files, sizes, options.seed))
+    rng = np.random.default_rng([options.seed, 55])
+    looks = [row for study in studies for row in _figure_rows(study)]
+    tests, told = list[dict[str, Any]](), dict[str, dict[tuple[str, int], float]]()
+    for study in studies:
+        rows, least = _test_rows(study, rng)
+        tests += rows
+        told[study.name] = least
+    planted, repeats = _constraint_rows(studies[0]), [_repetition_row(study, rng) for study in studies]
+    chosen, choice_notes, charts = choice_rows(walkers, options, progress)
+    claims = _claims(studies[:generated], looks, told, repeats)
+    notes = [*NOTES, *choice_notes]
+    if not walkers:
+        notes.append(
+            f"captures are not shipped: set {CAPTURES} to a folder of them to run sections 5.6 and 5.7 on walks"
+        )
+    parts = (
+        ("What clips are like", looks), ("Told from takes that nobody has seen?", tests),
+        ("Repetition in long sequences (experiment B)", repeats), ("Constraints (5.5)", planted),
+        ("Choosing inputs (5.7)", chosen),
+    )  # fmt: skip
+    return PaperTable(
+        "Lau 2009, chapter 5: variants of motion",
+        tuple(row for _, rows in parts for row in rows),
+        (*notes, *(claim.note for claim in claims)),
+        kept(claims),
+        tuple((title, len(rows)) for title, rows in parts if rows),
+        data=tuple(_plain(studies, looks, tests)),
+        charts=(*_charts(studies, told), *charts),
+        pictures=tuple(_pictures(studies, options.seed)),
+    )
+
+
+def _figure_rows(study: Study) -> list[dict[str, Any]]:
+    inputs = study.learnt[0].inputs
+    drawn = [clip for one in study.learnt for clip in one.raw]
+    sets = {"takes, held out": list(study.held), "as drawn": drawn, **study.sets}
+    out = []
+    for name, clips in sets.items():
+        if len(clips) < 2:
+            continue
+        f = figures(clips, inputs, study.stick)
+        row = {
+            "motion": study.name, "clips": name, "n": len(clips),
+            "seconds": f"{f.seconds:.2f} +- {f.seconds_spread:.2f}",
+            "spread": round(f.spread, 2), "alike": round(f.repetition, 2), "new": round(f.novelty, 2),
+            "rough": round(f.roughness, 2), "slide mm": round(1e3 * f.slide, 1),
+        }  # fmt: skip
+        out.append(row)
+    return out
+
+
+def _test_rows(study: Study, rng: np.random.Generator) -> tuple[list[dict[str, Any]], dict[tuple[str, int], float]]:
+    """Every set against held-out takes, for more and more clips; takes against takes show false alarms."""
+    half = len(study.held) // 3
+    groups = GROUPS
+    seen = {name: study.stick.features(clips) for name, clips in study.sets.items()}
+    if half >= 3:
+        seen = {"takes, held out": study.stick.features(study.held[:half]), **seen}
+    others = study.stick.features(study.held[half:] if half >= 3 else study.held)
+    out, least = list[dict[str, Any]](), dict[tuple[str, int], float]()
+    if len(others["poses"]) < 3:
+        return [], {}
+    for name, rows in seen.items():
+        row: dict[str, Any] = {"motion": study.name, "clips": name}
+        words = ""
+        for count in COUNTS:
+            available = len(rows["poses"])
+            if count > available or (count > 15 and available < 60):
+                row[f"p {count}"] = ""
+                continue
+            verdict = compare({g: rows[g][:count] for g in groups}, others, rng, 999)
+            least[name, count] = verdict.least
+            row[f"p {count}"] = f"{verdict.least:.3f}"
+            words = _told_by(verdict)
+        row["told by"] = words
+        out.append(row)
+    return out, least
+
+
+def _told_by(verdict: Comparison) -> str:
+    return ", ".join(verdict.told) or "nothing"
+
+
+def _repetition_row(study: Study, rng: np.random.Generator) -> dict[str, Any]:
+    """Long sequences of variants and of inputs: how alike the most alike two clips of each are."""
+    flat = {name: _shapes(study, clips) for name, clips in study.sets.items()}
+    nearby: dict[str, list[float]] = {"variants": [], "cycle animation": []}
+    for name, values in nearby.items():
+        for _ in range(20):
+            chosen = rng.choice(len(flat[name]), min(_SEQUENCE, len(flat[name])), replace=False)
+            values.append(float(nearest(flat[name][chosen])[0].min()))
+    p = scipy.stats.mannwhitneyu(nearby["variants"], nearby["cycle animation"], alternative="greater").pvalue
+    return {
+        "motion": study.name,
+        "variants": round(float(np.mean(nearby["variants"])), 3),
+        "cycle animation": round(float(np.mean(nearby["cycle animation"])), 3),
+        "p": f"{p:.1e}",
+        "thesis p": {"cheer": "1.0e-8", "walk_forward": "4.5e-8"}.get(study.name, ""),
+    }
+
+
+def _shapes(study: Study, clips: list[Clip]) -> FloatArray:
+    rows = np.array([study.stick.poses(clip).reshape(-1) for clip in clips])
+    return np.asarray(rows / np.sqrt(rows.shape[1]))
+
+
+def _constraint_rows(study: Study) -> list[dict[str, Any]]:
+    """Feet before and after, by the closed form that was there before, by the thesis's weights, and by ours."""
+    one = study.learnt[0]
+    raw, usual = one.raw[:6], usual_steps(one.inputs)
+    ways = {
+        "as drawn": lambda clip: clip,
+        "footskate clean-up": clean_footskate,
+        "5.7, weights 1 and 5": partial(constrained, places=None, options=THESIS_OPTIONS),
+        "5.7, all frames and the root": constrained,
+    }
+    out = []
+    for name, way in ways.items():
+        began = time.perf_counter()
+        done = [way(clip) for clip in raw]  # type: ignore[operator]
+        spent = (time.perf_counter() - began) / len(raw)
+        slide = np.concatenate([foot_slide(clip) for clip in done])
+        changed = np.degrees(np.mean([unlike(a, b) for a, b in zip(raw, done, strict=True)]))
+        out.append(
+            {
+                "motion": study.name, "way": name, "slide mm": round(1e3 * float(slide.mean()), 2),
+                "most mm": round(1e3 * float(slide.max(initial=0.0)), 2),
+                "sudden": round(float(max((steps(clip) / usual).max() for clip in done)), 2),
+                "changed deg": round(float(changed), 2),
+                "s a clip": round(spent, 3),
+            }
+        )  # fmt: skip
+    return out
+
+
+def _claims(
+    studies: list[Study], looks: list[dict[str, Any]], told: dict[str, dict[tuple[str, int], float]],
+    repeats: list[dict[str, Any]],
+) -> list[Claim]:  # fmt: skip
+    out = []
+    for study, repeated in zip(studies, repeats, strict=False):
+        least, of = told[study.name], {row["clips"]: row for row in looks if row["motion"] == study.name}
+        counts = [n for n in COUNTS if all((name, n) in least and least[name, n] <= TOLD for name in _NOISE)]
+        where = f"{study.name}: noise is told from {counts[0]} clips on" if counts else f"{study.name}: noise is told"
+        out.append(Claim(where, bool(counts)))
+        if counts:
+            words = f"{study.name}: {counts[0]} variants are not"
+            out.append(Claim(words, least["variants", counts[0]] > TOLD, ours=False))
+        ours, real = of["variants"], of["takes, held out"]
+        out += [
+            Claim(f"{study.name}: spread as wide as takes' (0.7 to 1.4)", 0.7 <= ours["spread"] <= 1.4, ours=False),
+            Claim(f"{study.name}: not rougher than takes", ours["rough"] <= 1.15 * real["rough"], ours=False),
+            Claim(f"{study.name}: feet slide no more than takes'", ours["slide mm"] <= real["slide mm"] + 1.0),
+            Claim(f"{study.name}: less repetitive than cycle animation", float(repeated["p"]) < 1e-3),
+            Claim(f"{study.name}: no copy of an input", ours["new"] > 0.02),
+        ]
+    return out
+
+
+def _charts(studies: list[Study], told: dict[str, dict[tuple[str, int], float]]) -> list[Chart]:
+    """How soon each set is told from takes."""
+    charts = []
+    for study in studies:
+        least = told[study.name]
+        counts = [n for n in COUNTS if ("variants", n) in least]
+        names = list(dict.fromkeys(name for name, _ in least))
+        if len(counts) < 2:
+            continue
+        series = tuple(Series(name, tuple(least.get((name, n)) for n in counts)) for name in names)
+        words = tuple(str(n) for n in counts)
+        title = f"{study.name}: told from takes? least p of all tests"
+        charts.append(Chart(f"told-{study.name.replace(' ', '-')}", title, words, "clips", "p", series, log=True))
+    return charts
+
+
+def _pictures(studies: list[Study], seed: int) -> list[tuple[str, Any]]:
+    out: list[tuple[str, Any]] = []
+    for study in studies:
+        name = study.name.replace(" ", "-")
+        out += [(f"{name}-poses", partial(poses_picture, study)), (f"{name}-curves", partial(curves_of, study))]
+        out.append((f"{name}-strip", partial(_strip, study)))
+    out.append((f"{studies[0].name}-noise", partial(noise_picture, studies[0], seed)))
+    out.append((f"{studies[-1].name.replace(' ', '-')}-single", partial(single_picture, studies[-1], seed)))
+    return out
+
+
+def _strip(study: Study) -> Image.Image:
+    return filmstrip(strip_clips(study.learnt[0]), columns=10, view="three-quarter", row_height=150)
+
+
+def _plain(studies: list[Study], looks: list[dict[str, Any]], tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One number a row, for programs."""
+    out = []
+    for study in studies:
+        for key, ours, thesis in (
+            ("seconds to learn", np.mean([one.learn_s for one in study.learnt]), "1800 to 7200"),
+            ("ms for a second of motion", 1e3 * np.mean([one.sample_s for one in study.learnt]), "200"),
+        ):
+            out.append(
+                {
+                    "motion": study.name,
+                    "clips": "variants",
+                    "what": key,
+                    "ours": round(float(ours), 2),
+                    "thesis": thesis,
+                }
+            )
+    for row in [*looks, *tests]:
+        for key, value in row.items():
+            if key not in ("motion", "clips"):
+                out.append({"motion": row["motion"], "clips": row["clips"], "what": key, "ours": value, "thesis": ""})
+    return out

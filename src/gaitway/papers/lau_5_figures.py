@@ -1,0 +1,108 @@
+"""Figures 5.4 to 5.7 of Lau 2009, drawn of our own motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PIL import Image
+
+from gaitway.arrays import FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.papers.lau_5_sets import OUTPUTS, Learnt, Study
+from gaitway.render.variation_picture import Curves, Group, curves_picture, overlay_picture
+from gaitway.variation.degrees import ROOT_NAMES, Degrees
+from gaitway.variation.noise import Ground, noisy_takes, strawman_noise
+from gaitway.variation.synthesis import sample_many
+
+INPUT, OUTPUT = "#2f6fd0", "#3b3f45"
+"""Inputs are blue and outputs dark, as in the thesis."""
+
+
+def poses_picture(study: Study) -> Image.Image:
+    """Inputs over one another, and outputs over one another (figure 5.4)."""
+    one = study.learnt[0]
+    outputs = one.variants[:OUTPUTS]
+    groups = [Group(f"{len(one.inputs)} inputs", one.inputs), Group(f"{len(outputs)} outputs", outputs)]
+    return overlay_picture(groups, title=f"{study.name}: takes, and variants learnt from them")
+
+
+def curves_of(study: Study) -> Image.Image:
+    """DOF by time, DOF by DOF, PCA dimension by PCA dimension, of inputs and outputs (figure 5.6)."""
+    one = study.learnt[0]
+    degrees = Degrees.of(one.inputs)
+    inputs = [degrees.rows(clip) for clip in one.inputs]
+    outputs = [degrees.rows(clip) for clip in one.variants[:OUTPUTS]]
+    first, second = _liveliest(degrees, np.concatenate(inputs))
+    names, fps = degrees.names, degrees.fps
+    panels = [_by_time(inputs, outputs, column, names[column], fps) for column in (first, second)]
+    twins = [(first, _other_side(degrees, first)), (second, _other_side(degrees, second))]
+    panels += [_by_other(inputs, outputs, a, b, names[a], names[b]) for a, b in twins]
+    main_in, main_out = _principal(inputs, outputs)
+    panels += [_by_other(main_in, main_out, a, b, f"PCA {a + 1}", f"PCA {b + 1}") for a, b in ((0, 1), (1, 2))]
+    keys = [("inputs", INPUT), ("outputs", OUTPUT)]
+    return curves_picture(panels, title=f"{study.name}: curves of inputs and outputs", keys=keys)
+
+
+def single_picture(study: Study, seed: int) -> Image.Image:
+    """Variants of one take alone, with a structure that was learnt from four (figure 5.5)."""
+    one = study.learnt[0]
+    alone = one.model.with_takes(one.inputs[:1])
+    made = sample_many(alone, np.random.default_rng(seed), 4, frames=len(one.inputs[0]))
+    groups = [Group("the take", one.inputs[:1]), Group("4 outputs", made)]
+    return overlay_picture(groups, title=f"{study.name}: variants of a single take")
+
+
+def noise_picture(study: Study, seed: int) -> Image.Image:
+    """Noise on one arm beside variants (figure 5.7, left)."""
+    one = study.learnt[0]
+    ground, rng = Ground.of(one.inputs), np.random.default_rng(seed)
+    noisy = noisy_takes(ground, ground.sizes(one.variants), strawman_noise, 6, rng, ["left_arm"])
+    groups = [Group("variants", one.variants[:6]), Group("noise on the left arm", noisy)]
+    return overlay_picture(groups, title=f"{study.name}: variants, and noise of the same size")
+
+
+def strip_clips(one: Learnt) -> list[Clip]:
+    """Two takes and four variants, for a film strip."""
+    return [*one.inputs[:2], *one.variants[:4]]
+
+
+def _liveliest(degrees: Degrees, rows: FloatArray) -> tuple[int, int]:
+    """The two columns of joints that move most, of different joints."""
+    spread = np.where(degrees.kept >= len(ROOT_NAMES), rows.std(axis=0), 0.0)
+    order = np.argsort(-spread, kind="stable")
+    first = int(order[0])
+    second = next((int(k) for k in order if degrees.joints[k] != degrees.joints[first]), first)
+    return first, second
+
+
+def _other_side(degrees: Degrees, column: int) -> int:
+    """The same component of the joint on the other side of the body; the next liveliest where there is none."""
+    name = degrees.names[column]
+    swapped = name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
+    return degrees.names.index(swapped) if swapped != name and swapped in degrees.names else (column + 1) % len(degrees)
+
+
+def _by_time(inputs: Sequence[FloatArray], outputs: Sequence[FloatArray], column: int, name: str, fps: float) -> Curves:
+    def curve(rows: FloatArray) -> FloatArray:
+        return np.column_stack([np.arange(len(rows)) / fps, rows[:, column]])
+
+    groups = [(OUTPUT, [curve(rows) for rows in outputs]), (INPUT, [curve(rows) for rows in inputs])]
+    return Curves(name, "time [s]", "[rad]", groups)
+
+
+def _by_other(
+    inputs: Sequence[FloatArray], outputs: Sequence[FloatArray], a: int, b: int, across: str, up: str
+) -> Curves:
+    groups = [(OUTPUT, [rows[:, [a, b]] for rows in outputs]), (INPUT, [rows[:, [a, b]] for rows in inputs])]
+    return Curves(f"{up} by {across}", across, "", groups)
+
+
+def _principal(
+    inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """First dimensions of a principal component analysis of inputs and outputs."""
+    pool = np.concatenate([*inputs, *outputs])
+    mean = pool.mean(axis=0)
+    axes = np.linalg.svd(pool - mean, full_matrices=False)[2][:3]
+    return [(rows - mean) @ axes.T for rows in inputs], [(rows - mean) @ axes.T for rows in outputs]

@@ -1,0 +1,155 @@
+"""What chapter 5's results are run on: takes, variants learnt from four of them, and the baselines beside these."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gaitway.errors import GaitwayError
+from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.clip import Clip
+from gaitway.variation.constraints import constrained
+from gaitway.variation.cycles import captured_cycles
+from gaitway.variation.ends import joined, likest_ends
+from gaitway.variation.features import Yardstick
+from gaitway.variation.learning import learn
+from gaitway.variation.network import VariationModel
+from gaitway.variation.noise import Ground, noisy_takes, perlin_noise, strawman_noise
+from gaitway.variation.options import LearnOptions
+from gaitway.variation.synthesis import sample_many
+from gaitway.variation.transition import Search
+
+MOTIONS = ("cheer", "walk_forward", "breast_stroke", "jump")
+"""The thesis's four kinds of motion, as the built-in person does them."""
+INPUTS, OUTPUTS = 4, 15
+"""Takes that are learnt from, and variants that are shown, as in the thesis."""
+CAPTURES = "GAITWAY_CAPTURES"
+"""Environment variable that names a folder of captures; they are not ours to ship."""
+_WALKERS = {"35": "35_0[1-4].bvh", "39": "39_0[12].bvh", "16": "16_[125][1258].bvh"}
+_TRUE_SEED = 7000
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """One model, the takes it was learnt from, and variants of it."""
+
+    inputs: tuple[Clip, ...]
+    model: VariationModel
+    raw: tuple[Clip, ...]
+    """As they were drawn."""
+    variants: tuple[Clip, ...]
+    """With the ends of their takes and feet that stay."""
+    learn_s: float
+    sample_s: float
+    """Time to draw a second of motion [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All that is compared of one motion."""
+
+    name: str
+    stick: Yardstick
+    held: tuple[Clip, ...]
+    """Takes that no model has seen and that are no part of the yardstick."""
+    learnt: tuple[Learnt, ...]
+    sets: dict[str, list[Clip]]
+    """Clips to be judged, by what they are; those of all models in turn."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is done."""
+
+    models: int
+    """Models of each motion, each from four takes of its own."""
+    variants: int
+    """Of each model."""
+    reference: int
+    """Takes of the yardstick."""
+    held: int
+    """Takes to be compared with."""
+    rounds: int
+    """Of the search for a structure."""
+
+
+QUICK, FULL = Sizes(1, 8, 24, 24, 2), Sizes(4, 15, 100, 120, 8)
+
+
+def generated_study(motion: str, sizes: Sizes, seed: int) -> Study:
+    """A motion of the built-in person, whose true distribution is known: takes can be drawn without end."""
+    count = sizes.reference + sizes.held
+    true = _takes(motion, _TRUE_SEED + seed, count)
+    skeleton, rng = true[0].skeleton, np.random.default_rng([seed, 5])
+    learnt = []
+    for number in range(sizes.models):
+        inputs = [replace(take, skeleton=skeleton) for take in _takes(motion, seed + 100 * number, INPUTS)]
+        learnt.append(learn_from(inputs, sizes, rng, lambda clip, takes: joined(clip, likest_ends(clip, takes))))
+    stick = Yardstick.of(true[: sizes.reference])
+    return study_of(motion, stick, true[sizes.reference :], learnt, rng)
+
+
+def captured_study(subject: str, files: Sequence[Path], sizes: Sizes, seed: int) -> Study:
+    """Walk cycles of a captured subject: learnt from four, compared with the others."""
+    cycles, rng = captured_cycles(files), np.random.default_rng([seed, 6])
+    order = rng.permutation(len(cycles))
+    inputs, held = [cycles[k] for k in order[:INPUTS]], [cycles[k] for k in order[INPUTS:]]
+    learnt = learn_from(inputs, sizes, rng, lambda clip, takes: constrained(clip))
+    return study_of(f"walk of subject {subject}", Yardstick.of(cycles), held, [learnt], rng)
+
+
+def captured_walkers() -> dict[str, list[Path]]:
+    """Capture files of walking subjects, where a folder of them is named; those with enough takes only.
+
+    Raises:
+        GaitwayError: if what is named is no folder.
+    """
+    named = os.environ.get(CAPTURES)
+    if not named:
+        return {}
+    folder = Path(named)
+    if not folder.is_dir():
+        raise GaitwayError(f"{CAPTURES}={named} is no folder; name one with captures such as 35_01.bvh, or unset it")
+    found = {subject: sorted(folder.rglob(pattern)) for subject, pattern in _WALKERS.items()}
+    return {subject: files for subject, files in found.items() if len(files) > 1}
+
+
+def learn_from(
+    inputs: Sequence[Clip],
+    sizes: Sizes,
+    rng: np.random.Generator,
+    finish: Callable[[Clip, Sequence[Clip]], Clip],
+) -> Learnt:
+    """Learn from takes and draw variants, each finished by its constraints."""
+    began = time.perf_counter()
+    model = learn(inputs, LearnOptions(cyclic=False, search=Search(rounds=sizes.rounds)))
+    learnt = time.perf_counter()
+    drawn = [replace(clip, skeleton=inputs[0].skeleton) for clip in sample_many(model, rng, sizes.variants)]
+    spent = (time.perf_counter() - learnt) / sum(clip.duration for clip in drawn)
+    finished = [finish(clip, inputs) for clip in drawn]
+    return Learnt(tuple(inputs), model, tuple(drawn), tuple(finished), learnt - began, spent)
+
+
+def study_of(
+    name: str, stick: Yardstick, held: Sequence[Clip], learnt: Sequence[Learnt], rng: np.random.Generator
+) -> Study:
+    """Variants of all models in turn, and baselines of the same number and size."""
+    sets: dict[str, list[Clip]] = {"variants": [], "strawman noise": [], "Perlin noise": [], "cycle animation": []}
+    grounds = [Ground.of(one.inputs) for one in learnt]
+    sizes = [ground.sizes(one.variants) for ground, one in zip(grounds, learnt, strict=True)]
+    for number in range(len(learnt[0].variants)):
+        for one, ground, size in zip(learnt, grounds, sizes, strict=True):
+            sets["variants"].append(one.variants[number])
+            sets["strawman noise"] += noisy_takes(ground, size, strawman_noise, 1, rng)
+            sets["Perlin noise"] += noisy_takes(ground, size, perlin_noise, 1, rng)
+            sets["cycle animation"].append(one.inputs[int(rng.integers(len(one.inputs)))])
+    return Study(name, stick, tuple(held), tuple(learnt), sets)
+
+
+def _takes(motion: str, seed: int, count: int) -> list[Clip]:
+    return list(load_cast("person", seed=seed, takes=count, behaviors=[motion]).clips.values())

@@ -1,0 +1,201 @@
+"""All together (Lau 2009, chapter 6): a crowd of joggers from five clips, and one from five clips and their variants.
+
+The thesis takes one clip each of jogging straight ahead and of four turns, keeps their legs, learns how upper bodies go
+with them, and makes twelve variants of the first and five of each turn. One tree is grown of the five clips, another of
+all thirty-seven, and two crowds are looked at side by side (figure 6.1).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from gaitway import rotations
+from gaitway.arrays import FloatArray
+from gaitway.audit import audit_take
+from gaitway.library.behavior import Library
+from gaitway.library.cast.catalog import load_cast
+from gaitway.library.checks import check_joins
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.planning import Planned, plan_scene
+from gaitway.render.labels import text_font
+from gaitway.render.take_film import take_still
+from gaitway.render.variation_picture import Group, overlay_picture
+from gaitway.scene.characters import LibraryRef
+from gaitway.scene.scene import Scene, scene_from_dict
+from gaitway.take.model import Take
+from gaitway.variation.enrich import Enriched, EnrichOptions, enrich
+
+JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45", "jog_right_45")
+FORWARD, TURNS = 12, 5
+"""Variants of the first and of each other, as in the thesis."""
+_OTHERS = ("stand", "wait", "start_jog", "stop_jog", "start_walk", "stop_walk", "walk_forward", "walk_short")
+"""What else somebody needs who is to start and to arrive."""
+_SIDE, _APART = 1.3, 9
+"""Joggers start side by side, so many metres apart."""
+_CLONE_DEG = 0.5
+"""Two people whose joints differ by less than this in a moment are clones then [degrees]."""
+NOTES = (
+    "thesis: 5 clips against 5 and 32 variants; with five, the same jog is seen side by side; no numbers are given",
+    "clips: different clips that the crowd plays of those five behaviours; clones: share of moments in which two who "
+    "jog have the same pose; unlike: joints of two who jog in step, median over pairs and moments [degrees]",
+)
+
+
+def run(progress: Progress, options: PaperOptions) -> PaperTable:
+    """Grow, plan, audit and compare both crowds."""
+    progress("learning how upper bodies go with legs", 0, 4)
+    plain = load_cast("person", seed=options.seed, behaviors=[*JOGS, *_OTHERS])
+    done = varied(plain, options)
+    crowds, rows = list[Planned](), list[dict[str, Any]]()
+    for number, (name, library) in enumerate((("5 clips", plain), ("5 clips + variants", done.library))):
+        progress(f"a crowd of {name}", 1 + number, 4)
+        planned = plan_scene(joggers(options), libraries={LibraryRef(): library}, planner="tree", seed=options.seed)
+        crowds.append(planned)
+        rows.append(_row(name, library, planned))
+    seams = [check_joins(library) for library in (plain, done.library)]
+    claims = (
+        Claim(f"{done.added} variants pass the gate", done.added == FORWARD + TURNS * (len(JOGS) - 1)),
+        Claim("the tree plays variants", rows[1]["clips"] > rows[0]["clips"]),
+        Claim("fewer moments in which two are clones", rows[1]["clones %"] < rows[0]["clones %"]),
+        Claim("joins stay as seamless", max(j.angle for j in seams[1]) <= max(j.angle for j in seams[0]) + 1e-6),
+        Claim("the audit finds nothing in either", not any(row["faults"] for row in rows)),
+        Claim("all arrive", all(row["arrive"] == row["n"] for row in rows)),
+    )
+    made = [
+        f"{row.behavior}: {row.added} variants, {row.unlike_deg:.1f} degrees a joint from the take" for row in done.rows
+    ]
+    return PaperTable(
+        "Lau 2009, chapter 6: crowds of five clips, and of their variants",
+        tuple(rows),
+        (*NOTES, *made, *(claim.note for claim in claims)),
+        kept(claims),
+        pictures=(
+            ("crowds", lambda: crowds_picture([planned.take for planned in crowds], [row["crowd"] for row in rows])),
+            ("variants", lambda: _variants_picture(done.library)),
+        ),
+    )
+
+
+def varied(library: Library, options: PaperOptions) -> Enriched:
+    """The library with the thesis's variants: upper bodies of five jogs."""
+    wanted = EnrichOptions(count=FORWARD, seed=options.seed, upper=True, rounds=2 if options.quick else 6)
+    first = enrich(library, wanted, JOGS)
+    kept_clips = {
+        behavior.name: behavior.clips[: 1 + (FORWARD if behavior.name == JOGS[0] else TURNS)]
+        for behavior in first.library.graph.behaviors
+        if behavior.name in JOGS
+    }
+    behaviors = tuple(
+        replace(behavior, clips=kept_clips.get(behavior.name, behavior.clips))
+        for behavior in first.library.graph.behaviors
+    )
+    used = {name for behavior in behaviors for name in behavior.clips}
+    clips = {name: clip for name, clip in first.library.clips.items() if name in used}
+    rows = tuple(replace(row, added=len(kept_clips[row.behavior]) - 1) for row in first.rows)
+    graph = replace(first.library.graph, behaviors=behaviors)
+    return Enriched(replace(first.library, clips=clips, graph=graph), rows)
+
+
+def joggers(options: PaperOptions) -> Scene:
+    """People side by side who jog the same way across an open place; a few posts make them turn."""
+    count = 4 if options.quick else _APART
+    width = _SIDE * (count - 1)
+    people = [
+        {"name": f"jogger-{k + 1}", "start": [2.0, 6.0 + _SIDE * k, 0.0], "goal": [38.0, 6.0 + _SIDE * k],
+         "speed": "fast"}
+        for k in range(count)
+    ]  # fmt: skip
+    posts = [{"cylinder": {"center": [20.0 + 3.0 * (k % 2), 7.0 + 3.9 * k], "radius": 0.5, "height": 2.0}}
+             for k in range(int(width // 3.9) + 1)]  # fmt: skip
+    return scene_from_dict(
+        {
+            "gaitway": 1, "title": "Joggers", "seed": options.seed, "library": "person",
+            "bounds": [0.0, 0.0, 42.0, 12.0 + width], "obstacles": posts, "characters": people,
+            "plan": {"planner": "tree", "tolerance": 1.0},
+        }
+    )  # fmt: skip
+
+
+def _row(name: str, library: Library, planned: Planned) -> dict[str, Any]:
+    used = Counter(step.clip for plan in planned.crowd.plans.values() for step in plan.steps if step.behavior in JOGS)
+    clones, unlike = likeness(planned)
+    report = audit_take(planned.take, planned.scene.world)
+    return {
+        "crowd": name,
+        "jog clips": sum(len(library.graph[jog].clips) for jog in JOGS),
+        "n": len(planned.scene.characters),
+        "arrive": len(planned.scene.characters) - len(planned.failed),
+        "by tree": planned.by_tree,
+        "clips": len(used),
+        "clones %": round(100.0 * clones, 1),
+        "unlike": round(unlike, 1),
+        "search ms": round(1e3 * planned.crowd.search_seconds, 1),
+        "faults": len(report.violations),
+    }
+
+
+def likeness(planned: Planned, fps: float = 10.0) -> tuple[float, float]:
+    """Share of moments in which two who jog have the same pose, and how much those in step differ [degrees]."""
+    poses = _jogging_poses(planned, fps)
+    same = moments = 0
+    apart = list[float]()
+    for angles in poses:
+        if len(angles) < 2:
+            continue
+        moments += 1
+        gaps = [_differ(one, other) for one, other in combinations(angles, 2)]
+        same += min(gaps) < _CLONE_DEG
+        # in step: legs are those of the same phase, so the pair that is most alike is what an eye would find
+        apart.append(min(gaps))
+    return same / max(moments, 1), float(np.median(apart)) if apart else 0.0
+
+
+def _jogging_poses(planned: Planned, fps: float) -> list[list[FloatArray]]:
+    """At every moment, the local rotations (J, 4) of those who are within one of the five jogs."""
+    take, plans = planned.take, planned.crowd.plans
+    end = max(plan.end_time for plan in plans.values())
+    out = []
+    for time in np.arange(0.0, end, 1.0 / fps):
+        names = [name for name, plan in plans.items() if _behavior_at(plan.steps, float(time)) in JOGS]
+        if len(names) > 1:
+            found = take.poses(float(time), names)
+            out.append([rotation for group in found for rotation in group.rotations])
+    return out
+
+
+def _behavior_at(steps: Sequence[Any], time: float) -> str | None:
+    playing = [step for step in steps if step.time <= time]
+    return playing[-1].behavior if playing else None
+
+
+def _differ(one: FloatArray, other: FloatArray) -> float:
+    """Root mean square angle between joints, the root left out [degrees]."""
+    angles = rotations.angle_between(one[1:], other[1:])
+    return float(np.degrees(np.sqrt(np.mean(angles**2))))
+
+
+def crowds_picture(takes: Sequence[Take], names: Sequence[str], size: tuple[int, int] = (900, 560)) -> Image.Image:
+    """Crowds beside one another at the same moments, as in figure 6.1."""
+    moments = [0.3 * min(take.duration for take in takes), 0.45 * min(take.duration for take in takes)]
+    sheet = Image.new("RGB", (size[0] * len(takes), (size[1] + 40) * len(moments)), "#ffffff")
+    pen = ImageDraw.Draw(sheet)
+    for row, time in enumerate(moments):
+        for column, (take, name) in enumerate(zip(takes, names, strict=True)):
+            picture = take_still(take, time, size=size, samples=4)
+            sheet.paste(picture, (column * size[0], row * (size[1] + 40) + 40))
+            words = f"{name}, {time:.1f} s"
+            pen.text((column * size[0] + 14, row * (size[1] + 40) + 10), words, "#2f3338", text_font(18.0))
+    return sheet
+
+
+def _variants_picture(library: Library) -> Image.Image:
+    clips = [library.clips[name] for name in library.graph[JOGS[0]].clips]
+    groups = [Group("the take", clips[:1]), Group(f"{len(clips) - 1} variants", clips[1:])]
+    return overlay_picture(groups, title="Jogging: legs kept, upper bodies drawn to go with them")
