@@ -26,8 +26,10 @@ _RIDGE = 0.02
 _STEEPEST = 0.06
 _UPRIGHT = 0.6
 """Pelvis over a foot that carries, as a share of the leg; feet of those who crawl or lie rest on their backs."""
+_FEW_S = 0.3
+"""A foot has to rest for so long in a take to tell a height of its own [s]."""
 _FEW = 10
-"""Resting frames that a take needs for a height of its own."""
+"""Resting places that a plane needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +110,12 @@ def own_level(clip: Clip) -> tuple[float, float]:
 
     The lowest level counts that is used for a quarter of the resting time; a take without rest has height 0, share 0.
     """
-    heights = resting_balls(clip).places[:, 2]
-    if len(heights) < _FEW:
+    heights, few = resting_balls(clip).places[:, 2], _FEW_S * clip.fps
+    if len(heights) < few:
         return 0.0, 0.0
     near = heights[np.abs(heights) < _NEAR]
-    if len(near) >= max(_FEW, 0.15 * len(heights)):
-        return float(np.median(near)) * len(near) / (len(near) + _FEW), len(near) / len(heights)
+    if len(near) >= max(few, 0.15 * len(heights)):
+        return float(np.median(near)) * len(near) / (len(near) + few), len(near) / len(heights)
     level = float(np.percentile(heights, 25.0))
     around = heights[np.abs(heights - level) < _NEAR]
     return float(np.median(around)), len(around) / len(heights)

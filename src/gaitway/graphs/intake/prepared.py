@@ -36,6 +36,7 @@ from gaitway.graphs.intake.takes import (
 )
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror, with_name
+from gaitway.motion.skeleton import Skeleton
 
 __all__ = [
     "Dropped",
@@ -161,17 +162,18 @@ def _not_finer(clip: Clip) -> Clip:
 
 def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tuple[Floor, list[_Stood]]:
     """All takes on one level floor at z = 0 with contacts; the floor is the main person's."""
-    floors, stood = [], []
-    for group in groups:
-        floor = fit_floor([resting_balls(t.clip) for t in group if t.said.floor is None])
-        floors.append(floor)
-        stood += [_levelled(take, floor) for take in group]
-    calibration = calibrate([s.clip for s in stood])
-    pelvis = stature(calibration.skeleton).pelvis
+    floors: list[Floor] = []
+    skeleton: Skeleton | None = None
     done = []
-    for s in stood:
-        clip = toes_up(calibrated(s.clip, calibration))
-        done.append(replace(s, clip=at_rate(with_contacts(clip, options.contacts, pelvis), options.fps)))
+    for group in groups:
+        floors.append(fit_floor([resting_balls(t.clip) for t in group if t.said.floor is None]))
+        stood = [_levelled(take, floors[-1]) for take in group]
+        calibration = calibrate([s.clip for s in stood])
+        skeleton = skeleton or calibration.skeleton
+        calibration, pelvis = replace(calibration, skeleton=skeleton), stature(skeleton).pelvis
+        for s in stood:
+            clip = with_contacts(toes_up(calibrated(s.clip, calibration)), options.contacts, pelvis)
+            done.append(replace(s, clip=at_rate(clip, options.fps)))
     return floors[0], done
 
 
