@@ -10,14 +10,14 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
-from gaitway.graphs.intake.pieces import Snapped
 from gaitway.graphs.intake.takes import PreparedTake
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.limits import joint_limits, violations
+from gaitway.motion.skeleton import Skeleton
 
-_LEAST_TURN, _LEAST_STEP = 0.5, 0.05
-"""Changes of speed that are too small to be seen [rad/s, m/s]."""
+_LEAST_TURN, _LEAST_SMALL_TURN, _LEAST_STEP = 1.0, 5.0, 0.05
+"""Changes of speed that are too small to be seen: of joints, of toes and hands [rad/s], of the root [m/s]."""
 _OWN = 0.75
 """What the capture does itself, at the same moment, counts as this many times the usual."""
 
@@ -71,8 +71,17 @@ class Bars:
         clips = [take.clip for take in takes if not take.mirrored and len(take.clip) > 2]
         turns = np.concatenate([turn_steps(clip) for clip in clips])
         roots = np.concatenate([root_steps(clip) for clip in clips])
-        usual = np.maximum(np.percentile(turns, 99.9, axis=0), _LEAST_TURN)
+        usual = np.maximum(np.percentile(turns, 99.9, axis=0), _least_turns(clips[0].skeleton))
         return cls(usual, max(float(np.percentile(roots, 99.9)), _LEAST_STEP), size)
+
+
+def _least_turns(skeleton: Skeleton) -> FloatArray:
+    """Changes of angular velocity that are too small to be seen [rad/s]; (J,). Small parts may flick."""
+    small = {j for role, j in skeleton.roles.items() if role.endswith(("_toe", "_wrist"))}
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent in small:
+            small.add(joint)
+    return np.array([_LEAST_SMALL_TURN if j in small else _LEAST_TURN for j in range(len(skeleton))])
 
 
 def turn_steps(clip: Clip) -> FloatArray:
@@ -130,7 +139,7 @@ def _feet(clip: Clip) -> tuple[float, float]:
     return slide, float(off.max(initial=0.0))
 
 
-def refusal(snapped: Snapped, quality: Quality, gate: Gate, bars: Bars, *, rare: bool) -> str:
+def refusal(quality: Quality, gate: Gate, bars: Bars, *, rare: bool) -> str:
     """Why a clip is not good enough, in words; empty where it is."""
     pops = gate.rare_pops if rare else gate.pops
     slide = (gate.rare_slide if rare else gate.slide) * bars.size

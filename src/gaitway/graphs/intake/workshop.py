@@ -52,6 +52,20 @@ class Entry:
         return float(headings[-1] - headings[0])
 
 
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A clip that is good enough."""
+
+    snapped: Snapped
+    quality: Quality
+    strict: bool
+    """Whether it passes the strict gate, and not only the one for what is rare."""
+
+    def in_mirror(self) -> Judged:
+        """The same, marked as a mirror image."""
+        return replace(self, snapped=replace(self.snapped, mirrored=True))
+
+
 @dataclass(eq=False)
 class Workshop:
     """What is needed to make clips of one subject. **Mutable**: it notes what it refuses."""
@@ -75,42 +89,50 @@ class Workshop:
         """The hub in the mirror."""
         return self.hubs[other_side(hub.name)] if hub.kind == "step" else hub
 
-    def judged(self, name: str, make: Maker, *, rare: bool) -> tuple[Snapped, Quality] | None:
-        """A clip that passes the gate, or None with the reason noted."""
+    def judged(self, name: str, make: Maker, *, rare: bool) -> Judged | None:
+        """A clip that passes the gate for what is rare, and whether it passes the strict one; None where it does not.
+
+        The reason is noted.
+        """
         try:
             snapped = make()
             quality = measured(snapped.clip, self.bars, snapped.raw)
         except (GaitwayError, *NUMERIC) as problem:  # one piece that cannot be solved does not end an import
             self.refused.append((name, "", str(problem)))
             return None
-        why = refusal(snapped, quality, self.gate, self.bars, rare=rare) or passes_nothing(snapped, self.bars.size)
-        if why:
-            first, last = snapped.frames
-            self.refused.append((name, f"{snapped.source} {first}-{last}", why))
-            return None
-        return snapped, quality
+        where = f"{snapped.source} {snapped.frames[0]}-{snapped.frames[1]}"
+        why = refusal(quality, self.gate, self.bars, rare=True) or passes_nothing(snapped, self.bars.size)
+        strict = refusal(quality, self.gate, self.bars, rare=rare)
+        if why or strict:
+            self.refused.append((name, where, why or strict))
+        return None if why else Judged(snapped, quality, not strict)
 
     def pair(self, name: str, makers: Sequence[tuple[Maker, Maker]], most: int, *, rare: bool) -> list[Entry]:
         """Behaviours of clips and of their mirror images; of each pair both pass the gate, or neither is used.
 
+        Where none passes the strict gate, the best that passes the one for what is rare is better than nothing.
+
         Args:
             name: of the first of both.
-            makers: how to make each clip and its mirror image, the best first.
+            makers: how to make each clip and its mirror image, the likeliest first.
             most: no more clips than this.
-            rare: whether a little more is forgiven.
+            rare: whether a little more is forgiven from the start.
         """
-        good: list[tuple[tuple[Snapped, Quality], tuple[Snapped, Quality]]] = []
+        good: list[tuple[Judged, Judged]] = []
+        spare: list[tuple[Judged, Judged]] = []
         for make, make_mirror in makers:
             if len(good) >= most:
                 break
             one = self.judged(name, make, rare=rare)
             other = self.judged(mirrored_name(name), make_mirror, rare=rare) if one is not None else None
             if one is not None and other is not None:
-                good.append((one, (replace(other[0], mirrored=True), other[1])))
+                (good if one.strict and other.strict else spare).append((one, other))
+        if not good and spare:
+            good = [min(spare, key=lambda both: max(judged.quality.score for judged in both))]
         if not good:
             return []
-        ones, others = ([pair[k] for pair in good] for k in (0, 1))
-        if mirrored_name(name) == name and ones[0][0].start is others[0][0].start:
+        ones, others = [both[0] for both in good], [both[1].in_mirror() for both in good]
+        if mirrored_name(name) == name and ones[0].snapped.start is others[0].snapped.start:
             return [_entry(name, [*ones, *others])]
         return [_entry(name, ones), _entry(mirrored_name(name), others)]
 
@@ -135,6 +157,6 @@ def _snapping(piece: Piece) -> Maker:
     return lambda: snap(piece)
 
 
-def _entry(name: str, clips: Sequence[tuple[Snapped, Quality]]) -> Entry:
-    first = clips[0][0]
-    return Entry(name, first.start, first.end, tuple(c for c, _ in clips), tuple(q for _, q in clips))
+def _entry(name: str, clips: Sequence[Judged]) -> Entry:
+    first = clips[0].snapped
+    return Entry(name, first.start, first.end, tuple(c.snapped for c in clips), tuple(c.quality for c in clips))
