@@ -12,7 +12,8 @@ from gaitway.cli.show import Json, err, progress, say, show_json, show_rows
 
 def papers(
     name: Annotated[
-        str | None, typer.Argument(help="lau-3, lau-4.1, lau-4.2, lau-4.3, kovar or snap; all of them if left out.")
+        str | None,
+        typer.Argument(help="lau-3, lau-4.1, lau-4.2, lau-4.3, lau-5, lau-6, kovar or snap; all of them if left out."),
     ] = None,
     library: Annotated[
         str, typer.Option(help="Whose motion trees are grown of, and graphs without --mocap.")

@@ -163,9 +163,9 @@ def _jogging_poses(planned: Planned, fps: float) -> list[list[FloatArray]]:
     end = max(plan.end_time for plan in plans.values())
     out = []
     for time in np.arange(0.0, end, 1.0 / fps):
-        names = [name for name, plan in plans.items() if _behavior_at(plan.steps, float(time)) in JOGS]
-        if len(names) > 1:
-            found = take.poses(float(time), names)
+        who = [take.names.index(name) for name, plan in plans.items() if _behavior_at(plan.steps, float(time)) in JOGS]
+        if len(who) > 1:
+            found = take.poses(float(time), who)
             out.append([rotation for group in found for rotation in group.rotations])
     return out
 
