@@ -122,9 +122,7 @@ def _take(take: PreparedTake, workshop: Workshop, entries: Sequence[Entry]) -> T
         found[phase.detail or phase.kind] += (phase.stop - phase.start) / take.clip.fps
     words = [f"{kind} {seconds:.1f} s" for kind, seconds in found.items()]
     words += [f"{s.kind} at {s.pass_frame / take.clip.fps:.1f} s" for s in take.specials]
-    refused = [
-        f"{name}: {why}" for name, where, why in workshop.refused if where.split(" ")[0] == take.name.split(" ")[0]
-    ]
+    refused = [f"{name}: {why}" for name, where, why in workshop.refused if where.startswith(f"{take.name} ")]
     return TakeReport(
         take.name, round(take.clip.duration, 3), clips, round(float(frames.sum()) / take.clip.fps, 3), tuple(words),
         tuple(dict.fromkeys(refused)), take.notes,

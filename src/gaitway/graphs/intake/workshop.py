@@ -58,8 +58,8 @@ class Judged:
 
     snapped: Snapped
     quality: Quality
-    strict: bool
-    """Whether it passes the strict gate, and not only the one for what is rare."""
+    doubt: tuple[str, str, str]
+    """Name, place, and why it does not pass the strict gate but only that for what is rare; "" where it does."""
 
     def in_mirror(self) -> Judged:
         """The same, marked as a mirror image."""
@@ -90,10 +90,7 @@ class Workshop:
         return self.hubs[other_side(hub.name)] if hub.kind == "step" else hub
 
     def judged(self, name: str, make: Maker, *, rare: bool) -> Judged | None:
-        """A clip that passes the gate for what is rare, and whether it passes the strict one; None where it does not.
-
-        The reason is noted.
-        """
+        """A clip that passes the gate, at least that for what is rare; else None, with the reason noted."""
         try:
             snapped = make()
             quality = measured(snapped.clip, self.bars, snapped.raw)
@@ -102,10 +99,10 @@ class Workshop:
             return None
         where = f"{snapped.source} {snapped.frames[0]}-{snapped.frames[1]}"
         why = refusal(quality, self.gate, self.bars, rare=True) or passes_nothing(snapped, self.bars.size)
-        strict = refusal(quality, self.gate, self.bars, rare=rare)
-        if why or strict:
-            self.refused.append((name, where, why or strict))
-        return None if why else Judged(snapped, quality, not strict)
+        if why:
+            self.refused.append((name, where, why))
+            return None
+        return Judged(snapped, quality, (name, where, refusal(quality, self.gate, self.bars, rare=rare)))
 
     def pair(self, name: str, makers: Sequence[tuple[Maker, Maker]], most: int, *, rare: bool) -> list[Entry]:
         """Behaviours of clips and of their mirror images; of each pair both pass the gate, or neither is used.
@@ -126,9 +123,12 @@ class Workshop:
             one = self.judged(name, make, rare=rare)
             other = self.judged(mirrored_name(name), make_mirror, rare=rare) if one is not None else None
             if one is not None and other is not None:
-                (good if one.strict and other.strict else spare).append((one, other))
+                (spare if one.doubt[2] or other.doubt[2] else good).append((one, other))
         if not good and spare:
             good = [min(spare, key=lambda both: max(judged.quality.score for judged in both))]
+        self.refused += [
+            j.doubt for both in spare if not any(both is used for used in good) for j in both if j.doubt[2]
+        ]
         if not good:
             return []
         ones, others = [both[0] for both in good], [both[1].in_mirror() for both in good]
