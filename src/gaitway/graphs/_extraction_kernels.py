@@ -40,6 +40,8 @@ class GraphArrays(NamedTuple):
     """Places of the frames of all edges [m]; (S, 2)."""
     moves: FloatArray
     """What each edge adds to the planar move of all that follows; (E, 3)."""
+    costs: FloatArray
+    """What each edge costs wherever it leads [m^2]; (E,)."""
     headings: FloatArray
     """Where the body goes at each node, as its clip lies in the corpus [rad]; (N,)."""
     ahead: FloatArray
@@ -124,7 +126,7 @@ def advance(
         Whether it is complete: the horizon or the path's end is reached.
     """
     cosine, sine = math.cos(state[TURN]), math.sin(state[TURN])
-    last_x, last_y, along, error = state[LAST_X], state[LAST_Y], state[ALONG], state[ERROR]
+    last_x, last_y, along, error = state[LAST_X], state[LAST_Y], state[ALONG], state[ERROR] + graph.costs[edge]
     frames = int(state[FRAMES])
     step, slack, least, give = task.measures[0], task.measures[1], task.measures[2], task.measures[3]
     length = step * (len(task.points) - 1)

@@ -36,49 +36,41 @@ def edge_costs(track_starts: IntArray, track: FloatArray, befores: FloatArray, l
 
 
 @kernel(parallel=True)
-def best_firsts(
+def improved(
     out_starts: IntArray,
     out_edges: IntArray,
     heads: IntArray,
-    frames: IntArray,
     turns: IntArray,
+    fades: FloatArray,
     allowed: BoolArray,
     costs: SingleArray,
-    values: SingleArray,
+    before: SingleArray,
+    after: SingleArray,
     first: IntArray,
 ) -> None:
-    """The first edge of the cheapest walk of a number of frames, from every node in every direction.
+    """One edge more of the cheapest walks from every node in every direction; what comes later counts less.
 
     Args:
         out_starts: where each node's edges begin in `out_edges`; (N + 1,).
         out_edges: edges by the node that they leave; (E,).
         heads: node that each edge leads to; (E,).
-        frames: of each edge; (E,).
         turns: by how many directions each edge turns what follows it; (E,).
+        fades: share by which all that follows an edge counts; (E,).
         allowed: edges that may be taken; (E,).
         costs: of each edge by direction; (E, K).
-        values: receives the cost of the cheapest walk of each number of frames; (H + 1, N, K).
-        first: receives the first edge of the walk of H frames, or -1; (N, K).
+        before: costs of walks known so far; (N, K).
+        after: receives those of longer walks; (N, K).
+        first: receives their first edges, or -1; (N, K).
     """
     count = costs.shape[1]
-    for node in numba.prange(values.shape[1]):
+    for node in numba.prange(before.shape[0]):
         for k in range(count):
-            values[0, node, k] = 0.0
-    for level in range(1, values.shape[0]):
-        for node in numba.prange(values.shape[1]):
-            for k in range(count):
-                best, chosen = np.inf, -1
-                for at in range(out_starts[node], out_starts[node + 1]):
-                    edge = out_edges[at]
-                    if not allowed[edge]:
-                        continue
-                    if frames[edge] >= level:
-                        cost = costs[edge, k] * (level / frames[edge])
-                    else:
-                        there = (k - turns[edge]) % count
-                        cost = costs[edge, k] + values[level - frames[edge], heads[edge], there]
+            best, chosen = np.inf, -1
+            for at in range(out_starts[node], out_starts[node + 1]):
+                edge = out_edges[at]
+                if allowed[edge]:
+                    cost = costs[edge, k] + fades[edge] * before[heads[edge], (k - turns[edge]) % count]
                     if cost < best:
                         best, chosen = cost, edge
-                values[level, node, k] = best
-                if level == values.shape[0] - 1:
-                    first[node, k] = chosen
+            after[node, k] = best
+            first[node, k] = chosen

@@ -19,7 +19,7 @@ from gaitway.graphs.clouds import Clouds, check_alike
 
 BLOCK = 2048
 """Rows and columns that are worked out at once: three products of that size are 50 MB."""
-_DOUBTFUL = 2e-3
+_DOUBTFUL = 1e-3
 """Single precision loses a tenth of a millimetre of the smallest distances; under this they are worked out anew [m]."""
 
 

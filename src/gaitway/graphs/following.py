@@ -38,6 +38,8 @@ GOOD_ENOUGH = 0.01
 """A window that stays as near to the path as this in the mean is not searched further [m]."""
 STARTS = 24
 """Places in the graph that are tried to begin with."""
+_CALM = 0.1
+"""How much a transition's distance counts beside as great a distance from the path over all its frames."""
 _TURNING_S = 0.1
 """The direction in which a body goes is that of its way from so long before to so long after [s]."""
 _FORESIGHT_S = 0.8
@@ -98,6 +100,7 @@ class PathFollower:
             read_only(track_starts),
             read_only(track),
             read_only(graph.moves),
+            read_only(edge_costs(graph)),
             read_only(node_headings(graph)),
             read_only(places_ahead(graph)),
         )
@@ -152,7 +155,7 @@ class PathFollower:
         total = frames = 0.0
         while not complete:
             window = self._window(task, node, state, rng)
-            kept = 0
+            kept = taken = 0
             for edge in window.tolist():
                 stage = int(state[kernels.STAGE])
                 leave = kernels.leaving(self.arrays, task, node, stage, state[kernels.ALONG])
@@ -161,11 +164,13 @@ class PathFollower:
                 complete = kernels.advance(self.arrays, task, before, edge, stage, 1 << 30, state)
                 edges.append(edge)
                 stages.append(stage)
+                taken += 1
                 node = int(self.graph.edges.head[edge])
                 kept += int(self.graph.edges.frames[edge])
                 if complete or kept >= self.keep:
                     break
-            total, frames = total + state[kernels.ERROR], frames + state[kernels.FRAMES]
+            own = float(self.arrays.costs[edges[len(edges) - taken :]].sum())
+            total, frames = total + state[kernels.ERROR] - own, frames + state[kernels.FRAMES]
             state[kernels.ERROR] = state[kernels.FRAMES] = 0.0
         walk = Walk(self.graph, np.array(edges), move)
         rms = float(np.sqrt(total / max(frames, 1.0)))
@@ -356,6 +361,14 @@ def beginning_move(graph: MotionGraph, node: int, path: Path) -> FloatArray:
     turn = float(np.arctan2(ahead[1], ahead[0])) - facing
     shifted = path.points[0] - planar.transform_points(np.array([0.0, 0.0, turn]), corpus.paths[frame])
     return np.array([*shifted, turn])
+
+
+def edge_costs(graph: MotionGraph) -> FloatArray:
+    """What edges cost wherever they lead [m^2]; (E,): transitions are taken only where they are of use."""
+    out, changes = np.zeros(len(graph.edges)), graph.edges.transition >= 0
+    distances = graph.transitions.distances[graph.edges.transition[changes]]
+    out[changes] = _CALM * graph.transitions.window * distances**2
+    return out
 
 
 def node_headings(graph: MotionGraph) -> FloatArray:

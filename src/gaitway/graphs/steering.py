@@ -1,8 +1,8 @@
 """Steering live: for every node and direction the edge to take next (Kovar et al. 2002, section 5.3).
 
 The paper fits a walk to a straight line for every node and direction. Here the walks of all nodes and directions are
-found together, from the shortest on: the error of a frame is how far its step misses one of the same length in the
-wanted direction, which adds up along a walk whatever came before.
+found together, an edge longer each time: the error of a frame is how far its step misses one of the same length in the
+wanted direction, which adds up along a walk whatever came before, and counts less the later it comes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from gaitway.graphs.walks import Walk, carried
 
 DIRECTIONS = 36
 """Directions that are told apart."""
-HORIZON_S = 2.0
-"""Walks that are compared last so long [s]."""
+MEMORY_S = 2.5
+"""What comes so much later counts 1 / e as much [s]."""
+_SWEEPS, _SETTLED = 300, 1e-3
+"""Walks are made longer so often at most, or until costs change by less than this share."""
 _LEAST_SPEED = 0.5
 """Who stands is as wrong as who should go so fast [m/s]."""
 
@@ -57,7 +59,7 @@ def steering_table(
     labels: Sequence[str] = (),
     *,
     directions: int = DIRECTIONS,
-    horizon_s: float = HORIZON_S,
+    memory_s: float = MEMORY_S,
 ) -> SteeringTable:
     """The table of a graph.
 
@@ -65,29 +67,35 @@ def steering_table(
         graph: pruned.
         labels: that all motion must have; none allows all that can go on for ever.
         directions: how many are told apart.
-        horizon_s: how long the walks are that are compared [s].
+        memory_s: what comes so much later counts 1 / e as much [s].
 
     Raises:
         GraphError: if no motion has the labels.
     """
-    if directions < 4 or not horizon_s > 0.0:
-        raise GraphError(f"steering by {directions} directions over {horizon_s:g} s; write 4 or more, and above 0 s")
+    if directions < 4 or not memory_s > 0.0:
+        raise GraphError(f"steering by {directions} directions with {memory_s:g} s; write 4 or more, and above 0 s")
     corpus, edges = graph.corpus, graph.edges
     starts, track = graph.tracks
     costs = np.empty((len(edges), directions), dtype=np.float32)
     # the place before an edge; at the very begin of a clip, its first frame
     before = corpus.paths[np.maximum(edges.first - 1, corpus.starts[corpus.clip_of[edges.first]])]
     kernels.edge_costs(read_only(starts), read_only(track), read_only(before), _LEAST_SPEED / corpus.fps, costs)
-    horizon = max(round(horizon_s * corpus.fps), 1)
-    nodes = len(graph.node_frames)
-    values = np.empty((horizon + 1, nodes, directions), dtype=np.float32)
-    first = np.empty((nodes, directions), dtype=np.int64)
+    nodes, allowed = len(graph.node_frames), part_edges(graph, labels)
+    values, first = np.zeros((nodes, directions), dtype=np.float32), np.empty((nodes, directions), dtype=np.int64)
     turns = np.round(graph.moves[:, 2] / (2.0 * np.pi) * directions).astype(np.int64)
+    fades = np.exp(-edges.frames / (memory_s * corpus.fps))
     out_starts, out_edges = graph.outgoing
-    kernels.best_firsts(
-        read_only(out_starts), read_only(out_edges), read_only(edges.head), read_only(edges.frames), read_only(turns),
-        read_only(part_edges(graph, labels)), read_only(costs), values, first,
-    )  # fmt: skip
+    for _ in range(_SWEEPS):
+        longer = np.empty_like(values)
+        kernels.improved(
+            read_only(out_starts), read_only(out_edges), read_only(edges.head), read_only(turns), read_only(fades),
+            read_only(allowed), read_only(costs), read_only(values), longer, first,
+        )  # fmt: skip
+        known = np.isfinite(longer)
+        change = float(np.abs(longer[known] - values[known]).max(initial=0.0))
+        values = longer
+        if change < _SETTLED * float(values[known].max(initial=0.0)):
+            break
     return SteeringTable(graph, first)
 
 

@@ -158,7 +158,7 @@ def _gaits(graph: MotionGraph) -> list[str]:
 def _paths(size: float, options: PaperOptions) -> dict[str, Path]:
     rng = np.random.default_rng(options.seed)
     out = {"circle": circle(0.6 * size + 0.9), "zigzag": zigzag(0.9 * size), "sketch": scribble(4.0 * size, rng)}
-    return out if options.quick else {"hello": hello(size), **out}
+    return out if options.quick else {"hello": hello(size if options.mocap else 1.7 * size), **out}
 
 
 def _changes(graph: MotionGraph) -> Followed | None:

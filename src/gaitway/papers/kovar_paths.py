@@ -30,7 +30,7 @@ def circle(radius: float) -> Path:
 def zigzag(size: float) -> Path:
     """To and fro with rounded corners, legs so long [m]."""
     corners = size * np.array([(0.0, 0.0), (1.0, 0.0), (1.4, 0.8), (2.4, 0.8), (2.8, 0.0), (3.8, 0.0)])
-    return sketched(polyline(corners).points, 0.12 * size)
+    return sketched(polyline(corners).points, 0.22 * size)
 
 
 def scribble(size: float, rng: np.random.Generator) -> Path:
