@@ -197,6 +197,18 @@ def test_ways_of_going(tmp_path: Path, turn: float, kind: str) -> None:
     assert [phase.kind for phase in take.phases] == [kind]
 
 
+@pytest.mark.parametrize("size", [0.75, 1.25])
+def test_people_of_any_size(tmp_path: Path, size: float) -> None:
+    """A child's and a giant's walk, at the speed that goes with their legs."""
+    slow = np.sqrt(size)
+    for name, clip in {"walk": walking(4.0, 60.0, 1.0), "stand": standing(150)}.items():
+        save_clip(replace(larger(clip, size), fps=60.0 / slow), tmp_path / f"{name}.bvh")
+    prepared = prepare(tmp_path, PrepareOptions(mirror=False))
+    assert [[phase.kind for phase in take.phases] for take in prepared.takes] == [["stand"], ["walk"]]
+    assert len([e for e in prepared.takes[1].events if e.kind == "step"]) >= 6
+    assert prepared.facts.pelvis_height == pytest.approx(0.93 * size, rel=0.02)
+
+
 def test_marching_is_not_standing(tmp_path: Path) -> None:
     good_folder(tmp_path)
     save_clip(walking(4.0, 60.0, 0.0), tmp_path / "march.bvh")

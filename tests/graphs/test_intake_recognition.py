@@ -194,6 +194,21 @@ def test_events_alternate_and_are_single() -> None:
     assert len(bad) <= 3, bad
 
 
+def test_several_people_on_one_skeleton() -> None:
+    """Two rigs and four people: all feet come to rest on one floor."""
+    files = [*(MOCAP / "bvh_accad").glob("*_B0[39]_*.bvh")]
+    for pattern in ("16_1*", "127_2*", "91_3*"):
+        files += (MOCAP / "bvh").glob(f"{pattern}.bvh")
+    prepared = prepare(files, PrepareOptions(mixed=True, mirror=False))
+    assert len(prepared.takes) == len(files) and not prepared.dropped
+    assert len(prepared.facts.notes) == 3
+    balls = [i for i, p in enumerate(prepared.skeleton.contact_points) if p.name.endswith("_ball")]
+    for take in prepared.takes:
+        assert take.clip.skeleton is prepared.skeleton and take.clip.contacts is not None
+        heights = take.clip.contact_positions()[:, balls, 2][take.clip.contacts[:, balls]]
+        assert abs(np.median(heights)) < 0.015, take.name
+
+
 def test_feet_rest_on_the_floor() -> None:
     """Balls of the feet rest within 1 cm of the floor, left as right, and hardly slide."""
     for name in ("accad", "16", "35", "69", "91"):
