@@ -197,7 +197,7 @@ def test_ways_of_going(tmp_path: Path, turn: float, kind: str) -> None:
     assert [phase.kind for phase in take.phases] == [kind]
 
 
-@pytest.mark.parametrize("size", [0.75, 1.25])
+@pytest.mark.parametrize("size", [0.7, 1.25])
 def test_people_of_any_size(tmp_path: Path, size: float) -> None:
     """A child's and a giant's walk, at the speed that goes with their legs."""
     slow = np.sqrt(size)
