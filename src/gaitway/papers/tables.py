@@ -23,6 +23,8 @@ PAPERS = {
     "lau-4.1": "Lau 2009, table 4.1: ways to grow a tree",
     "lau-4.2": "Lau 2009, table 4.2: a tree against A*",
     "lau-4.3": "Lau 2009, table 4.3: grids of several resolutions",
+    "lau-5": "Lau 2009, chapter 5: variants of motion",
+    "lau-6": "Lau 2009, chapter 6: crowds of clips and of their variants",
     "kovar": "Kovar, Gleicher and Pighin 2002: motion graphs",
     "snap": "Gleicher, Shin, Kovar and Jepsen 2003: snap-together motion",
 }

@@ -55,7 +55,7 @@ def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> 
     joints = stick.degrees.kept >= len(ROOT_NAMES)
     flat = poses[:, :, joints].reshape(len(clips), -1)
     given = np.array([stick.poses(clip) for clip in inputs])[:, :, joints].reshape(len(inputs), -1)
-    share = 1.0 / np.sqrt(flat.shape[1])
+    share = 1.0 / float(np.sqrt(flat.shape[1]))
     seconds = np.array([clip.duration for clip in clips])
     slides = np.concatenate([foot_slide(clip) if clip.contacts is not None else np.empty(0) for clip in clips])
     return Figures(

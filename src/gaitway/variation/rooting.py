@@ -22,7 +22,7 @@ _TURN_M = 0.5
 """A radian of heading counts as so many metres."""
 _NEAR = 1e-8
 """Weight of the correction itself: it only decides where nothing else does."""
-_ROUNDS = 3
+_ROUNDS = 6
 
 
 def follow_feet(clip: Clip) -> Clip:
