@@ -51,7 +51,7 @@ class Tab:
     """A page in the browser."""
 
     def __init__(self, address: str, size: tuple[int, int]) -> None:
-        self._socket, self._number, self.events = connect(address, max_size=None), 0, []
+        self._socket, self._number, self.events = connect(address, max_size=None, ping_interval=None), 0, []
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)

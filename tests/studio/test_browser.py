@@ -150,6 +150,17 @@ def test_a_drag_into_somebodys_way_changes_its_plan_and_nobody_is_hit(stand: Sta
     assert all(side > 0.6 for side in sides)
 
 
+def test_a_group_goes_where_its_mark_is_dragged(stand: Stand) -> None:
+    engine = stand.session.engine
+    stand.session.post(events.AddPeople(2, 4.0, 7.0, 10.0, 7.0, 1.0))
+    until(lambda: "group-1-01" in stand.frame.names, PATIENCE, "two more people")
+    until(lambda: green(stand, (10.0, 7.0)), PATIENCE, "the mark of their goal", every=1.0)
+    stand.tab.drag(stand.pixel((10.0, 7.0, 0.02)), stand.pixel((4.5, 2.5, 0.02)))
+    until(lambda: goal_at(engine.scene.source, (4.5, 2.5)), PATIENCE, "their goal at (4.5, 2.5)")
+    stand.session.post(events.RemovePeople(2))
+    until(lambda: "group-1-01" not in stand.frame.names, PATIENCE, "they have gone")
+
+
 def test_keys_drive(stand: Stand) -> None:
     stand.session.select("cleo")
     stand.session.post(events.Play())
@@ -166,17 +177,6 @@ def test_keys_drive(stand: Stand) -> None:
     until(lambda: "wait" in stand.session.engine.behavior("cleo"), PATIENCE, "cleo stands when the key is let go")
     stand.tab.press("p")
     until(lambda: not stand.session.engine.playing, PATIENCE, "a pause by the key P")
-
-
-def test_a_group_goes_where_its_mark_is_dragged(stand: Stand) -> None:
-    engine = stand.session.engine
-    stand.session.post(events.AddPeople(2, 4.0, 7.0, 10.0, 7.0, 1.0))
-    until(lambda: "group-1-01" in stand.frame.names, PATIENCE, "two more people")
-    until(lambda: green(stand, (10.0, 7.0)), PATIENCE, "the mark of their goal", every=1.0)
-    stand.tab.drag(stand.pixel((10.0, 7.0, 0.02)), stand.pixel((4.5, 2.5, 0.02)))
-    until(lambda: goal_at(engine.scene.source, (4.5, 2.5)), PATIENCE, "their goal at (4.5, 2.5)")
-    stand.session.post(events.RemovePeople(2))
-    until(lambda: "group-1-01" not in stand.frame.names, PATIENCE, "they have gone")
 
 
 def test_the_slider_scrubs_to_the_right_frame(stand: Stand) -> None:
