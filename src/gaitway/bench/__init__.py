@@ -10,7 +10,7 @@ from gaitway.errors import GaitwayError
 __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 
 
-BENCHES = ("behavior", "live", "motion", "render", "soak", "take", "tree", "world")
+BENCHES = ("behavior", "graphs", "live", "motion", "render", "soak", "take", "tree", "variation", "world")
 """Every benchmark: a module of this package each, loaded when it is run."""
 LONG = ("soak",)
 """Those that are run only when they are named."""

@@ -43,6 +43,51 @@ def to_distances(
             out[i, j] = length if valid_a[i] and valid_b[j] else np.inf
 
 
+@kernel(parallel=True)
+def exact_pairs(
+    track_a: FloatArray,
+    first_a: IntArray,
+    centres_a: FloatArray,
+    track_b: FloatArray,
+    first_b: IntArray,
+    centres_b: FloatArray,
+    weights: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Distances of clouds pair by pair, in double precision and without differences of large numbers.
+
+    Args:
+        track_a: body points of a [m]; (T, P, 3).
+        first_a: where in it the window of each pair's first frame begins; (N,).
+        centres_a: over which place that cloud is centred [m]; (N, 2).
+        track_b: the same for b.
+        first_b: the same for b.
+        centres_b: the same for b.
+        weights: of all points of a window, frame by frame; (W * P,).
+        out: receives distances [m]; (N,).
+    """
+    points = track_a.shape[1]
+    for n in numba.prange(len(out)):
+        re, im = 0.0, 0.0
+        for k in range(len(weights)):
+            i, j, p = first_a[n] + k // points, first_b[n] + k // points, k % points
+            ax, ay = track_a[i, p, 0] - centres_a[n, 0], track_a[i, p, 1] - centres_a[n, 1]
+            bx, by = track_b[j, p, 0] - centres_b[n, 0], track_b[j, p, 1] - centres_b[n, 1]
+            re += weights[k] * (ax * bx + ay * by)
+            im += weights[k] * (ay * bx - ax * by)
+        length = math.sqrt(re * re + im * im)
+        cosine, sine = (re / length, im / length) if length > 0.0 else (1.0, 0.0)
+        total = 0.0
+        for k in range(len(weights)):
+            i, j, p = first_a[n] + k // points, first_b[n] + k // points, k % points
+            bx, by = track_b[j, p, 0] - centres_b[n, 0], track_b[j, p, 1] - centres_b[n, 1]
+            dx = track_a[i, p, 0] - centres_a[n, 0] - (cosine * bx - sine * by)
+            dy = track_a[i, p, 1] - centres_a[n, 1] - (sine * bx + cosine * by)
+            dz = track_a[i, p, 2] - track_b[j, p, 2]
+            total += weights[k] * (dx * dx + dy * dy + dz * dz)
+        out[n] = math.sqrt(total)
+
+
 @kernel
 def small_entries(matrix: SingleArray, below: float, rows: IntArray, columns: IntArray) -> int:
     """Writes where a matrix is under a limit into `rows` and `columns`, as far as there is room; returns how often."""

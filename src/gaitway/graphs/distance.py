@@ -117,20 +117,20 @@ def corrected(matrix: SingleArray, a: Clouds, row: int, b: Clouds, column: int) 
     if count > places.shape[1]:  # two clips nearly alike all over
         places = np.empty((2, count), dtype=np.int64)
         _distance_kernels.small_entries(read_only(matrix), _DOUBTFUL, places[0], places[1])
-    for first in range(0, count, BLOCK):
-        i, j = places[:, first : min(first + BLOCK, count)]
-        matrix[i, j] = pair_distances(a, row + i, b, column + j)
+    i, j = places[:, :count]
+    matrix[i, j] = pair_distances(a, row + i, b, column + j)
     return matrix
 
 
 def pair_distances(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> FloatArray:
     """Distance of frame `i` of one to frame `j` of the other [m], pair by pair in double precision; (N,)."""
-    level_a, heights_a = a.centred(i)
-    level_b, heights_b = b.centred(j)
-    turn = np.exp(1j * np.angle(np.sum(level_a * level_b.conj(), axis=1)))
-    gap = level_a - turn[:, None] * level_b
-    squared = np.sum(gap.real**2 + gap.imag**2, axis=1) + np.sum((heights_a - heights_b) ** 2, axis=1)
-    return np.asarray(np.sqrt(squared))
+    rows, columns = np.broadcast_arrays(np.atleast_1d(i), np.atleast_1d(j))
+    out = np.empty(len(rows))
+    _distance_kernels.exact_pairs(
+        a.track, read_only(a.first[rows]), read_only(a.centres[rows]),
+        b.track, read_only(b.first[columns]), read_only(b.centres[columns]), a.weights, out,
+    )  # fmt: skip
+    return out
 
 
 def aligning(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> FloatArray:

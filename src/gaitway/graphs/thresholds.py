@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.arrays import FloatArray
 from gaitway.errors import GraphError
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import pair_distances
@@ -62,7 +62,7 @@ def tempos(corpus: Corpus, tempo_s: float = TEMPO_S) -> FloatArray:
     """How far clouds of each label set move within themselves in a time [m]; (S,), medians of frames that move."""
     clouds = corpus.clouds
     before = np.flatnonzero(clouds.valid[:-1] & clouds.valid[1:] & (np.diff(corpus.clip_of) == 0))
-    step = np.concatenate([pair_distances(clouds, rows, clouds, rows + 1) for rows in _pieces(before)])
+    step = pair_distances(clouds, before, clouds, before + 1)
     moving, set_of = step * corpus.fps > _STILL, corpus.set_of[before]
     out = np.full(len(corpus.sets), _LEAST)
     for number in range(len(out)):
@@ -70,7 +70,3 @@ def tempos(corpus: Corpus, tempo_s: float = TEMPO_S) -> FloatArray:
         if len(mine):
             out[number] = max(_LEAST, float(np.median(mine)) * corpus.fps * tempo_s)
     return out
-
-
-def _pieces(rows: IntArray) -> list[IntArray]:
-    return [rows[first : first + 1024] for first in range(0, max(len(rows), 1), 1024)]
