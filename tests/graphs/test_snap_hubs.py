@@ -93,14 +93,13 @@ def test_alignments_are_consistent_and_places_lead_back():
     assert np.allclose(places[1], planar.compose([1.0, 2.0, 0.5], places[0]), atol=1e-6)
 
 
-def test_lost_contacts_are_let_go_in_time():
+def test_a_match_frame_takes_on_the_contacts_of_its_pose():
     clip, pose = walk(), standing()
-    frame = int(np.flatnonzero(clip.contacts[:, 0] & ~clip.contacts[:, 3])[4])
-    none = replace(pose, contacts=np.zeros_like(pose.contacts))
-    out = with_contacts(clip, [frame], [none])
-    assert not out.contacts[frame - 3 : frame + 4, 0].any()
+    out = with_contacts(clip, [7, 20], [pose, replace(pose, contacts=np.zeros_like(pose.contacts))])
+    assert np.array_equal(out.contacts[7], pose.contacts) and not out.contacts[20].any()
+    assert np.array_equal(np.delete(out.contacts, [7, 20], axis=0), np.delete(clip.contacts, [7, 20], axis=0))
     with pytest.raises(ClipError, match="has no contacts"):
-        with_contacts(replace(clip, contacts=None), [frame], [none])
+        with_contacts(replace(clip, contacts=None), [7], [pose])
 
 
 def test_poses_of_nothing_or_of_other_rates_are_refused():

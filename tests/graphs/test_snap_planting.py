@@ -51,7 +51,16 @@ def test_locked_frames_stay_to_the_bit():
     out = planted(clip, frames)
     assert np.array_equal(out.rotations[frames], clip.rotations[frames])
     assert np.array_equal(out.root_positions[frames], clip.root_positions[frames])
-    assert np.array_equal(out.contacts, clip.contacts)
+    assert np.array_equal(out.contacts[frames], clip.contacts[frames])
+
+
+def test_contacts_beside_a_locked_frame_that_has_none_are_let_go_in_time():
+    clip = walk()
+    landing = int(np.flatnonzero(clip.contacts[1:, 0] & ~clip.contacts[:-1, 0])[0])  # the frame before the heel is down
+    out = planted(clip, [landing])
+    assert clip.contacts[landing + 1, 0] and not out.contacts[landing - 3 : landing + 4, 0].any()
+    assert out.contacts[landing + 4, 0] and not (out.contacts & ~clip.contacts).any()
+    assert np.array_equal(planted(clip).contacts, clip.contacts)
 
 
 def test_what_is_planted_already_hardly_changes():

@@ -32,8 +32,6 @@ _AROUND_S = 0.7
 """How much of a motion to each side of its match frame the search for a common pose looks at [s]."""
 
 
-_LOST_S = 0.1
-"""How long before and after a match frame a contact is lost that its common pose does not have [s]."""
 _SETTLING = 12
 """No more than so many match frames, the nearest to the base, take part in settling a pose; more change it little."""
 
@@ -163,23 +161,10 @@ def satisfied(pose: HubPose, rest: npt.ArrayLike | None = None) -> HubPose:
 
 
 def with_contacts(clip: Clip, frames: Sequence[int], poses: Sequence[HubPose]) -> Clip:
-    """The clip with the contacts of common poses in their frames: a match frame may gain and lose some.
-
-    A contact that a match frame loses is lost a little before and after too, so that the foot has time to come to where
-    the pose has it.
-    """
+    """The clip with the contacts of common poses in their frames: a match frame may gain and lose some."""
     if clip.contacts is None:
         raise ClipError(f"clip '{clip.name}' has no contacts; pass it through motion.contacts.detect_contacts first")
-    contacts, near = np.array(clip.contacts), max(round(_LOST_S * clip.fps), 1)
-    for frame, pose in zip(frames, poses, strict=True):
-        for column in np.flatnonzero(clip.contacts[frame] & ~pose.contacts).tolist():
-            contacts[max(frame - near, 0) : frame + near + 1, column] = False
-        for step in (-1, 1):  # a contact that ends just beside the match frame is lost there as well
-            beside = frame + step
-            if 0 <= beside < len(clip):
-                for column in np.flatnonzero(clip.contacts[beside] & ~clip.contacts[frame] & ~pose.contacts).tolist():
-                    low, high = sorted((beside, beside + step * (near - 1)))
-                    contacts[max(low, 0) : high + 1, column] = False
+    contacts = np.array(clip.contacts)
     for frame, pose in zip(frames, poses, strict=True):
         contacts[frame] = pose.contacts
     return replace(clip, contacts=contacts)

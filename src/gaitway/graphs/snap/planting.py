@@ -37,6 +37,8 @@ _LOCK = 1e4
 """How firmly the root is held in locked frames."""
 _LONGEST = 1.0 - 1.06 * SOFTNESS
 """Share of its length up to which the solver of legs reaches exactly."""
+_FREE_S = 0.1
+"""How long before and after a locked frame a contact is free that it does not have [s]."""
 _SETTLE_S = 0.15
 """Time over which the difference of a locked pose to what the solver makes of it fades [s]."""
 
@@ -50,8 +52,10 @@ def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | Non
         rest: height of each of the skeleton's contact points while it rests [m]; (C,). None is 0 for all.
 
     Returns:
-        The clip with new root positions and legs; contacts as they were. No foot is below its rest, but in locked
-        frames. A foot that is planted from one locked frame to another slides by what the two disagree on.
+        The clip with new root positions and legs. No foot is below its rest, but in locked frames. A foot that is
+        planted from one locked frame to another slides by what the two disagree on. Contacts are as they were, but for
+        those that a locked frame does not have: they end a little before it, and begin a little after it, so that the
+        foot has time to come to where that frame has it.
     """
     clip = clip if clip.contacts is not None else detect_contacts(clip)
     clip.skeleton.require(*LEFT_LEG, *RIGHT_LEG)
@@ -60,6 +64,7 @@ def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | Non
     if heights.shape != (count,) or not np.isfinite(heights).all():
         raise ClipError(f"heights at rest have shape {heights.shape}; give one for each of {count} contact points")
     lock = _lock_flags(clip, locked)
+    clip = replace(clip, contacts=_free_near_locks(clip, lock))
     transforms = clip.joint_transforms()
     plans = {side: foot_track(clip, side, transforms, lock, heights) for side in _LEGS}
     moved = replace(clip, root_positions=clip.root_positions + root_shift(clip, plans, lock))
@@ -188,6 +193,16 @@ def _raised(clip: Clip, side: str, plan: FootPlan, locked: BoolArray, rest: Floa
     if more.max() < 1e-3:
         return plan
     return replace(plan, ankle=plan.ankle + more[:, None] * np.array([0.0, 0.0, 1.0]))
+
+
+def _free_near_locks(clip: Clip, locked: BoolArray) -> BoolArray:
+    """Contacts (F, C) without those beside locked frames that do not have them."""
+    assert clip.contacts is not None
+    contacts, near = np.array(clip.contacts), max(round(_FREE_S * clip.fps), 1)
+    for frame in np.flatnonzero(locked):
+        contacts[max(frame - near, 0) : frame + near + 1, ~clip.contacts[frame]] = False
+    contacts[locked] = clip.contacts[locked]
+    return contacts
 
 
 def _with_locked(clip: Clip, out: Clip, locked: BoolArray) -> Clip:
