@@ -208,8 +208,9 @@ def _trimmed(flags: BoolArray, points: FloatArray, speed: FloatArray, limits: Co
         settled = np.abs(away[:, 2]) < limits.settled[1]
         settled &= (np.linalg.norm(away[:, :2], axis=-1) < limits.settled[0]) | (speed[start:stop] < limits.speed[0])
         inside = np.flatnonzero(settled)
-        out[start : start + inside[0]] = False
-        out[start + inside[-1] + 1 : stop] = False
+        first, last = (inside[0], inside[-1] + 1) if len(inside) else (stop - start, stop - start)  # never at rest
+        out[start : start + first] = False
+        out[start + last : stop] = False
     return out
 
 
