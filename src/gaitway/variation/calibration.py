@@ -21,10 +21,10 @@ from gaitway.variation.spread import Variation
 from gaitway.variation.streaming import Stream
 from gaitway.variation.synthesis import draw, ending
 
-_COUNT = 32
+_COUNT = 24
 """Variants, or cycles of streams, that are drawn each time."""
 _STREAMS = 4
-_ROUNDS = 6
+_ROUNDS = 5
 _CAREFUL = 0.7
 """Exponent of a correction; 1 would be right if spread were proportional to gain."""
 _FARTHEST = 2.0

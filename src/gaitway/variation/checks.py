@@ -20,7 +20,7 @@ _RATIO = 2.0
 """A take that is so many times as long as another is of another motion."""
 
 
-_OTHER, _OUTLIER = 2.0, 3.0
+_OTHER, _OUTLIER = 1.2, 5.0
 """A take is of another motion if its mean squared difference from the rest is over the first, in variances of the
 columns, and so many times what is usual among the takes."""
 _UNLIKE = 0.85

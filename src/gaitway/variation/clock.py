@@ -28,8 +28,10 @@ _ROUNDS = 2
 """How often takes are warped to their mean, after the first warp to one of them."""
 _TAIL = 8
 """Frames at the end of a cycle that may repeat its beginning."""
-_CLOSED = 1.5
-"""A cycle's last frame is within so many steps of a frame at its beginning."""
+_CLOSED = 0.35
+"""A cycle's last frame is so near to its first, in distances of any two of its frames."""
+_ONWARD = 0.3
+"""And goes on in the same direction: cosine of the angle between their steps."""
 _MOVING = 0.3
 """A cycle moves where it closes, at this share of its mean speed at least; what rests there is no cycle."""
 
@@ -64,9 +66,7 @@ def set_clock(takes: Sequence[FloatArray]) -> Clock:
     weights = np.ones(takes[0].shape[1])
     for _ in range(_ROUNDS + 1):
         warped = np.array([resampled(take, share, grid) for take, share in zip(takes, shares, strict=True)])
-        # a column in which takes differ throughout, such as how the head is held, says little about when
-        weights = 1.0 / (warped.var(axis=0).mean(axis=0) + _LEAST_NOISE)
-        weights /= weights.mean()
+        weights = _telling(warped)
         shares = [progress(take, mean, weights) for take in takes]
         mean = np.mean([resampled(take, share, grid) for take, share in zip(takes, shares, strict=True)], axis=0)
     return Clock(period, tuple(period * share for share in shares), mean, weights)
@@ -103,7 +103,8 @@ def progress(take: FloatArray, mean: FloatArray, weights: FloatArray) -> FloatAr
     padded = np.concatenate([-bent[away:0:-1], bent, -bent[-2 : -away - 2 : -1]])  # odd at both ends, which stay
     smooth = scipy.ndimage.gaussian_filter1d(padded, width)[away : away + frames]
     steps = np.maximum(np.diff(even + smooth), _SLOWEST / frames)
-    return np.concatenate([[0.0], np.cumsum(steps) / steps.sum()])
+    gone = np.cumsum(steps)
+    return np.concatenate([[0.0], gone / gone[-1]])
 
 
 def resampled(values: FloatArray, at: FloatArray, grid: FloatArray) -> FloatArray:
@@ -115,21 +116,36 @@ def resampled(values: FloatArray, at: FloatArray, grid: FloatArray) -> FloatArra
     return out
 
 
-def cycle_end(take: FloatArray) -> int | None:
-    """The frame at which a take (F, n) is where it began, going on as it did; None if it is no cycle.
+def cycle_ends(takes: Sequence[FloatArray]) -> list[int] | None:
+    """The frame at which each take (F, n) is where it began, going on as it did; None if they are no cycles.
 
     A tail that repeats the beginning is allowed.
     """
-    if len(take) < 2 * _TAIL:
+    if min(map(len, takes)) < 2 * _TAIL:
         return None
-    steps = np.diff(take, axis=0)
-    speed = np.linalg.norm(steps, axis=1)
-    usual = float(np.mean(speed))
-    best, end = np.inf, None
-    for tail in range(_TAIL + 1):
-        last = len(take) - 1 - tail
-        apart = np.linalg.norm(take[last] - take[0]) + np.linalg.norm(steps[last - 1] - steps[0])
-        if apart < best:
-            best, end = float(apart), last
-    seam = 0.5 * (speed[0] + speed[-1])
-    return end if end is not None and best <= _CLOSED * usual and seam >= _MOVING * usual else None
+    grid = np.linspace(0.0, 1.0, min(map(len, takes)))
+    even = np.array([resampled(take, np.linspace(0.0, 1.0, len(take)), grid) for take in takes])
+    weights = np.sqrt(_telling(even))
+    scaled = [take * weights for take in takes]
+    apart = np.array([[np.linalg.norm(rows[-1 - tail] - rows[0]) for tail in range(_TAIL + 1)] for rows in scaled])
+    tail = int(np.median(apart, axis=0).argmin())  # takes were cut in one way
+    gaps = apart[:, tail] / np.sqrt(2.0 * (weights**2).sum())
+    turns, seams = [], []
+    for rows in scaled:
+        steps = rows[2:] - rows[:-2]
+        before, after = steps[len(rows) - 3 - tail], steps[0]
+        speeds = np.linalg.norm(before), np.linalg.norm(after)
+        turns.append(float(before @ after) / max(float(speeds[0] * speeds[1]), 1e-12))
+        seams.append(0.5 * float(speeds[0] + speeds[1]) / float(np.linalg.norm(steps, axis=1).mean()))
+    closed = np.median(gaps) <= _CLOSED and np.median(turns) >= _ONWARD and np.median(seams) >= _MOVING
+    return [len(take) - 1 - tail for take in takes] if closed else None
+
+
+def _telling(warped: FloatArray) -> FloatArray:
+    """How much each column of takes at equal phases (takes, G, n) tells about the phase; (n,), one on average.
+
+    A column in which takes differ throughout, such as how the head is held, says little about when.
+    """
+    weights = 1.0 / (warped.var(axis=0).mean(axis=0) + _LEAST_NOISE)
+    out: FloatArray = weights / weights.mean()
+    return out

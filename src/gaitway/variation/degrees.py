@@ -93,16 +93,27 @@ class Degrees:
         """The part of the body (an index into PARTS) each column belongs to; (D,)."""
         return joint_parts(self.skeleton)[self.joints]
 
+    def chosen_joints(self, names: Sequence[str]) -> BoolArray:
+        """Which joints these names, roles or parts of the body mean; (J,).
+
+        Raises:
+            SkeletonError: if there is no such joint.
+        """
+        chosen, parts = np.zeros(len(self.skeleton), np.bool_), joint_parts(self.skeleton)
+        for name in names:
+            if name in PARTS:
+                chosen |= parts == PARTS.index(name)
+            else:
+                chosen[self.skeleton.index(name)] = True
+        return chosen
+
     def columns(self, joints: Sequence[str]) -> BoolArray:
         """Which columns belong to these joints, roles or parts of the body; (D,).
 
         Raises:
             SkeletonError: if there is no such joint.
         """
-        chosen = np.zeros(len(self), np.bool_)
-        for name in joints:
-            chosen |= self.parts == PARTS.index(name) if name in PARTS else self.joints == self.skeleton.index(name)
-        return chosen
+        return self.chosen_joints(joints)[self.joints]
 
     def rows(self, clip: Clip) -> FloatArray:
         """The columns that vary, frame by frame; (F, D)."""
@@ -204,10 +215,13 @@ def smooth_vectors(vectors: FloatArray) -> FloatArray:
 def _nearest_vectors(vectors: FloatArray, before: FloatArray) -> FloatArray:
     """Of all vectors along the same axes that mean the same rotation, those nearest to `before`."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    axis = vectors / np.maximum(length, 1e-12)
+    past = np.linalg.norm(before, axis=-1, keepdims=True)
+    # no rotation is a whole turn about any axis, and about the one before it is nearest
+    axis = np.where(length > 1e-9, vectors / np.maximum(length, 1e-12), before / np.maximum(past, 1e-12))
     along = np.sum(axis * before, axis=-1, keepdims=True)
     turns = np.round((along - length) / _TURN)
-    return np.where(length > 1e-9, vectors + axis * (turns * _TURN), vectors)
+    out: FloatArray = vectors + axis * (turns * _TURN)
+    return out
 
 
 def _smooth_euler(local: FloatArray, reference: FloatArray) -> FloatArray:

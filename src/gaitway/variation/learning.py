@@ -12,7 +12,7 @@ from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.variation.calibration import calibrated
 from gaitway.variation.checks import check_alike, check_takes
-from gaitway.variation.clock import cycle_end, set_clock
+from gaitway.variation.clock import cycle_ends, set_clock
 from gaitway.variation.degrees import Degrees
 from gaitway.variation.network import VariationModel
 from gaitway.variation.options import LearnOptions
@@ -83,11 +83,10 @@ def _cycles(takes: list[FloatArray], options: LearnOptions) -> tuple[bool, list[
     """Whether takes are cycles, and the takes, which then end where they began."""
     if options.cyclic is False:
         return False, takes
-    ends = [cycle_end(take) for take in takes]
-    cyclic = all(end is not None for end in ends) if options.cyclic is None else True
-    if not cyclic:
-        return False, takes
-    return True, [take if end is None else take[: end + 1] for take, end in zip(takes, ends, strict=True)]
+    ends = cycle_ends(takes)
+    if ends is None:
+        return bool(options.cyclic), takes
+    return True, [take[: end + 1] for take, end in zip(takes, ends, strict=True)]
 
 
 def _share(progress: Progress | None, begin: float, end: float) -> Progress | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gaitway.variation.network import VariationModel
 from gaitway.variation.regression import Noise, unroll
 from gaitway.variation.spread import TIMING, Weights, node_mix
 
-_LONGEST = 1.7
+_LONGEST = 1.5
 """Variants end by themselves; one that does not is cut at so many times the longest take."""
 Gain = float | Mapping[str, float]
 """One dial, or one for each of "lower", "trunk", "left_arm", "right_arm" and "timing" (1 where not named).
@@ -87,8 +87,18 @@ def sample_many(
         start = (0.0, 0.0, 0.0) if keep is None else keep.clip.planar_path()[0]
         contacts = model.contacts_at(phases[:end]) if keep is None else keep.clip.contacts
         label = base if count == 1 else f"{base}.{number}"
-        clips.append(model.degrees.clip(rows, label, start, contacts, ("variant",)))
+        clip = model.degrees.clip(rows, label, start, contacts, ("variant",))
+        clips.append(clip if keep is None else _with_kept(model, clip, keep))
     return clips
+
+
+def _with_kept(model: VariationModel, clip: Clip, keep: Given) -> Clip:
+    """The clip with the joints that are kept exactly as they are, those that hardly move included."""
+    joints = np.flatnonzero(model.degrees.chosen_joints((*keep.joints, *model.options.given)))
+    local = np.array(clip.rotations)
+    local[:, joints] = keep.clip.rotations[:, joints]
+    roots = keep.clip.root_positions if 0 in joints else clip.root_positions
+    return replace(clip, root_positions=roots, rotations=local)
 
 
 def draw(

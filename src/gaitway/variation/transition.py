@@ -22,6 +22,8 @@ from gaitway.variation.structure import Structure
 
 Progress = Callable[[str, float], None]
 """Told what is done and which share of it, from 0 to 1."""
+_WHOLE_TABLE, _SHORTLIST = 4, 32
+"""The fast search tries all candidates of a node in every so manieth round, and in between the best so many of them."""
 _LEARN_MEMORY = 0.9
 """Of the noise under which structures are learnt, from frame to frame."""
 
@@ -31,7 +33,7 @@ class Search:
     """Settings of a search for a transition network."""
 
     exact: bool = False
-    rounds: int = 12
+    rounds: int = 8
     """At most; the exact search changes one edge in each."""
     most_parents: int = 13
     """Of a node, besides its own two values."""
@@ -138,6 +140,9 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
     every, possible = np.arange(trial.rows.nodes), _possible(trial)
     structure = Structure.of(edges)
     guess, scores = trial.resynthesis(structure)
+    promise = np.full(edges.shape, -np.inf)
+    shortlist = min(2 * len(edges), _SHORTLIST)
+    whole = True
     for turn in range(search.rounds):
         if progress is not None:
             progress(
@@ -145,10 +150,13 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
             )
         full = structure.counts >= search.most_parents
         allowed = possible & (edges | ~full[:, None])
+        if not whole:  # a candidate that was far behind is not soon the best
+            allowed &= edges | (promise >= np.sort(promise, axis=1)[:, -shortlist, None])
         table = score_changes(
             trial.rows, structure.parents, structure.counts, trial.truth, guess, trial.lengths, trial.phases,
             trial.floor, trial.draws, every, allowed,
         )  # fmt: skip
+        promise = np.where(allowed, table - table[every, every][:, None], promise)
         pick = table.argmax(axis=1)
         gain = table[every, pick] - table[every, every]
         order = [int(i) for i in np.argsort(-gain, kind="stable") if gain[i] > 1e-6 and not trial.fixed[i]]
@@ -161,8 +169,9 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
                 edges, structure, guess, scores = tried, other, new_guess, new_scores
                 break
             order = order[: len(order) // 2]
-        if not order:
+        if not order and whole:
             break
+        whole = not order or (turn + 1) % _WHOLE_TABLE == 0
     return Found(structure, float(scores.sum()))
 
 

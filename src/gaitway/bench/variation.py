@@ -1,0 +1,127 @@
+"""Learning how a motion varies and making variants, beside a vectorised NumPy version and our own limits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.bench._plain_variation import unroll_plainly
+from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
+from gaitway.library.cast.catalog import load_cast
+from gaitway.motion.clip import Clip
+from gaitway.variation.calibration import warped_cycles
+from gaitway.variation.clock import set_clock
+from gaitway.variation.degrees import PARTS, Degrees
+from gaitway.variation.learning import LearnOptions, learn
+from gaitway.variation.network import VariationModel
+from gaitway.variation.regression import Noise, make_rows, unroll
+from gaitway.variation.spread import Weights
+from gaitway.variation.streaming import Stream
+from gaitway.variation.synthesis import first_frames
+from gaitway.variation.transition import Search, Trial, find_transition
+
+MOTION, TAKES, FRAMES = "duck", 4, 60
+"""Four takes of about 100 frames and 62 degrees of freedom; a second at the thesis's 60 Hz."""
+STREAM_S = 600.0
+NUMPY_TARGET, SECOND_LIMIT_MS, LEARN_LIMIT_MS = 5.0, 10.0, 60_000.0
+SMALL_NODES, SMALL_EDGES = 6, 20
+"""Degrees of freedom of the example that the exact search can do, and edges it may add."""
+
+
+def run() -> BenchTable:
+    """Learn, sample and stream."""
+    clips = list(load_cast("person", takes=TAKES, behaviors=[MOTION]).clips.values())
+    learn(clips, LearnOptions(search=Search(rounds=1)))  # compiles
+    began = time.perf_counter()
+    model = learn(clips)
+    learnt = 1e3 * (time.perf_counter() - began)
+    size = f"{TAKES} takes x {np.mean(model.lengths):.0f} frames x {len(model.degrees)} DOFs"
+    rows = (
+        BenchRow(f"learn {size}", "limit: a minute", _once(learnt), _once(LEARN_LIMIT_MS), 1.0),
+        *_synthesis(model),
+        _stream(model),
+        _searches(clips),
+    )
+    title = f"variation: {size}, {model.rows.count} rows, {_parents(model):.1f} parents a node besides its own"
+    return BenchTable(title, rows, machine())
+
+
+def _once(milliseconds: float) -> Timing:
+    return Timing(milliseconds, milliseconds, milliseconds)
+
+
+def _parents(model: VariationModel) -> float:
+    return float(model.transition.counts.mean())
+
+
+def _synthesis(model: VariationModel) -> tuple[BenchRow, BenchRow]:
+    """A second of motion, by the kernel and by NumPy, one thread each."""
+    rng = np.random.default_rng(0)
+    dials = np.ones(len(PARTS) + 1)
+    mix = Weights(rng, model.variation, np.inf).next(FRAMES, dials)
+    start = first_frames(model, rng, mix[1])
+    phases = np.array([0.0, float(model.course.rates[0, 0])])
+    noise = Noise(mix[None], model.variation.table, model.variation.gains)
+    structure, parts = model.transition, model.degrees.parts
+
+    def ours() -> object:
+        return unroll(
+            model.rows, structure.parents, structure.counts, start[None], phases[None], FRAMES,
+            course=model.course, noise=noise, parts=parts,
+        )  # fmt: skip
+
+    def plainly() -> object:
+        return unroll_plainly(
+            model.rows, structure, start, phases, FRAMES, course=model.course, noise=noise, parts=parts
+        )
+
+    timings = measure({"ours": ours, "numpy": plainly}, rounds=5)
+    name = f"synthesis of {FRAMES} frames, one thread"
+    return (
+        BenchRow(name, "NumPy, vectorised", timings["ours"], timings["numpy"], NUMPY_TARGET),
+        BenchRow(name, "limit: 10 ms a second", timings["ours"], _once(SECOND_LIMIT_MS), 1.0),
+    )
+
+
+def _stream(model: VariationModel) -> BenchRow:
+    """Ten minutes of stream; its cycles are counted and compared with the takes."""
+    frames = round(STREAM_S * model.degrees.fps)
+    began = time.perf_counter()
+    values, phases = Stream(model, np.random.default_rng(0)).next(frames)
+    took = 1e3 * (time.perf_counter() - began)
+    _, lengths = warped_cycles(model, values, phases)
+    takes = np.array(model.lengths) - 1
+    name = (
+        f"stream of {STREAM_S:.0f} s: {len(lengths)} cycles of {lengths.mean():.1f} +- {lengths.std():.1f} frames "
+        f"(takes {takes.mean():.1f} +- {takes.std(ddof=1):.1f})"
+    )
+    return BenchRow(name, "limit: 10 ms a second", _once(took), _once(SECOND_LIMIT_MS * STREAM_S), 1.0)
+
+
+def _searches(clips: list[Clip]) -> BenchRow:
+    """The fast search and the exact one on a few degrees of freedom, with the scores they come to."""
+    trial, search = small_trial(clips, SMALL_NODES)
+    timings, scores = [], []
+    for exact in (False, True):
+        chosen = replace(search, exact=exact, rounds=SMALL_EDGES if exact else search.rounds)
+        find_transition(trial, replace(chosen, rounds=1), 0)
+        began = time.perf_counter()
+        found = find_transition(trial, chosen, 0)
+        timings.append(_once(1e3 * (time.perf_counter() - began)))
+        scores.append(f"{found.score:.0f} with {found.structure.edge_count} edges")
+    name = f"structure of {SMALL_NODES} DOFs: score {scores[0]}"
+    return BenchRow(name, f"exact search, {SMALL_EDGES} rounds: {scores[1]}", timings[0], timings[1])
+
+
+def small_trial(clips: list[Clip], nodes: int) -> tuple[Trial, Search]:
+    """A search over the first few degrees of freedom of takes."""
+    degrees, options = Degrees.of(clips), LearnOptions()
+    plain = [degrees.rows(clip)[:, :nodes] for clip in clips]
+    pool = np.concatenate(plain)
+    takes = [(rows - pool.mean(axis=0)) / pool.std(axis=0) for rows in plain]
+    clock = set_clock(takes)
+    rows = make_rows(takes, clock, False, options.kernel, degrees.fps)
+    fixed = np.zeros(nodes, np.bool_)
+    return Trial.of(rows, takes, clock.phases, options.search, fixed, 0), options.search
