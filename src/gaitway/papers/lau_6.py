@@ -1,8 +1,10 @@
 """All together (Lau 2009, chapter 6): a crowd of joggers from five clips, and one from five clips and their variants.
 
 The thesis takes one clip each of jogging straight ahead and of four turns, keeps their legs, learns how upper bodies go
-with them, and makes twelve variants of the first and five of each turn. One tree is grown of the five clips, another of
-all thirty-seven, and two crowds are looked at side by side (figure 6.1).
+with them, and makes twelve variants of the first and five of each turn. Two crowds are looked at side by side (figure
+6.1). The thesis plans them by trees, whose nodes are made one clip or another at random. Variants that keep legs, path
+and timing are all the same to a tree of ours, which keeps the first of equals; so the search plans here, which draws a
+clip of a behaviour whenever it plays one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from gaitway.library.cast.catalog import load_cast
 from gaitway.library.checks import check_joins
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.planning import Planned, plan_scene
+from gaitway.render.camera import Camera
 from gaitway.render.labels import text_font
 from gaitway.render.take_film import take_still
 from gaitway.render.variation_picture import Group, overlay_picture
@@ -56,14 +59,14 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     crowds, rows = list[Planned](), list[dict[str, Any]]()
     for number, (name, library) in enumerate((("5 clips", plain), ("5 clips + variants", done.library))):
         progress(f"a crowd of {name}", 1 + number, 4)
-        planned = plan_scene(joggers(options), libraries={LibraryRef(): library}, planner="tree", seed=options.seed)
+        planned = plan_scene(joggers(options), libraries={LibraryRef(): library}, seed=options.seed)
         crowds.append(planned)
         rows.append(_row(name, library, planned))
     seams = [check_joins(library) for library in (plain, done.library)]
     claims = (
         Claim(f"{done.added} variants pass the gate", done.added == FORWARD + TURNS * (len(JOGS) - 1)),
-        Claim("the tree plays variants", rows[1]["clips"] > rows[0]["clips"]),
-        Claim("fewer moments in which two are clones", rows[1]["clones %"] < rows[0]["clones %"]),
+        Claim("plans play variants", rows[1]["clips"] > rows[0]["clips"]),
+        Claim("fewer moments in which two are clones", rows[1]["clones %"] < 0.5 * rows[0]["clones %"]),
         Claim("joins stay as seamless", max(j.angle for j in seams[1]) <= max(j.angle for j in seams[0]) + 1e-6),
         Claim("the audit finds nothing in either", not any(row["faults"] for row in rows)),
         Claim("all arrive", all(row["arrive"] == row["n"] for row in rows)),
@@ -118,7 +121,7 @@ def joggers(options: PaperOptions) -> Scene:
         {
             "gaitway": 1, "title": "Joggers", "seed": options.seed, "library": "person",
             "bounds": [0.0, 0.0, 42.0, 12.0 + width], "obstacles": posts, "characters": people,
-            "plan": {"planner": "tree", "tolerance": 1.0},
+            "plan": {"planner": "behavior", "tolerance": 1.0},
         }
     )  # fmt: skip
 
@@ -132,7 +135,6 @@ def _row(name: str, library: Library, planned: Planned) -> dict[str, Any]:
         "jog clips": sum(len(library.graph[jog].clips) for jog in JOGS),
         "n": len(planned.scene.characters),
         "arrive": len(planned.scene.characters) - len(planned.failed),
-        "by tree": planned.by_tree,
         "clips": len(used),
         "clones %": round(100.0 * clones, 1),
         "unlike": round(unlike, 1),
@@ -188,11 +190,20 @@ def crowds_picture(takes: Sequence[Take], names: Sequence[str], size: tuple[int,
     pen = ImageDraw.Draw(sheet)
     for row, time in enumerate(moments):
         for column, (take, name) in enumerate(zip(takes, names, strict=True)):
-            picture = take_still(take, time, size=size, samples=4)
+            picture = take_still(take, time, size=size, camera=_beside(take, time, size), samples=4)
             sheet.paste(picture, (column * size[0], row * (size[1] + 40) + 40))
             words = f"{name}, {time:.1f} s"
             pen.text((column * size[0] + 14, row * (size[1] + 40) + 10), words, "#2f3338", text_font(18.0))
     return sheet
+
+
+def _beside(take: Take, time: float, size: tuple[int, int]) -> Camera:
+    """A camera a little ahead of a crowd and at its side, that has all of those who are near one another in view."""
+    roots = np.concatenate([group.root_positions for group in take.poses(time)])
+    near = roots[np.linalg.norm(roots - np.median(roots, axis=0), axis=1) < 8.0]
+    points = np.concatenate([near + [0.6, 0.4, 0.9], near + [-0.6, -0.4, -0.9]])
+    start = Camera.around(near.mean(axis=0), azimuth=np.radians(-48.0), elevation=np.radians(12.0), distance=12.0)
+    return start.fit(points, size)
 
 
 def _variants_picture(library: Library) -> Image.Image:

@@ -20,6 +20,8 @@ HELD = 2
 """Frames at either end that are those of the takes: two give pose and velocity."""
 FADE_S = 0.3
 """Time in which a variant's ends turn into those of the takes [s]."""
+UPPER_FADE_S = 0.2
+"""The same of upper bodies, which carry no weight; clips of a single stride are short."""
 
 
 def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
@@ -43,7 +45,7 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     return _with_frames(still, take, (0, -1))
 
 
-def with_upper(take: Clip, drawn: Clip, *, fade_s: float = FADE_S) -> Clip:
+def with_upper(take: Clip, drawn: Clip, *, fade_s: float = UPPER_FADE_S) -> Clip:
     """A take with another one's upper body, which comes in after its first frames and is gone before its last.
 
     Root, legs, contacts and timing are the take's, to the last bit.

@@ -1,0 +1,154 @@
+"""Libraries with variants: joined without a seam, used by plans, and what cannot be varied is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gaitway.audit import audit_take
+from gaitway.cli import app
+from gaitway.errors import GaitwayError, LibraryError, VariationError
+from gaitway.library.behavior import Library
+from gaitway.library.cast.catalog import load_cast
+from gaitway.library.checks import check_graph, check_joins
+from gaitway.library.storage import describe_library, load_library, save_library
+from gaitway.motion import Clip, foot_slide
+from gaitway.take.tracks import assemble, lay_track
+from gaitway.variation.enrich import Enriched, EnrichOptions, enrich
+from gaitway.variation.gate import GateBars
+
+JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45")
+
+
+@pytest.fixture(scope="module")
+def plain() -> Library:
+    return load_cast("person", behaviors=[*JOGS, "start_jog", "stop_jog"])
+
+
+@pytest.fixture(scope="module")
+def upper(plain: Library) -> Enriched:
+    return enrich(plain, EnrichOptions(count=3, rounds=1), ["jog_forward", "jog_left_30"])
+
+
+def test_variants_join_without_a_seam(plain: Library, upper: Enriched) -> None:
+    assert upper.added == 6
+    assert [row.method for row in upper.rows] == ["upper", "upper"]
+    assert check_graph(upper.library) == check_graph(plain)
+    before, after = check_joins(plain), check_joins(upper.library)
+    assert max(join.angle for join in after) < 1e-6
+    assert max(join.speed for join in after) < max(join.speed for join in before) + 0.15
+
+
+def test_legs_path_and_timing_are_those_of_the_take(upper: Enriched) -> None:
+    library = upper.library
+    take, *variants = (library.clips[name] for name in library.graph["jog_forward"].clips)
+    arm = take.skeleton.roles["left_shoulder"]
+    for variant in variants:
+        assert "variant" in variant.labels
+        assert np.array_equal(variant.root_positions, take.root_positions)
+        assert foot_slide(variant).max() == pytest.approx(foot_slide(take).max(), abs=1e-12)
+        assert np.abs(variant.rotations[:, arm] - take.rotations[:, arm]).max() > 5e-3
+    assert not np.array_equal(variants[0].rotations, variants[1].rotations)
+
+
+def test_the_audit_finds_nothing_in_a_take_of_variants(upper: Enriched) -> None:
+    library = upper.library
+    names = ["start_jog", *library.graph["jog_forward"].clips, *library.graph["jog_left_30"].clips, "stop_jog"]
+    track = lay_track("ada", [library.clips[name] for name in names], (0.0, 0.0, 0.0))
+    assert audit_take(assemble([track])).violations == ()
+
+
+@pytest.mark.slow
+def test_variants_of_variants_are_made_anew(upper: Enriched) -> None:
+    again = enrich(upper.library, EnrichOptions(count=2, rounds=1, seed=5), ["jog_forward"])
+    assert len(again.library.graph["jog_forward"].clips) == 3
+    assert len(again.library.graph["jog_left_30"].clips) == 4
+    assert again.rows[0].takes == 1
+
+
+def test_what_cannot_be_varied_is_said(plain: Library) -> None:
+    with pytest.raises(VariationError, match=r"no variant for any of 1 behaviours \(start_jog: too few takes"):
+        enrich(plain, EnrichOptions(count=2), ["start_jog"])
+    with pytest.raises(LibraryError, match="no behaviour 'juggle'"):
+        enrich(plain, EnrichOptions(count=2), ["juggle"])
+    bare = {name: replace(clip, contacts=None) for name, clip in plain.clips.items()}
+    with pytest.raises(VariationError, match="no contacts"):
+        enrich(replace(plain, clips=bare), EnrichOptions(count=2), ["jog_forward"])
+
+
+@pytest.mark.slow
+def test_a_gate_that_nothing_passes(plain: Library) -> None:
+    options = EnrichOptions(count=1, tries=1, rounds=1, bars=GateBars(continuity=0.0))
+    with pytest.raises(VariationError, match=r"no variant .* changes speed"):
+        enrich(plain, options, ["jog_forward"])
+
+
+@pytest.mark.parametrize("options", [{"count": 0}, {"tries": 0}, {"seed": -1}, {"gain": 0.0}, {"gain": 9.0}])
+def test_bad_options_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(VariationError, match="write"):
+        EnrichOptions(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_whole_bodies_from_four_takes(tmp_path: Path) -> None:
+    library = load_cast("person", seed=1, takes=4, behaviors=["jog_forward"])
+    done = enrich(library, EnrichOptions(count=3, rounds=1))
+    assert done.rows[0].method == "whole"
+    assert done.added >= 2
+    takes = [library.clips[name] for name in library.graph["jog_forward"].clips]
+    for name in done.library.graph["jog_forward"].clips[4:]:
+        variant = done.library.clips[name]
+        assert foot_slide(variant).max() < 0.006
+        ends = [np.abs(clip.rotations[0, 1:] - takes[0].rotations[0, 1:]).max() for clip in (variant, takes[1])]
+        assert max(ends) < 1e-6
+    save_library(done.library, tmp_path / "jog.gwlib")
+    assert len(load_library(tmp_path / "jog.gwlib").clips) == len(done.library.clips)
+
+
+@pytest.mark.slow
+def test_from_the_command_line(plain: Library, tmp_path: Path) -> None:
+    source, output = tmp_path / "plain.gwlib", tmp_path / "more.gwlib"
+    save_library(plain, source)
+    arguments = ["vary", str(source), "-o", str(output), "--count", "2", "-b", "jog_forward", "--json"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)
+    assert row["added"] == 2
+    assert row["how"] == "upper"
+    assert describe_library(output)["facts"]["added"] == 2
+    assert len(load_library(output).graph["jog_forward"].clips) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["vary", "person", "-o", "x.npz"], "must end in .gwlib"),
+        (["vary", "nobody", "-o", "x.gwlib"], "no library 'nobody'"),
+        (["vary", "person", "-o", "x.gwlib", "-b", "juggle"], "no behaviour 'juggle'"),
+        (["vary", "person", "-o", "x.gwlib", "--gain", "-1"], "gain -1"),
+    ],
+)
+def test_wrong_input_is_one_line(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, arguments)
+    assert isinstance(done.exception, GaitwayError)
+    assert said in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_variants(plain: Library, upper: Enriched) -> None:
+    again = enrich(plain, EnrichOptions(count=3, rounds=1), ["jog_forward"])
+
+    def clips(library: Library) -> list[Clip]:
+        return [library.clips[name] for name in library.graph["jog_forward"].clips]
+
+    for one, other in zip(clips(again.library), clips(upper.library), strict=True):
+        assert np.array_equal(one.rotations, other.rotations)
