@@ -13,14 +13,14 @@ from gaitway import rotations
 from gaitway.graphs.intake.calibration import calibrate, calibrated, resting_heights, toes_up
 from gaitway.graphs.intake.faults import mend
 from gaitway.graphs.intake.folder import capture_files
-from gaitway.graphs.intake.levelling import Rests, fit_floor
+from gaitway.graphs.intake.levelling import Rests, fit_floor, own_level, resting_balls
 from gaitway.graphs.intake.prepared import LibraryWishes, PrepareOptions, Thresholds, prepare
 from gaitway.graphs.intake.rates import RateEvidence, agreed, judge_rate
 from gaitway.graphs.intake.smoothing import at_rate, low_pass
 from gaitway.graphs.intake.subject import find_people
 from gaitway.graphs.intake.treadmill import belt_speed, travelling
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import with_contact_points
+from gaitway.motion.contacts import ContactLimits, detect_contacts, with_contact_points
 from gaitway.motion.editing import move
 from gaitway.motion.formats import save_clip
 from intake_folders import good_folder, larger, moved, on_treadmill
@@ -127,6 +127,22 @@ def test_a_floor_is_fitted_through_steps_and_noise() -> None:
     spot = Rests(np.column_stack([rng.normal(0.0, 0.05, (200, 2)), rng.normal(0.0, 0.01, 200)]))
     assert np.abs(fit_floor([spot]).slope).max() < 0.02
     assert fit_floor([Rests(np.zeros((0, 3)))]).height == 0.0
+
+
+def test_a_point_that_never_rests_has_no_contact() -> None:
+    clip = with_contact_points(walking(3.0, 60.0, noise=0.003))
+    limits = ContactLimits(height=(1.0, 1.0), speed=(0.01, 10.0), settled=(1e-6, 1e-6))
+    assert detect_contacts(clip, limits, np.zeros(len(clip.skeleton.contact_points))).contacts is not None
+
+
+def test_a_take_of_several_levels_tells_one_of_them() -> None:
+    """Four frames rest on one step and as many on another, far from the floor."""
+    low, high = (with_contact_points(moved(standing(20), z=z)) for z in (0.3, 0.9))
+    roots = np.concatenate([low.root_positions, high.root_positions])
+    both = replace(low, root_positions=roots, rotations=np.concatenate([low.rotations, high.rotations]))
+    level, share = own_level(both)
+    assert level == pytest.approx(resting_balls(low).places[:, 2].mean(), abs=0.01)
+    assert 0.3 < share < 0.7
 
 
 def test_feet_come_to_rest_at_one_height() -> None:

@@ -116,7 +116,7 @@ def own_level(clip: Clip) -> tuple[float, float]:
     near = heights[np.abs(heights) < _NEAR]
     if len(near) >= max(few, 0.15 * len(heights)):
         return float(np.median(near)) * len(near) / (len(near) + few), len(near) / len(heights)
-    level = float(np.percentile(heights, 25.0))
+    level = float(np.percentile(heights, 25.0, method="lower"))  # one that there is
     around = heights[np.abs(heights - level) < _NEAR]
     return float(np.median(around)), len(around) / len(heights)
 
