@@ -26,6 +26,8 @@ _RUN_UP_S = 1.6
 """Where no step near a special is alike to a hub, frames up to this time before and after it are looked at [s]."""
 _ANYHOW = 3.2
 """Up to so many radii away; what becomes of it has to pass the same gate."""
+_SPEED_SHARE, _SPEED_SLACK = 1.35, 0.15
+"""A frame is as fast as a hub within this factor and, for a leg of 0.85 m, this much more or less [m/s]."""
 _OTHER_SHARE = 0.3
 """A piece of which more than this share is neither gait nor standing is not used."""
 
@@ -63,6 +65,12 @@ class Nearness:
         column = self.ratios[rows, self.sightings.frame(take, frame)]
         k = int(np.argmin(column))
         return self.hubs[rows[k]], float(column[k])
+
+    def as_fast(self, hub: Hub, frame: int) -> bool:
+        """Whether somebody goes about as fast in a frame, by its number, as in a hub: no pose can make up for that."""
+        slack = _SPEED_SLACK * float(np.sqrt(self.sightings.size))
+        low, high = hub.speed / _SPEED_SHARE - slack, hub.speed * _SPEED_SHARE + slack
+        return bool(low <= self.sightings.speeds[frame] <= high)
 
 
 def _twin_frames(sightings: Sightings) -> IntArray:
@@ -146,7 +154,7 @@ def _mark(nearness: Nearness, t: int, take: PreparedTake, event: Event, limit: f
     if event.kind not in ("pause", "step"):
         return None
     found = nearness.best(t, event.frame, kind, foot)
-    if found is None or found[1] > limit:
+    if found is None or found[1] > limit or not nearness.as_fast(found[0], nearness.sightings.frame(t, event.frame)):
         return None
     return Mark(event.frame, found[0], laid_onto(found[0].pose, take.clip, event.frame), found[1])
 
@@ -196,4 +204,5 @@ def _anywhere(nearness: Nearness, t: int, take: PreparedTake, edge: int, way: in
     table = nearness.ratios[:, nearness.sightings.starts[t] + frames]
     k, at = np.unravel_index(int(np.argmin(table)), table.shape)
     fit, frame, hub = float(table[k, at]), int(frames[at]), nearness.hubs[int(k)]
-    return Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), fit) if fit <= _ANYHOW else None
+    alike = fit <= _ANYHOW and nearness.as_fast(hub, nearness.sightings.frame(t, frame))
+    return Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), fit) if alike else None

@@ -15,6 +15,7 @@ from gaitway.graphs.intake.completeness import connected, limited, missing
 from gaitway.graphs.intake.cutting import Nearness, cut, mirror_images
 from gaitway.graphs.intake.gating import Bars, Gate
 from gaitway.graphs.intake.hubs import Hub, find_hubs
+from gaitway.graphs.intake.joining import smooth_joins
 from gaitway.graphs.intake.merging import grouped
 from gaitway.graphs.intake.mirroring import evened
 from gaitway.graphs.intake.naming import described
@@ -201,8 +202,10 @@ def _library(
     name: str, prepared: Prepared, entries: list[Entry], options: ImportOptions
 ) -> tuple[Library, list[Entry], list[tuple[Entry, str]]]:
     """The library, its behaviours, and those left out with the reason."""
-    kept, loose = connected(entries)
-    left_out = [(e, "it does not hang together with standing") for e in loose]
+    smooth, rough = smooth_joins(entries)
+    left_out = [(e, "its joins would be seen") for e in rough]
+    kept, loose = connected(smooth)
+    left_out += [(e, "it does not hang together with standing") for e in loose]
     if len(kept) > options.behaviors:
         kept, beyond = limited(kept, options.behaviors)
         kept, more = connected(kept)

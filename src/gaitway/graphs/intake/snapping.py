@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from gaitway import planar
+from gaitway import planar, rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.graphs.intake.hub_poses import laid_points, pose_clip
 from gaitway.graphs.intake.hubs import Hub
 from gaitway.graphs.intake.pieces import Piece, Snapped
-from gaitway.graphs.snap.displacement import displaced
+from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
 from gaitway.graphs.snap.planting import planted
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
@@ -20,6 +21,8 @@ from gaitway.motion.limits import clamp, violations
 
 REACH_S = 0.6
 """Time over which a piece gives way to the pose at its end [s]."""
+_SWING_S = 0.35
+"""Time over which differences in velocity die away, where poses take longer [s]."""
 _STRAINED = 1.0
 """Joints that are farther beyond their limits than this are brought back [degrees]."""
 _RISEN, _SLID = 0.008, 0.004
@@ -72,13 +75,31 @@ def led(
     contacts[0], contacts[-1] = start.pose.contacts, end.pose.contacts
     end_pose = _on_held_feet(start, end, begin_pose, end_pose, contacts)
     anchors = [start.pose.anchor(0, begin_pose), end.pose.anchor(last, end_pose)]
-    bent = replace(displaced(clip, anchors, reach_s), contacts=contacts)
+    bent = replace(_through(clip, anchors, reach_s), contacts=contacts)
     if violations(bent).max() > _STRAINED:
         bent = _kept_ends(clamp(bent), bent)
     held = planted(bent, [0, last])
     if violations(held).max() > _STRAINED:  # toes that were held flat for longer than they bend
         held = _kept_ends(clamp(held), held)
     return place(replace(held, contacts=trimmed_contacts(held)), np.zeros(3))
+
+
+def _through(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> Clip:
+    """The clip led through anchors; where that takes long, poses at once and velocities only near the ends.
+
+    A difference in velocity swings the farther out the longer it takes to die away.
+    """
+    if reach_s <= REACH_S:
+        return displaced(clip, anchors, reach_s)
+    posed = displaced(clip, [_as_fast(clip, anchor) for anchor in anchors], reach_s)
+    return displaced(posed, anchors, _SWING_S)
+
+
+def _as_fast(clip: Clip, anchor: Anchor) -> Anchor:
+    """An anchor with the velocities that the clip has there itself."""
+    drift, spin = velocities(clip, anchor.frame)
+    change = rotations.multiply(anchor.rotations, rotations.conjugate(clip.rotations[anchor.frame]))
+    return replace(anchor, root_velocity=drift, angular_velocity=rotations.rotate(change, spin))
 
 
 def _kept_ends(clip: Clip, ends: Clip) -> Clip:
