@@ -205,6 +205,18 @@ def test_a_take_is_planned_and_scrubbed(engine: Engine) -> None:
     assert engine.frame().mode == "live"
 
 
+def test_where_nobody_can_be_planned_it_is_lived_on(engine: Engine) -> None:
+    engine.apply(events.SetMode("take"))
+    engine.apply(events.RemovePeople(3))
+    assert engine.mode == "live"
+    assert "nobody to plan" in engine.frame().message
+    with pytest.raises(StudioError, match="nobody to plan"):
+        engine.apply(events.SetMode("take"))
+    run(engine, 3)
+    engine.apply(events.Undo())
+    assert engine.frame().names == ("ada", "ben", "cleo")
+
+
 def test_what_was_lived_is_a_take(engine: Engine) -> None:
     run(engine, 90)
     take = engine.live_take(2.0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.errors import StudioError
+from gaitway.errors import GaitwayError, StudioError
 from gaitway.planning import plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
@@ -148,8 +148,17 @@ class Engine:
         return self._play.behavior(character)
 
     def plan_take(self) -> Take:
-        """Plan the scene as it is now with its own planner, and show the take; `say` tells how far it is."""
-        planned = plan_scene(self.scene, progress=lambda what, done, total: self._say(_progress(what, done, total)))
+        """Plan the scene as it is now with its own planner, and show the take; `say` tells how far it is.
+
+        Raises:
+            StudioError: if nobody can be planned; nothing has changed then.
+        """
+        try:
+            planned = plan_scene(self.scene, progress=lambda what, done, total: self._say(_progress(what, done, total)))
+        except StudioError:
+            raise
+        except GaitwayError as problem:
+            raise StudioError(str(problem)) from None
         self.show_take(planned.take, planned.rows())
         if planned.failed:
             self._message = f"{len(planned.failed)} do not arrive: {', '.join(planned.failed)}"
@@ -179,7 +188,10 @@ class Engine:
         else:
             self._tell_of(self._live.enter(self.scene))
         if self._mode == "take" and not (isinstance(event, events.MoveItem) and not event.done):
-            self.plan_take()
+            try:
+                self.plan_take()
+            except StudioError as problem:  # the edit itself was right
+                self._mode, self._message = "live", str(problem)
 
     def _restart(self) -> None:
         self._live.close()
