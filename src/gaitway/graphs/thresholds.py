@@ -23,6 +23,8 @@ TEMPO_S = 0.08
 """Frames are alike when they are no farther apart than a moving body is from itself so much later [s]."""
 _LEAST = 0.035
 """Limits are no lower than this [m]: who stands twice does not stand more alike, and little moves in such a blend."""
+_MOST = 0.10
+"""And no higher than this [m]: beyond it postures differ, and a quick change of posture is seen in any motion."""
 _STILL = 0.03
 """A cloud that changes more slowly than this stands still, and tells nothing about the motion [m/s]."""
 
@@ -68,5 +70,5 @@ def tempos(corpus: Corpus, tempo_s: float = TEMPO_S) -> FloatArray:
     for number in range(len(out)):
         mine = step[moving & (set_of == number)]
         if len(mine):
-            out[number] = max(_LEAST, float(np.median(mine)) * corpus.fps * tempo_s)
+            out[number] = float(np.clip(np.median(mine) * corpus.fps * tempo_s, _LEAST, _MOST))
     return out
