@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import pytest
 
 from gaitway.errors import LibraryError
 from gaitway.graphs.intake.prepared import Prepared, PreparedTake, PrepareOptions, prepare
+from gaitway.graphs.intake.rates import RateEvidence, agreed, judge_rate
 from shared_data import MOCAP, needs_mocap
 
 pytestmark = [pytest.mark.slow, needs_mocap]
@@ -90,6 +92,16 @@ def test_rates() -> None:
     for name, take in takes().items():
         doubted = any("is taken for true" in note for note in take.notes)
         assert doubted == (index()[name].get("true_fps") == "60"), name
+
+
+def test_rates_that_are_twice_too_high() -> None:
+    """Were every file to say twice its true rate, most would be found out, by what they show or what others do."""
+    told: dict[str, list[RateEvidence]] = {}
+    for name, take in takes().items():
+        told.setdefault(name.partition("_")[0], []).append(judge_rate(replace(take.clip, fps=2.0 * take.clip.fps)))
+    mended = [e.factor or agreed(every) for every in told.values() for e in every]
+    assert len(mended) > 200 and np.mean(np.array(mended) == 2) > 0.85
+    assert max(mended) == 2
 
 
 def test_jumps() -> None:

@@ -27,10 +27,15 @@ _BEST_FIT = 0.01
 """How far a flight may be from a parabola [m]."""
 _MOST = 4
 """Largest factor by which a file's rate is doubted."""
-_WALK_FROUDE = 0.5
-"""Nobody walks faster than this v^2 / (g leg): there walking turns into running."""
-_WALK_CADENCE = 2.9
-"""Nor with more steps a second [Hz] for a leg of 0.85 m."""
+_WALK_FROUDE, _WALK_CADENCE = 0.3, 2.75
+"""Nobody walks with more steps a second [Hz] for a leg of 0.85 m, unless they are tiny: v^2 / (g leg) below the first.
+Walking turns into running at 0.5."""
+_LOW = 0.08
+"""A foot that is planted is this near to where it is lowest [m]; floors lean."""
+_USUAL_CADENCE = (1.2, 2.4)
+"""Steps a second of ordinary walks [Hz]."""
+_MOST_AGREE = 0.75
+"""Share of the takes that tell, which decides for those that do not."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,10 @@ def judge_rate(clip: Clip) -> RateEvidence:
 
 
 def agreed(evidence: Sequence[RateEvidence]) -> int:
-    """The factor that all takes which tell agree on, 1 where they do not; for those that do not tell."""
-    told = {e.factor for e in evidence if e.factor}
-    return told.pop() if len(told) == 1 else 1
+    """The factor that most takes which tell agree on, 1 where they do not; for those that do not tell."""
+    told = [e.factor for e in evidence if e.factor]
+    usual = max(set(told), key=told.count, default=1)
+    return usual if told.count(usual) >= _MOST_AGREE * len(told) else 1
 
 
 def _flight_accelerations(clip: Clip) -> list[float]:
@@ -93,16 +99,17 @@ def _judge_gait(clip: Clip) -> RateEvidence:
         return RateEvidence(0)
     leg = leg_length(clip.skeleton)
     froude = pace**2 / (GRAVITY * leg)
-    if froude > _WALK_FROUDE and cadence * np.sqrt(leg / PERSON_LEG) > _WALK_CADENCE:
+    frequency = cadence * np.sqrt(leg / PERSON_LEG)
+    if froude > _WALK_FROUDE and frequency > _WALK_CADENCE:
         return RateEvidence(2, f"it would walk at {pace:.1f} m/s with {cadence:.1f} steps a second")
-    return RateEvidence(1) if cadence > 1.2 else RateEvidence(0)
+    return RateEvidence(1 if _USUAL_CADENCE[0] < frequency < _USUAL_CADENCE[1] else 0)
 
 
 def _planted(clip: Clip, speed: FloatArray) -> BoolArray:
     """Left and right foot low and slow against the pelvis, at any rate; (F, 2)."""
     points = clip.contact_positions()
     moves = np.linalg.norm(np.gradient(low_pass(points, 0.01 * clip.fps), axis=0), axis=-1) * clip.fps
-    low = points[..., 2] - np.percentile(points[..., 2], 5.0, axis=0) < 0.04
+    low = points[..., 2] - np.percentile(points[..., 2], 5.0, axis=0) < _LOW
     still = low & (moves < 0.35 * speed[:, None])
     return np.stack([still[:, columns].any(axis=1) for columns in _foot_columns(clip)], axis=1)
 
