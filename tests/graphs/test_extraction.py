@@ -11,19 +11,12 @@ from gaitway import planar
 from gaitway.errors import GraphError
 from gaitway.graphs import _extraction_kernels as kernels
 from gaitway.graphs import _steering_kernels as steering_kernels
+from gaitway.graphs.building import build_graph
+from gaitway.graphs.corpus import corpus
 from gaitway.graphs.extraction import Search, best_walks, extract
-from gaitway.graphs.following import (
-    Key,
-    Part,
-    PathFollower,
-    beginning_move,
-    edge_costs,
-    follow_path,
-    keyframed,
-    path_task,
-    places_error,
-)
-from gaitway.graphs.motion_graph import MotionGraph, build_graph
+from gaitway.graphs.following import Key, PathFollower, follow_path, keyframed, places_error
+from gaitway.graphs.motion_graph import MotionGraph
+from gaitway.graphs.path_task import Part, beginning_move, edge_costs, path_task
 from gaitway.graphs.paths import Path, polyline, sketched, spline
 from gaitway.graphs.steering import Steered, steering_table
 from gaitway.graphs.thresholds import Thresholds
@@ -255,6 +248,8 @@ def test_bad_input() -> None:
         follow_path(GRAPH, BEND, start=99999)
     with pytest.raises(GraphError, match="one after another"):
         follow_path(GRAPH, BEND, [Part((), 3.0), Part((), 1.0), Part(())])
+    with pytest.raises(GraphError, match="each but the last"):
+        follow_path(GRAPH, BEND, [Part(), Part()])
     with pytest.raises(GraphError, match="0 < keep_s <= horizon_s"):
         Search(horizon_s=1.0, keep_s=2.0)
     with pytest.raises(GraphError, match="at least two keys"):
@@ -267,8 +262,6 @@ def test_bad_input() -> None:
 
 def test_parts_without_a_way_between_them() -> None:
     clips = [slide("a", 60, wave=0.3, label="go"), slide("b", 60, wave=1.4, speed=3.0, label="rush")]
-    from gaitway.graphs.corpus import corpus
-
     motions = corpus(clips, half_window_s=1.0 / 30.0)
     graph = build_graph(motions, Thresholds(0.02, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     with pytest.raises(GraphError, match="no way from 'go' to 'rush'"):

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from gaitway.errors import GaitwayError, GraphError
+from gaitway.graphs.building import build_graph
 from gaitway.graphs.distance import distances
-from gaitway.graphs.following import Part, follow_path
+from gaitway.graphs.following import follow_path
 from gaitway.graphs.intake.prepared import prepare
 from gaitway.graphs.minima import local_minima
-from gaitway.graphs.motion_graph import build_graph
+from gaitway.graphs.path_task import Part
 from gaitway.graphs.paths import polyline
 from gaitway.graphs.sources import prepared_corpus, rehearsed_corpus
 from gaitway.graphs.thresholds import Thresholds

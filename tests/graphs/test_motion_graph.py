@@ -9,9 +9,9 @@ import pytest
 
 from gaitway import rotations
 from gaitway.errors import GraphError
+from gaitway.graphs.building import assembled, build_graph, pruned
 from gaitway.graphs.corpus import Span, corpus
 from gaitway.graphs.minima import Minima
-from gaitway.graphs.motion_graph import assembled, build_graph, pruned
 from gaitway.graphs.pruning import Arcs, around, census, distances_from, largest, lasting
 from gaitway.graphs.thresholds import Thresholds, limits, tempos
 from gaitway.graphs.transitions import Transitions, blend_weights, blended, find_transitions, thinned

@@ -6,12 +6,12 @@ import numpy as np
 
 from gaitway.arrays import FloatArray
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
+from gaitway.graphs.building import build_graph
 from gaitway.graphs.clouds import Clouds
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.following import PathFollower
 from gaitway.graphs.minima import corpus_minima
-from gaitway.graphs.motion_graph import build_graph
 from gaitway.graphs.paths import spline
 from gaitway.graphs.sources import rehearsed_corpus
 from gaitway.graphs.steering import steering_table

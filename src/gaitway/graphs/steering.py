@@ -16,8 +16,8 @@ from gaitway import planar
 from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
 from gaitway.errors import GraphError
 from gaitway.graphs import _steering_kernels as kernels
-from gaitway.graphs.following import part_edges
 from gaitway.graphs.motion_graph import MotionGraph
+from gaitway.graphs.path_task import part_edges
 from gaitway.graphs.transitions import blended
 from gaitway.graphs.walks import Walk, carried
 

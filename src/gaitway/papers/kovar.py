@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from gaitway.arrays import FloatArray
-from gaitway.audit.sources import root_steps, turn_steps
+from gaitway.graphs.building import build_graph
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.extraction import Search
-from gaitway.graphs.following import SLACK, Followed, Part, PathFollower
+from gaitway.graphs.following import SLACK, Followed, PathFollower
 from gaitway.graphs.intake.prepared import prepare
 from gaitway.graphs.minima import local_minima
-from gaitway.graphs.motion_graph import MotionGraph, build_graph
+from gaitway.graphs.motion_graph import MotionGraph
+from gaitway.graphs.path_task import Part
 from gaitway.graphs.paths import Path, polyline
 from gaitway.graphs.sources import ACTIONS, prepared_corpus, rehearsed_corpus
 from gaitway.graphs.steering import Steered, steering_table
@@ -31,7 +31,7 @@ from gaitway.graphs.thresholds import Thresholds, limits
 from gaitway.graphs.walks import walk_clip
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
-from gaitway.motion.footskate import foot_slide
+from gaitway.papers.kovar_measures import Captured, captured, slide, transition_shares
 from gaitway.papers.kovar_paths import circle, hello, scribble, zigzag
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.render.motion_graph_pictures import error_picture, path_picture, transition_strips
@@ -52,18 +52,6 @@ _SECONDS = 100.0
 """Of made-up captures: 3,000 frames, as in the paper."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Sources:
-    """What the captures do themselves."""
-
-    turns: FloatArray
-    """99.9th percentile of changes of angular velocity, by joint [rad/s]; (J,)."""
-    root: float
-    """The same of the root [m/s]."""
-    slide: float
-    """Farthest slide of a planted point but for the worst twentieth of stances [m]."""
-
-
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
     """Build graphs, walk along paths, change manners and steer; on captures where a folder is given."""
     progress("motions", 0, 5)
@@ -72,7 +60,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     graph, graph_row = _graph("paths", corpus)
     mixed_graph, mixed_row = (graph, None) if mixed is None else _graph("changes", mixed)
     gait = _gaits(graph)[0]
-    sources = _sources(corpus)
+    sources = captured(corpus)
     progress("paths", 2, 5)
     follower = PathFollower(graph, Search())
     follower.follow(polyline([(0.0, 0.0), (2.0, 0.0)]), gait)  # compiles
@@ -83,7 +71,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
         followed["changes"] = changed
     clips = {name: walk_clip(one.walk, name=name) for name, one in followed.items()}
     rows = [
-        _path_row(name, one, clips[name], sources if name != "changes" or mixed is None else _sources(mixed))
+        _path_row(name, one, clips[name], sources if name != "changes" or mixed is None else captured(mixed))
         for name, one in followed.items()
     ]
     progress("steering", 4, 5)
@@ -188,22 +176,7 @@ def _followed(follower: PathFollower, path: Path, parts: list[Part] | str, slack
     return replace(found, seconds=time.thread_time() - began)
 
 
-def _sources(corpus: Corpus) -> _Sources:
-    turns = np.percentile(np.concatenate([turn_steps(clip) for clip in corpus.clips]), 99.9, axis=0)
-    roots = np.percentile(np.concatenate([root_steps(clip) for clip in corpus.clips]), 99.9)
-    slides = np.concatenate([foot_slide(clip) for clip in corpus.clips])
-    slide = float(np.percentile(slides, 95.0)) if len(slides) else 0.0
-    return _Sources(np.maximum(turns, 0.5), max(float(roots), 0.05), slide)
-
-
-def transition_shares(followed: Followed, clip: Clip, turns: FloatArray, root: float) -> FloatArray:
-    """The audit's continuity of each transition of a walk: its most sudden change of speed over the usual one; (T,)."""
-    shares = np.column_stack([turn_steps(clip) / turns, root_steps(clip) / root]).max(axis=1)
-    window = followed.walk.graph.transitions.window
-    return np.array([shares[max(first - 2, 0) : first + window + 1].max() for first in followed.walk.transitions])
-
-
-def _path_row(name: str, one: Followed, clip: Clip, sources: _Sources) -> dict[str, Any]:
+def _path_row(name: str, one: Followed, clip: Clip, sources: Captured) -> dict[str, Any]:
     shares = transition_shares(one, clip, sources.turns, sources.root)
     return {
         "path": name,
@@ -215,16 +188,10 @@ def _path_row(name: str, one: Followed, clip: Clip, sources: _Sources) -> dict[s
         "joins": len(shares),
         "sudden": round(float(shares.max(initial=0.0)), 2),
         "over": int((shares > POP).sum()),
-        "before": _slide(walk_clip(one.walk, clean=False)),
-        "after": _slide(clip),
+        "before": slide(walk_clip(one.walk, clean=False)),
+        "after": slide(clip),
         "source": round(100 * sources.slide, 1),
     }
-
-
-def _slide(clip: Clip) -> float:
-    """How far planted points slide but in the worst twentieth of stances [cm]."""
-    slides = foot_slide(clip)
-    return round(100 * float(np.percentile(slides, 95.0)), 1) if len(slides) else 0.0
 
 
 def _change_rows(changed: Followed) -> list[dict[str, Any]]:
