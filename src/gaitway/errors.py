@@ -45,10 +45,6 @@ class GraphError(GaitwayError):
 
 
 class VariationError(GaitwayError):
-    """Takes from which no variation can be learnt, or a variant that cannot be made."""
-
-
-class VariationError(GaitwayError):
     """Takes from which no variation can be learnt, or something that a learnt model cannot do."""
 
 
