@@ -54,7 +54,7 @@ def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
         clips = [person.clips[person.graph[part].clips[0]] for part in chain]
         whole = concatenate(clips, overlap=False, name=name) if len(clips) > 1 else clips[0]
         moved = tilted(resample(retarget(whole, skeleton, floor=0.0), fps), level_tilt(skeleton))
-        moved = planted(moved)  # soles of rigs differ by centimetres
+        moved = _off_tiptoe(planted(moved))  # soles of rigs differ by centimetres
         takes.append(PreparedTake(name, with_name(moved, name), False, CAST, (), (), ()))
     mirrored = [
         replace(
@@ -63,6 +63,19 @@ def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
         for t in takes
     ]
     return (*takes, *mirrored)
+
+
+def _off_tiptoe(clip: Clip) -> Clip:
+    """The clip without contacts of toes alone: so late in a stance they would hold back a leg that swings already."""
+    assert clip.contacts is not None
+    contacts = np.array(clip.contacts)
+    columns = {point.name: c for c, point in enumerate(clip.skeleton.contact_points)}
+    for side in ("left", "right"):
+        toe = columns.get(f"{side}_toe")
+        others = [columns[f"{side}_{part}"] for part in ("heel", "ball") if f"{side}_{part}" in columns]
+        if toe is not None and others:
+            contacts[:, toe] &= contacts[:, others].any(axis=1)
+    return replace(clip, contacts=contacts)
 
 
 def standing_pose(stand: Clip, sightings: Sightings) -> HubPose:

@@ -14,6 +14,7 @@ from gaitway.graphs.intake.takes import PreparedTake
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.limits import joint_limits, violations
+from gaitway.motion.roles import mirror_twins
 from gaitway.motion.skeleton import Skeleton
 
 _LEAST_TURN, _LEAST_SMALL_TURN, _LEAST_STEP = 1.0, 5.0, 0.05
@@ -67,12 +68,13 @@ class Bars:
 
     @classmethod
     def of(cls, takes: Sequence[PreparedTake], size: float) -> Bars:
-        """Measure the originals."""
+        """Measure the originals; what one side does, the other may do, as it does in the mirror."""
         clips = [take.clip for take in takes if not take.mirrored and len(take.clip) > 2]
         turns = np.concatenate([turn_steps(clip) for clip in clips])
         roots = np.concatenate([root_steps(clip) for clip in clips])
         usual = np.maximum(np.percentile(turns, 99.9, axis=0), _least_turns(clips[0].skeleton))
-        return cls(usual, max(float(np.percentile(roots, 99.9)), _LEAST_STEP), size)
+        twins = mirror_twins(clips[0].skeleton.names, clips[0].skeleton.roles)
+        return cls(np.maximum(usual, usual[twins]), max(float(np.percentile(roots, 99.9)), _LEAST_STEP), size)
 
 
 def _least_turns(skeleton: Skeleton) -> FloatArray:
