@@ -2,7 +2,8 @@
 
 A map adds to the root a curve of positions and turns each joint by a curve of rotation vectors. Each curve is made of
 Hermite cubics: at the anchor it has the value and slope that lead to the wanted pose and velocity, and at its far end
-value and slope are zero. So the result is as smooth as the clip, and untouched beyond the reach of its maps.
+value and slope are zero. So the result is as smooth as the clip, and untouched beyond the reach of its maps. A joint
+turns about axes of its own: what twists a shank in one frame must not bend the knee aside in another.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def displaced(clip: Clip, anchors: Sequence[Anchor], reach_s: float = 0.6) -> Cl
                     axes = (slice(None), *([None] * value.ndim))
                     curve[frames] += hold[axes] * value + step * span * lean[axes] * slope
     roots = clip.root_positions + shift
-    turned = rotations.multiply(rotations.from_rotation_vector(turn), clip.rotations)
+    turned = rotations.multiply(clip.rotations, rotations.from_rotation_vector(turn))
     for anchor in ordered:
         roots[anchor.frame], turned[anchor.frame] = anchor.root, anchor.rotations
     return replace(clip, root_positions=roots, rotations=turned)
@@ -115,16 +116,19 @@ def _checked(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> list[Anch
 def _wanted(clip: Clip, anchor: Anchor) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
     """Values of the root's and the joints' maps at an anchor, and their slopes a frame."""
     drift, spin = velocities(clip, anchor.frame)
-    change = rotations.multiply(anchor.rotations, rotations.conjugate(clip.rotations[anchor.frame]))
+    own, wanted = rotations.conjugate(clip.rotations[anchor.frame]), rotations.conjugate(anchor.rotations)
+    change = rotations.multiply(own, anchor.rotations)
     turn = rotations.to_rotation_vector(change)
-    # exp(turn) q spins with (left Jacobian of turn) d(turn)/dt + exp(turn) (spin of q); solved for the derivative
-    rest = anchor.angular_velocity - rotations.rotate(change, spin)
-    slope = _inverse_jacobian(turn, rest) / clip.fps
+    # in its own axes q exp(turn) spins with (right Jacobian of turn) d(turn)/dt + exp(-turn) (spin of q in its axes);
+    # solved for the derivative. The right Jacobian is the left one of the opposite turn
+    spins = rotations.rotate(wanted, anchor.angular_velocity), rotations.rotate(own, spin)
+    rest = spins[0] - rotations.rotate(rotations.conjugate(change), spins[1])
+    slope = _inverse_jacobian(-turn, rest) / clip.fps
     return (anchor.root - clip.root_positions[anchor.frame], turn), ((anchor.root_velocity - drift) / clip.fps, slope)
 
 
 def _inverse_jacobian(turn: FloatArray, spin: FloatArray) -> FloatArray:
-    """The derivative of rotation vectors (..., 3) whose rotations spin so [rad/s] (..., 3)."""
+    """The derivative of rotation vectors (..., 3) whose rotations spin so in outer axes [rad/s] (..., 3)."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
     half = 0.5 * np.maximum(angle, 1e-4)
     # (1 - (a/2) cot(a/2)) / a^2, by its limit 1/12 near zero

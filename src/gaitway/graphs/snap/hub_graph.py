@@ -27,9 +27,12 @@ from gaitway.graphs.snap.planting import planted
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, slice_frames
+from gaitway.motion.limits import clamp, violations
 
 _STILL = 0.12
 """A hub whose root is slower than this is a place to stay [m/s]."""
+_STRAINED = 1.0
+"""Joints that are farther beyond their limits than this are brought back [degrees]."""
 _STAY_S = 0.5
 """How long the clip lasts that stays at such a hub [s]."""
 _GAITS = ((0.3, "stand"), (1.9, "walk"), (3.0, "jog"), (np.inf, "run"))
@@ -224,12 +227,21 @@ def _snapped(
     frames = [frame for frame, _, _ in marks]
     hubs = [poses[hub] for _, hub, _ in marks]
     bent = displaced(clip, [h.anchor(f, p) for f, h, p in zip(frames, hubs, laid, strict=True)], reach_s)
-    whole = planted(with_contacts(bent, frames, hubs), frames, rest=rest)
+    whole = planted(with_contacts(_within_limits(bent, frames), frames, hubs), frames, rest=rest)
     out = []
     for a, b in pairwise(marks):
         part = place(slice_frames(whole, a[0], b[0] + 1), np.zeros(3))
         out.append(HubClip(replace(part, name=f"{clip.name}-{a[0]}"), a[1], b[1], motion, a[0], b[0]))
     return out
+
+
+def _within_limits(clip: Clip, kept: Sequence[int]) -> Clip:
+    """The clip with no joint beyond its limits, but in some frames: speeds that differ much make maps overshoot."""
+    if clip.skeleton.roles and violations(clip).max(initial=0.0) > _STRAINED:
+        turned = np.array(clamp(clip).rotations)
+        turned[list(kept)] = clip.rotations[list(kept)]
+        return replace(clip, rotations=turned)
+    return clip
 
 
 def _stay(hub: Hub, fps: float) -> Clip:
