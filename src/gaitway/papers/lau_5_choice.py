@@ -21,7 +21,7 @@ from gaitway.variation.transition import Search
 
 TRAINING, TESTING = "35", "16"
 """Subjects: one walks alike in all takes, the other at two speeds."""
-_ROUNDS = 3
+_ROUNDS, _PARTITIONS = 2, 1
 _BINS = 8
 
 
@@ -39,9 +39,9 @@ def choice_rows(
         return [], [], []
     rng = np.random.default_rng([options.seed, 57])
     training, testing = captured_cycles(walkers[TRAINING]), captured_cycles(walkers[TESTING])
-    known = likelihoods(training, network_likelihood, rng, progress=progress)
+    known = likelihoods(training, network_likelihood, rng, 2 * _PARTITIONS, progress)
     threshold = threshold_of(known)
-    choice = choose(testing, threshold, network_likelihood, rng, progress=progress)
+    choice = choose(testing, threshold, network_likelihood, rng, _PARTITIONS, progress)
     rows = [
         {"cycle": clip.name, "seconds": round(clip.duration, 2), "likelihood": round(value, 2), "is": "kept"}
         for clip, value in zip(choice.kept, choice.likelihoods, strict=True)

@@ -201,7 +201,8 @@ def _beside(take: Take, time: float, size: tuple[int, int]) -> Camera:
     """A camera a little ahead of a crowd and at its side, that has all of those who are near one another in view."""
     roots = np.concatenate([group.root_positions for group in take.poses(time)])
     near = roots[np.linalg.norm(roots - np.median(roots, axis=0), axis=1) < 8.0]
-    points = np.concatenate([near + [0.6, 0.4, 0.9], near + [-0.6, -0.4, -0.9]])
+    room = np.array([0.6, 0.4, 0.9])
+    points = np.concatenate([near + room, near - room])
     start = Camera.around(near.mean(axis=0), azimuth=np.radians(-48.0), elevation=np.radians(12.0), distance=12.0)
     return start.fit(points, size)
 

@@ -1,8 +1,10 @@
-"""What of a motion is compared with others: poses, velocities, timing, how joints go together, and roughness.
+"""What of a motion is compared with others: poses, velocities, timing, how joints go together, and texture.
 
 Everything is measured by a yardstick of reference takes, and a whole clip is one sample: frames of one clip are no
 independent witnesses. Time is taken apart from shape: a clip is warped to the mean of the reference, where its poses
-and velocities are compared at equal phases, and the warp itself is its timing.
+and velocities are compared at equal phases, and the warp itself is its timing. Poses, velocities and correlations are
+seen along the directions in which takes differ. What lies off them, and how rough a motion is, is its texture: sizes
+without a place, by which a motion can be told that an eye may not tell.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from gaitway.motion.clip import Clip
 from gaitway.variation.clock import Clock, progress, resampled, set_clock
 from gaitway.variation.degrees import PARTS, ROOT_NAMES, Degrees
 
-GROUPS = ("poses", "velocities", "timing", "correlations", "roughness")
+GROUPS = ("poses", "velocities", "timing", "correlations")
+TEXTURE = "texture"
+"""A group of its own: sizes of what is off the directions of takes, and of third differences."""
 _PHASES = 24
 """Moments at which poses are compared."""
 _AXES = 10
@@ -31,7 +35,7 @@ _BEATS = 7
 
 @dataclass(frozen=True, eq=False)
 class _Axes:
-    """Directions in which takes differ, and how far; what lies off them is one number more."""
+    """Directions in which takes differ, and how far."""
 
     mean: FloatArray
     axes: FloatArray
@@ -47,11 +51,14 @@ class _Axes:
         count = min(_AXES, max(len(rows) // 4, 1), int((spread > 1e-9 * max(spread[0], 1e-12)).sum()) or 1)
         return _Axes(mean, axes[:count], np.maximum(spread[:count], 1e-9))
 
-    def seen(self, row: FloatArray) -> FloatArray:
+    def along(self, row: FloatArray) -> FloatArray:
+        """Where a row is along each; (k,)."""
+        return np.asarray(self.axes @ (row - self.mean) / self.spread)
+
+    def off(self, row: FloatArray) -> float:
+        """Log of how far a row is from where takes can be."""
         away = row - self.mean
-        along = self.axes @ away
-        off = away - along @ self.axes
-        return np.append(along / self.spread, 0.5 * np.log(np.mean(off**2) + 1e-12))
+        return 0.5 * float(np.log(np.mean((away - (self.axes @ away) @ self.axes) ** 2) + 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,18 +98,19 @@ class Yardstick:
         lead = np.sort(joints[np.argsort(-vary, kind="stable")[:_LEAD]])
         stick = replace(bare, lead=lead, between=between)
         raw = [stick._raw(take) for take in takes]
-        groups = {name: _Axes.of(np.array([one[name] for one in raw])) for name in GROUPS[:4]}
+        groups = {name: _Axes.of(np.array([one[name] for one in raw])) for name in GROUPS}
         stick = replace(stick, groups=groups)
         first = [stick._seen(one) for one in raw]
-        centre = {name: np.mean([one[name] for one in first], axis=0) for name in GROUPS}
-        spread = {name: np.std([one[name] for one in first], axis=0) + 1e-6 for name in GROUPS}
+        centre = {name: np.mean([one[name] for one in first], axis=0) for name in first[0]}
+        spread = {name: np.std([one[name] for one in first], axis=0) + 1e-6 for name in first[0]}
         return replace(stick, centre=centre, spread=spread)
 
     def features(self, clips: Sequence[Clip]) -> dict[str, FloatArray]:
-        """One row a clip in each group, in deviations of the reference; (clips, k)."""
+        """One row a clip in each group and in `TEXTURE`, in deviations of the reference; (clips, k)."""
         seen = [self._seen(self._raw(clip)) for clip in clips]
         return {
-            name: np.array([(one[name] - self.centre[name]) / self.spread[name] for one in seen]) for name in GROUPS
+            name: np.array([(one[name] - self.centre[name]) / self.spread[name] for one in seen])
+            for name in self.centre
         }
 
     def rows(self, clip: Clip) -> FloatArray:
@@ -131,11 +139,13 @@ class Yardstick:
             "velocities": resampled(speed, shares, moments).reshape(-1),
             "timing": np.append(beats - np.linspace(0.0, frames[-1], _BEATS + 2)[1:-1], frames[-1]),
             "correlations": _together((poses - mean)[:, self.lead]),
-            "roughness": self.roughness(clip),
+            TEXTURE: self.roughness(clip),
         }
 
     def _seen(self, raw: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        return {name: self.groups[name].seen(raw[name]) if name in self.groups else raw[name] for name in GROUPS}
+        seen = {name: self.groups[name].along(raw[name]) for name in GROUPS}
+        off = [self.groups[name].off(raw[name]) for name in GROUPS[:2]]
+        return {**seen, TEXTURE: np.append(raw[TEXTURE], off)}
 
     def roughness(self, clip: Clip) -> FloatArray:
         """Log of the third differences of each part of the body; (4,)."""

@@ -11,8 +11,8 @@ from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
-from gaitway.variation.degrees import ROOT_NAMES
-from gaitway.variation.features import GROUPS, Yardstick
+from gaitway.variation.degrees import PARTS, ROOT_NAMES
+from gaitway.variation.features import GROUPS, TEXTURE, Yardstick
 from gaitway.variation.two_sample import PERMUTATIONS, Verdict, classifier_test, energy_test, nearest
 
 
@@ -81,7 +81,7 @@ def spread_of(clips: Sequence[Clip], stick: Yardstick) -> float:
 
 def roughness(clip: Clip, stick: Yardstick) -> float:
     """Log of a clip's third differences over those of the yardstick's takes, mean over the parts of the body."""
-    return float(np.mean(stick.roughness(clip) - stick.centre["roughness"]))
+    return float(np.mean(stick.roughness(clip) - stick.centre[TEXTURE][: len(PARTS)]))
 
 
 @dataclass(frozen=True)
