@@ -189,3 +189,19 @@ def test_a_pop_is_measured(folder: Path) -> None:
     turned[40, 3] = turned[40, 3][[1, 0, 3, 2]]
     broken = Clip(take.clip.skeleton, take.clip.root_positions, turned, take.clip.fps, contacts=take.clip.contacts)
     assert measured(broken, bars, take.clip).pop > 3.0
+
+
+@pytest.mark.slow
+def test_a_broken_file_is_named_and_the_rest_used(tmp_path: Path) -> None:
+    folder = capture_folder(tmp_path, {"walk": WALK})
+    (folder / "broken.bvh").write_text("HIERARCHY\nROOT nothing")
+    report = import_library(folder).report
+    assert [Path(file).name for file, _ in report.dropped] == ["broken.bvh"]
+    assert report.behaviors
+
+
+def test_nothing_but_one_line_for_a_folder_without_steps(tmp_path: Path) -> None:
+    folder = capture_folder(tmp_path, {"still": ("stand", "wave", "stand")})
+    with pytest.raises(LibraryError) as caught:
+        import_library(folder)
+    assert "\n" not in str(caught.value) and str(caught.value)

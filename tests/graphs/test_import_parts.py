@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway import planar
-from gaitway.graphs.intake.completeness import connected
+from gaitway.graphs.intake.completeness import connected, lacking_specials, missing
+from gaitway.graphs.intake.gating import Quality
 from gaitway.graphs.intake.hub_poses import laid_points
 from gaitway.graphs.intake.hubs import Hub, other_side
+from gaitway.graphs.intake.joining import smooth_joins
 from gaitway.graphs.intake.mirroring import level_tilt, mirrored_on_feet
 from gaitway.graphs.intake.naming import mirrored_name
+from gaitway.graphs.intake.pieces import Snapped
 from gaitway.graphs.intake.workshop import Entry
 from gaitway.graphs.snap.common_pose import HubPose
 from gaitway.library.cast.catalog import load_cast
@@ -95,3 +98,32 @@ def test_only_what_leads_back_to_standing_stays() -> None:
     assert [e.name for e in loose] == ["walk_left>run_left", "run_left>run_left"]
     assert len(kept) == 3
     assert connected(entries[:2])[0] == []  # nothing leads back
+
+
+def gliding(name: str, speed: float, where: Hub) -> Entry:
+    """A behaviour that glides ahead in one pose."""
+    pose = where.pose
+    roots = pose.root + np.arange(12)[:, None] / 30.0 * np.array([speed, 0.0, 0.0])
+    clip = Clip(pose.skeleton, roots, np.repeat(pose.rotations[None], 12, axis=0), 30.0, name)
+    return Entry(
+        name, where, where, (Snapped(clip, where, where, "take", 0.5),), (Quality(0.1, "Hips", 0.0, 0.0, 0.0),)
+    )
+
+
+def test_clips_that_join_badly_are_left_out() -> None:
+    where = hub("walk_left")
+    entries = [gliding("one", 1.0, where), gliding("two", 1.01, where), gliding("fast", 3.0, where)]
+    kept, lost = smooth_joins(entries)
+    assert [e.name for e in kept] == ["one", "two"] and [e.name for e in lost] == ["fast"]
+    assert smooth_joins(kept) == (kept, [])
+    assert smooth_joins([]) == ([], [])
+
+
+def test_what_is_missing_is_said_in_words() -> None:
+    stand, left, right = hub("stand"), hub("walk_left"), hub("walk_right")
+    ahead = replace(gliding("walk_forward_l", 1.0, left), end=right)
+    lacking = missing([ahead])
+    assert lacking == ["standing", "a way to set off", "a way to stop", "a turn to the left", "a turn to the right"]
+    entries = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
+    assert missing([*entries, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
+    assert lacking_specials(entries) == ["jump", "duck", "crawl", "step"]
