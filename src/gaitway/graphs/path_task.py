@@ -22,8 +22,8 @@ _SLOWEST = 0.05
 GIVE = 0.5
 """Share by which progress along the path may differ from the way that the body goes. 0 is the paper's measure, for
 which who has cut a corner must make a detour."""
-_CALM = 0.1
-"""How much a transition's distance counts beside as great a distance from the path over all its frames."""
+_CALM = 1.0
+"""How much a transition's distance counts beside as great a distance from the path over all its frames: as much."""
 _TURNING_S = 0.1
 """The direction in which a body goes is that of its way from so long before to so long after [s]."""
 _FORESIGHT_S = 0.8
