@@ -26,6 +26,8 @@ _RUN_UP_S = 1.6
 """Where no step near a special is alike to a hub, frames up to this time before and after it are looked at [s]."""
 _ANYHOW = 3.2
 """Up to so many radii away; what becomes of it has to pass the same gate."""
+_WAITING = 0.5
+"""So many radii nearer a hub must be that a special motion comes to a second later [1/s]."""
 _SPEED_SHARE, _SPEED_SLACK = 1.35, 0.15
 """A frame is as fast as a hub within this factor and, for a leg of 0.85 m, this much more or less [m/s]."""
 _OTHER_SHARE = 0.3
@@ -182,27 +184,35 @@ def _overlap(phase: Phase, first: int, last: int) -> int:
 
 
 def _around(nearness: Nearness, t: int, take: PreparedTake, special: Special, marks: Sequence[Mark]) -> Piece | None:
-    """The piece with a special motion in it: from the last mark before to the first after, or nearest to one."""
-    margin = round(0.1 * take.clip.fps)
-    before = [m for m in marks if m.frame <= special.start + margin and m.frame < special.pass_frame]
-    after = [m for m in marks if m.frame >= special.stop - 1 - margin and m.frame > special.pass_frame]
-    longest = LONGEST_S * take.clip.fps
-    begin = before[-1] if before else _anywhere(nearness, t, take, special.start, -1)
-    end = after[0] if after else _anywhere(nearness, t, take, special.stop - 1, +1)
-    if begin is None or end is None or end.frame - begin.frame > longest + (special.stop - special.start):
+    """The piece with a special motion in it, between frames that are near to hubs and to the motion itself."""
+    last, margin = len(take.clip) - 1, round(0.1 * take.clip.fps)
+    reach = round(_RUN_UP_S * take.clip.fps)
+    first = min(special.start + margin, special.pass_frame - margin)
+    end_from = max(special.stop - 1 - margin, special.pass_frame + margin)
+    begin = _nearest(nearness, t, take, np.arange(first, max(first - reach, 0) - 1, -1))
+    end = _nearest(nearness, t, take, np.arange(end_from, min(end_from + reach, last) + 1))
+    begin = begin or next((m for m in reversed(marks) if m.frame <= first), None)
+    end = end or next((m for m in marks if m.frame >= end_from), None)
+    longest = LONGEST_S * take.clip.fps + (special.stop - special.start)
+    if begin is None or end is None or end.frame - begin.frame > longest:
         return None
     return Piece(take, begin, end, special)
 
 
-def _anywhere(nearness: Nearness, t: int, take: PreparedTake, edge: int, way: int) -> Mark | None:
-    """The frame before or after a special motion that is nearest to any hub, if it is near at all."""
-    reach = round(_RUN_UP_S * take.clip.fps)
-    low, high = (edge - reach, edge) if way < 0 else (edge, edge + reach)
-    frames = np.arange(max(low, 0), min(high, len(take.clip) - 1) + 1)
+def _nearest(nearness: Nearness, t: int, take: PreparedTake, frames: IntArray) -> Mark | None:
+    """Of frames in order of how far they are from a special motion, the one that leads best to or from any hub."""
+    frames = frames[(frames >= 0) & (frames < len(take.clip))]
     if not len(frames):
         return None
-    table = nearness.ratios[:, nearness.sightings.starts[t] + frames]
-    k, at = np.unravel_index(int(np.argmin(table)), table.shape)
-    fit, frame, hub = float(table[k, at]), int(frames[at]), nearness.hubs[int(k)]
-    alike = fit <= _ANYHOW and nearness.as_fast(hub, nearness.sightings.frame(t, frame))
-    return Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), fit) if alike else None
+    sightings, hubs = nearness.sightings, nearness.hubs
+    numbers = sightings.starts[t] + frames
+    table = nearness.ratios[:, numbers]
+    speeds = np.array([hub.speed for hub in hubs])[:, None]
+    off = np.abs(sightings.speeds[numbers] - speeds) / (0.5 * np.sqrt(sightings.size) + 0.5 * speeds)
+    cost = table + off + _WAITING * np.arange(len(frames)) / take.clip.fps
+    cost[(table > _ANYHOW) | (off > 1.0)] = np.inf
+    k, at = np.unravel_index(int(np.argmin(cost)), cost.shape)
+    if not np.isfinite(cost[k, at]):
+        return None
+    hub, frame = hubs[int(k)], int(frames[at])
+    return Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), float(table[k, at]))
