@@ -21,7 +21,7 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray
 
 FAR: Any = np.float32(1e30)
 """Instead of infinity."""
-_GATE: Any = np.float32(1.4)
+_GATE: Any = np.float32(1.2)
 """Of the k-th squared distance in the frame before; rows beyond it are looked at only where too few are within it."""
 
 
@@ -147,21 +147,24 @@ def node_distances(
     omit: int,
 ) -> None:
     """Squared distances of rows low..high to the state (`older`, `newer` frame, `phase`) as `node` sees it."""
-    n, own, now = older.shape[0], older[node], newer[node]
-    for row in range(low, high):
-        a, b, c = pairs[node, row] - own, pairs[n + node, row] - now, phases[row] - phase
+    n, own, now, count_rows = older.shape[0], older[node], newer[node], high - low
+    # slices are counted from zero, so that the compiler knows that no index is negative, and loops become vectors
+    first, second, when = pairs[node, low:high], pairs[n + node, low:high], phases[low:high]
+    for j in range(count_rows):
+        a, b, c = first[j] - own, second[j] - now, when[j] - phase
         v = b - a
-        out[row - low] = a * a + b * b + velocity * v * v + clock * c * c
+        out[j] = a * a + b * b + velocity * v * v + clock * c * c
     for q in range(count):
         parent = parents[node, q]
         x = older[parent] if parent < n else newer[parent - n]
-        for row in range(low, high):
-            e = pairs[parent, row] - x
-            out[row - low] += e * e
+        values = pairs[parent, low:high]
+        for j in range(count_rows):
+            e = values[j] - x
+            out[j] += e * e
     if omit >= 0:
-        for row in range(low, high):
-            if takes[row] == omit:
-                out[row - low] = FAR
+        for j in range(count_rows):
+            if takes[low + j] == omit:
+                out[j] = FAR
 
 
 @kernel(fastmath=True, inner=True)
@@ -189,6 +192,22 @@ def predicted(
 def table_value(table: SingleArray, at: float, lower: int, column: int) -> float:
     """Linear interpolation in a table (G, columns) between `lower` and the next."""
     return table[lower, column] + (at - lower) * (table[lower + 1, column] - table[lower, column])  # type: ignore[no-any-return]
+
+
+@kernel(fastmath=True, inner=True)
+def mixed_residuals(
+    table: SingleArray, mix: SingleArray, gains: SingleArray, parts: IntArray, at: float, lower: int, out: SingleArray
+) -> None:
+    """Residuals of the takes at one place of their tables, mixed; out (n + 1,), the clock's last."""
+    n, share = parts.shape[0], np.float32(at - lower)
+    out[:] = np.float32(0.0)
+    for take in range(table.shape[0]):
+        here, after = table[take, lower], table[take, lower + 1]
+        for i in range(n):
+            out[i] += mix[parts[i], take] * (here[i] + share * (after[i] - here[i]))
+        out[n] += mix[mix.shape[0] - 1, take] * (here[n] + share * (after[n] - here[n]))
+    for i in range(n + 1):
+        out[i] *= gains[i]
 
 
 @kernel(inner=True)
@@ -296,12 +315,13 @@ def unroll(
         distances, near = np.empty(rows, np.float32), np.empty(rows, np.float32)
         index = np.empty(rows, np.int64)
         gates = np.full(n, FAR)
-        energy = np.empty(sizes.shape[0])
+        energy, residual = np.empty(sizes.shape[0]), np.zeros(n + 1, np.float32)
         for t in range(2, out.shape[1]):
             phase, place, lower = at[s, t - 1], 0.0, 0
             if grid > 0.0:
                 place = min(max(phase * grid, 0.0), rates.shape[0] - 1.0)
                 lower = min(int(place), rates.shape[0] - 2)
+                mixed_residuals(table, mix[s, t], gains, parts, place, lower, residual)
             for i in range(n):
                 if fixed[i]:
                     continue
@@ -312,18 +332,13 @@ def unroll(
                 gates[i] = edge * _GATE + np.float32(1e-9)
                 variances[s, t, i] = variance
                 now = out[s, t - 1, i]
-                noise = math.sqrt(variance) * draws[s, t, i]
-                if grid > 0.0:
-                    for take in range(table.shape[0]):
-                        noise += gains[i] * mix[s, t, parts[i], take] * table_value(table[take], place, lower, i)
+                noise = math.sqrt(variance) * draws[s, t, i] + residual[i]
                 new = now + mean + pull * (value - now) + noise
                 out[s, t, i] = min(max(new, spans[i, 0]), spans[i, 1])
             if grid > 0.0 and not given_phase:
                 rate = table_value(rates, place, lower, 0)
-                noise = 0.0
-                for take in range(table.shape[0]):
-                    noise += gains[n] * mix[s, t, mix.shape[2] - 1, take] * table_value(table[take], place, lower, n)
-                phase = phase + rate * min(max(1.0 + noise / rate, 0.5), 2.0)
+                faster: Any = residual[n] / rate
+                phase = phase + rate * min(max(1.0 + faster, 0.5), 2.0)
                 if half_period < FAR and phase >= 2.0 * half_period:
                     phase -= 2.0 * half_period
                 at[s, t] = phase
@@ -424,10 +439,12 @@ def score_changes(
                     x = guess[s, t - 2, c] if c < n else guess[s, t - 1, c - n]
                     while True:
                         low, high = window(phases, at[s, t - 1], clock, half_period, gate)
-                        for row in range(low, high):
-                            p, r, e = pairs[i, row] - own, pairs[n + i, row] - now, pairs[c, row] - x
+                        older, newer = pairs[i, low:high], pairs[n + i, low:high]
+                        other, rest = pairs[c, low:high], base[t, low:high]
+                        for j in range(high - low):
+                            p, r, e = older[j] - own, newer[j] - now, other[j] - x
                             v = r - p
-                            distances[row - low] = base[t, row] + p * p + r * r + velocity * v * v + plus * e * e
+                            distances[j] = rest[j] + p * p + r * r + velocity * v * v + plus * e * e
                         found = gathered(distances, low, high - low, gate, near, index)
                         if found >= k or gate >= FAR:
                             break

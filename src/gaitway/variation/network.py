@@ -19,6 +19,9 @@ from gaitway.variation.regression import Course, Rows, make_rows, unroll
 from gaitway.variation.spread import Variation, make_course
 from gaitway.variation.structure import Structure
 
+_STRAIGHT = np.radians(2.0)
+"""A cycle that turns by less goes straight on [rad]."""
+
 
 @dataclass(frozen=True, eq=False)
 class VariationModel:
@@ -51,6 +54,25 @@ class VariationModel:
     def course(self) -> Course:
         """Mean, deviation and speed by phase."""
         return make_course(self.takes, self.clock, self.cyclic)
+
+    @cached_property
+    def headings(self) -> FloatArray:
+        """How far the takes have turned on average, by phase [rad]; (G,).
+
+        A motion whose takes turn to either side, or hardly at all, goes straight on in the long run.
+        """
+        grid = np.linspace(0.0, self.clock.period, len(self.clock.mean))
+        if "turning" not in self.degrees.names:
+            return np.zeros(len(grid))
+        column = self.degrees.names.index("turning")
+        turned = []
+        for take, phase in zip(self.takes, self.clock.phases, strict=True):
+            rates = take[1:, column] * self.scale[column] + self.centre[column]
+            turned.append(np.interp(grid, phase, np.concatenate([[0.0], np.cumsum(rates) / self.degrees.fps])))
+        mean, ends = np.mean(turned, axis=0), np.array([heading[-1] for heading in turned])
+        sure = abs(ends.mean()) > max(2.0 * ends.std() / np.sqrt(len(ends)), _STRAIGHT)
+        out: FloatArray = mean if sure else mean - ends.mean() * grid / grid[-1]
+        return out
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import VariationError
@@ -41,6 +42,7 @@ class Stream:
         self._dials = dials(gain)
         self._rng = rng
         self._literal = model.options.literal
+        self._headings = np.zeros(4)  # heading, the one wanted, phase and cycles of the last frame
         self._weights = Weights(rng, model.variation, model.variation.memory)
         before = self._weights.next(2, self._dials)
         if self._literal:
@@ -67,7 +69,32 @@ class Stream:
             frames + 2, draws=draws, course=course, noise=noise, parts=model.degrees.parts, limits=limits,
         )  # fmt: skip
         self._last, self._phases = got.values[0, -2:].astype(np.float64), got.phases[0, -2:].astype(np.float64)
-        return got.values[0, 2:].astype(np.float64), got.phases[0, 2:].astype(np.float64)
+        values, phases = got.values[0, 2:].astype(np.float64), got.phases[0, 2:].astype(np.float64)
+        return (values if self._literal else self._steered(values, phases)), phases
+
+    def _steered(self, values: FloatArray, phases: FloatArray) -> FloatArray:
+        """The frames, heading where the takes would in the long run; what they turn beyond that leaks away in a cycle.
+
+        Small errors of a turning rate would otherwise add up, and a walk straight ahead would end in a circle.
+        """
+        names, model = self.model.degrees.names, self.model
+        if "turning" not in names:
+            return values
+        column = names.index("turning")
+        over = np.diff(phases, prepend=self._headings[2]) < 0.0  # a new cycle
+        cycles = self._headings[3] + np.cumsum(over)
+        at = np.arange(len(model.headings)) / model.course.grid
+        wanted = np.interp(phases, at, model.headings) + cycles * model.headings[-1]
+        leak = 1.0 / model.clock.period
+        turned = (values[:, column] * model.scale[column] + model.centre[column]) / model.degrees.fps
+        drawn = turned + leak * np.concatenate([self._headings[1:2], wanted[:-1]])
+        # heading[t] = (1 - leak) heading[t - 1] + leak wanted[t - 1] + turned[t]
+        begin = np.array([(1.0 - leak) * self._headings[0]])
+        heading, _ = scipy.signal.lfilter([1.0], [1.0, leak - 1.0], drawn, zi=begin)
+        rate = np.diff(heading, prepend=self._headings[0]) * model.degrees.fps
+        self._headings = np.array([heading[-1], wanted[-1], phases[-1], cycles[-1]])
+        values[:, column] = (rate - model.centre[column]) / model.scale[column]
+        return values
 
 
 def stream(model: VariationModel, rng: np.random.Generator, gain: Gain = 1.0, chunk: int = 8) -> Iterator[StreamFrame]:
