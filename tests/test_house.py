@@ -40,6 +40,7 @@ ROOMS = (
         "take",
         "behavior",
         "tree",
+        "graphs",
         "render",
         "audit",
         "export",
