@@ -38,7 +38,8 @@ def curves_of(study: Study) -> Image.Image:
     panels = [_by_time(inputs, outputs, column, names[column], fps) for column in (first, second)]
     twins = [(first, _other_side(degrees, first)), (second, _other_side(degrees, second))]
     panels += [_by_other(inputs, outputs, a, b, names[a], names[b]) for a, b in twins]
-    main_in, main_out = _principal(inputs, outputs)
+    joints = degrees.kept >= len(ROOT_NAMES)
+    main_in, main_out = _principal([rows[:, joints] for rows in inputs], [rows[:, joints] for rows in outputs])
     panels += [_by_other(main_in, main_out, a, b, f"PCA {a + 1}", f"PCA {b + 1}") for a, b in ((0, 1), (1, 2))]
     keys = [("inputs", INPUT), ("outputs", OUTPUT)]
     return curves_picture(panels, title=f"{study.name}: curves of inputs and outputs", keys=keys)
@@ -101,7 +102,7 @@ def _by_other(
 def _principal(
     inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]
 ) -> tuple[list[FloatArray], list[FloatArray]]:
-    """First dimensions of a principal component analysis of inputs and outputs."""
+    """First dimensions of a principal component analysis of the joints of inputs and outputs."""
     pool = np.concatenate([*inputs, *outputs])
     mean = pool.mean(axis=0)
     axes = np.linalg.svd(pool - mean, full_matrices=False)[2][:3]

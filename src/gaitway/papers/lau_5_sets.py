@@ -30,7 +30,8 @@ INPUTS, OUTPUTS = 4, 15
 """Takes that are learnt from, and variants that are shown, as in the thesis."""
 CAPTURES = "GAITWAY_CAPTURES"
 """Environment variable that names a folder of captures; they are not ours to ship."""
-_WALKERS = {"35": "35_0[1-4].bvh", "39": "39_0[12].bvh", "16": "16_[125][1258].bvh"}
+_WALKERS = {"35": ("35_01", "35_02", "35_03", "35_04"), "16": ("16_15", "16_21", "16_22", "16_58")}
+"""Subjects with several takes of walking straight ahead in one and the same database."""
 _TRUE_SEED = 7000
 _FEW = 3
 """Variants of each model but the first."""
@@ -118,7 +119,10 @@ def captured_walkers() -> dict[str, list[Path]]:
     folder = Path(named)
     if not folder.is_dir():
         raise GaitwayError(f"{CAPTURES}={named} is no folder; name one with captures such as 35_01.bvh, or unset it")
-    found = {subject: sorted(folder.rglob(pattern)) for subject, pattern in _WALKERS.items()}
+    found = {
+        subject: [file for name in names for file in sorted(folder.rglob(f"{name}.bvh"))[:1]]
+        for subject, names in _WALKERS.items()
+    }
     return {subject: files for subject, files in found.items() if len(files) > 1}
 
 

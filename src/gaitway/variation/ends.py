@@ -20,6 +20,8 @@ HELD = 2
 """Frames at either end that are those of the takes: two give pose and velocity."""
 FADE_S = 0.3
 """Time in which a variant's ends turn into those of the takes [s]."""
+_STAYS = 0.02, 0.02
+"""A root that moves level and turns by no more than this stays where it is [m, rad]."""
 UPPER_FADE_S = 0.2
 """The same of upper bodies, which carry no weight; clips of a single stride are short."""
 
@@ -40,7 +42,7 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     """
     _check(variant, take)
     seated = _seated(variant, take, fade_s)
-    rooted = follow_feet(seated)
+    rooted = follow_feet(seated) if _travels(seated) else seated
     still = constrained(rooted, _places(rooted), ConstraintOptions(held=(HELD, HELD)))
     return _with_frames(still, take, (0, -1))
 
@@ -118,6 +120,12 @@ def _faded(known: FloatArray, frames: int, fade: float) -> FloatArray:
     out = known[1] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * t * (1.0 - t) ** 2
     out[:HELD] = known
     return np.asarray(out)
+
+
+def _travels(clip: Clip) -> bool:
+    """Whether the root goes anywhere; one that stays cannot drift, and is not to be moved for a foot's sake."""
+    path = clip.planar_path()
+    return bool(np.ptp(path[:, :2], axis=0).max() > _STAYS[0] or np.ptp(path[:, 2]) > _STAYS[1])
 
 
 def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:

@@ -1,0 +1,62 @@
+"""Chapters 5 and 6 run again: what is said holds, and what is missing is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gaitway.errors import GaitwayError
+from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
+from gaitway.papers.lau_5_choice import choice_rows
+from gaitway.papers.lau_5_sets import CAPTURES, captured_walkers
+from gaitway.papers.lau_6 import joggers
+
+QUICK = PaperOptions(quick=True)
+
+
+def test_both_chapters_are_among_the_papers() -> None:
+    assert {"lau-5", "lau-6"} <= PAPERS.keys()
+
+
+def test_captures_are_looked_for_where_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CAPTURES, raising=False)
+    assert captured_walkers() == {}
+    monkeypatch.setenv(CAPTURES, str(tmp_path / "nowhere"))
+    with pytest.raises(GaitwayError, match="is no folder"):
+        captured_walkers()
+    for name in ("35_01", "35_02", "16_15"):
+        (tmp_path / f"{name}.bvh").touch()
+    monkeypatch.setenv(CAPTURES, str(tmp_path))
+    assert {subject: len(files) for subject, files in captured_walkers().items()} == {"35": 2}
+    assert choice_rows(captured_walkers(), QUICK, lambda what, done, total: None) == ([], [], [])
+
+
+def test_joggers_start_side_by_side() -> None:
+    scene = joggers(PaperOptions())
+    assert len(scene.characters) == 9
+    assert {character.start[0] for character in scene.characters} == {2.0}
+    assert len(joggers(QUICK).characters) == 4
+
+
+@pytest.mark.slow
+def test_chapter_5_in_a_hurry(tmp_path: Path) -> None:
+    table = run_paper("lau-5", options=QUICK)
+    assert table.ok, table.notes
+    rows = {row["clips"]: row for title, part in table.sections[:1] for row in part}
+    assert rows["variants"]["slide mm"] < 1.0 < rows["as drawn"]["slide mm"] < rows["strawman noise"]["slide mm"]
+    assert rows["cycle animation"]["alike"] == 0.0 < rows["variants"]["alike"]
+    assert rows["variants"]["rough"] < rows["Perlin noise"]["rough"] < rows["strawman noise"]["rough"]
+    names = {path.name for path in save_paper("lau-5", table, tmp_path)}
+    assert {"lau-5.csv", "lau-5-cheer-poses.png", "lau-5-cheer-curves.png", "lau-5-cheer-strip.png"} <= names
+
+
+@pytest.mark.slow
+def test_chapter_6_in_a_hurry(tmp_path: Path) -> None:
+    table = run_paper("lau-6", options=QUICK)
+    assert table.ok, table.notes
+    plain, varied = table.rows
+    assert varied["clips"] > plain["clips"]
+    assert varied["clones %"] < plain["clones %"]
+    assert plain["faults"] == varied["faults"] == 0
+    assert len(save_paper("lau-6", table, tmp_path)) == 3
