@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +30,8 @@ def papers(
     """Run the results of a paper again; 1 if what it claims does not hold here."""
     from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
 
+    if mocap is not None:
+        logging.getLogger("gaitway").setLevel(logging.WARNING)  # what readers decide about each file is not asked for
     options, tables = PaperOptions(library, quick, seed, mocap), []
     for chosen in [name] if name is not None else PAPERS:
         with progress(chosen) as show:

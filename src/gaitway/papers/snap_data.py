@@ -72,10 +72,10 @@ def capture_sets(folder: Path, quick: bool) -> list[SnapSet]:
     """Sets from captures of one person."""
     takes = [take for take in prepare(folder).takes if not take.mirrored]
     walks, others = _walks(takes), _others(takes)
-    longest = max(takes, key=lambda take: len(take.clip)).clip
+    longest = max(walks or [take.clip for take in takes], key=len)
     part = slice_frames(longest, 0, min(len(longest), round(13.0 * longest.fps)))
     seconds = 25.0 if quick else 100.0
-    sets = [SnapSet("longest take", _SNEAKING, None, lambda: corpus([part]), _largest(1))]
+    sets = [SnapSet("one take", _SNEAKING, None, lambda: corpus([part]), _largest(1))]
     if others:
         clips = _up_to(others, seconds)
         sets.append(SnapSet("actions", _ARTS, 12.0, lambda: corpus(clips), _largest(2)))

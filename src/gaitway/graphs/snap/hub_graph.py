@@ -26,6 +26,7 @@ from gaitway.graphs.snap.match_sets import MatchSet
 from gaitway.graphs.snap.planting import planted
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
 from gaitway.motion.editing import place, slice_frames
 from gaitway.motion.limits import clamp, violations
 
@@ -227,7 +228,8 @@ def _snapped(
     frames = [frame for frame, _, _ in marks]
     hubs = [poses[hub] for _, hub, _ in marks]
     bent = displaced(clip, [h.anchor(f, p) for f, h, p in zip(frames, hubs, laid, strict=True)], reach_s)
-    whole = planted(with_contacts(_within_limits(bent, frames), frames, hubs), frames, rest=rest)
+    whole = planted(with_contacts(_within_limits(bent, clip, frames), frames, hubs), frames, rest=rest)
+    whole = _within_limits(whole, clip, frames, standing=True)
     out = []
     for a, b in pairwise(marks):
         part = place(slice_frames(whole, a[0], b[0] + 1), np.zeros(3))
@@ -235,13 +237,32 @@ def _snapped(
     return out
 
 
-def _within_limits(clip: Clip, kept: Sequence[int]) -> Clip:
-    """The clip with no joint beyond its limits, but in some frames: speeds that differ much make maps overshoot."""
-    if clip.skeleton.roles and violations(clip).max(initial=0.0) > _STRAINED:
-        turned = np.array(clamp(clip).rotations)
-        turned[list(kept)] = clip.rotations[list(kept)]
-        return replace(clip, rotations=turned)
-    return clip
+def _within_limits(clip: Clip, source: Clip, kept: Sequence[int], *, standing: bool = False) -> Clip:
+    """The clip with joints brought back to their limits: speeds that differ much make maps overshoot.
+
+    Args:
+        clip: the motion.
+        source: what it was made of. Where that is beyond a limit itself, the clip may be.
+        kept: frames that stay.
+        standing: whether legs with a foot on the ground stay too.
+    """
+    beyond = violations(clip)
+    if beyond.max(initial=0.0) <= _STRAINED:
+        return clip
+    wrong, own = np.zeros(beyond.shape, dtype=bool), violations(source)
+    for joint in np.flatnonzero((beyond > _STRAINED).any(axis=0)).tolist():
+        for start, stop in stances(beyond[:, joint] > 0.0):  # whole spans, so that nothing jumps at their ends
+            span = slice(start, stop)
+            wrong[span, joint] = beyond[span, joint].max() > _STRAINED and own[span, joint].max() <= 0.0
+    wrong[list(kept)] = False
+    if standing and clip.contacts is not None:
+        for side in ("left", "right"):
+            points = [i for i, p in enumerate(clip.skeleton.contact_points) if p.name.startswith(f"{side}_")]
+            roles = (f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe"))
+            down = clip.contacts[:, points].any(axis=1)
+            for joint in (clip.skeleton.roles[role] for role in roles if role in clip.skeleton.roles):
+                wrong[down, joint] = False
+    return replace(clip, rotations=np.where(wrong[..., None], clamp(clip).rotations, clip.rotations))
 
 
 def _stay(hub: Hub, fps: float) -> Clip:
