@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numba
@@ -13,9 +14,10 @@ from gaitway.errors import VariationError
 from gaitway.motion.editing import resample
 from gaitway.variation.calibration import warped_cycles, warped_takes
 from gaitway.variation.conditional import upper_bodies, upper_body
+from gaitway.variation.learning import learn
 from gaitway.variation.streaming import Stream, stream, stream_clip
 from gaitway.variation.synthesis import Given, dials, sample, sample_many
-from variation_takes import make_takes, small_model
+from variation_takes import SMALL, make_takes, small_model
 
 
 def test_the_same_seed_gives_the_same_variant_with_any_number_of_threads() -> None:
@@ -113,6 +115,18 @@ def test_given_joints_are_kept_and_the_others_are_new() -> None:
     swing = [model.scaled(clip)[:, model.degrees.names.index("LeftArm.y")] for clip in (base, clips[0])]
     assert np.corrcoef(*swing)[0, 1] > 0.9
     assert upper_body(model, base, np.random.default_rng(0), joints=("trunk",)).name == "take.0_variant"
+
+
+def test_models_that_go_with_given_joints() -> None:
+    model = learn(make_takes(), replace(SMALL, given=("lower", "trunk")))
+    assert (model.transition.counts[model.degrees.columns(("lower", "trunk"))] == 0).all()
+    base = make_takes(1, seed=8)[0]
+    clip = sample(model, np.random.default_rng(0), keep=Given(base, ()))
+    np.testing.assert_array_equal(clip.root_positions, base.root_positions)
+    assert rotations.angle_between(clip.rotations[:, 2], base.rotations[:, 2]).max() > 0.01
+    for refused in (sample, stream):
+        with pytest.raises(VariationError, match="the model never generates lower, trunk"):
+            refused(model, np.random.default_rng(0))
 
 
 def test_what_cannot_be_kept() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray
 from gaitway.variation._kernels import FAR
@@ -43,19 +44,23 @@ def unroll_plainly(
     """One sequence as `gaitway.variation.regression.unroll` has it, without limits: values, variances and phases."""
     n, kernel = rows.nodes, rows.kernel
     pairs, steps = rows.pairs.astype(np.float64), rows.steps.astype(np.float64)
-    edges = structure.edges(2 * n).astype(np.float64)
+    edges = scipy.sparse.csr_array(structure.edges(2 * n).astype(np.float64))
     values, variances, when = np.zeros((frames, n)), np.zeros((frames, n)), np.zeros(frames)
     values[:2], when[: len(phases)] = start, phases
     usable: BoolArray = rows.takes != omitted
     for t in range(2, frames):
         older, newer = values[t - 2], values[t - 1]
-        apart = (pairs - np.concatenate([older, newer])[:, None]) ** 2
-        velocity = (pairs[n:] - newer[:, None]) - (pairs[:n] - older[:, None])
+        near = slice(0, len(rows.phases))
+        if rows.half_period < FAR:  # rows lie twice in a circle
+            near = slice(*np.searchsorted(rows.phases, when[t - 1] + rows.half_period * np.array([-1.0, 1.0])))
+        apart = (pairs[:, near] - np.concatenate([older, newer])[:, None]) ** 2
+        velocity = (pairs[n:, near] - newer[:, None]) - (pairs[:n, near] - older[:, None])
         distances = apart[:n] + apart[n:] + rows.velocities[:, None] * velocity**2 + edges @ apart
-        away = rows.phases - when[t - 1]
-        near = usable & (np.abs(away) < rows.half_period) if rows.half_period < FAR else usable
-        distances = np.where(near, distances + rows.clock * away**2, float(FAR))
-        mean, variance, place = regress(distances, steps, pairs[n:], rows.neighbours, kernel.width, kernel.taper)
+        distances += rows.clock * (rows.phases[near] - when[t - 1]) ** 2
+        distances = np.where(usable[near], distances, float(FAR))
+        mean, variance, place = regress(
+            distances, steps[:, near], pairs[n:, near], rows.neighbours, kernel.width, kernel.taper
+        )
         new = newer + mean + kernel.pull * (place - newer)
         if draws is not None:
             new += np.sqrt(variance) * draws[t]

@@ -26,7 +26,8 @@ class LearnOptions:
     given: tuple[str, ...] = ()
     """Joints, or parts of the body, that are never generated but tell where the others go (chapter 6)."""
     natural: float = 2.5
-    """How far from the mean a part of the body may go in a frame, root mean square in deviations between takes."""
+    """How far from the mean a part of the body may go in a frame, root mean square in deviations between takes: the
+    logarithm of its likelihood under the takes falls by half the square of it, times the degrees of freedom."""
     seed: int = 0
 
     @classmethod

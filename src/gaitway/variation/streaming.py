@@ -15,7 +15,7 @@ from gaitway.variation.degrees import PARTS
 from gaitway.variation.network import VariationModel
 from gaitway.variation.regression import Noise, unroll
 from gaitway.variation.spread import Weights
-from gaitway.variation.synthesis import Gain, dials, first_frames
+from gaitway.variation.synthesis import Gain, check_all_generated, dials, first_frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,7 @@ def stream(model: VariationModel, rng: np.random.Generator, gain: Gain = 1.0, ch
     Raises:
         VariationError: if the motion is not cyclic.
     """
+    check_all_generated(model)
     source, place = Stream(model, rng, gain), np.zeros(3)
     return _frames(source, place, chunk)
 
@@ -133,6 +134,7 @@ def _frames(source: Stream, place: FloatArray, chunk: int) -> Iterator[StreamFra
 
 def stream_clip(model: VariationModel, rng: np.random.Generator, seconds: float, gain: Gain = 1.0) -> Clip:
     """A stream of some length as one clip."""
+    check_all_generated(model)
     frames = max(3, round(seconds * model.degrees.fps))
     scaled, phases = Stream(model, rng, gain).next(frames)
     rows = scaled * model.scale + model.centre

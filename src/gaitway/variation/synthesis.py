@@ -77,6 +77,8 @@ def sample_many(
     name: str | None = None,
 ) -> list[Clip]:
     """Draw variants, several at once on several cores; as `sample`."""
+    if keep is None:
+        check_all_generated(model)
     drawn = draw(model, rng, count, frames, gain, keep)
     base = name or f"{model.name}_variant"
     clips = []
@@ -155,6 +157,13 @@ def first_frames(
     return model.prior.sample(rng, mix, None, None if given is None else given[:2], fixed)
 
 
+def check_all_generated(model: VariationModel) -> None:
+    """Refuse a model that was learnt to go with given joints, where none are given."""
+    if model.options.given:
+        given = ", ".join(model.options.given)
+        raise VariationError(f"the model never generates {given}; say with keep=Given(clip) of which clip to keep them")
+
+
 def ending(model: VariationModel, phases: FloatArray) -> int:
     """Frames up to the end of the motion, or of its first cycle; all where it has no clock."""
     if model.options.kernel.clock == 0.0:
@@ -192,10 +201,6 @@ def _default_length(model: VariationModel) -> int:
 def _given(model: VariationModel, keep: Given | None) -> tuple[BoolArray | None, FloatArray | None, FloatArray | None]:
     """Columns that are kept, their values (F, n) and the phases (F,) they tell."""
     if keep is None:
-        if model.options.given:
-            raise VariationError(
-                f"the model never generates {', '.join(model.options.given)}; say of which clip to keep them"
-            )
         return None, None, None
     fixed = model.degrees.columns((*keep.joints, *model.options.given))
     if fixed.all() or not fixed.any():
