@@ -10,11 +10,11 @@ from pathlib import Path
 
 from gaitway.errors import GaitwayError, LibraryError
 from gaitway.graphs.intake.assembling import assembled, reported
-from gaitway.graphs.intake.borrowed import borrowed_takes, standing_pose
+from gaitway.graphs.intake.borrowed import CAST, borrowed_takes, standing_pose
 from gaitway.graphs.intake.completeness import connected, limited, missing
 from gaitway.graphs.intake.cutting import Nearness, cut, mirror_images
 from gaitway.graphs.intake.gating import Bars, Gate
-from gaitway.graphs.intake.hubs import Hub, find_hubs
+from gaitway.graphs.intake.hubs import STAND_RADIUS, Hub, find_hubs
 from gaitway.graphs.intake.joining import smooth_joins
 from gaitway.graphs.intake.merging import grouped
 from gaitway.graphs.intake.mirroring import evened
@@ -156,7 +156,7 @@ def _workshop(prepared: Prepared, name: str, options: ImportOptions) -> Workshop
         raise LibraryError(
             f"'{name}' gives no library: {len(prepared.takes)} takes hold no steps; give captures of somebody who walks"
         )
-    own = tuple(t for t in sightings.takes if t.source.name != "built-in person")
+    own = tuple(t for t in sightings.takes if t.source != CAST)
     hubs = _with_stand(hubs, sightings, name, options)
     return Workshop(Nearness.of(sightings, hubs), Bars.of(own, sightings.size), options.gate)
 
@@ -167,10 +167,10 @@ def _with_stand(hubs: tuple[Hub, ...], sightings: Sightings, name: str, options:
         return hubs
     if not options.make:
         raise LibraryError(f"'{name}' gives no library: nobody stands in it; give a take that begins or ends standing")
-    stand = next(t for t in sightings.takes if t.source.name == "built-in person" and t.name == "stand")
+    stand = next(t for t in sightings.takes if t.source == CAST and t.name == "stand")
     pose = standing_pose(stand.clip, sightings)
     made = Hub(
-        "stand", "stand", pose, 0.06 * sightings.size, 0, (), 0.0, 0.0, 0.0, -1, "stand",
+        "stand", "stand", pose, STAND_RADIUS * sightings.size, 0, (), 0.0, 0.0, 0.0, -1, "stand",
         "made: a borrowed stance under the subject's own mean posture",
     )  # fmt: skip
     return (*hubs, made)
