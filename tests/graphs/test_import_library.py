@@ -59,6 +59,8 @@ def test_a_jump_is_found_with_when_it_passes(imported: Imported) -> None:
     for reach in over:
         places = reach.first + reach.cell * np.arange(len(reach.lowest))
         assert reach.lowest[np.abs(places - reach.passing) < 0.1].min() > 0.3
+    heights = [b.gets_past for b in imported.report.behaviors if b.obstacle == "jump"]
+    assert all(height is not None and height > 0.3 for height in heights)
     assert "nothing in the capture gets past a duck" in imported.report.warnings
     assert "jump" not in imported.report.missing and "duck" in imported.report.missing
 

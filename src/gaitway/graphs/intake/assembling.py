@@ -11,6 +11,7 @@ import numpy as np
 
 from gaitway import planar
 from gaitway.graphs.intake.completeness import lacking_specials
+from gaitway.graphs.intake.passing import gets_past
 from gaitway.graphs.intake.report import BehaviorReport, HubReport, ImportReport, TakeReport
 from gaitway.graphs.intake.takes import Prepared, PreparedTake
 from gaitway.graphs.intake.workshop import Entry, Workshop
@@ -146,6 +147,7 @@ def _described(entry: Entry) -> BehaviorReport:
         made=entry.made,
         obstacle=entry.special,
         pass_time=round(first.pass_frame / first.clip.fps, 3) if entry.special else None,
+        gets_past=gets_past(first),
         pop=round(max(q.pop for q in entry.qualities), 2),
         slide_cm=round(100.0 * max(q.slide for q in entry.qualities), 2),
     )

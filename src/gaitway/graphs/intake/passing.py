@@ -40,6 +40,15 @@ def passes_nothing(snapped: Snapped, size: float) -> str:
     return ""
 
 
+def gets_past(snapped: Snapped) -> float | None:
+    """Height that a jump clears, or headroom that a duck or crawl needs, where it passes [m]; None for all else."""
+    if snapped.special not in ("jump", "duck", "crawl"):
+        return None
+    behavior = Behavior("", (), "", "", snapped.special, snapped.pass_frame / snapped.clip.fps)
+    reach = clip_reach(snapped.clip, behavior)
+    return round(clearance(reach) if snapped.special == "jump" else headroom(reach), 3)
+
+
 def clearance(reach: Reach) -> float:
     """How high the lowest point of the body is where it passes [m]."""
     return float(reach.lowest[_near(reach)].min(initial=np.inf))

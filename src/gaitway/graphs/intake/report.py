@@ -61,6 +61,8 @@ class BehaviorReport:
     """How, where it is not of the capture itself."""
     obstacle: str = ""
     pass_time: float | None = None
+    gets_past: float | None = None
+    """Height that a jump clears, or headroom that a duck or crawl needs, where it passes [m]."""
     pop: float = 0.0
     """Worst change of angular velocity over the capture's 99.9th percentile."""
     slide_cm: float = 0.0
