@@ -54,6 +54,17 @@ def test_all_are_left_out_where_none_reaches_the_threshold() -> None:
     assert len(choice.left) == 6
 
 
+def test_kin_are_left_out_together() -> None:
+    takes = [take(f"{k // 2} cycle {k % 2}", float(k)) for k in range(8)]
+
+    def judge(others: Sequence[Clip], judged: Sequence[Clip]) -> list[float]:
+        assert len({clip.name[0] for clip in judged}) == 1
+        assert judged[0].name[0] not in {clip.name[0] for clip in others}
+        return [0.0] * len(judged)
+
+    assert likelihoods(takes, judge, np.random.default_rng(0), 1, kin=lambda clip: clip.name[0]).shape == (1, 8)
+
+
 def test_threshold_is_the_tenth_percentile() -> None:
     assert threshold_of(np.arange(101.0).reshape(1, -1)) == pytest.approx(10.0)
 

@@ -21,7 +21,7 @@ from gaitway.variation.transition import Search
 
 TRAINING, TESTING = "35", "16"
 """Subjects: one walks alike in all takes, the other at two speeds."""
-_ROUNDS, _PARTITIONS = 2, 1
+_ROUNDS = 2
 _BINS = 8
 
 
@@ -29,6 +29,11 @@ def network_likelihood(others: Sequence[Clip], judged: Sequence[Clip]) -> list[f
     """Mean log-likelihood of a frame and degree of freedom of some takes, by a network learnt from others."""
     model = learn(others, LearnOptions(cyclic=False, search=Search(rounds=_ROUNDS)))
     return [float(log_likelihood(model, clip).mean()) / len(model.degrees) for clip in judged]
+
+
+def _capture(cycle: Clip) -> str:
+    """The capture that a cycle was cut from."""
+    return cycle.name.rpartition(" cycle ")[0]
 
 
 def choice_rows(
@@ -39,9 +44,9 @@ def choice_rows(
         return [], [], []
     rng = np.random.default_rng([options.seed, 57])
     training, testing = captured_cycles(walkers[TRAINING]), captured_cycles(walkers[TESTING])
-    known = likelihoods(training, network_likelihood, rng, 2 * _PARTITIONS, progress)
+    known = likelihoods(training, network_likelihood, rng, 1, progress, _capture)
     threshold = threshold_of(known)
-    choice = choose(testing, threshold, network_likelihood, rng, _PARTITIONS, progress)
+    choice = choose(testing, threshold, network_likelihood, rng, 1, progress, _capture)
     rows = [
         {"cycle": clip.name, "seconds": round(clip.duration, 2), "likelihood": round(value, 2), "is": "kept"}
         for clip, value in zip(choice.kept, choice.likelihoods, strict=True)

@@ -49,7 +49,7 @@ def single_picture(study: Study, seed: int) -> Image.Image:
     """Variants of one take alone, with a structure that was learnt from four (figure 5.5)."""
     one = study.learnt[0]
     alone = one.model.with_takes(one.inputs[:1])
-    made = sample_many(alone, np.random.default_rng(seed), 4, frames=len(one.inputs[0]))
+    made = sample_many(alone, np.random.default_rng(seed), 4)
     groups = [Group("the take", one.inputs[:1]), Group("4 outputs", made)]
     return overlay_picture(groups, title=f"{study.name}: variants of a single take")
 

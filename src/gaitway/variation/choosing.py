@@ -23,6 +23,8 @@ LEAST = 3
 Likelihood = Callable[[Sequence[Clip], Sequence[Clip]], Sequence[float]]
 """Of a network learnt from the first clips: mean log-likelihood of a frame, for each of the second."""
 Progress = Callable[[str, int, int | None], None]
+Kin = Callable[[Clip], str]
+"""Name of what a take comes from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ def likelihoods(
     rng: np.random.Generator,
     partitions: int = 2,
     progress: Progress | None = None,
+    kin: Kin | None = None,
 ) -> FloatArray:
     """How likely each take is by networks that were learnt without it.
 
@@ -64,6 +67,8 @@ def likelihoods(
         rng: draws the pairs.
         partitions: how often every take is judged.
         progress: called after every pair.
+        kin: what takes come from, such as the capture that several cycles were cut from. Those of one source are left
+            out together and instead of pairs, or each would be judged by its twin.
 
     Returns:
         One row a partition, one column a take.
@@ -74,6 +79,11 @@ def likelihoods(
     size = 2 if count >= LEAST + 2 else 1
     out = np.zeros((partitions, count))
     groups = [(row, group) for row in range(partitions) for group in _pairs(rng.permutation(count), size)]
+    if kin is not None:
+        names = [kin(take) for take in takes]
+        families = [[k for k, name in enumerate(names) if name == one] for one in dict.fromkeys(names)]
+        if max(len(family) for family in families) <= count - LEAST:
+            groups = [(row, family) for row in range(partitions) for family in families]
     for number, (row, group) in enumerate(groups):
         if progress is not None:
             progress("judging takes", number, len(groups))
@@ -96,6 +106,7 @@ def choose(
     rng: np.random.Generator,
     partitions: int = 2,
     progress: Progress | None = None,
+    kin: Kin | None = None,
 ) -> Choice:
     """Leave out takes, the least likely first, until all that are kept reach the threshold.
 
@@ -108,10 +119,11 @@ def choose(
         rng: draws the pairs.
         partitions: how often every take is judged in a round.
         progress: called after every pair.
+        kin: as of `likelihoods`.
     """
     kept, left = list(takes), list[Left]()
     while True:
-        found = likelihoods(kept, judge, rng, partitions, progress).mean(axis=0)
+        found = likelihoods(kept, judge, rng, partitions, progress, kin).mean(axis=0)
         worst = int(np.argmin(found))
         if found[worst] >= threshold:
             return Choice(tuple(kept), tuple(found.tolist()), tuple(left), threshold)
