@@ -65,14 +65,14 @@ def unroll_plainly(
         if draws is not None:
             new += np.sqrt(variance) * draws[t]
         if course is not None and noise is not None and parts is not None:
-            at = min(max(when[t - 1] * course.grid, 0.0), len(course.rates) - 1.0)
-            lower = min(int(at), len(course.rates) - 2)
+            at = min(max(when[t - 1] * course.grid, 0.0), len(course.paces) - 1.0)
+            lower = min(int(at), len(course.paces) - 2)
             table = noise.table[:, lower] + (at - lower) * (noise.table[:, lower + 1] - noise.table[:, lower])
-            rate = float(course.rates[lower, 0] + (at - lower) * (course.rates[lower + 1, 0] - course.rates[lower, 0]))
+            pace = float(course.paces[lower, 0] + (at - lower) * (course.paces[lower + 1, 0] - course.paces[lower, 0]))
             new += noise.gains[:n] * (noise.mix[0, t][parts] * table[:, :n].T).sum(axis=1)
             if len(phases) < frames:
                 drift = float(noise.gains[n] * (noise.mix[0, t, -1] @ table[:, n]))
-                ahead = when[t - 1] + rate * min(max(1.0 + drift / rate, 0.5), 2.0)
+                ahead = when[t - 1] + 1.0 / (pace * min(max(1.0 + drift / pace, 0.5), 2.0))
                 when[t] = ahead - 2.0 * rows.half_period if ahead >= 2.0 * rows.half_period else ahead
         values[t], variances[t] = np.clip(new, rows.spans[:, 0], rows.spans[:, 1]), variance
     return values, variances, when

@@ -62,7 +62,7 @@ def _synthesis(model: VariationModel) -> tuple[BenchRow, BenchRow]:
     dials = np.ones(len(PARTS) + 1)
     mix = Weights(rng, model.variation, np.inf).next(FRAMES, dials)
     start = first_frames(model, rng, mix[1])
-    phases = np.array([0.0, float(model.course.rates[0, 0])])
+    phases = np.array([0.0, 1.0 / float(model.course.paces[0, 0])])
     noise = Noise(mix[None], model.variation.table, model.variation.gains)
     structure, parts = model.transition, model.degrees.parts
 

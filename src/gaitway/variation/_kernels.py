@@ -266,7 +266,7 @@ def unroll(
     draws: SingleArray,
     mix: SingleArray,
     table: SingleArray,
-    rates: SingleArray,
+    paces: SingleArray,
     gains: SingleArray,
     means: SingleArray,
     spreads: SingleArray,
@@ -301,7 +301,7 @@ def unroll(
         draws: (B, F, n) normals, by which deviations are multiplied (independent noise).
         mix: (B, F, parts + 1, takes) weights of the takes' residuals; the last is for the clock.
         table: (takes, G, n + 1) residuals of every take by phase, of the clock in the last column.
-        rates: (G, 1) mean step of the phase.
+        paces: (G, 1) frames that a unit of phase takes on average.
         gains: (n + 1,) of the residuals.
         means: (G, n) mean of the takes by phase.
         spreads: (G, n) deviation between takes by phase.
@@ -319,8 +319,8 @@ def unroll(
         for t in range(2, out.shape[1]):
             phase, place, lower = at[s, t - 1], 0.0, 0
             if grid > 0.0:
-                place = min(max(phase * grid, 0.0), rates.shape[0] - 1.0)
-                lower = min(int(place), rates.shape[0] - 2)
+                place = min(max(phase * grid, 0.0), paces.shape[0] - 1.0)
+                lower = min(int(place), paces.shape[0] - 2)
                 mixed_residuals(table, mix[s, t], gains, parts, place, lower, residual)
             for i in range(n):
                 if fixed[i]:
@@ -336,14 +336,14 @@ def unroll(
                 new = now + mean + pull * (value - now) + noise
                 out[s, t, i] = min(max(new, spans[i, 0]), spans[i, 1])
             if grid > 0.0 and not given_phase:
-                rate = table_value(rates, place, lower, 0)
-                faster: Any = residual[n] / rate
-                phase = phase + rate * min(max(1.0 + faster, 0.5), 2.0)
+                pace = table_value(paces, place, lower, 0)
+                slower: Any = residual[n] / pace
+                phase = phase + 1.0 / (pace * min(max(1.0 + slower, 0.5), 2.0))
                 if half_period < FAR and phase >= 2.0 * half_period:
                     phase -= 2.0 * half_period
                 at[s, t] = phase
             if grid > 0.0 and limits.shape[0] > 0:
-                place = min(max(at[s, t] * grid, 0.0), rates.shape[0] - 1.0)
+                place = min(max(at[s, t] * grid, 0.0), paces.shape[0] - 1.0)
                 held_within(out[s, t], means, spreads, place, parts, limits, energy, sizes)
 
 

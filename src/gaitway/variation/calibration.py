@@ -29,11 +29,13 @@ _CAREFUL = 0.7
 """Exponent of a correction; 1 would be right if spread were proportional to gain."""
 _FARTHEST = 2.0
 """A gain is corrected by no more than this factor at a time."""
-_GAINS = 0.2, 3.0
+_GAINS = 0.1, 3.0
 _LEAST = 0.01
 """Deviation between takes below which a column's own gain is not found, in deviations of the column."""
 _MEMORIES = (0.25, 0.5, 1.0, 2.0)
 """Time constants that a stream may have, in cycles."""
+_LEAST_FRAMES = 0.3
+"""Deviation of lengths, which are whole numbers, that is as good as none."""
 Trials = Callable[[VariationModel], tuple[FloatArray, FloatArray]]
 
 
@@ -57,9 +59,9 @@ def _gains(model: VariationModel, trials: Trials) -> SingleArray:
     for _ in range(_ROUNDS):
         now = gains.astype(np.float32)
         values, lengths = trials(replace(model, variation=replace(model.variation, gains=now, stream_gains=now)))
-        ratio = np.append(np.where(wanted > _LEAST, wanted / np.maximum(_spread(values), 1e-6), 1.0), 1.0)
-        if wanted_length > 0.0:
-            ratio[-1] = wanted_length / max(float(np.std(lengths)), 0.3)  # lengths are whole frames
+        ratio = np.where(wanted > _LEAST, wanted / np.maximum(_spread(values), 1e-6), 1.0)
+        timing = max(wanted_length, _LEAST_FRAMES) / max(float(np.std(lengths)), _LEAST_FRAMES)
+        ratio = np.append(ratio, timing)
         gains = np.clip(gains * np.clip(ratio, 1.0 / _FARTHEST, _FARTHEST) ** _CAREFUL, *_GAINS)
     return gains.astype(np.float32)
 

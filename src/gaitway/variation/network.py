@@ -53,7 +53,7 @@ class VariationModel:
     @cached_property
     def course(self) -> Course:
         """Mean, deviation and speed by phase."""
-        return make_course(self.takes, self.clock, self.cyclic)
+        return make_course(self.takes, self.clock, self.cyclic, self.variation.spreads)
 
     @cached_property
     def headings(self) -> FloatArray:

@@ -144,8 +144,8 @@ class Noise:
 class Course:
     """How a motion goes on average: tables by phase."""
 
-    rates: SingleArray
-    """Step of the phase in a frame; (G, 1)."""
+    paces: SingleArray
+    """Frames that a unit of phase takes; (G, 1)."""
     means: SingleArray
     """(G, n)."""
     spreads: SingleArray
@@ -221,7 +221,7 @@ def unroll(
     _kernels.unroll(
         rows.pairs, rows.steps, rows.phases, rows.takes, read_only(parents), read_only(counts), rows.velocities,
         *settings, rows.spans, read_only(omit), out, variances, when, read_only(held), known.shape[1] == frames,
-        read_only(unit), read_only(noise.mix), read_only(noise.table), read_only(course.rates), read_only(noise.gains),
+        read_only(unit), read_only(noise.mix), read_only(noise.table), read_only(course.paces), read_only(noise.gains),
         read_only(course.means), read_only(course.spreads), read_only(parts),
         read_only(np.bincount(parts, minlength=noise.mix.shape[2])), _limits(limits), float(course.grid),
     )  # fmt: skip

@@ -39,6 +39,8 @@ class Variation:
     table: SingleArray
     """Residuals by take and phase, scaled so that weights of deviation one give the takes' covariance;
     (takes, G, n + 1), the clock's in the last column."""
+    spreads: SingleArray
+    """Deviation between takes by phase; (G, n)."""
     gains: SingleArray
     """By which residuals are multiplied so that variants spread as wide as the takes; (n + 1,)."""
     stream_gains: SingleArray
@@ -52,25 +54,35 @@ class Variation:
     """How far a part of the body may deviate in a frame, root mean square in deviations of the takes."""
 
 
-def make_course(takes: Sequence[FloatArray], clock: Clock, cyclic: bool) -> Course:
-    """Tables by phase of mean, deviation and speed of takes (F, n)."""
+def spread_table(takes: Sequence[FloatArray], clock: Clock, cyclic: bool) -> SingleArray:
+    """Deviation between takes (F, n) by phase, smoothed; (G, n)."""
     grid = np.linspace(0.0, clock.period, len(clock.mean))
     warped = np.array([resampled(take, phase, grid) for take, phase in zip(takes, clock.phases, strict=True)])
-    spreads = warped.std(axis=0, ddof=1) if len(takes) > 1 else np.zeros_like(warped[0])
     mode = "wrap" if cyclic else "nearest"
-    smooth = scipy.ndimage.gaussian_filter1d(spreads, _SMOOTH * len(grid), axis=0, mode=mode)
-    rates = np.mean([_rates(phase, grid, cyclic, clock.period) for phase in clock.phases], axis=0)
+    smooth = scipy.ndimage.gaussian_filter1d(warped.std(axis=0, ddof=1), _SMOOTH * len(grid), axis=0, mode=mode)
+    out: SingleArray = np.maximum(smooth, _LEAST_SPREAD).astype(np.float32)
+    return out
+
+
+def make_course(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, spreads: SingleArray) -> Course:
+    """Tables by phase of mean and pace of takes (F, n), with the deviation that was learnt."""
+    grid = np.linspace(0.0, clock.period, len(clock.mean))
+    warped = np.array([resampled(take, phase, grid) for take, phase in zip(takes, clock.phases, strict=True)])
+    paces = np.mean([_paces(phase, grid, cyclic, clock.period) for phase in clock.phases], axis=0)
     return Course(
-        rates[:, None].astype(np.float32),
+        paces[:, None].astype(np.float32),
         warped.mean(axis=0).astype(np.float32),
-        np.maximum(smooth, _LEAST_SPREAD).astype(np.float32),
+        spreads,
         clock.grid,
     )
 
 
-def _rates(phase: FloatArray, grid: FloatArray, cyclic: bool, period: float) -> FloatArray:
-    """Step of the phase in the frame that begins at each place of the grid."""
-    steps = np.diff(phase)
+def _paces(phase: FloatArray, grid: FloatArray, cyclic: bool, period: float) -> FloatArray:
+    """Frames that a unit of phase takes at each place of the grid.
+
+    Their mean over takes gives the mean length of the takes; that of their inverses would not.
+    """
+    steps = 1.0 / np.diff(phase)
     if cyclic:
         return np.interp(grid, phase[:-1], steps, period=period)
     return np.interp(grid, phase[:-1], steps)
@@ -81,7 +93,7 @@ def residual_table(
 ) -> SingleArray:
     """Residuals of every take by phase, predicted from the others; (takes, G, n + 1)."""
     grid = np.linspace(0.0, clock.period, len(clock.mean))
-    pace = [_rates(phase, grid, cyclic, clock.period) for phase in clock.phases]
+    pace = [_paces(phase, grid, cyclic, clock.period) for phase in clock.phases]
     scale = np.sqrt(max(len(takes) - 1, 1)) / len(takes)  # weights of deviation one then give the unbiased covariance
     out = np.zeros((len(takes), len(grid), rows.nodes + 1), np.float32)
     for number, (take, phase) in enumerate(zip(takes, clock.phases, strict=True)):

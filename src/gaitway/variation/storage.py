@@ -8,7 +8,7 @@
 * takes, scaled: `take.N.rows` (F, n), `take.N.phases` (F,), `take.N.contacts` (F, points);
 * clock: `mean` (G, n), `weights` (n,);
 * networks: `transition.parents`, `.counts`, `prior.parents`, `.counts`, `prior.values` (2n, R), `.takes`, `.steps`;
-* draws: `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,).
+* draws: `spreads` (G, n), `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _arrays(model: VariationModel) -> Arrays:
         "transition.parents": model.transition.parents, "transition.counts": model.transition.counts,
         "prior.parents": prior.structure.parents, "prior.counts": prior.structure.counts,
         "prior.values": prior.values, "prior.takes": prior.takes, "prior.steps": prior.step_scale,
-        "residuals": model.variation.table,
+        "residuals": model.variation.table, "spreads": model.variation.spreads,
         "gains": model.variation.gains, "stream_gains": model.variation.stream_gains,
     }  # fmt: skip
     for number, (rows, phases, contacts) in enumerate(
@@ -100,7 +100,12 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     specs |= dict.fromkeys(("constant", "centre", "scale", "weights", "prior.steps"), (vector, "<f8"))
     specs |= dict.fromkeys(("kept", "transition.counts", "prior.counts", "prior.takes"), (vector, "<i8"))
     specs |= dict.fromkeys(("transition.parents", "prior.parents"), (table, "<i8"))
-    specs |= {"reference": ((joints, 4), "<f8"), "mean": (table, "<f8"), "prior.values": (table, "<f4")}
+    specs |= {
+        "reference": ((joints, 4), "<f8"),
+        "mean": (table, "<f8"),
+        "prior.values": (table, "<f4"),
+        "spreads": (table, "<f4"),
+    }
     specs |= {"residuals": ((None, None, None), "<f4"), "gains": (vector, "<f4"), "stream_gains": (vector, "<f4")}
     for number in range(counted(len(header["contacts"]), MAX_TAKES, "takes")):
         specs[f"take.{number}.rows"] = (table, "<f8")
@@ -133,6 +138,7 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
     )  # fmt: skip
     variation = Variation(
         arrays["residuals"],
+        arrays["spreads"],
         arrays["gains"],
         arrays["stream_gains"],
         float(header["shared"]),
@@ -155,7 +161,11 @@ def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...
     lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]
     if any(length != nodes for length in lengths) or len(arrays["prior.values"]) != 2 * nodes:
         raise ValueError(f"arrays are not all of {nodes} degrees of freedom")
-    if len(arrays["residuals"][0]) != len(arrays["mean"]) or len(arrays["mean"]) < 2:
+    if (
+        arrays["spreads"].shape != arrays["mean"].shape
+        or len(arrays["residuals"][0]) != len(arrays["mean"])
+        or len(arrays["mean"]) < 2
+    ):
         raise ValueError("tables by phase are not of one length")
     if not takes or any(len(take) != len(phase) or len(take) < 4 for take, phase in zip(takes, phases, strict=True)):
         raise ValueError("takes and their phases are not of one length")

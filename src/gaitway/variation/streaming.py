@@ -50,7 +50,7 @@ class Stream:
             self._phases = np.zeros(2)
         else:
             self._last = first_frames(model, rng, before[1])
-            self._phases = np.array([0.0, float(model.course.rates[0, 0])])
+            self._phases = np.array([0.0, 1.0 / float(model.course.paces[0, 0])])
 
     def next(self, frames: int) -> tuple[FloatArray, FloatArray]:
         """The next frames as scaled rows (F, n), and their phases (F,)."""

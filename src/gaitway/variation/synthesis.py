@@ -131,7 +131,7 @@ def draw(
         mixes[number] = weights.next(length, dial)
         start[number] = first_frames(model, rng, mixes[number, 1], given, fixed)
     if when is None:
-        first = float(model.course.rates[0, 0])
+        first = 1.0 / float(model.course.paces[0, 0])
         when = np.array([0.0, 0.0 if model.options.kernel.clock == 0.0 else first])
     got = unroll(
         model.rows, model.transition.parents, model.transition.counts, start,
@@ -168,7 +168,7 @@ def ending(model: VariationModel, phases: FloatArray) -> int:
     """Frames up to the end of the motion, or of its first cycle; all where it has no clock."""
     if model.options.kernel.clock == 0.0:
         return len(phases)
-    last = model.clock.period - 0.5 * float(model.course.rates[-1, 0])
+    last = model.clock.period - 0.5 / float(model.course.paces[-1, 0])
     over = phases >= last
     over[1:] |= np.diff(phases) < 0.0  # a new cycle
     return int(np.argmax(over)) + 1 if over.any() else len(phases)
