@@ -212,3 +212,8 @@ def test_arrays_are_read_only(table):
     for array in (table.moves, table.costs, table.pass_times, table.rest, table.samples, table.followers):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+def test_only_what_ends_where_it_began_is_a_wait():
+    assert stays(ahead("sway", 0.0015))  # planners take it for nothing, and nobody sees it
+    assert not stays(ahead("creep", 0.01))

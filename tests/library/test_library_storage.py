@@ -137,3 +137,24 @@ def test_a_scene_takes_another_library(file: Path) -> None:
     assert len({character.library for character in scene.characters}) == 2
     other = with_library(scene, library_ref(file))
     assert {character.library.file for character in other.characters} == {str(file)}
+
+
+def test_waits_that_creep_by_a_millimetre_are_planned_with(library: Library) -> None:
+    clips = dict(library.clips)
+    for name in ("stand", "wait"):
+        roots = clips[name].root_positions.copy()
+        roots[:, 0] += np.linspace(0.0, 0.001, len(roots))
+        clips[name] = replace(clips[name], root_positions=roots)
+    creeping = replace(library, clips=clips)
+    data = {
+        "gaitway": 1, "bounds": [0, 0, 16, 8],
+        "obstacles": [{"box": {"center": [8, 2], "size": [1, 4], "height": 2}},
+                      {"box": {"center": [8, 6.6], "size": [1, 2.8], "height": 2}}],
+        "characters": [{"name": f"p{k}", "start": [2 + 12 * (k % 2), 2 + k], "goal": [14 - 12 * (k % 2), 2 + k]}
+                       for k in range(6)],
+    }  # fmt: skip
+    scene = scene_from_dict(data)
+    planned = planning.plan_scene(scene, libraries={scene.characters[0].library: creeping})
+    steps = [step.clip for plan in planned.crowd.plans.values() for step in plan.steps]
+    assert {"stand", "wait"} & set(steps)
+    assert not planned.failed

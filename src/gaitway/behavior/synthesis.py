@@ -17,6 +17,7 @@ from gaitway.behavior.joins import mend_joins
 from gaitway.behavior.plan import Plan, Pose
 from gaitway.behavior.standing import Repeat, Standing
 from gaitway.errors import TakeError
+from gaitway.library.actions import SAME_HEADING, SAME_PLACE, stays
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.take.model import Take
@@ -176,6 +177,8 @@ def _check_steps(performer: Performer, ends: ClipEnds) -> None:
     following = np.vstack([poses[1:], plan.end_pose])
     gap = following - reached
     gap[:, 2] = planar.wrap_angle(gap[:, 2])
+    waits = np.array([stays(clip) for clip in clips])
+    gap[waits] -= np.clip(gap[waits], [-SAME_PLACE, -SAME_PLACE, -SAME_HEADING], [SAME_PLACE, SAME_PLACE, SAME_HEADING])
     late = np.append(times[1:], plan.end_time) - times - np.array([clip.duration for clip in clips])
     worst = np.maximum(np.abs(gap).max(axis=1), np.abs(late))
     if not worst.max() <= AGREEMENT:

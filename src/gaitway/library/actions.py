@@ -18,9 +18,9 @@ from gaitway.library.behavior import Behavior, Library
 from gaitway.library.checks import check_graph
 from gaitway.motion.clip import Clip
 
-_SAME_PLACE = 0.05
-"""How far an idle clip may end from where it began [m]."""
-_SAME_HEADING = float(np.radians(5.0))
+SAME_PLACE = 0.002
+"""How far an idle clip may end from where it began [m]: planners take it for nothing, and nobody sees it."""
+SAME_HEADING = float(np.radians(0.2))
 """How much an idle clip may have turned in the end [rad]."""
 _NEAR_BY = 0.3
 """How far the root of an idle clip may ever be from where it began [m]."""
@@ -210,7 +210,7 @@ def stays(clip: Clip) -> bool:
     path = clip.planar_path()
     away = np.linalg.norm(path[:, :2] - path[0, :2], axis=1)
     turned = np.abs(path[:, 2] - path[0, 2])
-    ends = away[-1] <= _SAME_PLACE and turned[-1] <= _SAME_HEADING
+    ends = away[-1] <= SAME_PLACE and turned[-1] <= SAME_HEADING
     return bool(ends and away.max() <= _NEAR_BY and turned.max() <= 0.5 * np.pi)
 
 
