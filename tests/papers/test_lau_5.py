@@ -9,7 +9,7 @@ import pytest
 from gaitway.errors import GaitwayError
 from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
 from gaitway.papers.lau_5_choice import choice_rows
-from gaitway.papers.lau_5_sets import CAPTURES, captured_walkers
+from gaitway.papers.lau_5_sets import captured_walkers
 from gaitway.papers.lau_6 import joggers
 
 QUICK = PaperOptions(quick=True)
@@ -19,17 +19,14 @@ def test_both_chapters_are_among_the_papers() -> None:
     assert {"lau-5", "lau-6"} <= PAPERS.keys()
 
 
-def test_captures_are_looked_for_where_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(CAPTURES, raising=False)
-    assert captured_walkers() == {}
-    monkeypatch.setenv(CAPTURES, str(tmp_path / "nowhere"))
+def test_captures_are_looked_for_where_they_are_named(tmp_path: Path) -> None:
+    assert captured_walkers(None) == {}
     with pytest.raises(GaitwayError, match="is no folder"):
-        captured_walkers()
+        captured_walkers(tmp_path / "nowhere")
     for name in ("35_01", "35_02", "16_15"):
         (tmp_path / f"{name}.bvh").touch()
-    monkeypatch.setenv(CAPTURES, str(tmp_path))
-    assert {subject: len(files) for subject, files in captured_walkers().items()} == {"35": 2}
-    assert choice_rows(captured_walkers(), QUICK, lambda what, done, total: None) == ([], [], [])
+    assert {subject: len(files) for subject, files in captured_walkers(tmp_path).items()} == {"35": 2}
+    assert choice_rows(captured_walkers(tmp_path), QUICK, lambda what, done, total: None) == ([], [], [])
 
 
 def test_joggers_start_side_by_side() -> None:

@@ -19,7 +19,7 @@ def papers(
     library: Annotated[
         str, typer.Option(help="Whose motion trees are grown of, and graphs without --mocap.")
     ] = "person",
-    mocap: Annotated[Path | None, typer.Option(help="Folder of captures that motion graphs are built from.")] = None,
+    mocap: Annotated[Path | None, typer.Option(help="Folder of captures for kovar, snap and lau-5.")] = None,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write each table (CSV) and its charts (PNG) to.")
     ] = None,

@@ -3,7 +3,7 @@
 The thesis asked fifteen people how natural and how repetitive motions look. Nobody can be asked here, so tests of two
 samples stand in for them. On the built-in person hundreds of takes can be drawn that no model has seen: variants should
 not be told from these where noise of the same size is. Captures are compared in the same way where a folder of them is
-named by GAITWAY_CAPTURES; few takes of one person are there, so their figures come with what little they can tell.
+named (CMU's subjects 35 and 16); few takes of one person are there, so their figures come with what little they tell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from gaitway.papers.charts import Chart, Series
 from gaitway.papers.lau_5_choice import choice_rows
 from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
 from gaitway.papers.lau_5_sets import (
-    CAPTURES,
     FULL,
     MOTIONS,
     QUICK,
@@ -61,7 +60,7 @@ NOTES = (
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
     """Learn, sample, constrain, compare; one motion and one model if it is to be quick."""
     sizes, motions = (QUICK, MOTIONS[:1]) if options.quick else (FULL, MOTIONS)
-    walkers = {} if options.quick else captured_walkers()
+    walkers = {} if options.quick else captured_walkers(options.mocap)
     total, studies = len(motions) + len(walkers), list[Study]()
     for number, motion in enumerate(motions):
         progress(f"learning {motion}", number, total)
@@ -83,7 +82,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     notes = [*NOTES, *choice_notes]
     if not walkers:
         notes.append(
-            f"captures are not shipped: set {CAPTURES} to a folder of them to run sections 5.6 and 5.7 on walks"
+            "captures are not shipped: --mocap FOLDER with takes such as 35_01.bvh runs sections 5.6 and 5.7 on walks"
         )
     parts = (
         ("What clips are like", looks), ("Told from takes that nobody has seen?", tests),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +27,6 @@ MOTIONS = ("cheer", "walk_forward", "breast_stroke", "jump")
 """The thesis's four kinds of motion, as the built-in person does them."""
 INPUTS, OUTPUTS = 4, 15
 """Takes that are learnt from, and variants that are shown, as in the thesis."""
-CAPTURES = "GAITWAY_CAPTURES"
-"""Environment variable that names a folder of captures; they are not ours to ship."""
 _WALKERS = {"35": ("35_01", "35_02", "35_03", "35_04"), "16": ("16_15", "16_21", "16_22", "16_58")}
 """Subjects with several takes of walking straight ahead in one and the same database."""
 _TRUE_SEED = 7000
@@ -107,18 +104,16 @@ def captured_study(subject: str, files: Sequence[Path], sizes: Sizes, seed: int)
     return study_of(f"walk of subject {subject}", Yardstick.of(cycles), held, [learnt], rng)
 
 
-def captured_walkers() -> dict[str, list[Path]]:
-    """Capture files of walking subjects, where a folder of them is named; those with enough takes only.
+def captured_walkers(folder: Path | None) -> dict[str, list[Path]]:
+    """Capture files of walking subjects in a folder, if one is named; those with enough takes only.
 
     Raises:
         GaitwayError: if what is named is no folder.
     """
-    named = os.environ.get(CAPTURES)
-    if not named:
+    if folder is None:
         return {}
-    folder = Path(named)
     if not folder.is_dir():
-        raise GaitwayError(f"{CAPTURES}={named} is no folder; name one with captures such as 35_01.bvh, or unset it")
+        raise GaitwayError(f"{folder} is no folder; name one with captures such as 35_01.bvh")
     found = {
         subject: [file for name in names for file in sorted(folder.rglob(f"{name}.bvh"))[:1]]
         for subject, names in _WALKERS.items()
