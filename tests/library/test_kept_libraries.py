@@ -25,7 +25,7 @@ from gaitway.library.packing import pack_library, unpack_library
 from gaitway.motion import Clip, Skeleton
 
 SOURCE = Path(cache.__file__).parent
-SPEECH = {"errors.py", "files.py", "_version.py"}
+SPEECH = {"archives.py", "errors.py", "files.py", "_version.py"}
 """Modules that say things and move bytes, but compute nothing."""
 
 

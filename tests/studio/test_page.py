@@ -44,7 +44,8 @@ SCENE: dict[str, object] = {
 }  # fmt: skip
 
 
-def until(holds: Callable[[], Any], seconds: float = 10.0) -> bool:
+def until(holds: Callable[[], Any], seconds: float = 90.0) -> bool:
+    """Wait for something; kernels may have to be compiled first."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if holds():
