@@ -45,6 +45,7 @@ class GoalMarks:
         self._server, self._post, self._told = server, post, told
         self._marks: dict[str, _Mark] = {}
         self._held: tuple[int, str] | None = None
+        self._grip = np.zeros(3)
         self._loose = 0.0
         self._scene: Scene | None = None
         self._wanted = True
@@ -100,8 +101,10 @@ class GoalMarks:
         mark, scene = self._marks.get(name), self._scene
         if mark is None or scene is None or (self._held is not None and self._held != (event.client_id, name)):
             return
-        eye, start = np.array(event.client.camera.position), np.array(event.start_position)
-        dx, dy = (on_level(eye, np.array(event.end_position), float(start[2])) - start[:2]).tolist()
+        if self._held is None:  # later events tell where that point of the mark is now
+            self._grip = np.array(event.start_position)
+        eye, to, grip = np.array(event.client.camera.position), np.array(event.end_position), self._grip
+        dx, dy = (on_level(eye, to, float(grip[2])) - grip[:2]).tolist()
         if not (math.isfinite(dx) and math.isfinite(dy)):
             return
         x0, y0, x1, y1 = scene.world.bounds
