@@ -13,7 +13,6 @@ from gaitway.cli.show import Json, check_output, err, out, progress, rounded, sa
 if TYPE_CHECKING:
     from gaitway.graphs.intake.report import ImportReport
 
-SUFFIX = ".gwlib"
 library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
 
 
@@ -94,10 +93,11 @@ def library_import(
     as_json: Json = False,
 ) -> None:
     """Make a library of raw capture: cut, aligned, named, joined and checked; a planner can use it at once."""
+    from gaitway.library.storage import SUFFIX, save_library
+
     check_output(output, SUFFIX)
     from gaitway.graphs.intake.importing import ImportOptions, import_library
     from gaitway.graphs.intake.prepared import PrepareOptions
-    from gaitway.library.storage import save_library
 
     options = ImportOptions(
         PrepareOptions(only=tuple(only or ()), overrides=overrides), mixed=mixed, clips=clips, behaviors=behaviors,
