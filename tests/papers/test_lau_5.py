@@ -8,8 +8,8 @@ import pytest
 
 from gaitway.errors import GaitwayError
 from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
+from gaitway.papers.lau_5_captured import captured_walkers
 from gaitway.papers.lau_5_choice import choice_rows
-from gaitway.papers.lau_5_sets import captured_walkers
 from gaitway.papers.lau_6 import joggers
 
 QUICK = PaperOptions(quick=True)

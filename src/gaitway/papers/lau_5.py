@@ -20,6 +20,7 @@ from gaitway.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import clean_footskate, foot_slide
 from gaitway.papers.charts import Chart, Series
+from gaitway.papers.lau_5_captured import captured_study, captured_walkers
 from gaitway.papers.lau_5_choice import choice_rows
 from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
 from gaitway.papers.lau_5_sets import (
@@ -27,8 +28,6 @@ from gaitway.papers.lau_5_sets import (
     MOTIONS,
     QUICK,
     Study,
-    captured_study,
-    captured_walkers,
     generated_study,
 )
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept

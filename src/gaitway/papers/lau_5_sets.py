@@ -5,15 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-from gaitway.errors import GaitwayError
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
-from gaitway.variation.constraints import constrained
-from gaitway.variation.cycles import captured_cycles
 from gaitway.variation.ends import joined, likest_ends
 from gaitway.variation.features import Yardstick
 from gaitway.variation.learning import learn
@@ -27,8 +23,6 @@ MOTIONS = ("cheer", "walk_forward", "breast_stroke", "jump")
 """The thesis's four kinds of motion, as the built-in person does them."""
 INPUTS, OUTPUTS = 4, 15
 """Takes that are learnt from, and variants that are shown, as in the thesis."""
-_WALKERS = {"35": ("35_01", "35_02", "35_03", "35_04"), "16": ("16_15", "16_21", "16_22", "16_58")}
-"""Subjects with several takes of walking straight ahead in one and the same database."""
 _TRUE_SEED = 7000
 _FEW = 3
 """Variants of each model but the first."""
@@ -93,32 +87,6 @@ def generated_study(motion: str, sizes: Sizes, seed: int) -> Study:
         learnt.append(learn_from(inputs, few, rng, lambda clip, takes: joined(clip, likest_ends(clip, takes))))
     stick = Yardstick.of(true[: sizes.reference])
     return study_of(motion, stick, true[sizes.reference :], learnt, rng)
-
-
-def captured_study(subject: str, files: Sequence[Path], sizes: Sizes, seed: int) -> Study:
-    """Walk cycles of a captured subject: learnt from four, compared with the others."""
-    cycles, rng = captured_cycles(files), np.random.default_rng([seed, 6])
-    order = rng.permutation(len(cycles))
-    inputs, held = [cycles[k] for k in order[:INPUTS]], [cycles[k] for k in order[INPUTS:]]
-    learnt = learn_from(inputs, sizes, rng, lambda clip, takes: constrained(clip))
-    return study_of(f"walk of subject {subject}", Yardstick.of(cycles), held, [learnt], rng)
-
-
-def captured_walkers(folder: Path | None) -> dict[str, list[Path]]:
-    """Capture files of walking subjects in a folder, if one is named; those with enough takes only.
-
-    Raises:
-        GaitwayError: if what is named is no folder.
-    """
-    if folder is None:
-        return {}
-    if not folder.is_dir():
-        raise GaitwayError(f"{folder} is no folder; name one with captures such as 35_01.bvh")
-    found = {
-        subject: [file for name in names for file in sorted(folder.rglob(f"{name}.bvh"))[:1]]
-        for subject, names in _WALKERS.items()
-    }
-    return {subject: files for subject, files in found.items() if len(files) > 1}
 
 
 def learn_from(
