@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray, IntArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
+from gaitway.variation._band_kernels import solve_band
 from gaitway.variation.limbs import Freedom, freedoms
 from gaitway.variation.places import Place, contact_places, find_point
 
@@ -275,17 +275,17 @@ def _curbed(values: FloatArray) -> FloatArray:
 def _solved(blocks: FloatArray, smooth: FloatArray, pull: FloatArray) -> FloatArray:
     """Solve for a step (F, n): blocks (F, n, n) on the diagonal, second differences weighed by (n,) across frames."""
     frames, count = pull.shape
-    band = 2 * count
-    table = np.zeros((band + 1, frames * count))
+    width = 2 * count
+    band = np.zeros((frames, count, width + 1))
     for row in range(count):
-        for column in range(row, count):
-            table[band + row - column, column::count] = blocks[:, row, column]
+        band[:, row, width - row : width + 1] = blocks[:, row, : row + 1]
     bend = np.zeros((3, frames))  # diagonals of the squared second differences
     for first, one in enumerate((1.0, -2.0, 1.0)):
         for second, other in list(enumerate((1.0, -2.0, 1.0)))[first:]:
             if frames > 2:
                 bend[second - first, second : frames - 2 + second] += one * other
     for apart in range(3):
-        table[band - apart * count] += (bend[apart][:, None] * smooth).reshape(-1)
-    solution = scipy.linalg.solveh_banded(table, pull.reshape(-1), overwrite_ab=True, check_finite=False)
-    return np.asarray(solution.reshape(frames, count))
+        band[:, :, width - apart * count] += bend[apart][:, None] * smooth
+    step = pull.ravel()
+    solve_band(band.reshape(frames * count, width + 1), step)
+    return step.reshape(frames, count)

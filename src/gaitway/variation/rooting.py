@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway import rotations
 from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
+from gaitway.variation._band_kernels import solve_band
 
 _CALM_S = 0.2
 """Time that a correction takes to come and to go [s]; what legs do in less is left to them: a root must not shake."""
@@ -65,20 +65,31 @@ def _correction(clip: Clip, columns: list[int]) -> FloatArray:
         blocks[part, 2] = -lever * arms[t, c, 1 - axis] / _TURN_M
         blocks[part, 5] = lever * arms[t + 1, c, 1 - axis] / _TURN_M
         wanted[part] = points[t, c, axis] - points[t + 1, c, axis]
-    first = np.repeat(index[:, 0], 2)
-    places = (3 * first[:, None] + np.arange(6)).reshape(-1)
-    still = scipy.sparse.csr_array(
-        (blocks.reshape(-1), (np.repeat(np.arange(count), 6), places)), shape=(count, 3 * frames)
-    )
-    bend = scipy.sparse.diags_array([1.0, -2.0, 1.0], offsets=[0, 3, 6], shape=(3 * frames - 6, 3 * frames))
-    calm = (_CALM_S * clip.fps) ** 2
-    matrix = still.T @ still + calm * (bend.T @ bend) + _NEAR * scipy.sparse.eye_array(3 * frames)
-    pull = still.T @ wanted
+    still = np.zeros((frames, 6, 6))  # of frames t and t + 1
+    np.add.at(still, index[:, 0].repeat(2), blocks[:, :, None] * blocks[:, None, :])
+    pull = np.zeros((frames, 6))
+    np.add.at(pull, index[:, 0].repeat(2), blocks * wanted[:, None])
+    pull[1:, :3] += pull[:-1, 3:]
     # the first frame stays: its unknowns are left out
-    solved = scipy.sparse.linalg.spsolve(scipy.sparse.csc_array(matrix)[3:, 3:], pull[3:])
-    out = np.concatenate([np.zeros(3), solved]).reshape(frames, 3)
+    shift = pull[1:, :3].ravel()
+    solve_band(_banded(still, (_CALM_S * clip.fps) ** 2).reshape(3 * frames, -1)[3:], shift)
+    out = np.concatenate([np.zeros(3), shift]).reshape(frames, 3)
     out[:, 2] /= _TURN_M
-    return np.asarray(out)
+    return out
+
+
+def _banded(still: FloatArray, calm: float) -> FloatArray:
+    """Blocks (F, 6, 6) of every frame and the next, and second differences weighed by `calm`, as a band; (F, 3, 7)."""
+    frames, width = len(still), 6
+    band = np.zeros((frames, 3, width + 1))
+    for row in range(3):
+        band[:, row, width - row :] += still[:, row, : row + 1]
+        band[1:, row, width - row - 3 :] += still[:-1, 3 + row, : row + 4]
+    for first, one in enumerate((1.0, -2.0, 1.0)):
+        for second, other in list(enumerate((1.0, -2.0, 1.0)))[first:]:
+            band[second : frames - 2 + second, :, width - 3 * (second - first)] += calm * one * other
+    band[:, :, width] += _NEAR
+    return band
 
 
 def _moved(clip: Clip, shift: FloatArray) -> Clip:
