@@ -3,7 +3,8 @@
 The network's means answer to what is drawn (beside a take that is high they go on as it does), so how far a residual of
 given size leads cannot be said beforehand. A few dozen variants are drawn, compared with the takes at equal phases, and
 the gain of every degree of freedom is corrected, several times, with the same draws each time. Streams, which have no
-first frame that is drawn, have gains of their own, and a memory: of several, the one with the roughness of the takes.
+first frame that is drawn, have gains of their own, and a memory: of several, the one with which the network's motion is
+as rough as that of the takes. The gains of detail follow from the roughness with and without it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gaitway.variation.network import VariationModel
 from gaitway.variation.spread import Variation
 from gaitway.variation.streaming import Stream
 from gaitway.variation.synthesis import draw, ending
+from gaitway.variation.texture import Texture, smoothed
 
 _COUNT = 24
 """Variants, or cycles of streams, that are drawn each time."""
@@ -36,6 +38,8 @@ _MEMORIES = (0.25, 0.5, 1.0, 2.0)
 """Time constants that a stream may have, in cycles."""
 _LEAST_FRAMES = 0.3
 """Deviation of lengths, which are whole numbers, that is as good as none."""
+_FINEST = 1.5
+"""Most gain of detail."""
 Trials = Callable[[VariationModel], tuple[FloatArray, FloatArray]]
 
 
@@ -45,6 +49,8 @@ def calibrated(model: VariationModel) -> Variation:
     seed = model.options.seed
     gains = _gains(model, lambda tried: warped_variants(tried, _COUNT, np.random.default_rng(seed)))
     variation = replace(variation, gains=gains, stream_gains=gains)
+    texture = _texture(replace(model, variation=variation))
+    variation = replace(variation, texture=texture)
     if not model.cyclic:
         return variation
     found = replace(model, variation=replace(variation, memory=_memory(replace(model, variation=variation))))
@@ -68,16 +74,32 @@ def _gains(model: VariationModel, trials: Trials) -> SingleArray:
 
 def _memory(model: VariationModel) -> float:
     """The time constant of weights with which a stream is as rough as the takes [frames]."""
-    wanted = roughness(model.takes)
+    fps = model.degrees.fps
+    wanted = roughness(smoothed(take, fps, cyclic=True) for take in model.takes)
     best, chosen = np.inf, 1.0
     for cycles in _MEMORIES:
         tried = replace(model, variation=replace(model.variation, memory=cycles * model.clock.period))
         frames = round(_COUNT * model.clock.period)
         values, _ = Stream(tried, np.random.default_rng(model.options.seed)).next(frames)
-        away = abs(float(np.median(np.log(roughness([values]) / wanted))))
+        away = abs(float(np.median(np.log(roughness([smoothed(values, fps)]) / wanted))))
         if away < best:
             best, chosen = away, cycles
     return chosen * model.clock.period
+
+
+def _texture(model: VariationModel) -> Texture:
+    """The model's texture, with gains by which variants are as rough as takes, of all degrees of freedom alike."""
+    texture = model.variation.texture
+    sizes = []
+    for gain in (0.0, 1.0):
+        tried = replace(texture, gains=np.full_like(texture.gains, gain))
+        varied = replace(model, variation=replace(model.variation, texture=tried))
+        drawn = draw(varied, np.random.default_rng(model.options.seed), _COUNT)
+        ends = [ending(model, phases.astype(np.float64)) for phases in drawn.phases]
+        sizes.append(roughness(rows[:end] for rows, end in zip(drawn.values, ends, strict=True)) ** 2)
+    missing = np.maximum(roughness(model.takes) ** 2 - sizes[0], 0.0)
+    gains = np.sqrt(missing / np.maximum(sizes[1] - sizes[0], 1e-12))
+    return replace(texture, gains=np.clip(gains, 0.0, _FINEST).astype(np.float32))
 
 
 def roughness(sequences: Iterable[FloatArray]) -> FloatArray:

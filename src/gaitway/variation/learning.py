@@ -19,6 +19,7 @@ from gaitway.variation.options import LearnOptions
 from gaitway.variation.prior import find_prior
 from gaitway.variation.regression import make_rows
 from gaitway.variation.spread import Variation, residual_table, spread_table
+from gaitway.variation.texture import texture_of
 from gaitway.variation.transition import Progress, Trial, find_transition
 
 __all__ = ["LearnOptions", "learn"]
@@ -64,7 +65,10 @@ def learn(
     table = residual_table(rows, found.structure, scaled, clock, cyclic)
     even = np.ones(len(degrees) + 1, np.float32)
     shared = len(takes) / (len(takes) + 1.0)  # what few takes have in common they have partly by chance
-    variation = Variation(table, spread_table(scaled, clock, cyclic), even, even, shared, clock.period, options.natural)
+    texture = texture_of(scaled, clock, cyclic, degrees.fps)
+    variation = Variation(
+        table, spread_table(scaled, clock, cyclic), even, even, shared, clock.period, options.natural, texture
+    )
     contacts = tuple(
         None if take.contacts is None else take.contacts[: len(rows)] for take, rows in zip(takes, scaled, strict=True)
     )

@@ -21,6 +21,7 @@ from gaitway.variation.clock import Clock, resampled
 from gaitway.variation.degrees import PARTS
 from gaitway.variation.regression import Course, Rows, closed, unroll
 from gaitway.variation.structure import Structure
+from gaitway.variation.texture import Texture
 
 TIMING = "timing"
 """The dial of the clock, beside those of the parts of the body."""
@@ -52,6 +53,8 @@ class Variation:
     early and late frames of a variant belong together as those of a take do."""
     natural: float
     """How far a part of the body may deviate in a frame, root mean square in deviations of the takes."""
+    texture: Texture
+    """What is finer than the network's motion."""
 
 
 def spread_table(takes: Sequence[FloatArray], clock: Clock, cyclic: bool) -> SingleArray:

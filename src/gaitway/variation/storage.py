@@ -8,7 +8,8 @@
 * takes, scaled: `take.N.rows` (F, n), `take.N.phases` (F,), `take.N.contacts` (F, points);
 * clock: `mean` (G, n), `weights` (n,);
 * networks: `transition.parents`, `.counts`, `prior.parents`, `.counts`, `prior.values` (2n, R), `.takes`, `.steps`;
-* draws: `spreads` (G, n), `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,).
+* draws: `spreads` (G, n), `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,), `details` (takes, G, n),
+  `detail_gains` (n,).
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from gaitway.variation.prior import Prior, PriorSearch
 from gaitway.variation.regression import Kernel
 from gaitway.variation.spread import Variation
 from gaitway.variation.structure import Structure
+from gaitway.variation.texture import Texture
 from gaitway.variation.transition import Search
 
 SUFFIX = ".gwvary"
-FORMAT = Format("variation", 1)
+FORMAT = Format("variation", 2)
 MAX_TAKES = 10_000
 
 
@@ -81,6 +83,7 @@ def _arrays(model: VariationModel) -> Arrays:
         "prior.values": prior.values, "prior.takes": prior.takes, "prior.steps": prior.step_scale,
         "residuals": model.variation.table, "spreads": model.variation.spreads,
         "gains": model.variation.gains, "stream_gains": model.variation.stream_gains,
+        "details": model.variation.texture.details, "detail_gains": model.variation.texture.gains,
     }  # fmt: skip
     for number, (rows, phases, contacts) in enumerate(
         zip(model.takes, model.clock.phases, model.contacts, strict=True)
@@ -106,7 +109,8 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
         "prior.values": (table, "<f4"),
         "spreads": (table, "<f4"),
     }
-    specs |= {"residuals": ((None, None, None), "<f4"), "gains": (vector, "<f4"), "stream_gains": (vector, "<f4")}
+    specs |= dict.fromkeys(("residuals", "details"), ((None, None, None), "<f4"))
+    specs |= dict.fromkeys(("gains", "stream_gains", "detail_gains"), (vector, "<f4"))
     for number in range(counted(len(header["contacts"]), MAX_TAKES, "takes")):
         specs[f"take.{number}.rows"] = (table, "<f8")
         specs[f"take.{number}.phases"] = (vector, "<f8")
@@ -144,6 +148,7 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
         float(header["shared"]),
         float(header["memory"]),
         float(header["natural"]),
+        Texture(arrays["details"], arrays["detail_gains"]),
     )
     clock = Clock(float(header["period"]), phases, arrays["mean"], arrays["weights"])
     contacts = tuple(arrays.get(f"take.{i}.contacts") for i in range(count))
@@ -159,11 +164,13 @@ def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...
     lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
     lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
     lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]
+    lengths += [len(arrays["detail_gains"]), arrays["details"].shape[2]]
     if any(length != nodes for length in lengths) or len(arrays["prior.values"]) != 2 * nodes:
         raise ValueError(f"arrays are not all of {nodes} degrees of freedom")
     if (
         arrays["spreads"].shape != arrays["mean"].shape
-        or len(arrays["residuals"][0]) != len(arrays["mean"])
+        or arrays["residuals"].shape[1] != len(arrays["mean"])
+        or arrays["residuals"].shape[:2] != arrays["details"].shape[:2]
         or len(arrays["mean"]) < 2
     ):
         raise ValueError("tables by phase are not of one length")

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.arrays import BoolArray, FloatArray, SingleArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.variation.degrees import PARTS
 from gaitway.variation.network import VariationModel
 from gaitway.variation.regression import Noise, unroll
 from gaitway.variation.spread import Weights
-from gaitway.variation.synthesis import Gain, check_all_generated, dials, first_frames
+from gaitway.variation.synthesis import Gain, check_all_generated, dials, first_frames, with_detail
+from gaitway.variation.texture import filter_reach, filtered
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class Stream:
         self._dials = dials(gain)
         self._rng = rng
         self._literal = model.options.literal
+        self._reach = 0 if self._literal else filter_reach(model.degrees.fps)
         self._headings = np.zeros(4)  # heading, the one wanted, phase and cycles of the last frame
         self._weights = Weights(rng, model.variation, model.variation.memory)
         before = self._weights.next(2, self._dials)
@@ -51,16 +53,29 @@ class Stream:
         else:
             self._last = first_frames(model, rng, before[1])
             self._phases = np.array([0.0, 1.0 / float(model.course.paces[0, 0])])
+            self._buffer = self._unrolled(2 * self._reach)
 
     def next(self, frames: int) -> tuple[FloatArray, FloatArray]:
         """The next frames as scaled rows (F, n), and their phases (F,)."""
+        rows, phases, mix = self._unrolled(frames)
+        if self._literal:
+            return rows, phases
+        # the frames that detail is taken from lie before and behind: those that come are `reach` frames old
+        whole = [np.concatenate([old, new]) for old, new in zip(self._buffer, (rows, phases, mix), strict=True)]
+        reach, end = self._reach, self._reach + frames
+        self._buffer = whole[0][frames:], whole[1][frames:], whole[2][frames:]
+        smooth, phases, mix = filtered(whole[0], self.model.degrees.fps), whole[1][reach:end], whole[2][reach:end]
+        return self._steered(with_detail(self.model, smooth, phases, mix, self._dials), phases), phases
+
+    def _unrolled(self, frames: int) -> tuple[FloatArray, FloatArray, SingleArray]:
+        """The network's next frames: scaled rows (F, n), phases (F,) and weights of takes (F, parts + 1, takes)."""
         model, n = self.model, len(self.model.degrees)
+        mix = np.zeros((1, frames + 2, len(PARTS) + 1, len(model.variation.table)), np.float32)
         course, noise, limits = None, None, None
         draws = np.zeros((1, frames + 2, n), np.float32)
         if self._literal:
             draws[0, 2:] = self._rng.standard_normal((frames, n)) * self._dials[model.degrees.parts]
         else:
-            mix = np.zeros((1, frames + 2, len(PARTS) + 1, len(model.variation.table)), np.float32)
             mix[0, 2:] = self._weights.next(frames, self._dials)
             course, limits = model.course, np.full(len(PARTS) + 1, model.variation.natural)
             noise = Noise(mix, model.variation.table, model.variation.stream_gains)
@@ -69,8 +84,7 @@ class Stream:
             frames + 2, draws=draws, course=course, noise=noise, parts=model.degrees.parts, limits=limits,
         )  # fmt: skip
         self._last, self._phases = got.values[0, -2:].astype(np.float64), got.phases[0, -2:].astype(np.float64)
-        values, phases = got.values[0, 2:].astype(np.float64), got.phases[0, 2:].astype(np.float64)
-        return (values if self._literal else self._steered(values, phases)), phases
+        return got.values[0, 2:].astype(np.float64), got.phases[0, 2:].astype(np.float64), mix[0, 2:]
 
     def _steered(self, values: FloatArray, phases: FloatArray) -> FloatArray:
         """The frames, heading where the takes would in the long run; what they turn beyond that leaks away in a cycle.

@@ -14,6 +14,7 @@ from gaitway.variation.degrees import PARTS
 from gaitway.variation.network import VariationModel
 from gaitway.variation.regression import Noise, unroll
 from gaitway.variation.spread import TIMING, Weights, node_mix
+from gaitway.variation.texture import smoothed
 
 _LONGEST = 1.5
 """Variants end by themselves; one that does not is cut at so many times the longest take."""
@@ -141,7 +142,24 @@ def draw(
         noise=None if literal else Noise(mixes, model.variation.table, model.variation.gains),
         parts=parts, limits=None if literal else np.full(len(PARTS) + 1, model.variation.natural),
     )  # fmt: skip
-    return Drawn(got.values, got.phases)
+    if literal:
+        return Drawn(got.values, got.phases)
+    fine = [
+        with_detail(model, smoothed(rows, model.degrees.fps), phases, mix, dial)
+        for rows, phases, mix in zip(got.values, got.phases, mixes, strict=True)
+    ]
+    whole = np.array(fine, np.float32)
+    return Drawn(whole if fixed is None else np.where(fixed, got.values, whole), got.phases)
+
+
+def with_detail(
+    model: VariationModel, rows: FloatArray, phases: FloatArray, mix: SingleArray, dial: FloatArray
+) -> FloatArray:
+    """Smooth rows (F, n) with the detail of the takes, mixed by the weights (F, parts + 1, takes) of the draws."""
+    texture, parts = model.variation.texture, model.degrees.parts
+    mean, mixed = texture.at(phases * model.clock.grid, mix, parts)
+    # who goes farther from the mean does not tremble more
+    return np.asarray(rows + mean + texture.gains * np.minimum(dial, 1.0)[parts] * mixed)
 
 
 def first_frames(
