@@ -16,7 +16,7 @@ FEWEST = 4
 """Takes below which a learnt structure is little worth (the thesis found the same)."""
 _SHORTEST = 8
 """Frames."""
-_RATIO = 2.0
+LONGEST_RATIO = 2.0
 """A take that is so many times as long as another is of another motion."""
 
 
@@ -46,7 +46,7 @@ def check_takes(takes: Sequence[Clip]) -> None:
     for take in takes:
         _check_take(take, first)
     longest, shortest = max(takes, key=len), min(takes, key=len)
-    if len(longest) >= _RATIO * len(shortest):
+    if len(longest) >= LONGEST_RATIO * len(shortest):
         raise VariationError(
             f"take '{longest.name}' ({len(longest)} frames) is {len(longest) / len(shortest):.1f} times as long as "
             f"'{shortest.name}' ({len(shortest)}); takes must be of one motion: cut them alike"

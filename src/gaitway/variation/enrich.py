@@ -9,27 +9,25 @@ clears a fence is left alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
-from gaitway.library.behavior import Behavior, BehaviorGraph, Library
+from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import with_name
-from gaitway.variation.ends import joined, likest_ends
+from gaitway.variation.agenda import Progress, Task, Teller, tasks
 from gaitway.variation.gate import Gate, GateBars, unlike, usual_steps
 from gaitway.variation.making import Maker, Models, upper_maker, whole_maker
 from gaitway.variation.options import LearnOptions
+from gaitway.variation.pools import VARIANT
 from gaitway.variation.transition import Search
 
-LEAST_TAKES = 4
-"""A network is learnt from no fewer takes."""
-_SHORTEST = 12
-"""Clips of fewer frames have no room between their ends."""
-
-Progress = Callable[[str, int, int | None], None]
+_HOPELESS = 8
+"""Where of so many variants, or of as many as are wanted, none is good enough, no more are drawn."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,7 @@ class EnrichOptions:
     count: int = 12
     """Variants of each behaviour."""
     seed: int = 0
+    """Of the variants; what is learnt does not depend on it."""
     gain: float = 1.0
     """How far from the mean; 1 is as far as takes are."""
     upper: bool = False
@@ -59,7 +58,7 @@ class EnrichOptions:
     @property
     def learning(self) -> LearnOptions:
         """How networks are learnt."""
-        return LearnOptions(search=Search(rounds=self.rounds), seed=self.seed)
+        return LearnOptions(search=Search(rounds=self.rounds))
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,17 @@ class Row:
 
     behavior: str
     method: str
-    """"whole", "upper", or why nothing was made."""
+    """"whole", "upper", or "none"."""
     takes: int
     added: int = 0
     refused: tuple[tuple[str, int], ...] = ()
     """Faults of variants that were not good enough, and how often."""
     unlike_deg: float = 0.0
     """Median over variants of how much joints differ from the most alike take [degrees]."""
+    why: str = ""
+    """Why only the upper body, or nothing, in plain words."""
+    notes: tuple[str, ...] = ()
+    """What there was to say about the takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,117 +101,75 @@ def enrich(
 ) -> Enriched:
     """Add variants to a library.
 
+    Networks that were learnt before are taken from disk (`gaitway.cache`).
+
     Args:
         library: with contacts in its clips.
         options: how many, and how good.
-        behaviors: names of those that get variants; None for all that can.
+        behaviors: names of those that get variants, or patterns such as "walk_*"; None for all that can.
         progress: called with what is being done.
 
     Raises:
         LibraryError: if there is no such behaviour.
         VariationError: if no behaviour got any.
     """
-    chosen = [b.name for b in library.graph.behaviors] if behaviors is None else list(dict.fromkeys(behaviors))
-    for name in chosen:
-        _ = library.graph[name]  # says if there is none
+    todo = tasks(library, behaviors, options.upper)
+    if not todo:
+        raise VariationError(f"library '{library.name}' has no behaviours, so there is nothing to vary")
     usual = usual_steps(list(library.clips.values()))
     made: dict[str, list[Clip]] = {}
-    rows, pools = list[Row](), _Pools(library)
-    for number, name in enumerate(chosen):
-        if progress is not None:
-            progress(name, number, len(chosen))
-        behavior, takes = library.graph[name], _takes(library, library.graph[name])
-        rng = np.random.default_rng([options.seed, *name.encode()])
-        maker = _maker(behavior, takes, pools, options)
-        if isinstance(maker, str):
-            rows.append(Row(name, maker, len(takes)))
-            continue
-        clips, refused = _vary(behavior, takes, maker, Gate.of(takes, options.bars, usual), options, rng)
-        made[name] = clips
-        away = [min(unlike(clip, take) for take in takes) for clip in clips]
-        shown = float(np.degrees(np.median(away))) if away else 0.0
-        rows.append(Row(name, maker.method, len(takes), len(clips), tuple(refused.most_common()), shown))
+    rows, models, teller = list[Row](), Models(options.learning), Teller(progress, todo, options.count)
+    for number, task in enumerate(todo):
+        teller.begin(number)
+        row, clips = _done(task, models, usual, options, teller)
+        rows.append(row)
+        made[row.behavior] = clips
     if not any(made.values()):
         reasons = "; ".join(sorted({f"{row.behavior}: {_reason(row)}" for row in rows})[:3])
         raise VariationError(f"no variant for any of {len(rows)} behaviours ({reasons})")
     return Enriched(_with(library, made), tuple(rows))
 
 
-def _vary(
-    behavior: Behavior, takes: Sequence[Clip], maker: Maker, gate: Gate, options: EnrichOptions,
-    rng: np.random.Generator,
-) -> tuple[list[Clip], Counter[str]]:  # fmt: skip
+def _done(
+    task: Task, models: Models, usual: FloatArray, options: EnrichOptions, teller: Teller
+) -> tuple[Row, list[Clip]]:
+    """Variants of one behaviour, and what became of it."""
+    row = Row(task.behavior.name, task.method, len(task.takes), why=task.why)
+    if task.method == "none":
+        return row, []
+    try:
+        found = models.of(task.learns_from, teller.learning)
+    except VariationError as problem:
+        return replace(row, method="none", why=str(problem)), []
+    whole = task.method == "whole"
+    maker = whole_maker(task.takes, found, options.gain) if whole else upper_maker(found, options.gain)
+    clips, refused = _drawn(task, maker, Gate.of(task.takes, options.bars, usual), options, teller)
+    away = [min(unlike(clip, take) for take in task.takes) for clip in clips]
+    shown = float(np.degrees(np.median(away))) if away else 0.0
+    faults = tuple(refused.most_common())
+    return replace(row, added=len(clips), refused=faults, unlike_deg=shown, notes=maker.notes), clips
+
+
+def _drawn(
+    task: Task, maker: Maker, gate: Gate, options: EnrichOptions, teller: Teller
+) -> tuple[list[Clip], Counter[str]]:
     """Variants that pass the gate, and the faults of others."""
+    rng = np.random.default_rng([options.seed, *task.behavior.name.encode()])
     out, refused = list[Clip](), Counter[str]()
-    for _ in range(options.count * options.tries):
-        if len(out) == options.count:
+    for drawn in range(options.count * options.tries):
+        if len(out) == options.count or (not out and drawn >= max(options.count, _HOPELESS)):
             break
-        take = takes[int(rng.integers(len(takes)))]
+        teller.drawing(len(out))
+        take = task.takes[int(rng.integers(len(task.takes)))]
         variant = maker.draw(take, rng)
-        if not maker.keeps_legs:
-            variant = joined(variant, likest_ends(variant, takes))
         faults = gate.faults(variant)
         if faults:
-            refused.update([_kind(fault) for fault in faults[:1]])
+            refused.update([faults[0].kind])
             continue
-        name = f"{behavior.name}_variant_{len(out) + 1}"
-        labels = tuple(dict.fromkeys((*take.labels, "variant")))
+        name = f"{task.behavior.name}_{VARIANT}_{len(out) + 1}"
+        labels = tuple(dict.fromkeys((*take.labels, VARIANT)))
         out.append(with_name(replace(variant, labels=labels), name))
     return out, refused
-
-
-def _kind(fault: str) -> str:
-    """A fault without its numbers, so that equal ones can be counted."""
-    return " ".join(word for word in fault.split() if not any(letter.isdigit() for letter in word))
-
-
-def _maker(behavior: Behavior, takes: Sequence[Clip], pools: _Pools, options: EnrichOptions) -> Maker | str:
-    """What draws variants of a behaviour, or why there is nothing."""
-    if any(take.contacts is None for take in takes):
-        return "its clips have no contacts"
-    if min(len(take) for take in takes) < _SHORTEST:
-        return f"too short: fewer than {_SHORTEST} frames"
-    try:
-        if behavior.obstacle is None and not options.upper and len(takes) >= LEAST_TAKES:
-            return whole_maker(takes, options.gain, options.learning)
-        pool = pools.of(behavior)
-        if len(pool) < LEAST_TAKES:
-            return f"too few takes of its gait: {len(pool)}; {LEAST_TAKES} or more show how it varies"
-        return upper_maker(pool, options.gain, options.learning, pools.models)
-    except VariationError as problem:
-        return str(problem)
-
-
-@dataclass(eq=False)
-class _Pools:
-    """Takes that an upper body is learnt from: of all behaviours from and to the same states."""
-
-    library: Library
-
-    def __post_init__(self) -> None:
-        self.models: Models = {}
-
-    def of(self, behavior: Behavior) -> list[Clip]:
-        alike = [
-            b
-            for b in self.library.graph.behaviors
-            if (b.start, b.end, b.obstacle) == (behavior.start, behavior.end, behavior.obstacle)
-            and (b.start != b.end or b.name == behavior.name or b.start not in _RESTING)
-        ]
-        return list(_unique(clip for b in alike for clip in _takes(self.library, b)))
-
-
-_RESTING = ("stand",)
-"""States in which behaviours that begin and end there have nothing in common: a wave is no turn."""
-
-
-def _takes(library: Library, behavior: Behavior) -> list[Clip]:
-    """Captured or generated takes of a behaviour, without variants that it has already."""
-    return [library.clips[name] for name in behavior.clips if "variant" not in library.clips[name].labels]
-
-
-def _unique(clips: Iterable[Clip]) -> Iterable[Clip]:
-    return {id(clip): clip for clip in clips}.values()
 
 
 def _with(library: Library, made: dict[str, list[Clip]]) -> Library:
@@ -216,9 +177,9 @@ def _with(library: Library, made: dict[str, list[Clip]]) -> Library:
     stale = {
         name
         for behavior in library.graph.behaviors
-        if behavior.name in made
+        if made.get(behavior.name)
         for name in behavior.clips
-        if "variant" in library.clips[name].labels
+        if VARIANT in library.clips[name].labels
     }
     clips = {name: clip for name, clip in library.clips.items() if name not in stale}
     behaviors = []
@@ -235,4 +196,4 @@ def _with(library: Library, made: dict[str, list[Clip]]) -> Library:
 
 
 def _reason(row: Row) -> str:
-    return row.refused[0][0] if row.refused else row.method
+    return row.refused[0][0] if row.refused else row.why

@@ -40,6 +40,19 @@ class GateBars:
     """A variant differs from every take by this angle a joint at least, or is a copy [degrees]."""
 
 
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a variant."""
+
+    kind: str
+    """In a few words, the same for all of its kind."""
+    text: str
+    """With what was measured."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @dataclass(frozen=True, eq=False)
 class Gate:
     """The takes of a behaviour as a measure for more of them; made by `Gate.of`."""
@@ -76,42 +89,46 @@ class Gate:
             np.array([planar.relative(*t.planar_path()[[0, -1]]) for t in takes]),
         )
 
-    def faults(self, variant: Clip) -> list[str]:
-        """What is wrong with a variant, one line each; none if it may join."""
-        bars, out = self.bars, []
+    def faults(self, variant: Clip) -> list[Fault]:
+        """What is wrong with a variant; nothing if it may join."""
+        bars, out = self.bars, list[Fault]()
         slide = float(foot_slide(variant).max(initial=0.0)) if variant.contacts is not None else 0.0
         if slide > self.slide + bars.skate:
-            out.append(f"a foot slides {100 * slide:.1f} cm")
+            out.append(Fault("a foot slides", f"a foot slides {100 * slide:.1f} cm"))
         height = _off_ground(variant)
         if height > self.height + bars.height:
-            out.append(f"a planted foot is {100 * height:.1f} cm off the ground")
+            out.append(
+                Fault("a planted foot off the ground", f"a planted foot is {100 * height:.1f} cm off the ground")
+            )
         sudden = steps(variant) / self.usual
         if sudden.size and sudden.max() > bars.continuity:
             joint = int(np.unravel_index(np.argmax(sudden), sudden.shape)[1])
             names = (*variant.skeleton.names, "root")
-            out.append(f"{names[joint]} changes speed {sudden.max():.1f} times as suddenly as takes do")
+            out.append(
+                Fault("too sudden", f"{names[joint]} changes speed {sudden.max():.1f} times as suddenly as takes do")
+            )
         strain = float(violations(variant, self.limits).max(initial=0.0))
         if strain > self.strain + bars.limit_deg:
-            out.append(f"a joint is {strain:.0f} degrees beyond its limit")
+            out.append(Fault("beyond a joint's limit", f"a joint is {strain:.0f} degrees beyond its limit"))
         return out + self._other_ways(variant)
 
-    def _other_ways(self, variant: Clip) -> list[str]:
-        bars, out = self.bars, []
+    def _other_ways(self, variant: Clip) -> list[Fault]:
+        bars, out = self.bars, list[Fault]()
         move = planar.relative(*variant.planar_path()[[0, -1]])
         mean, spread = self.moves.mean(axis=0), self.moves.std(axis=0)
         way = float(np.linalg.norm((move - mean)[:2]))
         if way > max(bars.way, 3.0 * float(np.linalg.norm(spread[:2]))):
-            out.append(f"it ends {100 * way:.0f} cm from where takes do")
+            out.append(Fault("ends elsewhere", f"it ends {100 * way:.0f} cm from where takes do"))
         turn = abs(float(planar.wrap_angle(move[2] - mean[2])))
         if np.degrees(turn) > max(bars.turn_deg, 3.0 * float(np.degrees(spread[2]))):
-            out.append(f"it turns {np.degrees(turn):.0f} degrees more or less than takes do")
+            out.append(Fault("turns otherwise", f"it turns {np.degrees(turn):.0f} degrees more or less than takes do"))
         lengths = np.array([len(take) for take in self.takes])
         room = bars.length * lengths.mean()
         if not lengths.min() - room <= len(variant) <= lengths.max() + room:
-            out.append(f"it lasts {variant.duration:.2f} s")
+            out.append(Fault("too long or too short", f"it lasts {variant.duration:.2f} s"))
         away = min(unlike(variant, take) for take in self.takes)
         if np.degrees(away) < bars.clone_deg:
-            out.append(f"it is a copy: joints differ from those of a take by {np.degrees(away):.2f} degrees")
+            out.append(Fault("a copy", f"it is a copy: joints differ from a take's by {np.degrees(away):.2f} degrees"))
         return out
 
 

@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.ends import with_upper
-from gaitway.variation.learning import learn
+from gaitway.variation.ends import joined, likest_ends, with_upper
+from gaitway.variation.keeping import Learnt, learnt
 from gaitway.variation.network import VariationModel
 from gaitway.variation.options import LearnOptions
 from gaitway.variation.synthesis import Given, sample
+from gaitway.variation.transition import Progress
 
 KEPT = ("lower",)
 """The part of the body that stays where only the upper body varies: the root and the legs."""
-
-Models = dict[tuple[int, ...], VariationModel]
-"""Those that were learnt already, by the identities of their takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,41 +26,43 @@ class Maker:
     method: str
     """"whole" or "upper"."""
     draw: Callable[[Clip, np.random.Generator], Clip]
-    """A variant; legs, path and timing are those of the given take where they are kept."""
-
-    @property
-    def keeps_legs(self) -> bool:
-        """Whether legs, path and timing are those of a take."""
-        return self.method == "upper"
+    """A variant that begins and ends as takes do; where legs are kept, they, path and timing are those of the take."""
+    notes: tuple[str, ...] = ()
+    """What there was to say about the takes that it was learnt from."""
 
 
-def whole_maker(takes: Sequence[Clip], gain: float, options: LearnOptions) -> Maker:
-    """Learn from the takes of a behaviour, and vary all of the body and its timing."""
-    # a library's clip is whole from hub to hub, even one that closes on itself: it is no cycle to be cut anywhere
-    model = learn(takes, replace(options, cyclic=False))
+class Models:
+    """Models that were learnt already, so that behaviours with the same takes share one."""
+
+    def __init__(self, options: LearnOptions) -> None:
+        # a library's clip is whole from hub to hub, even one that closes on itself: it is no cycle to be cut anywhere
+        self._options = replace(options, cyclic=False)
+        self._known: dict[tuple[int, ...], tuple[Sequence[Clip], Learnt]] = {}
+
+    def of(self, takes: Sequence[Clip], progress: Progress | None = None) -> Learnt:
+        """The model of some takes, learnt now, before, or in another process."""
+        key = tuple(id(take) for take in takes)
+        if key not in self._known:
+            self._known[key] = takes, learnt(takes, self._options, progress)  # takes that are kept keep their identity
+        return self._known[key][1]
+
+
+def whole_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
+    """Vary all of the body and its timing, from a model of the takes of a behaviour."""
 
     def draw(take: Clip, rng: np.random.Generator) -> Clip:
         del take
-        return sample(model, rng, gain=gain)
+        variant = sample(found.model, rng, gain=gain)
+        return joined(variant, likest_ends(variant, takes))
 
-    return Maker("whole", draw)
+    return Maker("whole", draw, found.notes)
 
 
-def upper_maker(pool: Sequence[Clip], gain: float, options: LearnOptions, known: Models) -> Maker:
-    """Learn from all takes of a gait, and vary the upper body over the legs of one of them (chapter 6).
-
-    Args:
-        pool: takes of one gait, of one or several behaviours.
-        gain: how far from the mean.
-        options: how it is learnt.
-        known: models that were learnt already; this one is added.
-    """
-    key = tuple(id(take) for take in pool)
-    if key not in known:
-        known[key] = learn(pool, replace(options, cyclic=False))
-    model = known[key]
+def upper_maker(found: Learnt, gain: float) -> Maker:
+    """Vary the upper body over the legs of a take, from a model of all takes of its gait (chapter 6)."""
+    model: VariationModel = found.model
 
     def draw(take: Clip, rng: np.random.Generator) -> Clip:
         return with_upper(take, sample(model, rng, gain=gain, keep=Given(take, KEPT)))
 
-    return Maker("upper", draw)
+    return Maker("upper", draw, found.notes)

@@ -45,6 +45,21 @@ def save_model(model: VariationModel, path: str | Path) -> None:
     Raises:
         FormatError: if the file cannot be written.
     """
+    header, arrays = pack_model(model)
+    write_archive(path, FORMAT, header, arrays)
+
+
+def load_model(path: str | Path) -> VariationModel:
+    """Read a model and check all of it.
+
+    Raises:
+        FormatError: if it is not a model, is damaged or was edited, is of a newer version, or asks for absurd sizes.
+    """
+    return read_archive(path, FORMAT, _specs, unpack_model)
+
+
+def pack_model(model: VariationModel) -> tuple[dict[str, Any], Arrays]:
+    """What of a model JSON can hold, and its arrays."""
     variation = model.variation
     header = {
         "name": model.name,
@@ -61,16 +76,7 @@ def save_model(model: VariationModel, path: str | Path) -> None:
         "natural": variation.natural,
         "contacts": [contacts is not None for contacts in model.contacts],
     }
-    write_archive(path, FORMAT, header, packing.skeleton_arrays(model.degrees.skeleton, "skeleton") | _arrays(model))
-
-
-def load_model(path: str | Path) -> VariationModel:
-    """Read a model and check all of it.
-
-    Raises:
-        FormatError: if it is not a model, is damaged or was edited, is of a newer version, or asks for absurd sizes.
-    """
-    return read_archive(path, FORMAT, _specs, _model)
+    return header, packing.skeleton_arrays(model.degrees.skeleton, "skeleton") | _arrays(model)
 
 
 def _arrays(model: VariationModel) -> Arrays:
@@ -119,7 +125,12 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     return specs
 
 
-def _model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
+def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
+    """The model that `pack_model` took apart, the same to the last bit.
+
+    Raises:
+        ValueError: if its arrays do not go together.
+    """
     words = header["options"]
     prior_search = PriorSearch(**words["prior"])
     options = LearnOptions(
