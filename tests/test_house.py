@@ -41,6 +41,7 @@ ROOMS = (
         "behavior",
         "tree",
         "graphs",
+        "variation",
         "render",
         "audit",
         "export",

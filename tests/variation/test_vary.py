@@ -19,7 +19,7 @@ from gaitway.library.checks import check_graph, check_joins
 from gaitway.library.storage import describe_library, load_library, save_library
 from gaitway.motion import Clip, foot_slide
 from gaitway.take.tracks import assemble, lay_track
-from gaitway.variation.enrich import Enriched, EnrichOptions, enrich
+from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
 from gaitway.variation.gate import GateBars
 
 JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45")

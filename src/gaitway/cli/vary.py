@@ -12,7 +12,7 @@ import typer
 from gaitway.cli.show import Json, check_output, err, progress, say, show_json, show_rows
 
 if TYPE_CHECKING:
-    from gaitway.variation.enrich import Enriched
+    from gaitway.variation.enriching import Enriched
 
 _WORDS = {"whole": "whole body", "upper": "upper body only", "none": "nothing"}
 """What varies, as people say it."""
@@ -38,7 +38,7 @@ def vary(
     from gaitway.library.storage import SUFFIX, save_library
     from gaitway.scene.libraries import library_ref
     from gaitway.variation.agenda import chosen_names
-    from gaitway.variation.enrich import EnrichOptions, enrich
+    from gaitway.variation.enriching import EnrichOptions, enrich
 
     check_output(output, SUFFIX)
     options = EnrichOptions(count=count, seed=seed, gain=gain, upper=upper)

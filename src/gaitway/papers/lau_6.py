@@ -34,7 +34,7 @@ from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.take.model import Take
 from gaitway.variation.degrees import joint_parts
-from gaitway.variation.enrich import Enriched, EnrichOptions, enrich
+from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
 
 JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45", "jog_right_45")
 FORWARD, TURNS = 12, 5
