@@ -197,6 +197,10 @@ def joint_parts(skeleton: Skeleton) -> IntArray:
 def smooth_vectors(vectors: FloatArray) -> FloatArray:
     """Rotation vectors (F, ..., 3) of the same rotations, each nearest to the frame before, as near zero as can be."""
     out = np.array(vectors)
+    if (out**2).sum(axis=-1).max(initial=0.0) < (
+        0.5 * np.pi
+    ) ** 2:  # nowhere near a half turn: all are as they should be
+        return out
     for frame in range(1, len(out)):
         out[frame] = _nearest_vectors(out[frame], out[frame - 1])
     size = np.linalg.norm(out, axis=-1)

@@ -11,6 +11,7 @@ from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
+from gaitway.motion.editing import slice_frames
 from gaitway.variation.constraints import ConstraintOptions, constrained
 from gaitway.variation.degrees import PARTS, ROOT_NAMES, Degrees, joint_parts
 from gaitway.variation.places import Place, contact_places
@@ -99,18 +100,25 @@ def _check(variant: Clip, take: Clip) -> None:
 
 def _seated(variant: Clip, take: Clip, fade_s: float) -> Clip:
     """The variant with the take's rows in its first and last frames."""
-    some = Degrees.of([variant, take])
-    every = np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton))
-    degrees = replace(some, kept=every)
-    rows, wanted = degrees.rows(variant), degrees.rows(take)
+    ends = [slice_frames(take, 0, HELD + 1), slice_frames(take, len(take) - HELD - 1, len(take))]
+    some = Degrees.of([_thinned(variant), *ends])  # for the middle of what joints do; all columns count
+    degrees = replace(some, kept=np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton)))
+    rows = degrees.rows(variant)
+    begin, end = (degrees.rows(part) for part in ends)
     fade = min(fade_s * variant.fps, 0.5 * len(rows) - HELD)
-    first = _faded(wanted[:HELD] - rows[:HELD], len(rows), fade)
-    last = _faded((wanted[-HELD:] - rows[-HELD:])[::-1], len(rows), fade)[::-1]
+    first = _faded(begin[:HELD] - rows[:HELD], len(rows), fade)
+    last = _faded((end[-HELD:] - rows[-HELD:])[::-1], len(rows), fade)[::-1]
     contacts = np.array(variant.contacts)
     contacts[:HELD], contacts[-HELD:] = take.contacts[:HELD], take.contacts[-HELD:]  # type: ignore[index]
     start = take.planar_path()[0]
     seated = degrees.clip(rows + first + last, variant.name, start, contacts, variant.labels)
     return _with_frames(seated, take, (0, 1, -2, -1))
+
+
+def _thinned(clip: Clip) -> Clip:
+    """Some of its frames."""
+    some = slice(None, None, max(len(clip) // 16, 1))
+    return replace(clip, root_positions=clip.root_positions[some], rotations=clip.rotations[some], contacts=None)
 
 
 def _faded(known: FloatArray, frames: int, fade: float) -> FloatArray:
