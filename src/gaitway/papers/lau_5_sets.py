@@ -24,7 +24,7 @@ MOTIONS = ("cheer", "walk_forward", "breast_stroke", "jump")
 INPUTS, OUTPUTS = 4, 15
 """Takes that are learnt from, and variants that are shown, as in the thesis."""
 _TRUE_SEED = 7000
-_FEW = 3
+_FEW = 6
 """Variants of each model but the first."""
 
 

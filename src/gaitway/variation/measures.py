@@ -13,6 +13,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
 from gaitway.variation.degrees import PARTS, ROOT_NAMES
 from gaitway.variation.features import GROUPS, TEXTURE, Yardstick
+from gaitway.variation.network import VariationModel
 from gaitway.variation.two_sample import PERMUTATIONS, Verdict, classifier_test, energy_test, nearest
 
 
@@ -68,6 +69,27 @@ def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> 
         slide=float(slides.mean()) if len(slides) else 0.0,
         slide_most=float(slides.max(initial=0.0)),
     )
+
+
+def cycle_lengths(model: VariationModel, rows: FloatArray) -> FloatArray:
+    """How long each cycle of a stream of scaled rows (F, n) is [frames], told by its poses alone.
+
+    Poses are seen along the first harmonic of the takes' mean cycle, where a cycle is one turn about the middle. A
+    stream that stands still makes none, whatever its clock says.
+    """
+    cycle = model.clock.mean[:-1]
+    waves = np.exp(-2j * np.pi * np.arange(len(cycle)) / len(cycle))
+    harmonic = waves @ (cycle - cycle.mean(axis=0))
+    turns = np.unwrap(np.angle((rows - cycle.mean(axis=0)) @ harmonic.conj())) / (2.0 * np.pi)
+    onward = np.maximum.accumulate(turns if turns[-1] >= turns[0] else -turns)
+    whole = np.arange(np.ceil(onward[0]), onward[-1])
+    return np.diff(np.interp(whole, onward, np.arange(len(onward))))
+
+
+def pooled_spread(sets: Sequence[Sequence[Clip]], stick: Yardstick) -> float:
+    """`spread_of` several sets of clips, each about its own mean."""
+    sizes = np.array([len(clips) - 1 for clips in sets])
+    return float(np.sqrt(np.average([spread_of(clips, stick) ** 2 for clips in sets], weights=sizes)))
 
 
 def spread_of(clips: Sequence[Clip], stick: Yardstick) -> float:
