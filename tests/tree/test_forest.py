@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gaitway.arrays import read_only
 from gaitway.behavior.kits import kits, speed_weights
 from gaitway.behavior.search import Query, search
 from gaitway.errors import LibraryError, TreeError
@@ -105,8 +107,9 @@ def test_costs_are_those_of_plans() -> None:
 
 def test_of_many_clips_some_are_taken() -> None:
     """A node keeps its followers in a word, and its move in a byte."""
-    library = load_cast("skateboarder", takes=12)
-    table = action_table(library)
+    alike = action_table(load_cast("skateboarder", takes=12))
+    spread = np.outer(np.arange(len(alike)) % 12, [0.2, 0.0, 0.0])
+    table = replace(alike, moves=read_only(alike.moves + spread))
     moves = choose_moves(table, "ride", kinds=("jump", "duck"))
     assert np.diff(moves.follower_starts).max() <= 64
     behaviors, counts = np.unique(table.behavior[moves.actions], return_counts=True)
@@ -114,6 +117,14 @@ def test_of_many_clips_some_are_taken() -> None:
     assert (counts == counts[0]).all()
     assert counts[0] == 7
     assert all(table.clips[row].startswith(table.behaviors[table.behavior[row]]) for row in moves.actions.tolist())
+
+
+def test_takes_of_a_cast_are_one_move() -> None:
+    table = action_table(load_cast("skateboarder", takes=12))
+    moves = choose_moves(table, "ride", kinds=("jump", "duck"))
+    assert len(moves) == 10 and moves.clips == 120
+    alone = choose_moves(action_table(load_cast("skateboarder")), "ride", kinds=("jump", "duck"))
+    assert len(alone) == alone.clips == 10
 
 
 def test_ways_cost_little_more_than_those_of_a_search() -> None:

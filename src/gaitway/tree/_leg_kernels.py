@@ -9,11 +9,12 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
-from gaitway.behavior._check_kernels import ActionArrays, shortage
+from gaitway.behavior._check_kernels import ActionArrays
 from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
+from gaitway.behavior._instance_kernels import move_free, short_of
 from gaitway.behavior._route_kernels import Distances
-from gaitway.behavior._search_kernels import CLOSE, GOAL, START, wrapped
+from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
 from gaitway.tree._query_kernels import (
@@ -30,7 +31,6 @@ from gaitway.tree._query_kernels import (
     TreeArrays,
     Work,
     is_blocked,
-    move_free,
     next_candidate,
     node_of,
     open_lists,
@@ -38,8 +38,6 @@ from gaitway.tree._query_kernels import (
     walk,
 )
 
-UNDER_WAY = -np.inf
-"""Instead of what the start is short of: who is on the way may be no nearer to things than anywhere else."""
 TAG_BITS = 8
 """Bits of a tag with the planner's state; above them are the 65536ths of a turn of a node's heading."""
 TAG_MASK = (1 << TAG_BITS) - 1
@@ -145,18 +143,6 @@ def best_onward(
         if cost >= 0.0:
             return node, cost
     return -1, -1.0
-
-
-@kernel(borrows=True, inner=True)
-def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, state: int, under_way: bool) -> float:
-    """How much room the start is short of [m], `UNDER_WAY`, or infinity if it is too much."""
-    rest = library.states[state, 1]
-    if under_way:
-        return UNDER_WAY
-    if rest < 0:
-        return 0.0
-    out = shortage(library, fields, query[START], query[START + 1], query[START + 2], rest)
-    return np.inf if out > query[CLOSE] else out
 
 
 @kernel(borrows=True)

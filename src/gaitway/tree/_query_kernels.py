@@ -18,28 +18,19 @@ from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import (
     ActionArrays,
-    leaves,
-    leeway,
-    near_bits,
     parts_meet,
     shortage,
-    special_hit,
-    static_hit,
     stays_free,
-    surely_free,
-    timed_hit,
 )
 from gaitway.behavior._held import Held
+from gaitway.behavior._instance_kernels import move_free
 from gaitway.behavior._search_kernels import (
     APART,
     CLOSE,
-    CROWDED,
     FOUND,
     GOAL,
     GOAL_BLOCKED,
-    NEVER,
     NOTHING,
-    ORDINARY,
     START,
     START_BLOCKED,
     WEIGHT,
@@ -233,31 +224,6 @@ def climb(links: Links, path: Small, node: int) -> int:
         path[count] = at
         count, at = count + 1, np.int64(links[at] >> 8)
     return count
-
-
-@kernel(borrows=True, inner=True)
-def move_free(
-    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    query: FloatArray, shortfall: float, x: float, y: float, c: float, s: float, t: float, a: int,
-) -> bool:  # fmt: skip
-    """Whether nothing is in the way of an action, at the sampling of the A* search."""
-    actions, kind = library.actions, passing[a]
-    if kind != ORDINARY and (kind == NEVER or not (near_bits(fields, x, y) >> kind) & 1):
-        return False
-    along, aside = x - query[START], y - query[START + 1]
-    grid, place, field = fields.squares, fields.place, fields.field_of[kind + 1]
-    u, v = actions[a, 5], actions[a, 6]
-    if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, 7]):
-        leave = leeway(shortfall, along, aside) if shortfall > -np.inf else 0.0  # else on the way, not at a start
-        first, end = library.firsts[a, 0], library.firsts[a + 1, 0]
-        if static_hit(library.static, first, end, grid, place, field, leave, x, y, c, s) >= 0:
-            return False
-    if kind >= 0 and special_hit(library, fields.specials, kind, x, y, math.atan2(s, c), t, a) >= 0:
-        return False
-    if busy:
-        leave = query[CROWDED] if leaves(along, aside) else 0.0
-        return timed_hit(library, traffic, x, y, c, s, t, a, kind, leave) < 0
-    return True
 
 
 @kernel(borrows=True, inner=True)

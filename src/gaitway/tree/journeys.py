@@ -89,15 +89,24 @@ class Journeys:
             return None
         if not self.fields.parts.connected(query.start[:2], query.goal, query.tolerance):
             return None
-        plan = self._chain(query, traffic)
+        plan = self._chain(query, traffic, shift=True)
+        if plan is None and legs.instances.twins.shift:  # steps that lie where trees have them are surely free
+            legs.forget()
+            plan = self._chain(query, traffic, shift=False)
         if plan is None:
             return None
         away = math.dist(plan.end_pose[:2], query.goal)
         seconds = time.perf_counter() - began
         return SearchResult(Status.FOUND, plan, legs.looked_at, legs.tested, seconds, plan.end_pose, away)
 
-    def _chain(self, query: Query, traffic: Traffic | None) -> Plan | None:
-        """Legs one after another, by depth-first search: where none leads on, one stops or waits, or goes back."""
+    def _chain(self, query: Query, traffic: Traffic | None, shift: bool) -> Plan | None:
+        """Legs one after another, by depth-first search: where none leads on, one stops or waits, or goes back.
+
+        Args:
+            query: from where to where.
+            traffic: who is where and when; None for nobody.
+            shift: whether steps may come to lie a little elsewhere than in the trees, see `behavior.instances`.
+        """
         stages, most = [_Stage(query, np.empty((0, 5)), 0.0)], math.inf
         left = LEAST_TRIES + TRIES_PER_METRE * math.dist(query.start[:2], query.goal)
         while stages and left > 0:
@@ -106,7 +115,7 @@ class Journeys:
             if stage.way is None:
                 last = self._arrive(stage, traffic)
                 if last is not None:
-                    return self._plan(stages, last)
+                    return self._plan(stages, self._drawn(stage, last.rows, traffic, True, shift))
                 here = stage.here
                 stage.way = self.coarse.way(here.start[:2], here.goal, here.tolerance)
                 if stage.way is None:
@@ -115,7 +124,7 @@ class Journeys:
                     most = LONGEST * stage.way.remaining + MORE
                 if stage.cost / self.legs.per_metre + stage.way.remaining > most:
                     stage.tried = len(SUB_GOALS) + 1
-            following = self._following(stage, traffic)
+            following = self._following(stage, traffic, shift)
             if following is not None:
                 stages.append(following)
             else:
@@ -129,7 +138,7 @@ class Journeys:
             return None
         return self.legs.arrive(self.fields, here, traffic, stage.under_way)
 
-    def _following(self, stage: _Stage, traffic: Traffic | None) -> _Stage | None:
+    def _following(self, stage: _Stage, traffic: Traffic | None, shift: bool) -> _Stage | None:
         """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
         here, way = stage.here, stage.way
         moves = not self.legs.rests(here.start_behavior)
@@ -146,13 +155,23 @@ class Journeys:
             leg = self.legs.onward(self.fields, query, sub_goal.aim, left, traffic, stage.under_way)
             if leg is not None and leg.cost <= self.legs.per_metre * (LONGEST * reach + (0.0 if moves else MORE)):
                 count = self._kept(leg, sub_goal.annotated)
-                return self._stage(stage, leg.rows[: count + 1], 0)
+                return self._stage(stage, self._drawn(stage, leg.rows[: count + 1], traffic, False, shift), 0)
         # who stands gains nothing by waiting where nobody is about
         if stage.tried == len(SUB_GOALS) and (moves or traffic is not None) and stage.waits < MOST_WAITS:
             stage.tried += 1
             rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits)
-            return None if rows is None else self._stage(stage, rows, stage.waits + 1)
+            if rows is not None:
+                rows = self._drawn(stage, rows, traffic, arrives=False, shift=False)
+                return self._stage(stage, rows, stage.waits + 1)
         return None
+
+    def _drawn(
+        self, stage: _Stage, rows: FloatArray, traffic: Traffic | None, arrives: bool, shift: bool
+    ) -> FloatArray:
+        """What is played of some steps from a stage on, as `Leg.rows`."""
+        return self.legs.instances.draw(
+            self.fields, stage.here, rows, traffic, under_way=stage.under_way, arrives=arrives, shift=shift
+        )
 
     def _stage(self, before: _Stage, rows: FloatArray, waits: int) -> _Stage:
         """The stage at the end of some steps."""
@@ -185,10 +204,11 @@ class Journeys:
         """Whether a tree begins in the state that a step ends in."""
         return int(self.legs.searcher.table.end_state[int(row[4])]) in self._roots
 
-    def _plan(self, stages: list[_Stage], last: Leg) -> Plan:
+    def _plan(self, stages: list[_Stage], last: FloatArray) -> Plan:
+        """All stages and the last leg, as `Leg.rows`."""
         searcher = self.legs.searcher
-        rows = np.concatenate([*(stage.steps for stage in stages), last.rows[:-1]])
-        x, y, heading, end = last.rows[-1, :4].tolist()
+        rows = np.concatenate([*(stage.steps for stage in stages), last[:-1]])
+        x, y, heading, end = last[-1, :4].tolist()
         pose: Pose = (x, y, heading)
         steps = LaidSteps(rows, searcher.names, searcher.table.clips)
-        return Plan(steps, pose, end, stages[-1].cost + last.cost)
+        return Plan(steps, pose, end, stages[-1].cost + self.legs.instances.cost(last))

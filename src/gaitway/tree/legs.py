@@ -16,6 +16,7 @@ from gaitway.behavior._search_kernels import GOAL, START
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
+from gaitway.behavior.instances import Instances
 from gaitway.behavior.search import NO_TRAFFIC, Query, Searcher, Traffic, ask
 from gaitway.tree import _leg_kernels as kernels
 from gaitway.tree._leg_kernels import Left
@@ -54,6 +55,7 @@ class Legs:
 
     Attributes:
         searcher: the library.
+        instances: which clips are played.
         forest: its trees.
         reach: how far from a root its trees reach at least [m].
         per_metre: least cost of a metre as the crow flies [1/m].
@@ -73,7 +75,7 @@ class Legs:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
         self.searcher, self.forest, self._heuristics = searcher, forest, heuristics
-        self.per_metre = heuristics.per_metre
+        self.instances, self.per_metre = Instances(searcher), heuristics.per_metre
         rest = {name for name, still in zip(searcher.table.states, searcher.table.rest.tolist(), strict=True) if still}
         moving = tuple(name for name in forest.roots if name not in rest) or forest.roots
         self._rooted = {root_state(searcher, tree): _rooted(searcher, tree, moving) for tree in forest.trees.values()}

@@ -1,4 +1,8 @@
-"""What a tree is grown of: some of a library's actions, and which may follow which."""
+"""What a tree is grown of: some of a library's actions, and which may follow which.
+
+Clips of a behaviour that move alike, or nearly so, are one move, that of the first of them: variants of twelve kinds
+would take the place of ways that differ. Which of them is played is drawn when a plan is made (`behavior.instances`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 
 from gaitway.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.behavior.searcher import TIME_WEIGHT
+from gaitway.behavior.twins import Twins
 from gaitway.cache import digest
 from gaitway.errors import TreeError
 from gaitway.library.actions import ActionTable
@@ -43,14 +48,24 @@ class Moves:
 
     @cached_property
     def digest(self) -> str:
-        """Of all that nodes depend on, so that a tree is never used with another library."""
+        """Of all that nodes depend on, so that a tree is never used with another library.
+
+        Clips that are only played in place of a move are none of it: a tree stays good when a library gets variants
+        that keep legs and paths, and is refused where they change what a behaviour costs.
+        """
         table, rows = self.table, self.actions
         kinds = [None if k < 0 else table.kinds[k] for k in table.kind[rows].tolist()]
         paths = [table.samples[table.sample_starts[a] : table.sample_starts[a + 1]] for a in rows.tolist()]
         names = [table.clips[a] for a in rows.tolist()]
         states = [table.states[s] for s in table.end_state[rows].tolist()]
-        return digest(self.root, names, states, kinds, table.moves[rows], table.durations[rows], self.costs,
+        # costs are means over clips, which twins change by the last digit
+        return digest(self.root, names, states, kinds, table.moves[rows], table.durations[rows], self.costs.round(9),
                       table.pass_times[rows], self.follower_starts, self.followers, paths)  # fmt: skip
+
+    @property
+    def clips(self) -> int:
+        """How many clips may be played for all of them."""
+        return int(np.isin(Twins.of(self.table).leader, self.actions).sum())
 
     @cached_property
     def groups(self) -> IntArray:
@@ -100,7 +115,8 @@ def choose_moves(
 ) -> Moves:
     """Moves for trees that begin in a state.
 
-    Of behaviours with many clips the first ones are taken, as many of each as there is room for.
+    Of clips that move nearly alike the first one is taken, and of behaviours with many others the first ones, as many
+    of each as there is room for.
 
     Args:
         table: actions of a library.
@@ -115,11 +131,12 @@ def choose_moves(
     """
     first = table.state(root)
     names = usual_behaviors(table, (root,), kinds, time_weight) if behaviors is None else behaviors
-    wanted = np.isin(table.behavior, [table.index(name) for name in names])
+    leaders = Twins.of(table).leaders
+    wanted = leaders[np.isin(table.behavior[leaders], [table.index(name) for name in names])]
     # clips of a behaviour are one after another; this is the number of each among them
-    number = np.arange(len(table)) - np.searchsorted(table.behavior, table.behavior)
-    for clips in range(int(number.max()) + 1, 0, -1):
-        rows = np.flatnonzero(wanted & (number < clips))
+    number = np.arange(len(wanted)) - np.searchsorted(table.behavior[wanted], table.behavior[wanted])
+    for clips in range(int(number.max(initial=0)) + 1, 0, -1):
+        rows = wanted[number < clips]
         lists = _followers(table, rows, first)
         if len(rows) <= MOST_MOVES and max(map(len, lists)) <= MOST_FOLLOWERS:
             break

@@ -22,6 +22,7 @@ from gaitway.behavior._held import Held
 from gaitway.behavior._search_kernels import APART as KERNEL_APART
 from gaitway.behavior._search_kernels import FOUND, GOAL, START
 from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.instances import Instances
 from gaitway.behavior.plan import LaidSteps, Plan, SearchResult, Status
 from gaitway.behavior.search import APART, NO_TRAFFIC, Query, Searcher, Traffic, ask
 from gaitway.errors import TreeError
@@ -71,6 +72,7 @@ class TreeSearch:
 
     Attributes:
         searcher: the library.
+        instances: which clips are played.
         trees: by the state of the planner that they begin in.
     """
 
@@ -84,7 +86,7 @@ class TreeSearch:
         Raises:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
-        self.searcher = searcher
+        self.searcher, self.instances = searcher, Instances(searcher)
         self.trees = {root_state(searcher, tree): tree for tree in trees}
         self._rooted: Mapping[int, _Rooted] = {
             state: _Rooted(Held(arrays), band_of(arrays, BAND))
@@ -92,6 +94,7 @@ class TreeSearch:
             for arrays in [tree_arrays(tree, searcher)]
         }
         self._find: Callable[..., tuple[int, int, float, int, int, float, float, float, float]] = direct(kernels.find)
+        self._lay: Callable[..., FloatArray] = direct(kernels.lay)
 
     @cached_property
     def nbytes(self) -> int:
@@ -127,8 +130,14 @@ class TreeSearch:
             return SearchResult(Status.NO_PATH, None, closest=query.start, remaining=away, reason=APART)
         if code != FOUND:
             return None
+        steps: LaidSteps = TreeSteps(searcher, rooted.held, node, query)
+        if self.instances.twins.any:
+            rows = self._lay(searcher.held, rooted.held, node, *query.start, query.start_time)
+            rows = self.instances.draw(fields, query, rows, traffic)
+            (x, y, heading, end), cost = rows[-1, :4].tolist(), self.instances.cost(rows)
+            steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips)
         pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
-        plan = Plan(TreeSteps(searcher, rooted.held, node, query), pose, end, cost)
+        plan = Plan(steps, pose, end, cost)
         return SearchResult(_FOUND, plan, candidates, tested, time.perf_counter() - began, pose, away)
 
     def find_many(

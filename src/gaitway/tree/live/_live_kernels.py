@@ -9,6 +9,7 @@ import numpy as np
 from gaitway._jit import kernel
 from gaitway.arrays import FloatArray, IntArray
 from gaitway.behavior._check_kernels import ActionArrays, near_bits, shortage, static_hit, stays_free
+from gaitway.behavior._instance_kernels import move_free
 from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
@@ -22,7 +23,6 @@ from gaitway.tree._query_kernels import (
     climb,
     is_blocked,
     is_known,
-    move_free,
     note_free,
 )
 from gaitway.tree.live._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop

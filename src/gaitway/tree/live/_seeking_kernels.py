@@ -14,10 +14,10 @@ from gaitway._jit import kernel
 from gaitway.arrays import IntArray
 from gaitway.behavior._check_kernels import ActionArrays, shortage, static_hit, stays_free
 from gaitway.behavior._held import Held
+from gaitway.behavior._instance_kernels import move_free
 from gaitway.behavior._search_kernels import START, wrapped
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
-from gaitway.tree._query_kernels import move_free
 from gaitway.tree.live._crowd_kernels import (
     COSINE,
     HEADING,

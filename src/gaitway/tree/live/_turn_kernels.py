@@ -10,10 +10,11 @@ from gaitway._jit import kernel
 from gaitway.arrays import IntArray
 from gaitway.behavior._check_kernels import ActionArrays
 from gaitway.behavior._held import Held
+from gaitway.behavior._instance_kernels import move_free
 from gaitway.behavior._search_kernels import START
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import FieldArrays
-from gaitway.tree._query_kernels import TreeArrays, Work, move_free
+from gaitway.tree._query_kernels import TreeArrays, Work
 from gaitway.tree.live._aim_kernels import EndArrays, Heap
 from gaitway.tree.live._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.tree.live._live_kernels import NEARER, PATIENCE, RETRY, plan
