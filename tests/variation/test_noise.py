@@ -34,7 +34,7 @@ def test_noise_has_the_size_of_variants(true: list[Clip], inputs: list[Clip], dr
     made = noisy_takes(ground, sizes, draw, 12, rng)
     for clip in made:
         source = next(i for i, take in enumerate(inputs) if clip.name.startswith(f"{take.name} noise"))
-        size = ground.size(ground.degrees.rows(clip), source)
+        size = ground.size(ground.degrees.rows(clip), source, ground.joints)
         assert abs(size - sizes.mean()) <= 1.02 * sizes.std() + 0.02 * sizes.mean()
         assert len(clip) == len(inputs[source])
         assert clip.contacts is not None
@@ -44,7 +44,12 @@ def test_noise_has_the_size_of_variants(true: list[Clip], inputs: list[Clip], dr
 
 def test_noise_on_one_arm_leaves_the_other(true: list[Clip], inputs: list[Clip]) -> None:
     ground = Ground.of(inputs)
-    (one,) = noisy_takes(ground, ground.sizes(true[:5]), strawman_noise, 1, np.random.default_rng(1), ["left_arm"])
+    arm = ["left_arm"]
+    sizes = ground.sizes(true[:5], arm)
+    (one,) = noisy_takes(ground, sizes, strawman_noise, 1, np.random.default_rng(1), arm)
+    number = next(i for i, take in enumerate(inputs) if one.name.startswith(f"{take.name} noise"))
+    size = ground.size(ground.degrees.rows(one), number, ground.columns(arm))
+    assert abs(size - sizes.mean()) <= 1.02 * sizes.std() + 0.02 * sizes.mean()
     source = next(take for take in inputs if one.name.startswith(f"{take.name} noise"))
     skeleton = one.skeleton
     left, right = skeleton.roles["left_shoulder"], skeleton.roles["right_shoulder"]

@@ -21,6 +21,8 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import clean_footskate, foot_slide
 from gaitway.papers.lau_5_captured import captured_study, captured_walkers
 from gaitway.papers.lau_5_choice import choice_rows
+from gaitway.papers.lau_5_dial import NOTE as DIAL_NOTE
+from gaitway.papers.lau_5_dial import dial_claims, dial_picture, dial_rows
 from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
 from gaitway.papers.lau_5_sets import (
     FULL,
@@ -76,9 +78,11 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
         for row in stream_rows(study.name, study.learnt[0].inputs, sizes.rounds, options.seed)
     ]
     planted, repeats = _constraint_rows(studies[0]), [_repetition_row(study, rng) for study in studies]
+    dial = dial_rows(studies[0], options.seed)
     chosen, choice_notes, charts = choice_rows(walkers, options, progress)
     claims = [*_claims(studies[:generated], looks, told, repeats, options.quick), *stream_claims(streams)]
-    notes = [*NOTES, *stream_notes(streams), *choice_notes]
+    claims += dial_claims(dial)
+    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *choice_notes]
     if not walkers:
         notes.append(
             "captures are not shipped: --mocap FOLDER with takes such as 35_01.bvh runs sections 5.6 and 5.7 on walks"
@@ -86,7 +90,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     parts = (
         ("What clips are like", looks), ("Told from takes that nobody has seen?", tests),
         ("Repetition in long sequences (experiment B)", repeats), ("Streams (5.4)", streams),
-        ("Constraints (5.5)", planted), ("Choosing inputs (5.7)", chosen),
+        ("Constraints (5.5)", planted), ("The dial", dial), ("Choosing inputs (5.7)", chosen),
     )  # fmt: skip
     return PaperTable(
         "Lau 2009, chapter 5: variants of motion",
@@ -207,6 +211,7 @@ def _pictures(studies: list[Study], seed: int) -> list[tuple[str, Any]]:
         out += [(f"{name}-poses", partial(poses_picture, study)), (f"{name}-curves", partial(curves_of, study))]
         out.append((f"{name}-strip", partial(_strip, study)))
     out.append((f"{studies[0].name}-noise", partial(noise_picture, studies[0], seed)))
+    out.append((f"{studies[0].name}-dial", partial(dial_picture, studies[0], seed)))
     out.append((f"{studies[-1].name.replace(' ', '-')}-single", partial(single_picture, studies[-1], seed)))
     return out
 

@@ -58,7 +58,8 @@ def noise_picture(study: Study, seed: int) -> Image.Image:
     """Noise on one arm beside variants (figure 5.7, left)."""
     one = study.learnt[0]
     ground, rng = Ground.of(one.inputs), np.random.default_rng(seed)
-    noisy = noisy_takes(ground, ground.sizes(one.variants), strawman_noise, 6, rng, ["left_arm"])
+    arm = ["left_arm"]
+    noisy = noisy_takes(ground, ground.sizes(one.variants, arm), strawman_noise, 6, rng, arm)
     groups = [Group("variants", one.variants[:6]), Group("noise on the left arm", noisy)]
     return overlay_picture(groups, title=f"{study.name}: variants, and noise of the same size")
 

@@ -58,24 +58,35 @@ class Ground:
         warped = np.array([resampled(row, share, moments) for row, share in zip(rows, shares, strict=True)])
         return Ground(tuple(takes), degrees, tuple(rows), tuple(shares), warped.std(axis=0, ddof=1), scale)
 
-    def size(self, rows: FloatArray, take: int) -> float:
-        """Normalised sum of squared differences of joints between rows (F, D) and a take, both at equal phases."""
+    def size(self, rows: FloatArray, take: int, columns: BoolArray) -> float:
+        """Normalised sum of squared differences of columns between rows (F, D) and a take, both at equal phases."""
         moments = np.linspace(0.0, 1.0, _MOMENTS)
         even = np.linspace(0.0, 1.0, len(rows))
         gap = resampled(rows, even, moments) - resampled(
             self.rows[take], np.linspace(0.0, 1.0, len(self.rows[take])), moments
         )
-        return float(np.mean((gap / self.overall)[:, self.joints] ** 2))
+        return float(np.mean((gap / self.overall)[:, columns] ** 2))
 
-    def sizes(self, variants: Sequence[Clip]) -> FloatArray:
-        """Sizes of all pairs of a variant and a take; (pairs,)."""
-        rows = [self.degrees.rows(variant) for variant in variants]
-        return np.array([self.size(row, take) for row in rows for take in range(len(self.takes))])
+    def sizes(self, variants: Sequence[Clip], joints: Sequence[str] | None = None) -> FloatArray:
+        """Sizes of all pairs of a variant and a take, in all joints or in these; (pairs,)."""
+        rows, columns = [self.degrees.rows(variant) for variant in variants], self.columns(joints)
+        return np.array([self.size(row, take, columns) for row in rows for take in range(len(self.takes))])
 
     @property
     def joints(self) -> BoolArray:
         """Which columns are of joints, and not the root's place and speed; (D,)."""
         return np.asarray(self.degrees.kept >= len(ROOT_NAMES))
+
+    def columns(self, joints: Sequence[str] | None) -> BoolArray:
+        """Which columns are of joints, all or these; (D,).
+
+        Raises:
+            VariationError: if none of them moves.
+        """
+        chosen = self.joints if joints is None else self.joints & self.degrees.columns(joints)
+        if not chosen.any():
+            raise VariationError(f"none of {', '.join(joints or ())} moves; name other joints to add noise to")
+        return np.asarray(chosen)
 
 
 Draw = Callable[[Ground, int, np.random.Generator], FloatArray]
@@ -120,7 +131,7 @@ def noisy_takes(
 
     Args:
         ground: the takes.
-        sizes: of what to compare with, as `Ground.sizes` gives.
+        sizes: of what to compare with, as `Ground.sizes` gives for the same joints.
         draw: `strawman_noise` or `perlin_noise`.
         count: how many.
         rng: draws takes, sizes and noise.
@@ -128,15 +139,13 @@ def noisy_takes(
     """
     if len(sizes) < 2:
         raise VariationError(f"{len(sizes)} pairs to match the size of noise with; give 2 or more")
-    chosen = ground.joints if joints is None else ground.joints & ground.degrees.columns(joints)
-    if not chosen.any():
-        raise VariationError(f"none of {', '.join(joints or ())} moves; name other joints to add noise to")
+    chosen = ground.columns(joints)
     out = []
     for number in range(count):
         take = int(rng.integers(len(ground.takes)))
         noise = np.where(chosen, draw(ground, take, rng), 0.0)
         wanted = max(float(sizes.mean() + sizes.std() * np.clip(rng.normal(), -1.0, 1.0)), 0.1 * float(sizes.mean()))
-        unit = ground.size(ground.rows[take] + noise, take)
+        unit = ground.size(ground.rows[take] + noise, take, chosen)
         rows = ground.rows[take] + noise * np.sqrt(wanted / max(unit, 1e-12))
         source = ground.takes[take]
         out.append(ground.degrees.clip(rows, f"{source.name} noise {number + 1}", contacts=source.contacts))

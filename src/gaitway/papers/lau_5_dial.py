@@ -1,0 +1,86 @@
+"""The dial (future work in Lau 2009): how far from the mean variants go, for the whole body or a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from gaitway.arrays import FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.papers.lau_5_sets import Study
+from gaitway.papers.tables import Claim
+from gaitway.render.variation_picture import Group, overlay_picture
+from gaitway.variation.degrees import PARTS
+from gaitway.variation.features import Yardstick
+from gaitway.variation.network import log_likelihood
+from gaitway.variation.spread import TIMING
+from gaitway.variation.synthesis import Gain, sample_many
+
+GAINS = (0.0, 0.5, 1.0, 2.0, 5.0)
+PART = "left_arm"
+_CLIPS = 16
+NOTE = (
+    f"dial: spread of {_CLIPS} variants over that of the inputs, median over degrees of freedom, by part of the body; "
+    "it levels off at the natural range; likelihood: mean logarithm of a frame and degree of freedom by the model, "
+    "which has learnt from the takes"
+)
+
+
+def dial_rows(study: Study, seed: int) -> list[dict[str, Any]]:
+    """Variants of the first model by some positions of the dial, all parts alike, then one part alone."""
+    one = study.learnt[0]
+    stick = Yardstick.of(one.inputs)
+    alone: dict[str, float] = {**dict.fromkeys((*PARTS, TIMING), 0.0), PART: GAINS[-2]}
+    settings: dict[str, Gain] = {f"{gain:g}": gain for gain in GAINS} | {f"{PART} {alone[PART]:g}, else 0": alone}
+    rows = []
+    for words, gain in settings.items():
+        clips = sample_many(one.model, np.random.default_rng(seed), _CLIPS, gain=gain)
+        rows.append({"motion": study.name, "dial": words, **_figures(study, clips, stick)})
+    rows.append({"motion": study.name, "dial": "takes", **_figures(study, one.inputs, stick)})
+    return rows
+
+
+def _figures(study: Study, clips: Sequence[Clip], stick: Yardstick) -> dict[str, Any]:
+    model, parts = study.learnt[0].model, stick.degrees.parts
+    wide = _spreads(clips, stick)
+    likely = np.mean([log_likelihood(model, clip).mean() / len(model.degrees) for clip in clips])
+    seconds = [clip.duration for clip in clips]
+    return {
+        **{name: round(float(np.median(wide[parts == k])), 2) for k, name in enumerate(PARTS) if (parts == k).any()},
+        "seconds": f"{np.mean(seconds):.2f} +- {np.std(seconds):.2f}",
+        "likelihood": round(float(likely), 2),
+    }
+
+
+def _spreads(clips: Sequence[Clip], stick: Yardstick) -> FloatArray:
+    """Deviation between clips at equal phases, over that of the inputs; (D,)."""
+    poses = np.array([stick.poses(clip) for clip in clips])
+    return np.asarray(np.sqrt(poses.var(axis=0, ddof=1).mean(axis=0)) / stick.between)
+
+
+def dial_claims(rows: Sequence[dict[str, Any]]) -> list[Claim]:
+    """More is farther, and 0 is no variation at all; one part can be turned alone."""
+    name = rows[0]["motion"]
+    turned = rows[: len(GAINS)]
+    alone = rows[len(GAINS)]
+    others = [part for part in PARTS if part != PART and part in alone]
+    rising = all(a[part] < b[part] for a, b in pairwise(turned) for part in (PART, *others))
+    return [
+        Claim(f"{name}: every part goes farther as the dial is turned up", rising),
+        Claim(f"{name}: at 0 all variants are the mean motion", all(turned[0][part] < 0.02 for part in others)),
+        Claim(f"{name}: one part varies alone", all(alone[part] < 0.5 * alone[PART] for part in others)),
+    ]
+
+
+def dial_picture(study: Study, seed: int) -> Image.Image:
+    """Variants over one another for three positions of the dial."""
+    model = study.learnt[0].model
+    groups = [
+        Group(f"dial at {gain:g}", sample_many(model, np.random.default_rng(seed), 8, gain=gain))
+        for gain in (0.5, 1.0, 2.0)
+    ]
+    return overlay_picture(groups, title=f"{study.name}: how far from the mean")
