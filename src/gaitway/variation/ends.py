@@ -14,6 +14,7 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames
 from gaitway.variation.constraints import ConstraintOptions, constrained
 from gaitway.variation.degrees import PARTS, ROOT_NAMES, Degrees, joint_parts
+from gaitway.variation.gate import steps
 from gaitway.variation.places import Place, contact_places
 from gaitway.variation.rooting import follow_feet
 
@@ -23,8 +24,11 @@ FADE_S = 0.3
 """Time in which a variant's ends turn into those of the takes [s]."""
 _STAYS = 0.02, 0.02
 """A root that moves level and turns by no more than this stays where it is [m, rad]."""
-UPPER_FADE_S = 0.2
-"""The same of upper bodies, which carry no weight; clips of a single stride are short."""
+UPPER_FADE_S = 0.3
+"""The same of upper bodies."""
+_ADDED = 0.7
+"""Changes of speed that an upper body may add to its take's, as a share of what is usual: together the two are then
+about a fifth beyond it. What would add more, such as a wide swing that comes and goes within one step, is made less."""
 
 
 def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
@@ -48,7 +52,7 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     return _with_frames(still, take, (0, -1))
 
 
-def with_upper(take: Clip, drawn: Clip, *, fade_s: float = UPPER_FADE_S) -> Clip:
+def with_upper(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade_s: float = UPPER_FADE_S) -> Clip:
     """A take with another one's upper body, which comes in after its first frames and is gone before its last.
 
     Root, legs, contacts and timing are the take's, to the last bit.
@@ -56,6 +60,8 @@ def with_upper(take: Clip, drawn: Clip, *, fade_s: float = UPPER_FADE_S) -> Clip
     Args:
         take: whose legs go on.
         drawn: as many frames on the same skeleton.
+        usual: root mean square changes of joints' speeds from frame to frame, which what is added stays well below
+            (`usual_changes` of takes) [rad/s]; (J,). None takes those of the take alone.
         fade_s: time in which the ends become the take's [s]; half of the clip at most.
 
     Raises:
@@ -69,9 +75,19 @@ def with_upper(take: Clip, drawn: Clip, *, fade_s: float = UPPER_FADE_S) -> Clip
     away = away.reshape(len(take), -1)
     fade = min(fade_s * take.fps, 0.5 * len(take) - HELD)
     away = away + _faded(-away[:HELD], len(take), fade) + _faded(-away[-HELD:][::-1], len(take), fade)[::-1]
-    turned = rotations.multiply(take.rotations, rotations.from_rotation_vector(away.reshape(len(take), -1, 3)))
+    away = away.reshape(len(take), -1, 3)
+    added = np.sqrt((np.diff(away, 2, axis=0) ** 2).sum(axis=-1).mean(axis=0)) * take.fps
+    most = _ADDED * (usual_changes([take]) if usual is None else usual)
+    away *= np.minimum(1.0, most / np.maximum(added, 1e-9))[:, None]
+    turned = rotations.multiply(take.rotations, rotations.from_rotation_vector(away))
     local = np.where(lower[None, :, None], take.rotations, rotations.normalize(turned))
     return replace(take, rotations=local, name=drawn.name)
+
+
+def usual_changes(takes: Sequence[Clip]) -> FloatArray:
+    """Root mean square change of every joint's speed from one frame to the next [rad/s]; (J,)."""
+    every = np.concatenate([steps(take)[:, :-1] for take in takes])
+    return np.asarray(np.sqrt((every**2).mean(axis=0)))
 
 
 def likest_ends(variant: Clip, takes: Sequence[Clip], frames: int = 6) -> Clip:

@@ -141,8 +141,8 @@ def _done(
         found = models.of(task.learns_from, teller.learning)
     except VariationError as problem:
         return replace(row, method="none", why=str(problem)), []
-    whole = task.method == "whole"
-    maker = whole_maker(task.takes, found, options.gain) if whole else upper_maker(found, options.gain)
+    make = whole_maker if task.method == "whole" else upper_maker
+    maker = make(task.learns_from, found, options.gain)
     clips, refused = _drawn(task, maker, Gate.of(task.takes, options.bars, usual), options, teller)
     away = [min(unlike(clip, take) for take in task.takes) for clip in clips]
     shown = float(np.degrees(np.median(away))) if away else 0.0

@@ -12,6 +12,7 @@ from gaitway.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
 from gaitway.motion.limits import JointLimits, joint_limits, violations
+from gaitway.variation.bodies import arms_inside, under_ground
 
 _PERCENTILE = 99.9
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
@@ -20,7 +21,7 @@ _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
 
 @dataclass(frozen=True)
 class GateBars:
-    """What is still good enough; the first four are those of the audit."""
+    """What is still good enough; the first five are those of the audit."""
 
     skate: float = 0.005
     """Slide of a planted point beyond the takes' farthest [m]."""
@@ -28,6 +29,8 @@ class GateBars:
     """Height of a planted point beyond the takes' [m]."""
     continuity: float = 1.5
     """Changes of speed from frame to frame, as a multiple of the takes' 99.9th percentile."""
+    inside: float = 0.01
+    """How deep the body is in the ground, or a hand or forearm in the rest of the body, beyond the takes' [m]."""
     limit_deg: float = 2.0
     """Degrees beyond a joint's limit, or beyond the takes'."""
     way: float = 0.1
@@ -64,6 +67,8 @@ class Gate:
     """Changes of speed of joints and root that are usual; (J + 1,)."""
     slide: float
     height: float
+    under: float
+    inside: float
     strain: float
     moves: FloatArray
     """Planar moves of the takes; (n, 3)."""
@@ -85,6 +90,8 @@ class Gate:
             usual_steps(takes) if usual is None else usual,
             max((float(foot_slide(t).max(initial=0.0)) for t in takes if t.contacts is not None), default=0.0),
             max(_off_ground(t) for t in takes),
+            max(under_ground(t) for t in takes),
+            max(arms_inside(t) for t in takes),
             max(float(violations(t, limits).max(initial=0.0)) for t in takes),
             np.array([planar.relative(*t.planar_path()[[0, -1]]) for t in takes]),
         )
@@ -100,6 +107,7 @@ class Gate:
             out.append(
                 Fault("a planted foot off the ground", f"a planted foot is {100 * height:.1f} cm off the ground")
             )
+        out += self._bodily(variant)
         sudden = steps(variant) / self.usual
         if sudden.size and sudden.max() > bars.continuity:
             joint = int(np.unravel_index(np.argmax(sudden), sudden.shape)[1])
@@ -111,6 +119,16 @@ class Gate:
         if strain > self.strain + bars.limit_deg:
             out.append(Fault("beyond a joint's limit", f"a joint is {strain:.0f} degrees beyond its limit"))
         return out + self._other_ways(variant)
+
+    def _bodily(self, variant: Clip) -> list[Fault]:
+        out, room = list[Fault](), self.bars.inside
+        under = under_ground(variant)
+        if under > self.under + room:
+            out.append(Fault("in the ground", f"a part of the body is {100 * under:.1f} cm under the ground"))
+        inside = arms_inside(variant)
+        if inside > self.inside + room:
+            out.append(Fault("an arm in the body", f"a hand or forearm is {100 * inside:.1f} cm in the body"))
+        return out
 
     def _other_ways(self, variant: Clip) -> list[Fault]:
         bars, out = self.bars, list[Fault]()

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.ends import joined, likest_ends, with_upper
+from gaitway.variation.ends import joined, likest_ends, usual_changes, with_upper
 from gaitway.variation.keeping import Learnt, learnt
-from gaitway.variation.network import VariationModel
 from gaitway.variation.options import LearnOptions
 from gaitway.variation.synthesis import Given, sample
 from gaitway.variation.transition import Progress
@@ -48,7 +47,7 @@ class Models:
 
 
 def whole_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
-    """Vary all of the body and its timing, from a model of the takes of a behaviour."""
+    """Vary all of the body and its timing, from a model of the takes."""
 
     def draw(take: Clip, rng: np.random.Generator) -> Clip:
         del take
@@ -58,11 +57,11 @@ def whole_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
     return Maker("whole", draw, found.notes)
 
 
-def upper_maker(found: Learnt, gain: float) -> Maker:
+def upper_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
     """Vary the upper body over the legs of a take, from a model of all takes of its gait (chapter 6)."""
-    model: VariationModel = found.model
+    usual = usual_changes(takes)
 
     def draw(take: Clip, rng: np.random.Generator) -> Clip:
-        return with_upper(take, sample(model, rng, gain=gain, keep=Given(take, KEPT)))
+        return with_upper(take, sample(found.model, rng, gain=gain, keep=Given(take, KEPT)), usual=usual)
 
     return Maker("upper", draw, found.notes)
