@@ -111,7 +111,7 @@ class Stream:
         return values
 
 
-def stream(model: VariationModel, rng: np.random.Generator, gain: Gain = 1.0, chunk: int = 8) -> Iterator[StreamFrame]:
+def stream(model: VariationModel, rng: np.random.Generator, gain: Gain = 1.0, chunk: int = 16) -> Iterator[StreamFrame]:
     """Frames without end, from the origin on.
 
     Args:
