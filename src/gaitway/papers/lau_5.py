@@ -24,6 +24,7 @@ from gaitway.papers.lau_5_choice import choice_rows
 from gaitway.papers.lau_5_dial import NOTE as DIAL_NOTE
 from gaitway.papers.lau_5_dial import dial_claims, dial_picture, dial_rows
 from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
+from gaitway.papers.lau_5_odd import known_answers
 from gaitway.papers.lau_5_sets import (
     FULL,
     MOTIONS,
@@ -80,9 +81,10 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     planted, repeats = _constraint_rows(studies[0]), [_repetition_row(study, rng) for study in studies]
     dial = dial_rows(studies[0], options.seed)
     chosen, choice_notes, charts = choice_rows(walkers, options, progress)
+    odd, odd_notes = known_answers(1 if options.quick else _ODD_SETS, options.seed, progress)
     claims = [*_claims(studies[:generated], looks, told, repeats, options.quick), *stream_claims(streams)]
     claims += dial_claims(dial)
-    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *choice_notes]
+    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *odd_notes, *choice_notes]
     if not walkers:
         notes.append(
             "captures are not shipped: --mocap FOLDER with takes such as 35_01.bvh runs sections 5.6 and 5.7 on walks"
@@ -90,7 +92,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     parts = (
         ("What clips are like", looks), ("Told from takes that nobody has seen?", tests),
         ("Repetition in long sequences (experiment B)", repeats), ("Streams (5.4)", streams),
-        ("Constraints (5.5)", planted), ("The dial", dial), ("Choosing inputs (5.7)", chosen),
+        ("Constraints (5.5)", planted), ("The dial", dial), ("Choosing inputs (5.7): odd takes among good ones", odd), ("Choosing inputs (5.7): captured cycles", chosen),
     )  # fmt: skip
     return PaperTable(
         "Lau 2009, chapter 5: variants of motion",

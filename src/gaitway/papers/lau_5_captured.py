@@ -13,7 +13,12 @@ from gaitway.variation.constraints import constrained
 from gaitway.variation.cycles import captured_cycles
 from gaitway.variation.features import Yardstick
 
-_WALKERS = {"35": ("35_01", "35_02", "35_03", "35_04"), "16": ("16_15", "16_21", "16_22", "16_58")}
+_WALKERS = {
+    "35": ("35_01", "35_02", "35_03", "35_04"),
+    "16": ("16_15", "16_21", "16_22", "16_58"),
+    "39": ("39_01", "39_02", "39_11"),
+    "07": ("07_01", "07_02", "07_03", "07_04", "07_12"),
+}
 """Subjects with several takes of walking straight ahead in one and the same database."""
 
 

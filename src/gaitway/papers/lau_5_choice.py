@@ -9,59 +9,58 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.motion.clip import Clip
 from gaitway.papers.charts import Chart, Series
 from gaitway.papers.tables import PaperOptions, Progress
-from gaitway.variation.choosing import choose, likelihoods, threshold_of
-from gaitway.variation.cycles import captured_cycles
-from gaitway.variation.learning import learn
-from gaitway.variation.network import log_likelihood
-from gaitway.variation.options import LearnOptions
-from gaitway.variation.transition import Search
+from gaitway.variation.choosing import Choice, Measure, choose
+from gaitway.variation.cycles import capture_of, captured_cycles
 
-TRAINING, TESTING = "35", "16"
-"""Subjects: one walks alike in all takes, the other at two speeds."""
-_ROUNDS = 2
+TRAINING, TESTING = "35", ("39", "16", "07")
+"""Subjects: one walks alike in all takes; of the others some takes are slow, fast or turning."""
 _BINS = 8
-
-
-def network_likelihood(others: Sequence[Clip], judged: Sequence[Clip]) -> list[float]:
-    """Mean log-likelihood of a frame and degree of freedom of some takes, by a network learnt from others."""
-    model = learn(others, LearnOptions(cyclic=False, search=Search(rounds=_ROUNDS)))
-    return [float(log_likelihood(model, clip).mean()) / len(model.degrees) for clip in judged]
-
-
-def _capture(cycle: Clip) -> str:
-    """The capture that a cycle was cut from."""
-    return cycle.name.rpartition(" cycle ")[0]
 
 
 def choice_rows(
     walkers: Mapping[str, Sequence[Path]], options: PaperOptions, progress: Progress
 ) -> tuple[list[dict[str, Any]], list[str], list[Chart]]:
-    """Which cycles of a subject are kept, what that means, and how likely training takes were (figure 5.9)."""
-    if TRAINING not in walkers or TESTING not in walkers:
+    """Which cycles of subjects are kept, what that means, and how likely training takes were (figure 5.9)."""
+    testing = [subject for subject in TESTING if subject in walkers]
+    if TRAINING not in walkers or not testing:
         return [], [], []
     rng = np.random.default_rng([options.seed, 57])
-    training, testing = captured_cycles(walkers[TRAINING]), captured_cycles(walkers[TESTING])
-    known = likelihoods(training, network_likelihood, rng, 1, progress, _capture)
-    threshold = threshold_of(known)
-    choice = choose(testing, threshold, network_likelihood, rng, 1, progress, _capture)
-    rows = [
-        {"cycle": clip.name, "seconds": round(clip.duration, 2), "likelihood": round(value, 2), "is": "kept"}
-        for clip, value in zip(choice.kept, choice.likelihoods, strict=True)
-    ]
-    rows += [
-        {"cycle": one.clip.name, "seconds": round(one.clip.duration, 2), "likelihood": round(one.likelihood, 2),
-         "is": f"left out {number + 1}."}
-        for number, one in enumerate(choice.left)
-    ]  # fmt: skip
-    notes = [
-        f"5.7: {known.size} likelihoods of subject {TRAINING}'s {len(training)} cycles, tenth percentile "
-        f"{threshold:.2f}; of subject {TESTING}'s {len(testing)}, {len(choice.kept)} are kept (thesis: 5 of 8)"
-    ]
-    counts, edges = np.histogram(known, bins=_BINS)
+    training = captured_cycles(walkers[TRAINING])
+    measure = Measure.of([training], rng, 1, progress, capture_of)
+    rows, notes = list[dict[str, Any]](), list[str]()
+    for subject in testing:
+        cycles = captured_cycles(walkers[subject])
+        choice = choose(cycles, measure, rng, 1, progress, capture_of)
+        rows += _rows(subject, choice)
+        notes.append(
+            f"5.7: of subject {subject}'s {len(cycles)} cycles {len(choice.kept)} are kept"
+            + (" (fewer than four would be left)" if not choice.kept else "")
+        )
+    notes.append(
+        f"5.7: tenth percentile of subject {TRAINING}'s {len(training)} cycles {measure.threshold:.1f}; the thesis "
+        "kept 5 of 8 cycles, and left out others by their speed, the height of arm swings and the angle of turning"
+    )
+    counts, edges = np.histogram(measure.known, bins=_BINS)
     places = tuple(f"{0.5 * (a + b):.2f}" for a, b in pairwise(edges))
     series = (Series("training takes", tuple(float(c) for c in counts)),)
-    title = f"Likelihoods of subject {TRAINING}'s cycles; threshold {threshold:.2f}"
+    title = f"Likelihoods of subject {TRAINING}'s cycles; threshold {measure.threshold:.2f}"
     return rows, notes, [Chart("likelihoods", title, places, "log-likelihood", "takes", series, bars=True)]
+
+
+def _rows(subject: str, choice: Choice) -> list[dict[str, Any]]:
+    kept = [(clip, value, "kept") for clip, value in zip(choice.kept, choice.likelihoods, strict=True)]
+    left = [(one.clip, one.likelihood, f"left out {number + 1}.") for number, one in enumerate(choice.left)]
+    out = []
+    for clip, value, what in (*kept, *left):
+        path = clip.planar_path()
+        gone, turned = float(np.linalg.norm(path[-1, :2] - path[0, :2])), float(path[-1, 2] - path[0, 2])
+        out.append(
+            {
+                "subject": subject, "cycle": clip.name, "seconds": round(clip.duration, 2),
+                "m/s": round(gone / clip.duration, 2), "turns deg": round(np.degrees(turned), 1),
+                "likelihood": "" if np.isnan(value) else round(value, 1), "is": what,
+            }
+        )  # fmt: skip
+    return out

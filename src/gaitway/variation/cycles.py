@@ -60,6 +60,12 @@ def walk_cycles(clip: Clip, options: CycleOptions = CycleOptions()) -> list[Clip
     return out
 
 
+def capture_of(cycle: Clip) -> str:
+    """Name of the capture that a cycle was cut from; of any other clip its own name."""
+    before, _, _ = cycle.name.rpartition(" cycle ")
+    return before or cycle.name
+
+
 def captured_cycles(
     files: str | Path | Iterable[str | Path],
     options: CycleOptions = CycleOptions(),  # noqa: B008  (frozen)
