@@ -41,6 +41,8 @@ from gaitway.variation.gate import steps, unlike, usual_steps
 from gaitway.variation.measures import figures, pooled_spread
 from gaitway.variation.two_sample import nearest
 
+_ODD_SETS = 8
+"""Sets of takes, each with one that does not belong."""
 _SEQUENCE = 15
 """Clips of a long sequence, as in the thesis."""
 NOTES = (
@@ -92,7 +94,8 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     parts = (
         ("What clips are like", looks), ("Told from takes that nobody has seen?", tests),
         ("Repetition in long sequences (experiment B)", repeats), ("Streams (5.4)", streams),
-        ("Constraints (5.5)", planted), ("The dial", dial), ("Choosing inputs (5.7): odd takes among good ones", odd), ("Choosing inputs (5.7): captured cycles", chosen),
+        ("Constraints (5.5)", planted), ("The dial", dial),
+        ("Choosing inputs (5.7): odd takes among good ones", odd), ("Choosing inputs (5.7): captured cycles", chosen),
     )  # fmt: skip
     return PaperTable(
         "Lau 2009, chapter 5: variants of motion",
