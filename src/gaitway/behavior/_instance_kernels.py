@@ -84,19 +84,20 @@ def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, stat
 
 
 @kernel(borrows=True, inner=True)
-def stand_in(twins: TwinArrays, a: int, among: int, seed: int, number: int, tried: int) -> int:
+def stand_in(spans: IntArray, members: IntArray, a: int, among: int, seed: int, number: int, tried: int) -> int:
     """The action that is drawn in place of one for a step, the first time, the second, and so on.
 
     Args:
-        twins: who may stand in.
+        spans: of `TwinArrays`.
+        members: likewise.
         a: the action.
         among: `KIN` or `TWINS`.
         seed: of the plan.
         number: of the step.
         tried: how many were drawn for it before.
     """
-    first, end = twins.spans[a, among], twins.spans[a, among + 1]
-    return int(twins.members[first + ((mixed(seed, number, tried) * (end - first)) >> 30)])
+    first, end = spans[a, among], spans[a, among + 1]
+    return int(members[first + ((mixed(seed, number, tried) * (end - first)) >> 30)])
 
 
 @kernel(borrows=True, inner=True)
@@ -147,7 +148,7 @@ def play_twins(
     for k in range(len(rows) - 1):
         a, c, s = int(rows[k, 4]), math.cos(rows[k, 2]), math.sin(rows[k, 2])
         for tried in range(_TRIES):
-            b = stand_in(twins, a, TWINS, seed, k, tried)
+            b = stand_in(twins.spans, twins.members, a, TWINS, seed, k, tried)
             if b == a or move_free(
                 library, fields, passing, traffic, busy, query, shortfall, rows[k, 0], rows[k, 1], c, s, rows[k, 3], b
             ):
@@ -189,7 +190,7 @@ def play_kin(
     for k in range(last):
         a, c, s, best, chosen = int(rows[k, 4]), math.cos(heading), math.sin(heading), np.inf, -1
         for tried in range(_TRIES):
-            b = stand_in(twins, a, KIN, seed, k, tried)
+            b = stand_in(twins.spans, twins.members, a, KIN, seed, k, tried)
             if best > STRAY and move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, b):
                 u, v = actions[b, 0], actions[b, 1]
                 off = strays(

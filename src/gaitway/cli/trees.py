@@ -123,6 +123,7 @@ def _facts(path: Path, tree: Tree, recipe: Recipe) -> dict[str, object]:
         "root": tree.moves.root,
         "method": recipe.method,
         "moves": len(tree.moves),
+        "clips": tree.moves.clips,
         "nodes": len(tree),
         "levels": int(tree.depths.max()),
         "megabytes": round(tree.nbytes / 1e6, 3),

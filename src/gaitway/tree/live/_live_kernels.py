@@ -41,6 +41,7 @@ from gaitway.tree.live._crowd_kernels import (
     rest_taken,
     unlink,
 )
+from gaitway.tree.live._draw_kernels import draw_kin, draw_rest, draw_twins
 from gaitway.tree.live._playing_kernels import (
     ALARM,
     BY_TREE,
@@ -53,6 +54,7 @@ from gaitway.tree.live._playing_kernels import (
     GOAL_Y,
     READY,
     ROUTE,
+    SHIFT,
     SOURCE,
     TESTS,
     TOLERANCE,
@@ -185,10 +187,14 @@ def lay(
 
 @kernel(borrows=True, inner=True)
 def commit(
-    library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays,
-    work: Work, node: int, final: bool,
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays, work: Work, shortfall: float,
+    node: int, final: bool,
 ) -> bool:  # fmt: skip
-    """Replace what comes after a character's fixed steps by the way to a node; False if it has too many steps."""
+    """Replace what comes after a character's fixed steps by the way to a node; False if it has too many steps.
+
+    The way was tested; clips that stand in for those of its steps are tested here.
+    """
     counts, steps, actions, rows = crowd.counts, crowd.steps, crowd.actions, crowd.steps.shape[1]
     first, fixed = counts[me, FIRST], counts[me, FIXED]
     before = fixed - first
@@ -205,6 +211,14 @@ def commit(
     for k in range(number):
         if body.special[actions[me, before + k]] != 0:
             kept = max(kept, k + 1)
+    if len(live.spans) > 0:
+        shifted = live.options[SHIFT] != 0.0 and draw_kin(
+            library, fields, passing, traffic, busy, body, crowd, live, me, before, number, kept, final, shortfall
+        )
+        if not shifted:
+            lay(library, body, crowd, me, tree, work, live.query, node, before)
+            draw_twins(library, fields, passing, traffic, busy, body, crowd, live, me, before, kept, shortfall)
+        draw_rest(library, fields, traffic, busy, body, crowd, live, me)
     counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, before + number, before + kept
     for k in range(before + number):
         link(body, crowd, me, k)
@@ -287,7 +301,9 @@ def plan(
             options[MOST] * patience * wide,
         )  # fmt: skip
         live.tally[TESTS] += work.state[TESTED]
-        if node >= 0 and commit(library, body, crowd, live, me, tree, work, node, final):
+        if node >= 0 and commit(
+            library, fields, passing, traffic, busy, body, crowd, live, me, tree, work, shortfall, node, final
+        ):
             counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
             return True
     if counts[me, ALARM] == 0:
@@ -301,4 +317,6 @@ def plan(
     )  # fmt: skip
     live.tally[TESTS] += work.state[TESTED]
     counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
-    return node >= 0 and commit(library, body, crowd, live, me, tree, work, node, False)
+    return node >= 0 and commit(
+        library, fields, passing, traffic, busy, body, crowd, live, me, tree, work, shortfall, node, False
+    )

@@ -55,6 +55,8 @@ LOG_WHO, LOG_LIFE, LOG_ACTION, LOG_X, LOG_Y, LOG_HEADING, LOG_TIME = range(7)
 """Character, how many have had its place, action, x, y [m], heading [rad] and time [s] of a step that began."""
 GONE = -1.0
 """In place of the action of somebody who is taken out."""
+SEED, SHIFT = 6, 7
+"""Entries of `LiveArrays.options` besides those of `_live_kernels`: of what is drawn, and whether kin may be."""
 NOW = 1e-9
 """Times that differ by less are one [s]."""
 
@@ -63,7 +65,7 @@ class LiveArrays(NamedTuple):
     """What a run of many characters needs besides."""
 
     options: FloatArray
-    """See `_live_kernels`; (6,)."""
+    """See `_live_kernels`, and `SEED`; (8,)."""
     query: FloatArray
     """Query that is being answered, see `behavior._search_kernels`; (15,)."""
     turns: FloatArray
@@ -76,6 +78,10 @@ class LiveArrays(NamedTuple):
     """First row of the pool for each action after each (the last: after none); (A + 1, A)."""
     clips: FloatArray
     """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
+    spans: IntArray
+    """Who may stand in for each action, see `behavior.TwinArrays`; without rows where nobody may; (A, 4) or (0, 4)."""
+    members: IntArray
+    """Likewise; (A,)."""
     log: FloatArray
     """Steps that began, see `LOG_WHO` and the others; (L, 7)."""
 
@@ -143,9 +149,9 @@ def advance(
 def place(
     held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
     held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_traffic: Held[TrafficArrays], busy: bool,
-    poses: FloatArray, since: FloatArray, now: float, a: int, numbers: IntArray,
+    poses: FloatArray, since: FloatArray, now: float, resting: IntArray, numbers: IntArray,
 ) -> None:  # fmt: skip
-    """Put those who rest by an action into empty places, each if nothing is in the way and nobody will come by.
+    """Put those who rest into empty places, each if nothing is in the way and nobody will come by.
 
     Args:
         held_body: see there.
@@ -158,14 +164,14 @@ def place(
         poses: x, y [m], heading [rad]; (N, 3).
         since: when each began to rest [s]; (N,).
         now: [s].
-        a: the action.
+        resting: the action that each rests by; (N,).
         numbers: receives the places, or -1; (N,).
     """
     body, crowd, live, traffic = held_body.value, held_crowd.value, held_live.value, held_traffic.value
     library, fields, end, me = held_library.value, held_fields.value, crowd.steps.shape[1] - 1, 0
     steps, counts = crowd.steps, crowd.counts
     for k in range(len(poses)):
-        x, y, heading = poses[k, 0], poses[k, 1], wrapped(poses[k, 2])
+        x, y, heading, a = poses[k, 0], poses[k, 1], wrapped(poses[k, 2]), resting[k]
         c, s = math.cos(heading), math.sin(heading)
         numbers[k] = -1
         if shortage(library, fields, x, y, heading, a) > 0.0 or rest_hit(body, crowd, -1, x, y, c, s, now, a) >= 0:

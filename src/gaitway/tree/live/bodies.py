@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -84,9 +86,13 @@ def frame_pool(kit: Kit) -> tuple[Single, IntArray, FloatArray]:
     starts = np.cumsum([0, *map(len, clips)])
     rows = np.tile(starts[:-1], (count + 1, 1))
     used = int(starts[-1])
+    firsts, lasts = (_ahead(clips, frame) for frame in (0, -1))
     for before in range(count):
         behavior = table.behavior[before]
-        for after in table.followers[table.follower_starts[behavior] : table.follower_starts[behavior + 1]].tolist():
+        followers = table.followers[table.follower_starts[behavior] : table.follower_starts[behavior + 1]]
+        apart = rotations.angle_between(lasts[0][before], firsts[0][followers]).max(axis=1, initial=0.0)
+        differ = (apart > _SAME) | (np.abs(lasts[1][before] - firsts[1][followers]) > _LEVEL)
+        for after in followers[differ].tolist():
             joined = led_on(clips[before], clips[after])
             if joined is not clips[after]:
                 frames.append(_laid_out(joined))
@@ -117,6 +123,14 @@ def led_on(before: Clip, after: Clip, window: float = JOIN) -> Clip:
     turns[:count] = rotations.multiply(offset, turns[:count])
     roots[:count, 2] += share * rise
     return Clip(after.skeleton, roots, rotations.normalize(turns), after.fps, after.name, after.contacts)
+
+
+def _ahead(clips: Sequence[Clip], frame: int) -> tuple[FloatArray, FloatArray]:
+    """Poses of clips in a frame as they are when one faces ahead (N, J, 4), and heights of the root [m] (N,)."""
+    turns = np.array([clip.rotations[frame] for clip in clips])
+    headings = np.array([clip.headings()[frame] for clip in clips])
+    turns[:, 0] = rotations.multiply(rotations.from_yaw(-headings), turns[:, 0])
+    return turns, np.array([clip.root_positions[frame, 2] for clip in clips])
 
 
 def rest_actions(kit: Kit) -> IntArray:

@@ -21,6 +21,7 @@ from gaitway.behavior._held import Held
 from gaitway.behavior.kits import Kit
 from gaitway.behavior.plan import LaidSteps, Plan
 from gaitway.behavior.search import Query, ask
+from gaitway.behavior.twins import Twins
 from gaitway.errors import TreeError
 from gaitway.take.poses import Joints, Poses
 from gaitway.tree.forest import Forest
@@ -39,6 +40,8 @@ _FIRST_PLACES = 64
 """Characters that there is room for at first."""
 _LONGEST_STEP = 0.5
 """Longer steps of time are taken in parts [s]."""
+_SEEDS = 1 << 30
+"""That kernels tell apart."""
 _TURNS = ((1.0, -0.04), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
           (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
 """Where characters try to go: share of the distance, and angle to the left [rad]. The first is straight on: so little
@@ -66,7 +69,7 @@ class LiveCrowd:
             kit: a library prepared for planning, and the world.
             forest: its trees, with the costs of the kit.
             options: how characters plan.
-            seed: of how they stand.
+            seed: of how they stand, and of which clips they play.
             start_time: [s].
 
         Raises:
@@ -75,12 +78,13 @@ class LiveCrowd:
         self.kit, self.options = kit, options or LiveOptions()
         self.time = self.start_time = float(start_time)
         self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(kit)[0])
+        self._ways_to_rest = Twins.of(kit.table).of_action(self._resting)
         self._frames, body = LiveFrames(kit), body_arrays(kit, self.options.radius)
         self._planner = LivePlanner(kit, forest, self.options, body, self.time)
         used, table = self._planner.used, kit.table
         still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
         self._body, self._crowd = Held(body), no_crowd(body, used, still)
-        self._live = _live_arrays(kit, self.options, self._frames)
+        self._live = _live_arrays(kit, self.options, self._frames, seed)
         self._shortest = float(kit.table.durations[self._planner.used].min())
         self._reserve(_FIRST_PLACES)
         self._planner.warm_up(self._body, self._held_crowd, self._held_live)
@@ -158,11 +162,12 @@ class LiveCrowd:
         if places < len(self) + len(poses):
             self._reserve(max(2 * places, len(self) + len(poses)))
         since = self.time - self._rng.uniform(0.0, float(self.kit.table.durations[self._resting]), len(poses))
+        resting = self._rng.choice(self._ways_to_rest, len(poses))
         out = np.full(len(poses), -1)
         planner = self._planner
         kernels.place(
             self._body, self._held_crowd, self._held_live, self.kit.searcher.held, planner.fields.held, planner.traffic,
-            planner.busy, read_only(poses), read_only(since), self.time, self._resting, out,
+            planner.busy, read_only(poses), read_only(since), self.time, read_only(resting), out,
         )  # fmt: skip
         self._drain()
         here = out >= 0
@@ -349,16 +354,20 @@ class LiveCrowd:
         kernels.relink(self._body, self._held_crowd)
 
 
-def _live_arrays(kit: Kit, options: LiveOptions, frames: LiveFrames) -> LiveArrays:
+def _live_arrays(kit: Kit, options: LiveOptions, frames: LiveFrames, seed: int) -> LiveArrays:
     """What kernels need to know, without any characters yet."""
     ways = gaits(kit.table)
     per_metre = ways[0].per_metre if ways else kit.searcher.per_metre
-    numbers = (options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre)
+    twins = Twins.of(kit.table)
+    spans, members = twins.arrays
+    numbers = (
+        options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % _SEEDS, twins.shift,
+    )  # fmt: skip
     ask(kit.searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
     return LiveArrays(
         options=np.array(numbers, dtype=np.float64), query=kit.searcher.query.value.copy(), turns=np.array(_TURNS),
         tally=np.zeros(16, np.int64), table=np.zeros((0, 12)), rows=frames.rows, clips=frames.clips,
-        log=np.zeros((0, 7)),
+        spans=spans if twins.any else spans[:0], members=members, log=np.zeros((0, 7)),
     )  # fmt: skip
 
 

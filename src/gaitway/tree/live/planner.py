@@ -15,6 +15,7 @@ from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.kits import Kit
 from gaitway.behavior.search import NO_TRAFFIC
 from gaitway.behavior.slopes import steepest_for
+from gaitway.behavior.twins import Twins
 from gaitway.errors import TreeError
 from gaitway.tree.forest import Forest
 from gaitway.tree.index import tree_arrays, work_for
@@ -61,7 +62,7 @@ class LivePlanner:
         busy: whether things move there.
         traffic: these, for kernels.
         routes: to goals.
-        used: actions that occur in plans.
+        used: actions that occur in plans, and those that may stand in for them.
     """
 
     def __init__(self, kit: Kit, forest: Forest, options: LiveOptions, body: BodyArrays, time: float) -> None:
@@ -91,7 +92,9 @@ class LivePlanner:
             for n in order
         ]
         self._heap, self._work = Held(heap_for_ends()), Held(work_for(list(arrays.values())))
-        self.used: IntArray = np.unique(np.concatenate([resting, *(some.actions for some in arrays.values())]))
+        planned = np.concatenate([resting, *(some.actions for some in arrays.values())])
+        leader = Twins.of(table).leader
+        self.used: IntArray = np.flatnonzero(np.isin(leader, leader[planned]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
         self._hurried, self._seeker = 0, Seeker(kit, body)
         self._spent: FloatArray = np.zeros(0)

@@ -136,7 +136,7 @@ class CrowdSearch:
                 yield _PLAN
             query = Query(
                 wanted.start, goal, tolerance=tolerance, weight=WEIGHT, start_time=wanted.time - since,
-                start_behavior=wanted.behavior,
+                start_behavior=wanted.behavior, seed=(me << 12) ^ round(1e3 * wanted.time),
             )  # fmt: skip
             spent = 0
             for coarse, nodes in wanted.efforts:
