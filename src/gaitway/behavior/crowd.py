@@ -356,7 +356,9 @@ class _Crowd:
             self.searched.append(result)
             if result.status in (Status.FOUND, Status.NO_PATH):
                 break
-        return result
+        if result.plan is None:
+            return result
+        return replace(result, plan=kit.instances.twins_of(kit.fields, query, result.plan, traffic))
 
     def _query(self, member: Member) -> Query:
         character, options = member.character, member.character.plan

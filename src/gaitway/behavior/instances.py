@@ -20,6 +20,7 @@ from gaitway.behavior import _instance_kernels as kernels
 from gaitway.behavior._held import Held
 from gaitway.behavior._traffic_kernels import TrafficArrays
 from gaitway.behavior.fields import WorldFields
+from gaitway.behavior.plan import LaidSteps, Plan
 from gaitway.behavior.search import NO_TRAFFIC, Query, Traffic
 from gaitway.behavior.searcher import Searcher
 from gaitway.behavior.twins import Twins
@@ -75,6 +76,18 @@ class Instances:
             out = np.array(rows)
         self._play_twins(*world, state, under_way, seed, out)
         return out
+
+    def twins_of(self, fields: WorldFields, query: Query, plan: Plan, traffic: Traffic | None) -> Plan:
+        """A plan of a search, its steps made one or another of their twins.
+
+        A search draws clips of what it does, but one is as good as another to it to wait by.
+        """
+        if not (self.twins.any and isinstance(plan.steps, LaidSteps)):
+            return plan
+        rows = np.vstack([plan.steps.rows, (*plan.end_pose, plan.end_time, -1.0)])
+        rows = self.draw(fields, query, rows, traffic, shift=False)
+        steps = LaidSteps(rows[:-1], self.searcher.names, self.searcher.table.clips)
+        return Plan(steps, plan.end_pose, plan.end_time, plan.cost)
 
     def cost(self, rows: FloatArray) -> float:
         """Of the steps of a way, the end as the last row; (N + 1, 5)."""

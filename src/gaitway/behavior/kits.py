@@ -13,6 +13,7 @@ from gaitway.arrays import FloatArray
 from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.footwork import Footworks
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
+from gaitway.behavior.instances import Instances
 from gaitway.behavior.search import TIME_WEIGHT, Searcher
 from gaitway.behavior.slopes import fit_for, steepest_for
 from gaitway.behavior.standing import standing_behaviors, standing_sway
@@ -59,6 +60,11 @@ class Kit:
     def sway(self) -> float:
         """How far the root of somebody who stands gets from where it stopped [m]."""
         return standing_sway(self.library)
+
+    @cached_property
+    def instances(self) -> Instances:
+        """Which of its clips are played."""
+        return Instances(self.searcher)
 
     @cached_property
     def footworks(self) -> Footworks:

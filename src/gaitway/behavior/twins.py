@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
 from gaitway.behavior._instance_kernels import TwinArrays
 from gaitway.errors import LibraryError
 from gaitway.library.actions import ActionTable
@@ -82,7 +82,7 @@ class Twins:
         return TwinArrays(read_only(spans), read_only(members))
 
 
-def _first_alike(ends: FloatArray, idle: FloatArray, most: FloatArray) -> IntArray:
+def _first_alike(ends: FloatArray, idle: BoolArray, most: FloatArray) -> IntArray:
     """For each of some clips the first that is no farther from it than `most`, of those that are first themselves.
 
     Args:
