@@ -11,6 +11,7 @@ from gaitway import rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
 from gaitway.motion.editing import slice_frames
 from gaitway.variation.constraints import ConstraintOptions, constrained
 from gaitway.variation.degrees import PARTS, ROOT_NAMES, Degrees, joint_parts
@@ -22,6 +23,8 @@ HELD = 2
 """Frames at either end that are those of the takes: two give pose and velocity."""
 FADE_S = 0.3
 """Time in which a variant's ends turn into those of the takes [s]."""
+_DIP = 0.003
+"""How deep a swinging foot may go under the floor; less is not seen [m]."""
 _STAYS = 0.02, 0.02
 """A root that moves level and turns by no more than this stays where it is [m, rad]."""
 UPPER_FADE_S = 0.3
@@ -35,7 +38,8 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     """A variant that begins and ends as a take does, its planted feet still.
 
     Its first and last two frames are in the take's poses and go at the take's speeds; what that changes fades inward.
-    The root follows planted feet, and what is left of their slide is taken out by `constrained`.
+    The root follows planted feet, and what is left of their slide is taken out by `constrained`, as is what a swinging
+    foot dips into the ground.
 
     Args:
         variant: of the take's behaviour, with contacts.
@@ -48,8 +52,33 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     _check(variant, take)
     seated = _seated(variant, take, fade_s)
     rooted = follow_feet(seated) if _travels(seated) else seated
-    still = constrained(rooted, _places(rooted), ConstraintOptions(held=(HELD, HELD)))
+    places, options = _places(rooted), ConstraintOptions(held=(HELD, HELD))
+    still = constrained(rooted, places, options)
+    dips = _dips(still, np.minimum(take.contact_positions()[..., 2].min(axis=0), 0.0))
+    if dips:
+        still = constrained(rooted, [*places, *dips], options)
     return _with_frames(still, take, (0, -1))
+
+
+def with_hands(variant: Clip, take: Clip) -> Clip:
+    """An upper body over a take's legs, its hands where they rest in the take: on a block, or on the ground.
+
+    Args:
+        variant: of `with_upper`.
+        take: whose legs it has.
+    """
+    if take.contacts is None:
+        return variant
+    lower = joint_parts(take.skeleton) == PARTS.index("lower")
+    points = take.contact_positions()
+    places = [
+        Place(point.name, start, stop, points[start:stop, column])
+        for column, point in enumerate(take.skeleton.contact_points)
+        if not lower[point.joint]
+        for start, stop in stances(take.contacts[:, column])
+    ]
+    held = constrained(variant, places, ConstraintOptions(root=False, held=(HELD, HELD)))
+    return replace(held, rotations=np.where(lower[None, :, None], take.rotations, held.rotations))
 
 
 def with_upper(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade_s: float = UPPER_FADE_S) -> Clip:
@@ -175,6 +204,19 @@ def _places(clip: Clip) -> list[Place]:
         fixed = held[place.start : place.stop]
         out.append(place if not fixed.any() else replace(place, positions=_through(track, fixed)))
     return out
+
+
+def _dips(clip: Clip, floor: FloatArray) -> list[Place]:
+    """Where points (C,) that rest nowhere shall be in frames in which they are under the floor: just on it."""
+    points = clip.contact_positions()
+    low = (points[..., 2] < floor - _DIP) & ~np.asarray(clip.contacts)
+    low[:HELD] = low[-HELD:] = False
+    on_floor = np.stack([points[..., 0], points[..., 1], np.broadcast_to(floor, points.shape[:2])], axis=-1)
+    return [
+        Place(point.name, start, stop, on_floor[start:stop, column])
+        for column, point in enumerate(clip.skeleton.contact_points)
+        for start, stop in stances(low[:, column])
+    ]
 
 
 def _through(track: FloatArray, fixed: BoolArray) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.ends import joined, likest_ends, usual_changes, with_upper
+from gaitway.variation.ends import joined, likest_ends, usual_changes, with_hands, with_upper
 from gaitway.variation.keeping import Learnt, learnt
 from gaitway.variation.options import LearnOptions
 from gaitway.variation.synthesis import Given, sample
@@ -62,6 +62,7 @@ def upper_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
     usual = usual_changes(takes)
 
     def draw(take: Clip, rng: np.random.Generator) -> Clip:
-        return with_upper(take, sample(found.model, rng, gain=gain, keep=Given(take, KEPT)), usual=usual)
+        drawn = sample(found.model, rng, gain=gain, keep=Given(take, KEPT))
+        return with_hands(with_upper(take, drawn, usual=usual), take)
 
     return Maker("upper", draw, found.notes)
