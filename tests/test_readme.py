@@ -12,19 +12,23 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-BLOCKS = [
-    block
+BLOCKS = {
+    page: re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     for page in (README, *sorted((ROOT / "docs").glob("*.md")))
-    for block in re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-]
-PYTHON = [text for language, text in BLOCKS if language == "python"]
-COMMANDS = [
-    line.split("#")[0].strip()
-    for language, text in BLOCKS
-    if language == "sh"
-    for line in text.splitlines()
-    if line.startswith("gaitway ")
-]
+}
+"""Language and text of every block, by page."""
+PYTHON = [text for blocks in BLOCKS.values() for language, text in blocks if language == "python"]
+COMMANDS = {
+    page.name: [
+        line.split("#")[0].strip()
+        for language, text in blocks
+        if language == "sh"
+        for line in text.splitlines()
+        if line.startswith("gaitway ")
+    ]
+    for page, blocks in BLOCKS.items()
+}
+"""Of each page, in order: later lines may read what earlier ones wrote."""
 
 
 def run(arguments: list[str], folder: Path) -> None:
@@ -36,7 +40,7 @@ def run(arguments: list[str], folder: Path) -> None:
 
 def test_there_is_something_to_run() -> None:
     assert PYTHON
-    assert COMMANDS
+    assert any(COMMANDS.values())
 
 
 @pytest.mark.parametrize("code", PYTHON)
@@ -44,8 +48,9 @@ def test_python_block(code: str, tmp_path: Path) -> None:
     run(["-c", code], tmp_path)
 
 
-def test_shell_lines(tmp_path: Path) -> None:
-    for command in COMMANDS:  # in order: later lines may read what earlier ones wrote
+@pytest.mark.parametrize("page", [page for page, commands in COMMANDS.items() if commands])
+def test_shell_lines(page: str, tmp_path: Path) -> None:
+    for command in COMMANDS[page]:
         run(["-m", *shlex.split(command)], tmp_path)
 
 
