@@ -15,7 +15,7 @@ from gaitway.library.cast.catalog import load_cast
 from gaitway.motion import Clip, concatenate, place, slice_frames
 from gaitway.motion.editing import resample
 from gaitway.variation.cycles import capture_of
-from gaitway.variation.repeats import RepeatOptions, captured_repeats, repeats
+from gaitway.variation.repeats import RepeatOptions, captured_repeats, lying, repeats
 from shared_data import MOCAP, needs_mocap
 
 
@@ -78,6 +78,16 @@ def test_what_does_not_come_again_is_refused() -> None:
         repeats([waving(60, 3), waving(60, 3, fps=30.0)])
 
 
+def test_a_body_that_lies_heads_where_its_head_is() -> None:
+    skeleton = person("walk_forward").skeleton
+    lain = lying(skeleton)
+    up = rotations.rotate(rotations.conjugate(skeleton.rest_rotations[0]), np.array([0.0, 0.0, 1.0]))
+    assert np.allclose(lain.forward, up, atol=1e-9)
+    head, hips = lain.rest_positions[lain.index("head")], lain.rest_positions[0]
+    assert (head - hips)[0] > 0.3
+    assert abs((head - hips)[2]) < 0.1
+
+
 @needs_mocap
 def test_strokes_of_a_swimmer() -> None:
     strokes = captured_repeats(MOCAP / "bvh" / "126_04.bvh")
@@ -85,6 +95,11 @@ def test_strokes_of_a_swimmer() -> None:
     seconds = np.array([stroke.duration for stroke in strokes])
     assert np.all((seconds > 1.3) & (seconds < 2.1))
     assert strokes[0].contacts is None
+    for stroke in strokes:  # a swimmer heads where the head is, all the time
+        head = stroke.joint_positions()[:, stroke.skeleton.index("head"), :2] - stroke.root_positions[:, :2]
+        bearing = np.arctan2(head[:, 1], head[:, 0])
+        assert np.abs(stroke.headings() - bearing).max() < np.radians(15.0)
+        assert np.ptp(stroke.headings()) < np.radians(15.0)
 
 
 @needs_mocap

@@ -9,13 +9,14 @@ between its returns, so that all of them begin and end in one pose.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
+from gaitway import rotations
 from gaitway.arrays import FloatArray, SingleArray
 from gaitway.errors import LibraryError, VariationError
 from gaitway.graphs.clouds import joined, point_clouds
@@ -27,6 +28,7 @@ from gaitway.graphs.intake.smoothing import at_rate
 from gaitway.graphs.intake.takes import PrepareOptions
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, slice_frames, with_name
+from gaitway.motion.skeleton import Skeleton
 from gaitway.variation.cycles import on_one_skeleton
 
 _WINDOW_S = 0.08
@@ -38,6 +40,8 @@ _LEAST_S = 0.1
 """Time for which a take must be like itself [s]."""
 _EVEN = 0.3
 """A repeat lasts a period, more or less by this share of it."""
+_LEVEL = 0.5
+"""Somebody whose looking ahead is less level than this lies, face up or down (1 is level)."""
 _ANCHORS = 2
 """Every so manieth frame is tried as the mark."""
 
@@ -114,7 +118,28 @@ def captured_takes(files: str | Path | Iterable[str | Path], fps: float) -> list
         read, dropped = read_takes(paths, options, OverridesItem())
         if not read:
             raise LibraryError(f"{dropped[0].file}: {dropped[0].reason}") from None
-        return on_one_skeleton([with_name(at_rate(take.clip, fps), take.name) for take in read])
+        return on_one_skeleton([with_name(_with_heading(at_rate(take.clip, fps)), take.name) for take in read])
+
+
+def lying(skeleton: Skeleton) -> Skeleton:
+    """The same body with a rest pose that lies on its face: its heading is where the head is, not where it looks.
+
+    Somebody who swims looks down, and the little that a glance leaves over the ground points anywhere.
+    """
+    left, right = skeleton.require("left_hip", "right_hip")
+    across = skeleton.rest_positions[left] - skeleton.rest_positions[right]
+    pitch = rotations.from_rotation_vector(0.5 * np.pi * across / np.linalg.norm(across))
+    rest = np.array(skeleton.rest_rotations)
+    rest[0] = rotations.multiply(pitch, rest[0])
+    return replace(skeleton, rest_rotations=rest)
+
+
+def _with_heading(clip: Clip) -> Clip:
+    """The clip on a skeleton by which it has a heading, whether it stands or lies."""
+    ahead = rotations.rotate(clip.rotations[:, 0], clip.skeleton.forward)
+    if float(np.median(np.linalg.norm(ahead[:, :2], axis=1))) >= _LEVEL:
+        return clip
+    return replace(clip, skeleton=lying(clip.skeleton))
 
 
 def _periods(apart: SingleArray, bounds: list[int], fps: float, usual: float, options: RepeatOptions) -> list[int]:
