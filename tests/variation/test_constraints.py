@@ -153,3 +153,14 @@ def test_bad_places_are_refused(walk: Clip, make: object, said: str) -> None:
 
 def test_no_places_change_nothing(walk: Clip) -> None:
     assert constrained(walk, []) is walk
+
+
+def test_toes_that_do_not_bend_in_a_clip_do_not_roll_to_hold_a_foot() -> None:
+    library = load_cast("person", behaviors=["stop_walk"])
+    (stop,) = library.clips.values()
+    loose, toe = shaken(stop), stop.skeleton.roles["right_toe"]
+    rigid = np.array(loose.rotations)
+    rigid[:, toe] = stop.rotations[:, toe].mean(axis=0) / np.linalg.norm(stop.rotations[:, toe].mean(axis=0))
+    held = constrained(replace(loose, rotations=rigid))
+    assert rotations.angle_between(held.rotations[:, toe], rigid[:, toe]).max() < 1e-9
+    assert foot_slide(held).max() < 0.2 * foot_slide(loose).max()

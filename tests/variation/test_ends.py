@@ -12,8 +12,9 @@ from gaitway import planar, rotations
 from gaitway.errors import VariationError
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion import Clip, foot_slide
+from gaitway.variation.bodies import arms_inside, under_ground
 from gaitway.variation.degrees import Degrees
-from gaitway.variation.ends import joined, likest_ends, with_upper
+from gaitway.variation.ends import joined, likest_ends, usual_changes, with_hands, with_upper
 from gaitway.variation.gate import Gate, steps, usual_steps
 from gaitway.variation.rooting import follow_feet
 
@@ -76,6 +77,63 @@ def test_upper_bodies_over_legs_that_are_kept_to_the_last_bit() -> None:
     arm, middle = takes[0].skeleton.roles["left_shoulder"], len(drawn) // 2
     assert rotations.angle_between(done.rotations[middle, arm], drawn.rotations[middle, arm]) < 0.01
     assert rotations.angle_between(done.rotations[[0, 1, -2, -1]], takes[0].rotations[[0, 1, -2, -1]]).max() < 1e-7
+
+
+def test_what_an_upper_body_adds_is_calm() -> None:
+    """A wide swing that comes and goes within a short clip is made less, so that arms do not jerk."""
+    take = takes_of("jog_forward")[0]
+    arm, far = take.skeleton.roles["left_shoulder"], np.array(take.rotations)
+    far[:, arm] = rotations.multiply(far[:, arm], rotations.from_rotation_vector([0.0, 1.2, 0.0]))
+    done = with_upper(take, replace(take, rotations=far))
+    swung = rotations.angle_between(done.rotations[:, arm], take.rotations[:, arm]).max()
+    assert 0.05 < swung < 0.8
+    assert usual_changes([done])[arm] < 1.75 * usual_changes([take])[arm]
+
+
+def test_hands_that_rest_stay_where_they_rest() -> None:
+    take = takes_of("climb_up", count=1)[0]
+    drawn = shaken(take, 0.1)
+    upper = with_upper(take, replace(drawn, contacts=take.contacts))
+    hands = [k for k, point in enumerate(take.skeleton.contact_points) if point.name.endswith("_hand")]
+    assert take.contacts is not None
+    down = take.contacts[:, hands]
+    assert down.any()
+
+    def off(clip: Clip) -> float:
+        gaps = np.linalg.norm(clip.contact_positions() - take.contact_positions(), axis=-1)[:, hands]
+        return float(gaps[down].max())
+
+    held = with_hands(upper, take)
+    assert off(upper) > 0.01
+    assert off(held) < 0.002
+    knee = take.skeleton.roles["left_knee"]
+    assert np.array_equal(held.rotations[:, [0, knee]], take.rotations[:, [0, knee]])
+
+
+def test_feet_that_sank_are_lifted_out_of_the_ground() -> None:
+    takes = takes_of("walk_forward")
+    degrees = Degrees.of([takes[0]])
+    rows = degrees.rows(takes[0])
+    rows[12:22, degrees.names.index("height")] -= 0.03 * np.hanning(10)
+    low = degrees.clip(rows, "low", contacts=takes[0].contacts)
+    assert under_ground(low) > 0.02
+    assert under_ground(joined(low, takes[1])) < 0.01
+
+
+def test_bodies_go_into_the_ground_and_arms_into_bodies() -> None:
+    take = takes_of("cheer", count=1)[0]
+    assert under_ground(take) == 0.0
+    assert under_ground(replace(take, root_positions=take.root_positions - [0.0, 0.0, 0.1])) == pytest.approx(
+        0.1, abs=1e-3
+    )
+    assert arms_inside(take) < 0.005
+    arm, folded = take.skeleton.roles["left_shoulder"], np.array(take.rotations)
+    turns = [rotations.from_rotation_vector(axis) for axis in ([0.0, 0.0, -0.6], [0.5, 0.0, 0.0], [-0.5, 0.0, 0.0])]
+    deepest = 0.0
+    for turn in turns:
+        folded[:, arm] = rotations.multiply(take.rotations[:, arm], turn)
+        deepest = max(deepest, arms_inside(replace(take, rotations=folded)))
+    assert deepest > 0.02
 
 
 def test_the_gate_lets_takes_in_and_faults_out() -> None:

@@ -23,6 +23,8 @@ HELD = 2
 """Frames at either end that are those of the takes: two give pose and velocity."""
 FADE_S = 0.3
 """Time in which a variant's ends turn into those of the takes [s]."""
+_LEVEL = 0.03
+"""A point that rests at heights that differ by less is on level ground [m]."""
 _DIP = 0.003
 """How deep a swinging foot may go under the floor; less is not seen [m]."""
 _STAYS = 0.02, 0.02
@@ -52,7 +54,7 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     _check(variant, take)
     seated = _seated(variant, take, fade_s)
     rooted = follow_feet(seated) if _travels(seated) else seated
-    places, options = _places(rooted), ConstraintOptions(held=(HELD, HELD))
+    places, options = _places(rooted, take), ConstraintOptions(held=(HELD, HELD))
     still = constrained(rooted, places, options)
     dips = _dips(still, np.minimum(take.contact_positions()[..., 2].min(axis=0), 0.0))
     if dips:
@@ -192,17 +194,37 @@ def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:
     return replace(clip, rotations=rotations.normalize(local), root_positions=roots)
 
 
-def _places(clip: Clip) -> list[Place]:
-    """Where planted points stay: those that are down in a held frame where they are then, others where they rest."""
+def _places(clip: Clip, take: Clip) -> list[Place]:
+    """Where planted points stay: those that are down in a held frame where they are then, others where they rest.
+
+    How high they rest is the take's to say: a variant may have sunk, feet and all.
+    """
     points, frames = clip.contact_positions(), len(clip)
     columns = {point.name: column for column, point in enumerate(clip.skeleton.contact_points)}
+    heights = _resting_heights(take)
     held = np.zeros(frames, dtype=bool)
     held[:HELD] = held[-HELD:] = True
     out = []
     for place in contact_places(clip):
-        track = points[place.start : place.stop, columns[place.point]]
+        column = columns[place.point]
         fixed = held[place.start : place.stop]
-        out.append(place if not fixed.any() else replace(place, positions=_through(track, fixed)))
+        where = np.array(place.positions)
+        if fixed.any():
+            where = _through(points[place.start : place.stop, column], fixed)
+        elif np.isfinite(heights[column]):
+            where[:, 2] = heights[column]
+        out.append(replace(place, positions=where))
+    return out
+
+
+def _resting_heights(take: Clip) -> FloatArray:
+    """How high each contact point rests [m]; (C,). Not a number where it never does, or at several heights."""
+    heights, down = take.contact_positions()[..., 2], np.asarray(take.contacts)
+    out = np.full(heights.shape[1], np.nan)
+    for column in np.flatnonzero(down.any(axis=0)):
+        rests = heights[down[:, column], column]
+        if np.ptp(rests) < _LEVEL:
+            out[column] = np.median(rests)
     return out
 
 

@@ -13,7 +13,9 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 
 _TOPS = ("hip", "shoulder")
-_HINGES = ("knee", "elbow")
+_HINGES = ("knee", "elbow", "toe")
+_STIFF = ("toe",)
+"""Hinges that stay as they are in a clip in which they hardly move: a foot needs no help of theirs to be flat."""
 _LIMB = 5
 """A limb that is not known by role has no more joints than this."""
 _HINGE_SHARE = 0.2
@@ -49,7 +51,7 @@ class Freedom:
 def freedoms(clip: Clip, joints: Sequence[int], *, root: bool) -> tuple[Freedom, ...]:
     """What may move so that points on some joints come to their places.
 
-    Hips, shoulders, ankles and wrists turn freely; knees and elbows only as they do in the clip.
+    Hips, shoulders, ankles and wrists turn freely; knees, elbows and toes only as they do in the clip.
 
     Args:
         clip: motion that shows how its hinges turn.
@@ -58,9 +60,10 @@ def freedoms(clip: Clip, joints: Sequence[int], *, root: bool) -> tuple[Freedom,
     """
     chosen = sorted({above for joint in joints for above in _limb(clip.skeleton, joint)})
     out = [Freedom(-1, axis, _ROOT_NEAR, _ROOT_CALM) for axis in np.eye(3)] if root else []
-    hinges = {index for role, index in clip.skeleton.roles.items() if role.rpartition("_")[2] in _HINGES}
+    hinges = {index: role.rpartition("_")[2] for role, index in clip.skeleton.roles.items()}
+    hinges = {index: part for index, part in hinges.items() if part in _HINGES}
     for joint in chosen:
-        axes = _hinge_axes(clip, joint) if joint in hinges else np.eye(3)
+        axes = _hinge_axes(clip, joint, hinges[joint] in _STIFF) if joint in hinges else np.eye(3)
         out += [Freedom(joint, axis) for axis in axes]
     return tuple(out)
 
@@ -82,12 +85,12 @@ def _limb(skeleton: Skeleton, joint: int) -> list[int]:
     return [j for j in limb if j > 0]
 
 
-def _hinge_axes(clip: Clip, joint: int) -> FloatArray:
-    """Directions about which a hinge turns in the clip, as rows; all three where it hardly moves."""
+def _hinge_axes(clip: Clip, joint: int, stiff: bool) -> FloatArray:
+    """Directions about which a hinge turns in the clip, as rows; all three where it hardly moves, or none if stiff."""
     local = clip.rotations[:, joint]
     away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(rotations.mean(local)), local))
     _, sizes, axes = np.linalg.svd(away, full_matrices=False)
     spread = sizes / np.sqrt(len(away))
     if len(axes) < 3 or spread[0] < _LEAST_BEND:
-        return np.eye(3)
+        return np.eye(3)[: 0 if stiff else 3]
     return np.asarray(axes[spread > _HINGE_SHARE * spread[0]])
