@@ -23,6 +23,7 @@ from gaitway.library.cast.catalog import load_cast
 from gaitway.library.cast.horse.body import HorseStyle
 from gaitway.library.packing import pack_library, unpack_library
 from gaitway.motion import Clip, Skeleton
+from gaitway.variation import keeping
 
 SOURCE = Path(cache.__file__).parent
 SPEECH = {"archives.py", "errors.py", "files.py", "_version.py"}
@@ -160,7 +161,7 @@ def modules_behind(file: Path) -> set[Path]:
     return found
 
 
-@pytest.mark.parametrize("module", [catalog, reach, body_discs, free_table], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [catalog, reach, body_discs, free_table, keeping], ids=lambda m: m.__name__)
 def test_no_source_is_forgotten(module: Any) -> None:
     """What the sources of a result import must be among its sources, or a change of it would not be noticed."""
     sources = set(cache.source_files(module.SOURCES))

@@ -17,7 +17,7 @@ from gaitway.variation.storage import pack_model, unpack_model
 from gaitway.variation.transition import Progress
 
 SOURCES = (
-    "_version.py", "archives.py", "errors.py", "files.py", "motion", *(f"variation/{name}.py" for name in (
+    "motion", *(f"variation/{name}.py" for name in (
         "_clock_kernels", "_kernels", "_prior_kernels", "calibration", "checks", "clock", "degrees", "keeping",
         "learning", "network", "options", "prior", "regression", "spread", "storage", "streaming", "structure",
         "synthesis", "texture", "transition",
