@@ -53,6 +53,14 @@ def test_short_clips_and_other_motions_are_refused() -> None:
         learn([*takes, make_take(2.0, 31, False, "bump", rng)], SMALL)
 
 
+def test_takes_of_two_motions_are_refused() -> None:
+    waves, cheers = (list(load_cast("person", takes=2, behaviors=[name]).clips.values()) for name in ("wave", "cheer"))
+    with pytest.raises(
+        VariationError, match=r"two motions: 'wave', 'wave.1'; and 'cheer', 'cheer.1'; learn each alone"
+    ):
+        learn([*waves, *(replace(clip, skeleton=waves[0].skeleton) for clip in cheers)], SMALL)
+
+
 def test_constant_takes_are_refused() -> None:
     still = make_takes(1)[0]
     clip = Clip(still.skeleton, np.ones((20, 3)), rotations.identity(20, len(still.skeleton)), 30.0, "still")

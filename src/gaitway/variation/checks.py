@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray
 from gaitway.errors import VariationError
@@ -19,12 +20,14 @@ _SHORTEST = 8
 LONGEST_RATIO = 2.0
 """A take that is so many times as long as another is of another motion."""
 
-
 _OTHER, _OUTLIER = 1.2, 5.0
 """A take is of another motion if its mean squared difference from the rest is over the first, in variances of the
 columns, and so many times what is usual among the takes."""
 _UNLIKE = 0.85
 """Takes with such a mean squared difference have little in common."""
+_TWO, _APART = 1.5, 3.0
+"""Takes are of two motions if those of one group differ from those of the other by more than the first (2 is what
+motions that have nothing in common differ by), and so many times as much as within a group."""
 
 
 class VariationWarning(UserWarning):
@@ -60,7 +63,7 @@ def check_takes(takes: Sequence[Clip]) -> None:
 
 
 def check_alike(names: Sequence[str], takes: Sequence[FloatArray], clock: Clock) -> None:
-    """Refuse a take of another motion than the rest, and warn of takes that have little in common.
+    """Refuse takes of another motion than the rest, and warn of takes that have little in common.
 
     Args:
         names: of the takes.
@@ -80,12 +83,30 @@ def check_alike(names: Sequence[str], takes: Sequence[FloatArray], clock: Clock)
             f"take '{names[worst]}' is of another motion than the other {len(takes) - 1}: it differs from them "
             f"{apart[worst] / usual:.0f} times as much as they do from one another; leave it out"
         )
+    _check_one_motion(names, warped)
     if usual > _UNLIKE:
         warnings.warn(
             f"the takes of '{names[0]}' differ from one another as much as they move; are they of one motion?",
             VariationWarning,
             stacklevel=3,
         )
+
+
+def _check_one_motion(names: Sequence[str], warped: FloatArray) -> None:
+    """Refuse takes (takes, G, n) that fall into two groups with nothing in common."""
+    if len(warped) < 2 * 2:
+        return
+    apart = np.array([((warped - take) ** 2).mean(axis=(1, 2)) for take in warped])
+    tree = scipy.cluster.hierarchy.linkage(scipy.spatial.distance.squareform(apart, checks=False), "average")
+    first = scipy.cluster.hierarchy.fcluster(tree, 2, "maxclust") == 1
+    groups = (first, ~first)
+    if min(group.sum() for group in groups) < 2:
+        return  # one take alone was judged already
+    within = max(apart[np.ix_(g, g)].sum() / (g.sum() * (g.sum() - 1)) for g in groups)
+    between = apart[np.ix_(*groups)].mean()
+    if between > max(_TWO, _APART * within):
+        one, other = (", ".join(f"'{name}'" for name, member in zip(names, g, strict=True) if member) for g in groups)
+        raise VariationError(f"the takes are of two motions: {one}; and {other}; learn each alone")
 
 
 def _check_take(take: Clip, first: Clip) -> None:
