@@ -19,7 +19,7 @@ from PIL import Image
 from gaitway.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import clean_footskate, foot_slide
-from gaitway.papers.lau_5_captured import captured_study, captured_walkers
+from gaitway.papers.lau_5_captured import captured_rows, captured_studies, captured_walkers
 from gaitway.papers.lau_5_choice import choice_rows
 from gaitway.papers.lau_5_dial import NOTE as DIAL_NOTE
 from gaitway.papers.lau_5_dial import dial_claims, dial_picture, dial_rows
@@ -61,14 +61,13 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     """Learn, sample, constrain, compare; one motion and one model if it is to be quick."""
     sizes, motions = (QUICK, MOTIONS[:1]) if options.quick else (FULL, MOTIONS)
     walkers = {} if options.quick else captured_walkers(options.mocap)
-    total, studies = len(motions) + len(walkers), list[Study]()
+    total, studies = len(motions), list[Study]()
     for number, motion in enumerate(motions):
         progress(f"learning {motion}", number, total)
         studies.append(generated_study(motion, sizes, options.seed))
     generated = len(studies)
-    for subject, files in list(walkers.items())[:2]:
-        progress(f"learning the walk of subject {subject}", len(studies), total)
-        studies.append(captured_study(subject, files, sizes, options.seed))
+    captured, captured_notes = captured_studies(None if options.quick else options.mocap, sizes, options.seed, progress)
+    studies += captured
     rng = np.random.default_rng([options.seed, 55])
     looks = [row for study in studies for row in _figure_rows(study)]
     told = {study.name: verdicts(study, rng) for study in studies}
@@ -86,13 +85,14 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     odd, odd_notes = known_answers(1 if options.quick else _ODD_SETS, options.seed, progress)
     claims = [*_claims(studies[:generated], looks, told, repeats, options.quick), *stream_claims(streams)]
     claims += dial_claims(dial)
-    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *odd_notes, *choice_notes]
+    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *captured_notes, *odd_notes, *choice_notes]
     if not walkers:
         notes.append(
             "captures are not shipped: --mocap FOLDER with takes such as 35_01.bvh runs sections 5.6 and 5.7 on walks"
         )
     parts = (
-        ("What clips are like", looks), ("Told from takes that nobody has seen?", tests),
+        ("What clips are like", looks), ("Captured motions, with standard errors", captured_rows(captured)),
+        ("Told from takes that nobody has seen?", tests),
         ("Repetition in long sequences (experiment B)", repeats), ("Streams (5.4)", streams),
         ("Constraints (5.5)", planted), ("The dial", dial),
         ("Choosing inputs (5.7): odd takes among good ones", odd), ("Choosing inputs (5.7): captured cycles", chosen),

@@ -1,34 +1,165 @@
-"""Captured motions that chapter 5's results are run on: cycles of subjects who were taken several times."""
+"""Captured motions that chapter 5's results are run on: cycles of subjects who were taken several times.
+
+Cycles are cut where a motion comes again, those that do not go with the others are left out (section 5.7), models are
+learnt from four of the rest each, and what no model has seen is held out. Few takes of one person are there, so every
+figure comes with its standard error, by leaving out one clip after another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from gaitway.errors import GaitwayError
+from gaitway.arrays import FloatArray
+from gaitway.errors import GaitwayError, VariationError
+from gaitway.motion.clip import Clip
+from gaitway.motion.footskate import foot_slide
 from gaitway.papers.lau_5_sets import INPUTS, Sizes, Study, learn_from, study_of
+from gaitway.papers.tables import Progress
+from gaitway.variation.choosing import choose
 from gaitway.variation.constraints import constrained
-from gaitway.variation.cycles import captured_cycles
+from gaitway.variation.cycles import capture_of
 from gaitway.variation.features import Yardstick
+from gaitway.variation.measures import roughness, spread_of
+from gaitway.variation.repeats import RepeatOptions, captured_repeats
 
+_WALK = RepeatOptions(shortest_s=0.8, longest_s=1.8, straight=np.radians(10.0))
+_FEMALE = tuple(
+    f"Female1_{name}"
+    for name in (
+        "B03_Walk1", "B09_WalkTurnLeft90", "B10_WalkTurnLeft45", "B11_WalkTurnLeft135", "B12_WalkTurnRight90",
+        "B13_WalkTurnRight45", "B14_WalkTurnRight135", "B16_WalkTurnChangeDirection",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A motion of one subject and the captures that it is cut from."""
+
+    name: str
+    files: tuple[str, ...]
+    options: RepeatOptions = field(default_factory=RepeatOptions)
+
+
+MOTIONS = (
+    Captured("walk of subject 35", ("35_01", "35_02", "35_03", "35_04"), _WALK),
+    Captured("walk of subject 16", ("16_21", "16_22"), _WALK),
+    Captured("walk of ACCAD's subject", _FEMALE, _WALK),
+    Captured("run of subject 09", ("09_01", "09_02", "09_03", "09_04", "09_05", "09_06")),
+    Captured("run of subject 35", ("35_17", "35_18", "35_19", "35_20")),
+    Captured("breast stroke of subject 126", ("126_04",)),
+)
+"""Of CMU's database, and of ACCAD's Female1. Neither has four takes alike of somebody who cheers or jumps."""
+MISSING = (
+    "captures: nobody cheers in them, and no subject does one jump more than twice (118_03, 118_10); swimming 79_02 "
+    "and waving 111_37 do not come again within the take"
+)
 _WALKERS = {
     "35": ("35_01", "35_02", "35_03", "35_04"),
     "16": ("16_15", "16_21", "16_22", "16_58"),
     "39": ("39_01", "39_02", "39_11"),
     "07": ("07_01", "07_02", "07_03", "07_04", "07_12"),
 }
-"""Subjects with several takes of walking straight ahead in one and the same database."""
+"""Subjects with several takes of walking; what of theirs goes together is asked in section 5.7."""
+_MOST_MODELS, _FEW = 4, 6
+"""Models of one motion, and variants of each but the first."""
 
 
-def captured_study(subject: str, files: Sequence[Path], sizes: Sizes, seed: int) -> Study:
-    """Walk cycles of a captured subject: learnt from four, compared with the others."""
-    cycles, rng = captured_cycles(files), np.random.default_rng([seed, 6])
-    order = rng.permutation(len(cycles))
-    inputs, held = [cycles[k] for k in order[:INPUTS]], [cycles[k] for k in order[INPUTS:]]
-    learnt = learn_from(inputs, sizes, rng, lambda clip, takes: constrained(clip))
-    return study_of(f"walk of subject {subject}", Yardstick.of(cycles), held, [learnt], rng)
+def captured_studies(folder: Path | None, sizes: Sizes, seed: int, progress: Progress) -> tuple[list[Study], list[str]]:
+    """All captured motions of which a folder has enough, and what is to be said of them."""
+    studies, notes = list[Study](), list[str]()
+    for number, motion in enumerate(MOTIONS):
+        files = found_files(folder, motion.files)
+        if not files:
+            continue
+        progress(f"learning the {motion.name}", number, len(MOTIONS))
+        try:
+            study, said = captured_study(motion.name, files, sizes, seed, motion.options)
+        except VariationError as error:
+            notes.append(f"{motion.name}: {error}")
+            continue
+        studies.append(study)
+        notes.append(said)
+    return studies, [*notes, MISSING] if studies else notes
+
+
+def captured_study(
+    name: str,
+    files: Sequence[Path],
+    sizes: Sizes,
+    seed: int,
+    options: RepeatOptions = RepeatOptions(),  # noqa: B008
+) -> tuple[Study, str]:
+    """Cycles of a captured subject: models learnt from four each, compared with those that none has seen."""
+    cycles, rng = captured_repeats(files, options), np.random.default_rng([seed, 6])
+    kin = capture_of if len(files) > 1 else None
+    choice = choose(cycles, rng=rng, kin=kin)
+    kept = list(choice.kept or cycles)  # four that are not wholly alike are still all there is
+    order = rng.permutation(len(kept))
+    count = int(np.clip((len(kept) - INPUTS) // INPUTS, 1, min(sizes.models, _MOST_MODELS)))
+    learnt = []
+    for number in range(count):
+        inputs = [kept[k] for k in order[INPUTS * number : INPUTS * (number + 1)]]
+        few = sizes if number == 0 else replace(sizes, variants=min(sizes.variants, _FEW))
+        learnt.append(learn_from(inputs, few, rng, _finished))
+    held = [kept[k] for k in order[INPUTS * count :]]
+    said = (
+        f"{name}: {len(cycles)} cycles of {len(files)} captures, {len(cycles) - len(kept)} left out (5.7), "
+        f"{count} model{'s' if count > 1 else ''} of {INPUTS}, {len(held)} held out"
+    )
+    return study_of(name, Yardstick.of(kept), held, learnt, rng), said
+
+
+def _finished(clip: Clip, takes: Sequence[Clip]) -> Clip:
+    """Feet stay where they rest; who swims rests nowhere."""
+    return constrained(clip) if clip.contacts is not None else clip
+
+
+def captured_rows(studies: Sequence[Study]) -> list[dict[str, Any]]:
+    """Figures of real takes, of variants and of noise, each with its standard error."""
+    out = []
+    for study in studies:
+        real = [*study.held, *(take for one in study.learnt for take in one.inputs)]
+        sets = {"takes": real, "variants": study.sets["variants"]} | {
+            name: study.sets[name] for name in ("strawman noise", "Perlin noise")
+        }
+        for name, clips in sets.items():
+            out.append({"motion": study.name, "clips": name, "n": len(clips), **_figures(clips, study.stick)})
+    return out
+
+
+def _figures(clips: Sequence[Clip], stick: Yardstick) -> dict[str, str]:
+    seconds = np.array([clip.duration for clip in clips])
+    rough = np.array([roughness(clip, stick) for clip in clips])
+    slides = [foot_slide(clip) for clip in clips if clip.contacts is not None]
+    spread = _uncertain(lambda some: spread_of([clips[k] for k in some], stick), len(clips))
+    deviation = _uncertain(lambda some: float(seconds[some].std(ddof=1)), len(clips))
+    slide = np.array([1e3 * found.mean() for found in slides if len(found)])
+    return {
+        "seconds": _said(float(seconds.mean()), float(seconds.std(ddof=1)) / np.sqrt(len(clips)), 3),
+        "their spread": _said(*deviation, 3),
+        "spread": _said(*spread, 2),
+        "rough": _said(float(np.exp(rough.mean())), float(rough.std(ddof=1)) / np.sqrt(len(clips)), 2),
+        "slide mm": _said(float(slide.mean()), float(slide.std(ddof=1)) / np.sqrt(len(slide)), 1)
+        if len(slide) > 1
+        else "",
+    }
+
+
+def _uncertain(measure: Callable[[list[int]], float], count: int) -> tuple[float, float]:
+    """A figure of some clips, and its standard error by leaving out one after another (jackknife)."""
+    every = list(range(count))
+    without: FloatArray = np.array([measure([k for k in every if k != gone]) for gone in every])
+    return measure(every), float(np.sqrt((count - 1.0) * without.var()))
+
+
+def _said(value: float, error: float, places: int) -> str:
+    return f"{value:.{places}f} +- {error:.{places}f}"
 
 
 def captured_walkers(folder: Path | None) -> dict[str, list[Path]]:
@@ -37,12 +168,18 @@ def captured_walkers(folder: Path | None) -> dict[str, list[Path]]:
     Raises:
         GaitwayError: if what is named is no folder.
     """
+    found = {subject: found_files(folder, names) for subject, names in _WALKERS.items()}
+    return {subject: files for subject, files in found.items() if len(files) > 1}
+
+
+def found_files(folder: Path | None, names: Sequence[str]) -> list[Path]:
+    """Captures of these names in a folder, or in those below it; none if no folder is named.
+
+    Raises:
+        GaitwayError: if what is named is no folder.
+    """
     if folder is None:
-        return {}
+        return []
     if not folder.is_dir():
         raise GaitwayError(f"{folder} is no folder; name one with captures such as 35_01.bvh")
-    found = {
-        subject: [file for name in names for file in sorted(folder.rglob(f"{name}.bvh"))[:1]]
-        for subject, names in _WALKERS.items()
-    }
-    return {subject: files for subject, files in found.items() if len(files) > 1}
+    return [file for name in names for file in sorted(folder.rglob(f"{name}.bvh"))[:1]]

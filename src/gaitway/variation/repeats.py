@@ -59,6 +59,8 @@ class RepeatOptions:
     """Repeats begin and end in frames whose distance is at most this share of that between any two."""
     tail: int = 3
     """Frames beyond the repeat, which go on as it began, so that a network learns how it closes."""
+    straight: float = np.inf
+    """A repeat that turns by more than this is left out [rad]."""
 
 
 def repeats(clips: Sequence[Clip], options: RepeatOptions = RepeatOptions()) -> list[Clip]:  # noqa: B008  (frozen)
@@ -84,7 +86,9 @@ def repeats(clips: Sequence[Clip], options: RepeatOptions = RepeatOptions()) -> 
     for clip, found in zip(long, marks, strict=True):
         for number, (first, last) in enumerate(found, 1):
             piece = slice_frames(clip, first, last + options.tail)
-            out.append(with_name(place(piece, (0.0, 0.0, 0.0)), f"{clip.name} cycle {number}"))
+            heading = piece.headings()
+            if abs(heading[last - first - 1] - heading[0]) <= options.straight:
+                out.append(with_name(place(piece, (0.0, 0.0, 0.0)), f"{clip.name} cycle {number}"))
     return out
 
 
