@@ -14,6 +14,7 @@ from gaitway.errors import FormatError, VariationError
 from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames
+from gaitway.variation import storage
 from gaitway.variation.calibration import roughness, warped_takes, warped_variants
 from gaitway.variation.checks import VariationWarning, check_takes
 from gaitway.variation.learning import LearnOptions, learn
@@ -171,6 +172,19 @@ def test_damaged_models_are_refused(tmp_path: Path) -> None:
     save_model(broken, path)
     with pytest.raises(FormatError, match=r"does not hold together.*degrees of freedom"):
         load_model(path)
+
+
+def test_models_of_another_version_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, ours = tmp_path / "model.gwvary", storage.FORMAT
+    for version, said in (
+        (1, r"version 1, which tells too little; learn the model anew"),
+        (99, r"version 99 .* update"),
+    ):
+        monkeypatch.setattr(storage, "FORMAT", replace(ours, version=version))
+        save_model(small_model(), path)
+        monkeypatch.setattr(storage, "FORMAT", ours)
+        with pytest.raises(FormatError, match=said):
+            load_model(path)
 
 
 def test_progress_goes_up_to_the_end() -> None:

@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 from gaitway.audit import audit_take
 from gaitway.cli import app
 from gaitway.errors import GaitwayError, LibraryError, VariationError
-from gaitway.library.behavior import Library
+from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.library.cast.catalog import load_cast
 from gaitway.library.checks import check_graph, check_joins
 from gaitway.library.storage import describe_library, load_library, save_library
-from gaitway.motion import Clip, foot_slide
+from gaitway.motion import Clip, foot_slide, slice_frames
+from gaitway.motion.editing import with_name
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
 from gaitway.variation.gate import GateBars
@@ -125,23 +126,95 @@ def test_from_the_command_line(plain: Library, tmp_path: Path) -> None:
     assert len(load_library(output).graph["jog_forward"].clips) == 3
 
 
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of libraries that cannot be varied, each for one reason."""
+    folder = tmp_path_factory.mktemp("broken")
+    whole = load_cast("person", takes=4, behaviors=["wave", "cheer"])
+    wave, cheer = whole.graph["wave"], whole.graph["cheer"]
+
+    def keep(name: str, clips: dict[str, Clip]) -> None:
+        graph = BehaviorGraph((replace(wave, clips=tuple(clips)),) if clips else ())
+        save_library(Library(name, whole.skeleton, clips, graph), folder / f"{name}.gwlib")
+
+    takes = {name: whole.clips[name] for name in wave.clips}
+    first, *others = wave.clips
+    keep("empty", {})
+    keep("one", {first: takes[first]})
+    keep("short", {name: slice_frames(take, 0, 2) for name, take in takes.items()})
+    keep("bare", {name: replace(take, contacts=None) for name, take in takes.items()})
+    keep("rates", {first: replace(takes[first], fps=60.0)} | {name: takes[name] for name in others})
+    keep("two", {name: whole.clips[name] for name in (*wave.clips[:2], *cheer.clips[:2])})
+    keep("odd", {name: whole.clips[name] for name in (*wave.clips[:3], cheer.clips[0])})
+    keep("variants", {name: replace(take, labels=("variant",)) for name, take in takes.items()})
+    down, pose = np.ones((30, len(whole.skeleton.contact_points)), bool), takes[first].rotations[:1]
+    still = Clip(whole.skeleton, np.ones((30, 3)), np.repeat(pose, 30, axis=0), 30.0, "still", down)
+    keep("still", {name: with_name(still, name) for name in takes})
+    keep("good", takes)
+    content = (folder / "good.gwlib").read_bytes()
+    (folder / "cut.gwlib").write_bytes(content[: len(content) // 2])
+    (folder / "text.gwlib").write_text("no library")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["vary", "person", "-o", "x.npz"], "must end in .gwlib"),
-        (["vary", "nobody", "-o", "x.gwlib"], "no library 'nobody'"),
-        (["vary", "person", "-o", "x.gwlib", "-b", "juggle"], "no behaviour 'juggle'"),
-        (["vary", "person", "-o", "x.gwlib", "--gain", "-1"], "gain -1"),
+        ("person -o x.npz", "must end in .gwlib"),
+        ("person -o no/x.gwlib", "there is no folder"),
+        ("nobody -o x.gwlib", "no library 'nobody'"),
+        ("persn -o x.gwlib", "did you mean 'person'"),
+        ("nothing.gwlib -o x.gwlib", "cannot be read"),
+        ("cut.gwlib -o x.gwlib", "is not a library, or is damaged"),
+        ("text.gwlib -o x.gwlib", "is not a library, or is damaged"),
+        ("good.gwlib -o x.gwlib -b juggle", "no behaviour 'juggle' in library 'good'; there are wave"),
+        ("good.gwlib -o x.gwlib -b wavr", "did you mean 'wave'?"),
+        ("good.gwlib -o x.gwlib -b walk_*", "no behaviour 'walk_*'"),
+        ("good.gwlib -o x.gwlib --gain -1", "gain -1.0; write a number above 0 and up to 3"),
+        ("good.gwlib -o x.gwlib --gain 0", "gain 0.0; write"),
+        ("good.gwlib -o x.gwlib --gain nan", "gain nan; write"),
+        ("good.gwlib -o x.gwlib --gain 50", "gain 50.0; write"),
+        ("good.gwlib -o x.gwlib --style bold", "has no styles"),
+        ("empty.gwlib -o x.gwlib", "has no behaviours"),
+        ("one.gwlib -o x.gwlib", "fewer than 4 takes of its gait"),
+        ("short.gwlib -o x.gwlib", "fewer than 12 frames"),
+        ("bare.gwlib -o x.gwlib", "clips without contacts; find them"),
+        ("rates.gwlib -o x.gwlib", "resample all to one rate"),
+        ("two.gwlib -o x.gwlib", "two motions: 'wave', 'wave.1'; and 'cheer', 'cheer.1'; learn each alone"),
+        ("odd.gwlib -o x.gwlib", "take 'cheer' is of another motion than the other 3"),
+        ("variants.gwlib -o x.gwlib", "all its clips are variants"),
+        ("still.gwlib -o x.gwlib", "all joints are constant"),
     ],
 )
 def test_wrong_input_is_one_line(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    broken: Path, arguments: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, arguments)
+    source, *rest = arguments.split()
+    done = CliRunner().invoke(app, ["vary", str(broken / source) if "." in source else source, *rest])
     assert isinstance(done.exception, GaitwayError)
     assert said in str(done.exception)
+    assert "\n" not in str(done.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", ["--count 0", "--count many", "--takes 0", "--seed -1"])
+def test_numbers_out_of_range_are_refused(arguments: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["vary", "person", "-o", str(tmp_path / "x.gwlib"), *arguments.split()])
+    assert done.exit_code == 2
+    assert arguments.split(maxsplit=1)[0] in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_run_leaves_nothing(broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gaitway.variation.keeping.learn", stop)
+    monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path / "cache"))
+    done = CliRunner().invoke(app, ["vary", str(broken / "good.gwlib"), "-o", str(tmp_path / "x.gwlib")])
+    assert done.exit_code != 0
+    assert list(tmp_path.rglob("*.*")) == []
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def vary(
     from gaitway.library.cast.catalog import cast_names, load_cast
     from gaitway.library.storage import SUFFIX, save_library
     from gaitway.scene.libraries import library_ref
-    from gaitway.variation.agenda import chosen_names
+    from gaitway.variation.agenda import LEAST_TAKES, chosen_names
     from gaitway.variation.enriching import EnrichOptions, enrich
 
     check_output(output, SUFFIX)
@@ -56,6 +56,8 @@ def vary(
         show_json([asdict(row) | {"refused": dict(row.refused)} for row in done.rows])
     else:
         _show(loaded.name, done)
+        if library not in cast_names() and any(row.takes < LEAST_TAKES for row in done.rows):
+            say(f"whole bodies vary with {LEAST_TAKES} takes; 'gaitway library import --clips 12' keeps more of them")
     for note in dict.fromkeys(note for row in done.rows for note in row.notes):
         err.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
     err.print(f"wrote {output}", markup=False, highlight=False, soft_wrap=True)

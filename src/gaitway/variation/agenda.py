@@ -129,7 +129,7 @@ class Teller:
 
     def learning(self, what: str, share: float) -> None:
         """The network of the present behaviour is being learnt."""
-        self._say(f"learning ({what})" if what else "learning", int(share * self._learning[self._at]))
+        self._say(f"learning ({what.partition(':')[0]})", int(share * self._learning[self._at]))
 
     def begin(self, number: int) -> None:
         """Behaviour `number` of those to do is next."""

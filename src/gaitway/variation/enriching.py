@@ -162,7 +162,7 @@ def _drawn(
         teller.drawing(len(out))
         take = task.takes[int(rng.integers(len(task.takes)))]
         variant = maker.draw(take, rng)
-        faults = gate.faults(variant)
+        faults = gate.faults(variant, out)
         if faults:
             refused.update([faults[0].kind])
             continue

@@ -40,7 +40,7 @@ class GateBars:
     length: float = 0.25
     """By what share it may be longer or shorter than the takes, at least."""
     clone_deg: float = 0.25
-    """A variant differs from every take by this angle a joint at least, or is a copy [degrees]."""
+    """A variant differs from every other clip by this angle a joint at least, or is a copy [degrees]."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,13 @@ class Gate:
             np.array([planar.relative(*t.planar_path()[[0, -1]]) for t in takes]),
         )
 
-    def faults(self, variant: Clip) -> list[Fault]:
-        """What is wrong with a variant; nothing if it may join."""
+    def faults(self, variant: Clip, others: Sequence[Clip] = ()) -> list[Fault]:
+        """What is wrong with a variant; nothing if it may join.
+
+        Args:
+            variant: of the behaviour.
+            others: variants that joined before, of which it is to be no copy either.
+        """
         bars, out = self.bars, list[Fault]()
         slide = float(foot_slide(variant).max(initial=0.0)) if variant.contacts is not None else 0.0
         if slide > self.slide + bars.skate:
@@ -118,7 +123,11 @@ class Gate:
         strain = float(violations(variant, self.limits).max(initial=0.0))
         if strain > self.strain + bars.limit_deg:
             out.append(Fault("beyond a joint's limit", f"a joint is {strain:.0f} degrees beyond its limit"))
-        return out + self._other_ways(variant)
+        out += self._other_ways(variant)
+        away = np.degrees(min(unlike(variant, other) for other in (*self.takes, *others)))
+        if away < bars.clone_deg:
+            out.append(Fault("a copy", f"it is a copy: joints differ from another clip's by {away:.2f} degrees"))
+        return out
 
     def _bodily(self, variant: Clip) -> list[Fault]:
         out, room = list[Fault](), self.bars.inside
@@ -144,9 +153,6 @@ class Gate:
         room = bars.length * lengths.mean()
         if not lengths.min() - room <= len(variant) <= lengths.max() + room:
             out.append(Fault("too long or too short", f"it lasts {variant.duration:.2f} s"))
-        away = min(unlike(variant, take) for take in self.takes)
-        if np.degrees(away) < bars.clone_deg:
-            out.append(Fault("a copy", f"it is a copy: joints differ from a take's by {np.degrees(away):.2f} degrees"))
         return out
 
 

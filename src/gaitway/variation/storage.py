@@ -103,6 +103,8 @@ def _arrays(model: VariationModel) -> Arrays:
 
 def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
     del sizes
+    if header["version"] != FORMAT.version:
+        raise ValueError(f"it is of version {header['version']}, which tells too little; learn the model anew")
     specs = packing.skeleton_specs(header["skeleton"], "skeleton")
     joints, points = len(header["skeleton"]["joints"]), len(header["skeleton"]["contact_points"])
     vector, table = (None,), (None, None)
