@@ -22,11 +22,11 @@ from gaitway.variation.measures import compare
 
 COUNTS = (4, 8, 12)
 """How many clips are compared with takes."""
-TRIALS = 8
+TRIALS = 16
 TOLD = 0.05
 NOISES = ("strawman noise", "Perlin noise")
 TAKES = "takes, held out"
-_PERMUTATIONS = 499
+_PERMUTATIONS = 299
 _MOST, _FEW = 0.75, 0.25
 """Shares of trials: noise is told in most, variants in no more than a few."""
 

@@ -27,6 +27,8 @@ _PHASES = 24
 """Moments at which poses are compared."""
 _AXES = 10
 """Most directions of variation that are looked at."""
+_LEAST = 0.02
+"""Of the first direction's deviation, which another must have to be looked at: by a smaller one hairs are split."""
 _LEAD = 10
 """How many columns, those that vary most from take to take, are looked at for how they go together."""
 _BEATS = 7
@@ -48,7 +50,7 @@ class _Axes:
         mean = rows.mean(axis=0)
         _, sizes, axes = np.linalg.svd(rows - mean, full_matrices=False)
         spread = sizes / np.sqrt(max(len(rows) - 1, 1))
-        count = min(_AXES, max(len(rows) // 4, 1), int((spread > 1e-9 * max(spread[0], 1e-12)).sum()) or 1)
+        count = min(_AXES, max(len(rows) // 4, 1), int((spread > _LEAST * max(spread[0], 1e-12)).sum()) or 1)
         return _Axes(mean, axes[:count], np.maximum(spread[:count], 1e-9))
 
     def along(self, row: FloatArray) -> FloatArray:
