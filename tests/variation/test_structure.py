@@ -89,7 +89,7 @@ def plain_score(prior: Prior) -> float:
     total = 0.0
     for node in range(len(prior.values)):
         for j, take in enumerate(prior.takes):
-            mean, variance = prior._predict(node, prior.values[:, j].astype(float), prior.takes != take)
+            (mean,), (variance,) = prior._predict(node, prior.values[None, :, j].astype(float), prior.takes != take)
             held = max(variance, prior.settings.floor**2)
             total += -0.5 * ((prior.values[node, j] - mean) ** 2 / held + np.log(2 * np.pi * held))
     return float(total)

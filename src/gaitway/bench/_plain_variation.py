@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.variation._kernels import FAR
+from gaitway.variation._neighbour_kernels import FAR
 from gaitway.variation.regression import Course, Noise, Rows
 from gaitway.variation.structure import Structure
 

@@ -61,7 +61,7 @@ def _synthesis(model: VariationModel) -> tuple[BenchRow, BenchRow]:
     rng = np.random.default_rng(0)
     dials = np.ones(len(PARTS) + 1)
     mix = Weights(rng, model.variation, np.inf).next(FRAMES, dials)
-    start = first_frames(model, rng, mix[1])
+    start = first_frames(model, rng, mix[1:2])[0]
     phases = np.array([0.0, 1.0 / float(model.course.paces[0, 0])])
     noise = Noise(mix[None], model.variation.table, model.variation.gains)
     structure, parts = model.transition, model.degrees.parts

@@ -7,7 +7,7 @@ import numpy as np
 
 from gaitway._jit import kernel
 from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from gaitway.variation._kernels import FAR, gathered, log_normal, regression
+from gaitway.variation._neighbour_kernels import FAR, log_normal, regression, within
 
 
 @kernel(parallel=True, fastmath=True)
@@ -25,8 +25,8 @@ def prior_scores(
 
     Args:
         nodes: which.
-        values: (m, R) of all nodes in all instances.
-        groups: (R,); an instance is predicted from those of other groups.
+        values: (m, R) of all nodes in all instances, in whole blocks.
+        groups: (R,), less than 0 behind the last instance; an instance is predicted from those of other groups.
         edges: (m, m), from the column's node to the row's.
         k: neighbours at most.
         width: of the kernel, in distances of the farthest of them.
@@ -34,11 +34,12 @@ def prior_scores(
         out: (nodes, m).
     """
     m, rows = values.shape
+    beyond = FAR * np.float32(0.5)
     for a in numba.prange(nodes.shape[0]):
         i = nodes[a]
         base = np.zeros((rows, rows), np.float32)
-        distances, near = np.empty(rows, np.float32), np.empty(rows, np.float32)
-        index = np.empty(rows, np.int64)
+        distances, weights = np.empty(rows, np.float32), np.empty(rows, np.float32)
+        bits = distances.view(np.int32)
         for q in range(m):
             if edges[i, q]:
                 for j in range(rows):
@@ -49,15 +50,17 @@ def prior_scores(
             sign = np.float32(0.0) if c == i else (np.float32(-1.0) if edges[i, c] else np.float32(1.0))
             score = 0.0
             for j in range(rows):
-                others = 0
+                if groups[j] < 0:
+                    continue
+                here, others, sums = values[c], groups[j], base[j]
                 for r in range(rows):
-                    e = values[c, r] - values[c, j]
-                    other = groups[r] != groups[j]
-                    others += other
-                    distances[r] = max(base[j, r] + sign * e * e, np.float32(0.0)) if other else FAR
-                found = gathered(distances, 0, rows, FAR * np.float32(0.5), near, index)
+                    e = here[r] - here[j]
+                    apart = sums[r] + sign * e * e
+                    apart = apart if apart > np.float32(0.0) else np.float32(0.0)
+                    distances[r] = FAR if groups[r] == others or groups[r] < 0 else apart
+                found = within(bits, rows, beyond)
                 mean, variance, _, _ = regression(
-                    distances, 0, found, near, index, values[i], values[i], min(k, others), width, False
+                    distances, bits, rows, found, beyond, values[i], values[i], k, width, False, weights
                 )
                 score += log_normal(values[i, j] - mean, variance, floor)
             out[a, c] = score

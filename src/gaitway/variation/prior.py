@@ -17,6 +17,7 @@ import numpy as np
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_only
 from gaitway.variation import _prior_kernels
+from gaitway.variation._neighbour_kernels import LANES
 from gaitway.variation.structure import Structure, reachable, topological
 from gaitway.variation.transition import Progress
 
@@ -78,64 +79,75 @@ class Prior:
         count = int(self.takes.max()) + 1
         out = np.zeros((count, len(self.values)))
         for take in range(count):
-            first = int(np.flatnonzero(self.takes == take)[0])
+            first = self.values[:, int(np.flatnonzero(self.takes == take)[0])].astype(np.float64)
             usable = self.takes != take if count > 1 else np.ones(len(self.takes), np.bool_)
-            for node in range(len(self.values)):
-                mean, _ = self._predict(node, self.values[:, first].astype(np.float64), usable)
-                out[take, node] = self.values[node, first] - mean
+            means = [self._predict(node, first[None], usable)[0][0] for node in range(len(first))]
+            out[take] = first - np.array(means)
         return out
 
     def sample(
         self,
         rng: np.random.Generator,
         mix: FloatArray | None = None,
-        gains: FloatArray | None = None,
         given: FloatArray | None = None,
         fixed: BoolArray | None = None,
     ) -> FloatArray:
-        """Draw first two frames, scaled; (2, n).
+        """Draw first two frames, scaled; (2, n). As `sample_many`, with `mix` (n, takes)."""
+        out: FloatArray = self.sample_many(rng, 1, None if mix is None else mix[None], given, fixed)[0]
+        return out
+
+    def sample_many(
+        self,
+        rng: np.random.Generator,
+        count: int,
+        mixes: FloatArray | None = None,
+        given: FloatArray | None = None,
+        fixed: BoolArray | None = None,
+    ) -> FloatArray:
+        """Draw first two frames of several motions, scaled; (count, 2, n).
 
         Args:
-            rng: for independent draws at every node, as the thesis has them, where there is no `mix`.
-            mix: weights of the takes' residuals for every column; (n, takes).
-            gains: of every column; (n,).
+            rng: for independent draws at every node, as the thesis has them, where there are no `mixes`.
+            count: how many.
+            mixes: weights of the takes' residuals for every column; (count, n, takes).
             given: first two frames of columns that are `fixed`; (2, n).
             fixed: columns that are given; (n,).
         """
         n = len(self.values) // 2
-        drawn = np.zeros(2 * n)
+        drawn = np.zeros((count, 2 * n))
         every = np.ones(len(self.takes), np.bool_)
         scale = np.where(self.step_scale > 0.0, self.step_scale, 1.0)
-        for node in self.order:
+        normals = rng.standard_normal((count, 2 * n)) if mixes is None else np.zeros((0, 2 * n))
+        for place, node in enumerate(self.order):
             column = int(node) % n
             if fixed is not None and given is not None and fixed[column]:
                 step = (given[1, column] - given[0, column] * self.settings.steps) / scale[column]
-                drawn[node] = given[0, column] if node < n else step
+                drawn[:, node] = given[0, column] if node < n else step
                 continue
             mean, variance = self._predict(int(node), drawn, every)
-            if mix is None:
-                drawn[node] = mean + np.sqrt(variance) * rng.standard_normal()
+            if mixes is None:
+                drawn[:, node] = mean + np.sqrt(variance) * normals[:, place]
             else:
-                gain = 1.0 if gains is None else gains[column]
-                drawn[node] = mean + gain * mix[column] @ self.residuals[:, node]
-        second = drawn[:n] + drawn[n:] * scale if self.settings.steps else drawn[n:]
-        return np.stack([drawn[:n], second])
+                drawn[:, node] = mean + mixes[:, column] @ self.residuals[:, node]
+        second = drawn[:, :n] + drawn[:, n:] * scale if self.settings.steps else drawn[:, n:]
+        return np.stack([drawn[:, :n], second], axis=1)
 
-    def _predict(self, node: int, state: FloatArray, usable: BoolArray) -> tuple[float, float]:
-        """Mean and variance of a node given its parents' values (equations 5.5 and 5.6)."""
+    def _predict(self, node: int, states: FloatArray, usable: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Means and variances of a node given its parents' values in states (B, 2n) (equations 5.5 and 5.6); (B,)."""
         own = self.values[node, usable].astype(np.float64)
         parents = self.structure.parents[node, : self.structure.counts[node]]
         if len(parents) == 0:
-            return float(own.mean()), float(own.var(ddof=1)) if len(own) > 1 else 0.0
-        apart = ((self.values[parents][:, usable] - np.asarray(state)[parents, None]) ** 2).sum(axis=0)
-        near = np.argsort(apart, kind="stable")[: self.settings.neighbours]
-        squared = apart[near]
-        weights = np.exp(-(squared - squared[0]) / (self.settings.width**2 * squared[-1] + 1e-12))
+            variance = own.var(ddof=1) if len(own) > 1 else 0.0
+            return np.full(len(states), own.mean()), np.full(len(states), variance)
+        apart = ((self.values[parents][:, usable] - states[:, parents, None]) ** 2).sum(axis=1)
+        near = np.argsort(apart, axis=1, kind="stable")[:, : self.settings.neighbours]
+        squared = np.take_along_axis(apart, near, axis=1)
+        weights = np.exp(-(squared - squared[:, :1]) / (self.settings.width**2 * squared[:, -1:] + 1e-12))
         weights *= weights > 1e-6
-        mean = float(weights @ own[near] / weights.sum())
-        used = int(np.count_nonzero(weights))
-        variance = float(weights @ (own[near] - mean) ** 2 / weights.sum())
-        return mean, variance * used / (used - 1) if used > 1 else 0.0
+        total, used = weights.sum(axis=1), np.count_nonzero(weights, axis=1)
+        mean = (weights * own[near]).sum(axis=1) / total
+        variance = (weights * (own[near] - mean[:, None]) ** 2).sum(axis=1) / total
+        return mean, np.where(used > 1, variance * used / np.maximum(used - 1, 1), 0.0)
 
 
 def find_prior(
@@ -192,11 +204,14 @@ def _climb(
     The score is a sum over nodes, so after a change only the one or two nodes that it touches are scored anew.
     """
     m, every = len(values), np.arange(len(values))
+    blank = -len(groups) % LANES
+    whole = read_only(np.pad(values, ((0, 0), (0, blank))))
+    owners = read_only(np.pad(groups, (0, blank), constant_values=-1))
 
     def scored(nodes: IntArray) -> FloatArray:
         out = np.empty((len(nodes), m))
         _prior_kernels.prior_scores(
-            read_only(nodes), read_only(values), read_only(groups), read_only(edges), settings.neighbours,
+            read_only(nodes), whole, owners, read_only(edges), settings.neighbours,
             float(settings.width), settings.floor**2, out,
         )  # fmt: skip
         return out
@@ -237,16 +252,17 @@ def _best_change(
     full = edges.sum(axis=1) >= most_parents
     adding = np.where(edges | reach | full[:, None], -np.inf, gains)  # a way from i to c would make c -> i a cycle
     deleting = np.where(edges, gains, -np.inf)
-    turning = np.where(edges & ~full[None, :], gains + gains.T, -np.inf)
     best = max(((float(t.max()), t) for t in (adding, deleting)), key=lambda pair: pair[0])
     change = divmod(int(best[1].argmax()), len(edges))
-    for place in np.argsort(-turning, axis=None, kind="stable"):
-        node, parent = divmod(int(place), len(edges))
-        if turning[node, parent] <= max(best[0], 0.0):
+    ends = np.argwhere(edges & ~full[None, :])
+    turning = gains[ends[:, 0], ends[:, 1]] + gains[ends[:, 1], ends[:, 0]]
+    for place in np.argsort(-turning, kind="stable"):
+        if turning[place] <= max(best[0], 0.0):
             break
+        node, parent = int(ends[place, 0]), int(ends[place, 1])
         others = edges[node].copy()
         others[parent] = False
         # another way from the parent to the node, through another of its parents, would close a cycle
         if not (others & reach[parent]).any():
-            return float(turning[node, parent]), (node, parent), True
+            return float(turning[place]), (node, parent), True
     return best[0], change, False

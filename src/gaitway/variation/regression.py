@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_only
-from gaitway.variation import _kernels
+from gaitway.variation import _score_kernels, _unroll_kernels
+from gaitway.variation._neighbour_kernels import FAR, LANES, Bits
 from gaitway.variation.clock import Clock
 
 _WINDOW_S = 0.1
@@ -62,7 +64,7 @@ class Rows:
     velocities: SingleArray
     """Weights of the velocity terms; (n,)."""
     half_period: float
-    """Of a cyclic motion; `_kernels.FAR` for others."""
+    """Of a cyclic motion; `FAR` for others."""
     clock: float
     """Weight of squared differences in phase."""
     kernel: Kernel
@@ -72,7 +74,15 @@ class Rows:
     @property
     def count(self) -> int:
         """Of different rows."""
-        return int(self.steps.shape[1]) // (2 if self.half_period < _kernels.FAR else 1)
+        return int(self.steps.shape[1]) // (2 if self.half_period < FAR else 1)
+
+    @cached_property
+    def padded(self) -> tuple[SingleArray, SingleArray, SingleArray, Bits]:
+        """`pairs`, `steps`, `phases` and `takes` with a block of zeros behind them, for kernels that go by blocks."""
+        pairs, steps, phases = (_single(_longer(part)) for part in (self.pairs, self.steps, self.phases))
+        owners: Bits = _longer(self.takes.astype(np.int32))
+        owners.setflags(write=False)
+        return pairs, steps, phases, owners
 
     @property
     def nodes(self) -> int:
@@ -93,7 +103,7 @@ def make_rows(takes: Sequence[FloatArray], clock: Clock, cyclic: bool, kernel: K
     old, new, step, phase, owner = (np.concatenate(part) for part in (olds, news, steps, phases, owners))
     spread = step.std(axis=0)
     count, largest = len(owner), int(np.bincount(owner).max())
-    half, timed = float(_kernels.FAR), kernel.clock > 0.0
+    half, timed = float(FAR), kernel.clock > 0.0
     if cyclic and timed:
         half = 0.5 * clock.period
         phase = np.mod(phase, clock.period)
@@ -122,6 +132,10 @@ def closed(take: FloatArray, phase: FloatArray, period: float) -> tuple[FloatArr
     """A cycle and its phases, with two frames of its next round behind it."""
     again = take[-1] + (take[1:3] - take[0])
     return np.concatenate([take, again]), np.concatenate([phase, period + phase[1:3]])
+
+
+def _longer(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.concatenate([values, np.zeros((*values.shape[:-1], LANES), values.dtype)], axis=-1)
 
 
 def _single(values: npt.ArrayLike) -> SingleArray:
@@ -217,13 +231,14 @@ def unroll(
     unit = np.zeros((batch, frames, n), np.float32) if draws is None else np.asarray(draws, dtype=np.float32)
     variances = np.zeros_like(out)
     omit = np.full(batch, -1, np.int64) if omitted is None else np.asarray(omitted, dtype=np.int64)
-    settings = _settings(rows)
-    _kernels.unroll(
-        rows.pairs, rows.steps, rows.phases, rows.takes, read_only(parents), read_only(counts), rows.velocities,
-        *settings, rows.spans, read_only(omit), out, variances, when, read_only(held), known.shape[1] == frames,
-        read_only(unit), read_only(noise.mix), read_only(noise.table), read_only(course.paces), read_only(noise.gains),
-        read_only(course.means), read_only(course.spreads), read_only(parts),
-        read_only(np.bincount(parts, minlength=noise.mix.shape[2])), _limits(limits), float(course.grid),
+    pairs, steps, moments, owners = rows.padded
+    _unroll_kernels.unroll(
+        rows.steps.shape[1], pairs, steps, moments, owners, read_only(parents), read_only(counts), rows.velocities,
+        *_settings(rows), rows.spans, read_only(omit), out, variances, when, read_only(held),
+        known.shape[1] == frames, read_only(unit), read_only(noise.mix), read_only(noise.table),
+        read_only(course.paces), read_only(noise.gains), read_only(course.means), read_only(course.spreads),
+        read_only(parts), read_only(np.bincount(parts, minlength=noise.mix.shape[2])), _limits(limits),
+        float(course.grid),
     )  # fmt: skip
     return Unrolled(out, variances, when)
 
@@ -257,7 +272,7 @@ def score_changes(
         allowed: which parents may be changed; (nodes, 2n).
     """
     out = np.empty((len(nodes), 2 * rows.nodes))
-    _kernels.score_changes(
+    _score_kernels.score_changes(
         read_only(nodes), read_only(truth), read_only(guess), read_only(lengths), read_only(phases), rows.pairs,
         rows.steps, rows.phases, rows.takes, read_only(parents), read_only(counts), rows.velocities, *_settings(rows),
         rows.spans, float(floor), read_only(draws), read_only(allowed), out,

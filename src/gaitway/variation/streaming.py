@@ -51,7 +51,7 @@ class Stream:
             self._last = model.prior.sample(rng)
             self._phases = np.zeros(2)
         else:
-            self._last = first_frames(model, rng, before[1])
+            self._last = first_frames(model, rng, before[1:])[0]
             self._phases = np.array([0.0, 1.0 / float(model.course.paces[0, 0])])
             self._buffer = self._unrolled(2 * self._reach)
 

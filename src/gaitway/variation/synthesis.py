@@ -128,9 +128,9 @@ def draw(
             start[number] = model.prior.sample(rng, given=given, fixed=fixed)
             noise[number] = rng.standard_normal((length, n)) * dial[parts]
             continue
-        weights = Weights(rng, model.variation, np.inf)
-        mixes[number] = weights.next(length, dial)
-        start[number] = first_frames(model, rng, mixes[number, 1], given, fixed)
+        mixes[number] = Weights(rng, model.variation, np.inf).next(length, dial)
+    if not literal:
+        start = first_frames(model, rng, mixes[:, 1], given, fixed)
     if when is None:
         first = 1.0 / float(model.course.paces[0, 0])
         when = np.array([0.0, 0.0 if model.options.kernel.clock == 0.0 else first])
@@ -169,10 +169,10 @@ def first_frames(
     given: FloatArray | None = None,
     fixed: BoolArray | None = None,
 ) -> FloatArray:
-    """First two frames (2, n) by the prior network, drawn with the weights (parts + 1, takes) of the frames to come."""
+    """First two frames (B, 2, n) by the prior network, drawn with the weights (B, parts + 1, takes) of later ones."""
     takes = len(model.variation.table)
-    mix = node_mix(weights, model.degrees.parts) * np.sqrt(max(takes - 1, 1)) / takes
-    return model.prior.sample(rng, mix, None, None if given is None else given[:2], fixed)
+    mixes = np.array([node_mix(each, model.degrees.parts) for each in weights]) * np.sqrt(max(takes - 1, 1)) / takes
+    return model.prior.sample_many(rng, len(weights), mixes, None if given is None else given[:2], fixed)
 
 
 def check_all_generated(model: VariationModel) -> None:
