@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.errors import LibraryError
@@ -36,7 +36,8 @@ def library(**lengths: list[int]) -> Library:
     return Library("small", small_skeleton(), clips, BehaviorGraph(tuple(behaviors)))
 
 
-@given(st.lists(st.integers(2, 200), max_size=30))
+@settings(max_examples=40)
+@given(st.lists(st.integers(2, 200), max_size=12))
 def test_groups_by_length_divide_the_clips_and_none_is_twice_as_long(lengths: list[int]) -> None:
     clips = clips_of(lengths)
     groups = by_length(clips)

@@ -10,6 +10,7 @@ from gaitway.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.clip import Clip
 from gaitway.scene.problem import nearest
+from gaitway.variation.degrees import PARTS, joint_parts
 from gaitway.variation.pools import Pools, takes_of
 
 LEAST_TAKES = 4
@@ -100,6 +101,10 @@ def _task(library: Library, behavior: Behavior, pools: Pools, upper: bool) -> Ta
     if len(pool) < LEAST_TAKES:
         why = f"fewer than {LEAST_TAKES} takes of its gait do not show how it varies"
         return Task(behavior, takes, "none", why)
+    if (joint_parts(library.skeleton) == PARTS.index("lower")).all():
+        return Task(
+            behavior, takes, "none", "only legs and path could stay, and this body has no arms or trunk to vary"
+        )
     if upper:
         why = "as was asked for"
     elif behavior.obstacle is not None:
