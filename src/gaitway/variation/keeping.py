@@ -18,9 +18,9 @@ from gaitway.variation.transition import Progress
 
 SOURCES = (
     "motion", *(f"variation/{name}.py" for name in (
-        "_clock_kernels", "_kernels", "_prior_kernels", "calibration", "checks", "clock", "degrees", "keeping",
-        "learning", "network", "options", "prior", "regression", "spread", "storage", "streaming", "structure",
-        "synthesis", "texture", "transition",
+        "_clock_kernels", "_neighbour_kernels", "_prior_kernels", "_score_kernels", "_unroll_kernels", "calibration",
+        "checks", "clock", "degrees", "keeping", "learning", "network", "options", "prior", "regression", "spread",
+        "storage", "streaming", "structure", "synthesis", "texture", "transition",
     )),
 )  # fmt: skip
 """What models are learnt by."""
