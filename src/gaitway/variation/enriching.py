@@ -156,19 +156,20 @@ def _drawn(
     """Variants that pass the gate, and the faults of others."""
     rng = np.random.default_rng([options.seed, *task.behavior.name.encode()])
     out, refused = list[Clip](), Counter[str]()
-    for drawn in range(options.count * options.tries):
-        if len(out) == options.count or (not out and drawn >= max(options.count, _HOPELESS)):
-            break
-        teller.drawing(len(out))
-        take = task.takes[int(rng.integers(len(task.takes)))]
-        variant = maker.draw(take, rng)
-        faults = gate.faults(variant, out)
-        if faults:
-            refused.update([faults[0].kind])
-            continue
-        name = f"{task.behavior.name}_{VARIANT}_{len(out) + 1}"
-        labels = tuple(dict.fromkeys((*take.labels, VARIANT)))
-        out.append(with_name(replace(variant, labels=labels), name))
+    drawn, most = 0, options.count * options.tries
+    while len(out) < options.count and drawn < most and (out or drawn < max(options.count, _HOPELESS)):
+        wanted = min(options.count - len(out), most - drawn)
+        chosen = [task.takes[int(number)] for number in rng.integers(len(task.takes), size=wanted)]
+        drawn += wanted
+        for take, variant in zip(chosen, maker.draw(chosen, rng), strict=True):
+            teller.drawing(len(out))
+            faults = gate.faults(variant, out)
+            if faults:
+                refused.update([faults[0].kind])
+                continue
+            name = f"{task.behavior.name}_{VARIANT}_{len(out) + 1}"
+            labels = tuple(dict.fromkeys((*take.labels, VARIANT)))
+            out.append(with_name(replace(variant, labels=labels), name))
     return out, refused
 
 

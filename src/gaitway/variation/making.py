@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from gaitway.motion.clip import Clip
 from gaitway.variation.ends import joined, likest_ends, usual_changes, with_hands, with_upper
 from gaitway.variation.keeping import Learnt, learnt
 from gaitway.variation.options import LearnOptions
-from gaitway.variation.synthesis import Given, sample
+from gaitway.variation.synthesis import Given, sample_many
 from gaitway.variation.transition import Progress
 
 KEPT = ("lower",)
@@ -24,8 +25,9 @@ class Maker:
 
     method: str
     """"whole" or "upper"."""
-    draw: Callable[[Clip, np.random.Generator], Clip]
-    """A variant that begins and ends as takes do; where legs are kept, they, path and timing are those of the take."""
+    draw: Callable[[Sequence[Clip], np.random.Generator], Iterator[Clip]]
+    """A variant for each of some takes, all of which begin and end as takes do; where legs are kept, they, path and
+    timing are those of its take."""
     notes: tuple[str, ...] = ()
     """What there was to say about the takes that it was learnt from."""
 
@@ -49,10 +51,9 @@ class Models:
 def whole_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
     """Vary all of the body and its timing, from a model of the takes."""
 
-    def draw(take: Clip, rng: np.random.Generator) -> Clip:
-        del take
-        variant = sample(found.model, rng, gain=gain)
-        return joined(variant, likest_ends(variant, takes))
+    def draw(chosen: Sequence[Clip], rng: np.random.Generator) -> Iterator[Clip]:
+        for variant in sample_many(found.model, rng, len(chosen), gain=gain):
+            yield joined(variant, likest_ends(variant, takes))
 
     return Maker("whole", draw, found.notes)
 
@@ -61,8 +62,13 @@ def upper_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
     """Vary the upper body over the legs of a take, from a model of all takes of its gait (chapter 6)."""
     usual = usual_changes(takes)
 
-    def draw(take: Clip, rng: np.random.Generator) -> Clip:
-        drawn = sample(found.model, rng, gain=gain, keep=Given(take, KEPT))
-        return with_hands(with_upper(take, drawn, usual=usual), take)
+    def draw(chosen: Sequence[Clip], rng: np.random.Generator) -> Iterator[Clip]:
+        counts = Counter(id(take) for take in chosen)
+        drawn = {
+            id(take): iter(sample_many(found.model, rng, counts[id(take)], gain=gain, keep=Given(take, KEPT)))
+            for take in {id(take): take for take in chosen}.values()
+        }
+        for take in chosen:
+            yield with_hands(with_upper(take, next(drawn[id(take)]), usual=usual), take)
 
     return Maker("upper", draw, found.notes)
