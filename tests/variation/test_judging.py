@@ -82,8 +82,8 @@ def test_several_odd_takes_do_not_hide_one_another() -> None:
 def test_a_loose_set_is_not_measured_by_itself() -> None:
     good = walks(8, 6)
     loose = [turning(take, angle) for take, angle in zip(good, np.linspace(-0.6, 0.6, 8), strict=True)]
-    assert len(choose(loose).kept) == 8  # by itself it is as it always is
-    assert len(choose(loose, measure()).kept) < 8
+    assert len(choose(loose).kept) >= 7  # by itself it is as it always is
+    assert len(choose(loose, measure()).kept) <= 5
 
 
 def test_a_tenth_of_what_is_known_lies_below_the_threshold() -> None:
@@ -103,6 +103,13 @@ def test_what_differs_more_is_less_likely(found: np.ndarray, factor: float) -> N
     assert (scale.log_likelihood(factor * found) <= scale.log_likelihood(found)).all()
     assert (scale.log_likelihood(found) <= 0.0).all()
     assert (Scale.of_known([factor * found]).deviations >= scale.deviations).all()
+
+
+@given(SOME, st.floats(0.1, 10.0))
+def test_looser_people_are_allowed_half_as_much_again(found: np.ndarray, factor: float) -> None:
+    scale = Scale.of_known([found])
+    allowed = scale.allowing(Scale(factor * scale.deviations))
+    assert np.allclose(allowed.deviations, np.clip(factor, 1.0, 1.5) * scale.deviations)
 
 
 @given(SOME)

@@ -125,23 +125,22 @@ def choose(
 
     Args:
         takes: of one motion, on one skeleton and at one rate; four or more.
-        measure: what takes are held to, as of `Measure.of`; None holds them to how most of these very takes differ,
-            by which a set that is loose throughout stays as it is.
+        measure: what takes are held to, as of `Measure.of`; sets may be looser by half as much again. None holds them
+            to how most of these very takes differ, by which a set that is loose throughout stays as it is.
         rng: draws the pairs; None is a generator of seed 0.
         partitions: how often every take is judged in a round.
         progress: called after every pair.
         kin: as of `judged_apart`.
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    if measure is None:
-        found = judged_apart(takes, differences, rng, partitions, progress, kin)
-        measure = Measure(Scale.of_most(found), _USUAL, np.zeros(0))
-    scale = measure.scale
+    own = Scale.of_most(judged_apart(takes, differences, rng, partitions, progress, kin))
+    scale = own if measure is None else measure.scale.allowing(own)
+    threshold = _USUAL if measure is None else measure.threshold
 
     def judge(others: Sequence[Clip], judged: Sequence[Clip]) -> FloatArray:
         return scale.log_likelihood(differences(others, judged))
 
-    return leave_out(takes, measure.threshold, judge, rng, partitions, progress, kin)
+    return leave_out(takes, threshold, judge, rng, partitions, progress, kin)
 
 
 def leave_out(

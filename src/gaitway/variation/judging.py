@@ -31,12 +31,14 @@ ASPECTS = (*PARTS, "swing", "turn", "speed", "pace", "roughness")
 """What a take is judged by: distance from its re-synthesis of each part of the body [m, root mean square]; logarithm of
 how far its arms swing; how far it turns [rad]; its speed [m/s]; logarithms of its length and of its third differences.
 All but the first four are differences from the median of the other takes."""
-_UNSEEN = np.array([0.01, 0.01, 0.01, 0.01, 0.1, np.radians(2.0), 0.04, 0.02, 0.1])
+_UNSEEN = np.array([0.01, 0.01, 0.01, 0.01, 0.05, np.radians(2.0), 0.04, 0.02, 0.1])
 """Differences that nobody sees, in the same units: no scale is finer."""
 _LEAST_SCALE = 0.1
 """Columns are scaled by their deviation in the other takes, but by no less than this share of that in all of them."""
 _NORMAL_MEDIAN = 0.6745
 """Median of the size of a normal variable of deviation one."""
+_LOOSER = 1.5
+"""How many times as far as the takes of a scale somebody else's may differ."""
 _LEAST_FRAMES = 4
 
 
@@ -63,6 +65,13 @@ class Scale:
         middle = np.median(np.abs(np.reshape(found, (-1, len(ASPECTS)))), axis=0)
         middle[len(PARTS) :] /= _NORMAL_MEDIAN
         return cls(np.sqrt(middle**2 + _UNSEEN**2))
+
+    def allowing(self, own: Scale) -> Scale:
+        """This scale for somebody whose takes differ by more, as of `of_most`: by half as much again at the most.
+
+        People differ in how much they vary; a set that is looser than that does not go together.
+        """
+        return Scale(np.clip(own.deviations, self.deviations, _LOOSER * self.deviations))
 
     def log_likelihood(self, found: FloatArray) -> FloatArray:
         """Of takes that differ so (..., 9), over that of one that is just as the others would have it; (...)."""
