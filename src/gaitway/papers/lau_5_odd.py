@@ -89,8 +89,8 @@ def known_answers(
         for kind, cases in tally.items()
     ]  # fmt: skip
     notes = [
-        f"5.7: a tenth of {len(measure.known)} generated takes lie below the threshold {measure.threshold:.1f}; sets may "
-        "be looser by half as much again, so that fewer good ones are left out"
+        f"5.7: a tenth of {len(measure.known)} generated takes lie below the threshold {measure.threshold:.1f}; sets "
+        "may be looser by half as much again, so that fewer good ones are left out"
     ]
     return rows, notes
 

@@ -137,7 +137,8 @@ def check_same(degrees: Degrees, clip: Clip) -> None:
 def log_likelihood(model: VariationModel, clip: Clip, propagated: bool = False) -> FloatArray:
     """Logarithm of the density of each frame given the ones before (equation 5.4), summed over degrees of freedom.
 
-    Degrees of freedom are in their own deviations. The first two frames count as the third.
+    Degrees of freedom are in their own deviations. The first two frames count as the third. The clip's own phases are
+    given, so its pace plays no part; to ask whether takes go together, see `choosing.choose`.
 
     Args:
         model: all of whose takes are used; leave out the clip's own take when you learn, or it flatters itself.
