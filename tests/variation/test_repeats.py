@@ -15,7 +15,7 @@ from gaitway.library.cast.catalog import load_cast
 from gaitway.motion import Clip, concatenate, place, slice_frames
 from gaitway.motion.editing import resample
 from gaitway.variation.cycles import capture_of
-from gaitway.variation.repeats import RepeatOptions, captured_repeats, lying, repeats
+from gaitway.variation.repeats import RepeatOptions, captured_repeats, cut_repeats, lying
 from shared_data import MOCAP, needs_mocap
 
 
@@ -40,7 +40,7 @@ def waving(period: int, count: float, fps: float = 60.0, name: str = "wave") -> 
 @settings(max_examples=5, deadline=None)
 @given(st.integers(40, 120), st.integers(3, 5))
 def test_repeats_of_a_wave_last_its_period(period: int, count: int) -> None:
-    found = repeats([waving(period, count + 0.5)])
+    found = cut_repeats([waving(period, count + 0.5)])
     assert count - 1 <= len(found) <= count
     for one in found:
         assert len(one) - RepeatOptions().tail == period
@@ -51,7 +51,7 @@ def test_repeats_of_a_walk_are_whole_cycles_and_begin_alike_in_all_takes() -> No
     walk = person("walk_forward")
     first = concatenate([walk] * 4, 0.0, overlap=False)
     second = replace(place(slice_frames(first, 11), (3.0, -2.0, 1.3)), name="second")
-    found = repeats([first, second], RepeatOptions(tail=2))
+    found = cut_repeats([first, second], RepeatOptions(tail=2))
     assert len(found) >= 5
     assert {len(one) - 2 for one in found} == {len(walk) - 1}
     assert {capture_of(one) for one in found} == {first.name, "second"}
@@ -63,7 +63,7 @@ def test_repeats_of_a_walk_are_whole_cycles_and_begin_alike_in_all_takes() -> No
 def test_slower_and_faster_strokes_are_found_together() -> None:
     fast, slow = waving(60, 3.5), waving(60, 3.5, name="slow")
     slow = resample(replace(slow, fps=50.0), 60.0)
-    lengths = {capture_of(one): len(one) - 3 for one in repeats([fast, slow])}
+    lengths = {capture_of(one): len(one) - 3 for one in cut_repeats([fast, slow])}
     assert lengths == {"wave": 60, "slow": 72}
 
 
@@ -71,11 +71,11 @@ def test_what_does_not_come_again_is_refused() -> None:
     stand = slice_frames(person("walk_forward"), 0, 1)
     nodding = waving(600, 0.5)
     with pytest.raises(VariationError, match="nothing comes again"):
-        repeats([nodding])
+        cut_repeats([nodding])
     with pytest.raises(VariationError, match="too short"):
-        repeats([stand])
+        cut_repeats([stand])
     with pytest.raises(VariationError, match="different rates"):
-        repeats([waving(60, 3), waving(60, 3, fps=30.0)])
+        cut_repeats([waving(60, 3), waving(60, 3, fps=30.0)])
 
 
 def test_a_body_that_lies_heads_where_its_head_is() -> None:

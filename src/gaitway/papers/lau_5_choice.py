@@ -59,7 +59,7 @@ def _rows(subject: str, choice: Choice) -> list[dict[str, Any]]:
         out.append(
             {
                 "subject": subject, "cycle": clip.name, "seconds": round(clip.duration, 2),
-                "m/s": round(gone / clip.duration, 2), "turns deg": round(np.degrees(turned), 1),
+                "m/s": round(gone / clip.duration, 2), "turns deg": round(float(np.degrees(turned)), 1),
                 "likelihood": "" if np.isnan(value) else round(value, 1), "is": what,
             }
         )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gaitway.variation.checks import VariationWarning
-    from gaitway.variation.choosing import Choice, choose
+    from gaitway.variation.choosing import Choice, Measure, choose
     from gaitway.variation.conditional import upper_bodies, upper_body
     from gaitway.variation.constraints import ConstraintOptions, constrained
     from gaitway.variation.cycles import CycleOptions, captured_cycles, walk_cycles
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gaitway.variation.network import VariationModel, log_likelihood
     from gaitway.variation.options import LearnOptions
     from gaitway.variation.places import Place, contact_places
+    from gaitway.variation.repeats import RepeatOptions, captured_repeats, cut_repeats
     from gaitway.variation.storage import load_model, save_model
     from gaitway.variation.streaming import StreamFrame, stream, stream_clip
     from gaitway.variation.synthesis import Gain, Given, sample, sample_many
@@ -33,14 +34,18 @@ _HOME = {
     "Gain": "synthesis",
     "Given": "synthesis",
     "LearnOptions": "options",
+    "Measure": "choosing",
     "Place": "places",
+    "RepeatOptions": "repeats",
     "StreamFrame": "streaming",
     "VariationModel": "network",
     "VariationWarning": "checks",
     "captured_cycles": "cycles",
+    "captured_repeats": "repeats",
     "choose": "choosing",
     "constrained": "constraints",
     "contact_places": "places",
+    "cut_repeats": "repeats",
     "enrich": "enriching",
     "joined": "ends",
     "learn": "learning",
@@ -66,14 +71,18 @@ __all__ = [
     "Gain",
     "Given",
     "LearnOptions",
+    "Measure",
     "Place",
+    "RepeatOptions",
     "StreamFrame",
     "VariationModel",
     "VariationWarning",
     "captured_cycles",
+    "captured_repeats",
     "choose",
     "constrained",
     "contact_places",
+    "cut_repeats",
     "enrich",
     "joined",
     "learn",

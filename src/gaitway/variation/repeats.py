@@ -63,7 +63,7 @@ class RepeatOptions:
     """A repeat that turns by more than this is left out [rad]."""
 
 
-def repeats(clips: Sequence[Clip], options: RepeatOptions = RepeatOptions()) -> list[Clip]:  # noqa: B008  (frozen)
+def cut_repeats(clips: Sequence[Clip], options: RepeatOptions = RepeatOptions()) -> list[Clip]:  # noqa: B008  (frozen)
     """All repeats of the motion in some clips of one skeleton and rate, each beginning at the origin with heading 0.
 
     Raises:
@@ -105,7 +105,7 @@ def captured_repeats(
         LibraryError: if no file can be used.
         VariationError: if nothing comes again in them.
     """
-    return repeats(captured_takes(files, options.fps), options)
+    return cut_repeats(captured_takes(files, options.fps), options)
 
 
 def captured_takes(files: str | Path | Iterable[str | Path], fps: float) -> list[Clip]:
