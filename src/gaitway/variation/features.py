@@ -29,6 +29,8 @@ _AXES = 10
 """Most directions of variation that are looked at."""
 _LEAST = 0.02
 """Of the first direction's deviation, which another must have to be looked at: by a smaller one hairs are split."""
+_UNSEEN = 0.25
+"""Differences in time that do not count, for durations are whole numbers of frames [frames]."""
 _LEAD = 10
 """How many columns, those that vary most from take to take, are looked at for how they go together."""
 _BEATS = 7
@@ -46,11 +48,13 @@ class _Axes:
     """Deviation along each; (k,)."""
 
     @staticmethod
-    def of(rows: FloatArray) -> _Axes:
+    def of(rows: FloatArray, unseen: float = 0.0) -> _Axes:
+        """Of rows (n, k); directions in which they differ by less than `unseen` are left out."""
         mean = rows.mean(axis=0)
         _, sizes, axes = np.linalg.svd(rows - mean, full_matrices=False)
         spread = sizes / np.sqrt(max(len(rows) - 1, 1))
-        count = min(_AXES, max(len(rows) // 4, 1), int((spread > _LEAST * max(spread[0], 1e-12)).sum()) or 1)
+        seen = spread > max(_LEAST * spread[0], unseen, 1e-12)
+        count = min(_AXES, max(len(rows) // 4, 1), int(seen.sum()) or 1)
         return _Axes(mean, axes[:count], np.maximum(spread[:count], 1e-9))
 
     def along(self, row: FloatArray) -> FloatArray:
@@ -100,7 +104,8 @@ class Yardstick:
         lead = np.sort(joints[np.argsort(-vary, kind="stable")[:_LEAD]])
         stick = replace(bare, lead=lead, between=between)
         raw = [stick._raw(take) for take in takes]
-        groups = {name: _Axes.of(np.array([one[name] for one in raw])) for name in GROUPS}
+        unseen = {"timing": _UNSEEN / degrees.fps}
+        groups = {name: _Axes.of(np.array([one[name] for one in raw]), unseen.get(name, 0.0)) for name in GROUPS}
         stick = replace(stick, groups=groups)
         first = [stick._seen(one) for one in raw]
         centre = {name: np.mean([one[name] for one in first], axis=0) for name in first[0]}
