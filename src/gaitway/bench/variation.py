@@ -105,7 +105,7 @@ def _searches(clips: list[Clip]) -> BenchRow:
     trial, search = small_trial(clips, SMALL_NODES)
     timings, scores = [], []
     for exact in (False, True):
-        chosen = replace(search, exact=exact, rounds=SMALL_EDGES if exact else search.rounds)
+        chosen = replace(search, exact=exact, rounds=SMALL_EDGES if exact else None)
         find_transition(trial, replace(chosen, rounds=1), 0)
         began = time.perf_counter()
         found = find_transition(trial, chosen, 0)

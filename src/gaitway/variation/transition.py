@@ -22,6 +22,7 @@ from gaitway.variation.structure import Structure
 
 Progress = Callable[[str, float], None]
 """Told what is done and which share of it, from 0 to 1."""
+_ROUNDS = 8
 _WHOLE_TABLE, _SHORTLIST = 4, 32
 """The fast search tries all candidates of a node in every so manieth round, and in between the best so many of them."""
 _LEARN_MEMORY = 0.9
@@ -33,8 +34,9 @@ class Search:
     """Settings of a search for a transition network."""
 
     exact: bool = False
-    rounds: int = 8
-    """At most; the exact search changes one edge in each."""
+    rounds: int | None = None
+    """At most. The exact search changes one edge in each. None: 8 of the fast one, and until nothing is better of the
+    exact one."""
     most_parents: int = 13
     """Of a node, besides its own two values."""
     floor: float = 0.3
@@ -84,18 +86,38 @@ class Trial:
         slow = scipy.signal.lfilter([1.0 - _LEARN_MEMORY], [1.0, -_LEARN_MEMORY], draws, axis=1)
         return cls(rows, truth, lengths, when, (search.noise * slow).astype(np.float32), fixed, search.floor**2)
 
-    def resynthesis(self, structure: Structure) -> tuple[SingleArray, FloatArray]:
-        """Takes as a structure gives them from the rows of the others, and the score of each node (equation 5.4)."""
+    def resynthesis(self, structure: Structure, known: Known | None = None) -> tuple[SingleArray, FloatArray]:
+        """Takes as a structure gives them from the rows of the others, and the score of each node (equation 5.4).
+
+        Nodes that are `known` are not computed again.
+        """
+        fixed = self.fixed if known is None else known.fixed | self.fixed
         got = unroll(
             self.rows, structure.parents, structure.counts, self.truth[:, :2], self.phases, self.truth.shape[1],
-            omitted=np.arange(len(self.truth)), given=self.truth, fixed=self.fixed, draws=self.draws,
+            omitted=np.arange(len(self.truth)), given=self.truth if known is None else known.guess, fixed=fixed,
+            draws=self.draws,
         )  # fmt: skip
-        variances = np.maximum(got.variances, self.floor, dtype=np.float64)
-        terms = -0.5 * ((self.truth - got.values) ** 2 / variances + np.log(2.0 * np.pi * variances))
+        free = np.flatnonzero(~fixed)
+        variances = np.maximum(got.variances[..., free], self.floor, dtype=np.float64)
+        errors = self.truth[..., free] - got.values[..., free]
+        terms = -0.5 * (errors**2 / variances + np.log(2.0 * np.pi * variances))
         frame = np.arange(self.truth.shape[1])
         counted = (frame >= 2) & (frame < self.lengths[:, None])
-        scores = np.where(counted[..., None], terms, 0.0).sum(axis=(0, 1))
-        return got.values, np.where(self.fixed, 0.0, scores)
+        scores = np.zeros(len(fixed)) if known is None else known.scores.copy()
+        scores[free] = np.where(counted[..., None], terms, 0.0).sum(axis=(0, 1))
+        return got.values, scores
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a structure gives already, where only some nodes of it have changed."""
+
+    guess: SingleArray
+    """(takes, F, n)."""
+    scores: FloatArray
+    """(n,)."""
+    fixed: BoolArray
+    """Nodes that are as they were; (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +165,10 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
     promise = np.full(edges.shape, -np.inf)
     shortlist = min(2 * len(edges), _SHORTLIST)
     whole = True
-    for turn in range(search.rounds):
+    rounds = _ROUNDS if search.rounds is None else search.rounds
+    for turn in range(rounds):
         if progress is not None:
-            progress(
-                f"transition network: {structure.edge_count} edges, score {scores.sum():.0f}", turn / search.rounds
-            )
+            progress(f"transition network: {structure.edge_count} edges, score {scores.sum():.0f}", turn / rounds)
         full = structure.counts >= search.most_parents
         allowed = possible & (edges | ~full[:, None])
         if not whole:  # a candidate that was far behind is not soon the best
@@ -178,27 +199,54 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
 def _climb_exactly(trial: Trial, search: Search, edges: BoolArray, progress: Progress | None) -> Found:
     """Algorithm 6 as it is written: every candidate by a joint re-synthesis, the best one taken.
 
-    An edge leads from frame t or t+1 to frame t+2, so none can be reversed.
+    An edge leads from frame t or t+1 to frame t+2, so none can be reversed. A change of an edge to a node alters what
+    that node and those that it leads to do, and nothing else: only these are computed, and gains that rest on nothing
+    that the last change altered are kept. The result is the same as without.
     """
-    possible = _possible(trial)
-    score = float(trial.resynthesis(Structure.of(edges))[1].sum())
-    for turn in range(search.rounds):
-        counts = edges.sum(axis=1)
-        candidates = np.argwhere(possible & (edges | (counts < search.most_parents)[:, None]))
-        best, change = score, None
-        for number, (node, parent) in enumerate(candidates):
+    possible, nodes = _possible(trial), trial.rows.nodes
+    guess, scores = trial.resynthesis(Structure.of(edges))
+    led = leads(edges)
+    gains = np.full(edges.shape, np.nan)  # by node and parent; NaN where it is not known
+    most = edges.size if search.rounds is None else search.rounds
+    for turn in range(most):
+        allowed = possible & (edges | (edges.sum(axis=1) < search.most_parents)[:, None])
+        wanted = np.argwhere(allowed & np.isnan(gains))
+        for number, (node, parent) in enumerate(wanted):
             if progress is not None:
-                progress(
-                    f"exact search: {int(counts.sum())} edges, score {score:.0f}",
-                    (turn + number / len(candidates)) / search.rounds,
-                )
+                share = (turn + number / len(wanted)) / most
+                progress(f"exact search: {int(edges.sum())} edges, score {scores.sum():.0f}", share)
             edges[node, parent] ^= True
-            got = float(trial.resynthesis(Structure.of(edges))[1].sum())
+            after = trial.resynthesis(Structure.of(edges), Known(guess, scores, ~led[node]))[1]
             edges[node, parent] ^= True
-            if got > best:
-                best, change = got, (node, parent)
-        if change is None:
+            gains[node, parent] = (after - scores).sum()
+        node, parent = divmod(int(np.where(allowed, gains, -np.inf).argmax()), 2 * nodes)
+        if not (allowed[node, parent] and gains[node, parent] > 0.0):
             break
-        edges[change] ^= True
-        score = best
-    return Found(Structure.of(edges), score)
+        edges[node, parent] ^= True
+        guess, scores = trial.resynthesis(Structure.of(edges), Known(guess, scores, ~led[node]))
+        before, led = led, leads(edges)
+        _forget(gains, edges, before | led, led[node])
+    return Found(Structure.of(edges), float(scores.sum()))
+
+
+def leads(edges: BoolArray) -> BoolArray:
+    """Which nodes a node leads to, itself included, in however many frames; (n, n) by [from, to]."""
+    nodes = len(edges)
+    way: BoolArray = (edges[:, :nodes] | edges[:, nodes:]).T | np.eye(nodes, dtype=np.bool_)
+    while True:
+        farther = way @ way
+        if np.array_equal(farther, way):
+            return way
+        way = farther
+
+
+def _forget(gains: FloatArray, edges: BoolArray, led: BoolArray, altered: BoolArray) -> None:
+    """Make gains unknown that rest on nodes that were altered.
+
+    That of an edge to a node rests on the nodes it leads to (before or after), on their parents, and on the edge's.
+    """
+    nodes = len(edges)
+    parents = edges[:, :nodes] | edges[:, nodes:]
+    rests = led | (led @ parents)
+    gains[(rests & altered).any(axis=1)] = np.nan
+    gains[:, np.concatenate([altered, altered])] = np.nan
