@@ -65,6 +65,16 @@ def test_a_root_follows_its_feet() -> None:
     assert follow_feet(take).root_positions == pytest.approx(take.root_positions, abs=1e-5)
 
 
+@pytest.mark.parametrize("behavior", ["jog_left_45", "wait"])
+def test_feet_do_not_slide_where_ends_are_held(behavior: str) -> None:
+    """The last two frames are in the take's poses; the root must go from one to the other as it does there."""
+    takes = takes_of(behavior)
+    done = joined(shaken(takes[0], 0.1), takes[1])
+    assert foot_slide(done).max() < 0.001
+    ways = [planar.relative(*clip.planar_path()[[-2, -1]]) for clip in (done, takes[1])]
+    assert np.abs(ways[0] - ways[1]).max() < 0.001
+
+
 def test_upper_bodies_over_legs_that_are_kept_to_the_last_bit() -> None:
     takes = takes_of("jog_forward")
     drawn = replace(takes[1], name="drawn")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway import rotations
+from gaitway import planar, rotations
 from gaitway.arrays import BoolArray, FloatArray
 from gaitway.errors import VariationError
 from gaitway.motion.clip import Clip
@@ -53,7 +53,7 @@ def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
     """
     _check(variant, take)
     seated = _seated(variant, take, fade_s)
-    rooted = follow_feet(seated) if _travels(seated) else seated
+    rooted = follow_feet(seated, HELD) if _travels(seated) else _anchored(seated, take)
     places, options = _places(rooted, take), ConstraintOptions(held=(HELD, HELD))
     still = constrained(rooted, places, options)
     dips = _dips(still, np.minimum(take.contact_positions()[..., 2].min(axis=0), 0.0))
@@ -181,6 +181,21 @@ def _travels(clip: Clip) -> bool:
     """Whether the root goes anywhere; one that stays cannot drift, and is not to be moved for a foot's sake."""
     path = clip.planar_path()
     return bool(np.ptp(path[:, :2], axis=0).max() > _STAYS[0] or np.ptp(path[:, 2]) > _STAYS[1])
+
+
+def _anchored(clip: Clip, take: Clip) -> Clip:
+    """The clip of somebody who stays, with its root brought back to where the take's is at the end."""
+    went, wanted = (planar.relative(*each.planar_path()[[0, -1]]) for each in (clip, take))
+    t = np.clip((np.arange(len(clip)) - (HELD - 1)) / max(len(clip) - 2 * HELD + 1, 1), 0.0, 1.0)
+    share = t * t * (3.0 - 2.0 * t)
+    start = clip.planar_path()[0]
+    back = rotations.rotate(rotations.from_yaw(start[2]), np.append((wanted - went)[:2], 0.0))
+    turn = rotations.from_yaw(share * float(planar.wrap_angle(wanted[2] - went[2])))
+    local = np.array(clip.rotations)
+    local[:, 0] = rotations.multiply(turn, local[:, 0])
+    return replace(
+        clip, root_positions=clip.root_positions + share[:, None] * back, rotations=rotations.normalize(local)
+    )
 
 
 def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:

@@ -22,16 +22,19 @@ _TURN_M = 0.5
 """A radian of heading counts as so many metres."""
 _NEAR = 1e-8
 """Weight of the correction itself: it only decides where nothing else does."""
+_AS_ONE = 1e6
+"""Weight of frames that are moved as one."""
 _ROUNDS = 6
 
 
-def follow_feet(clip: Clip) -> Clip:
+def follow_feet(clip: Clip, held: int = 1) -> Clip:
     """The clip with its root moved and turned level so that planted points stay; the first frame stays as it is.
 
     Heights, and all joints but the root, are as they were.
 
     Args:
         clip: motion with contacts; where nothing is planted, its own speed counts.
+        held: frames at either end between which the root goes on as it does.
     """
     if clip.contacts is None:
         raise VariationError(f"clip '{clip.name}' has no contacts; find them first with motion.detect_contacts")
@@ -39,14 +42,14 @@ def follow_feet(clip: Clip) -> Clip:
         return clip
     steady = [column for column, point in enumerate(clip.skeleton.contact_points) if not point.rolls]
     for _ in range(_ROUNDS):
-        shift = _correction(clip, steady)
+        shift = _correction(clip, steady, held)
         clip = _moved(clip, shift)
         if np.abs(shift).max() < 1e-6:
             break
     return clip
 
 
-def _correction(clip: Clip, columns: list[int]) -> FloatArray:
+def _correction(clip: Clip, columns: list[int], held: int) -> FloatArray:
     """Shift and turn of the root in every frame (x, y, heading) that keep planted points where they are; (F, 3)."""
     contacts = np.asarray(clip.contacts)[:, columns]
     points = clip.contact_positions()[:, columns, :2]
@@ -70,12 +73,24 @@ def _correction(clip: Clip, columns: list[int]) -> FloatArray:
     pull = np.zeros((frames, 6))
     np.add.at(pull, index[:, 0].repeat(2), blocks * wanted[:, None])
     pull[1:, :3] += pull[:-1, 3:]
+    _hold(still, clip.root_positions, held)
     # the first frame stays: its unknowns are left out
     shift = pull[1:, :3].ravel()
     solve_band(_banded(still, (_CALM_S * clip.fps) ** 2).reshape(3 * frames, -1)[3:], shift)
     out = np.concatenate([np.zeros(3), shift]).reshape(frames, 3)
     out[:, 2] /= _TURN_M
     return out
+
+
+def _hold(still: FloatArray, roots: FloatArray, held: int) -> None:
+    """Add to blocks (F, 6, 6) that frames at the ends are moved and turned as one; roots (F, 3) are where they are."""
+    frames = len(roots)
+    for t in (*range(held - 1), *range(frames - held, frames - 1)):
+        step = roots[t + 1] - roots[t]
+        rows = np.zeros((3, 6))
+        rows[:, :3], rows[:, 3:] = -np.eye(3), np.eye(3)
+        rows[0, 2], rows[1, 2] = step[1] / _TURN_M, -step[0] / _TURN_M  # a turn takes the step along
+        still[t] += _AS_ONE * rows.T @ rows
 
 
 def _banded(still: FloatArray, calm: float) -> FloatArray:
