@@ -32,6 +32,8 @@ from gaitway.tree.live._seeking_kernels import can_rest
 
 _TRIES = 4
 """Draws for a step."""
+_GOING_ON = 0.6
+"""As `STRAY`, of a plan that does not end at the goal [m]: it will be made anew before it ends."""
 
 
 @kernel(borrows=True, inner=True)
@@ -122,7 +124,7 @@ def draw_kin(
         a, best, chosen = int(actions[me, row]), np.inf, -1
         for tried in range(_TRIES if k < kept else 1):
             b = stand_in(live.spans, live.members, a, KIN, seed, k, tried) if k < kept else a
-            if best > STRAY and is_free(
+            if best > (STRAY if final else _GOING_ON) and is_free(
                 library, fields, passing, traffic, busy, body, crowd, live, me, shortfall, x, y, c, s, t, b
             ):
                 u, v = library.actions[b, 0], library.actions[b, 1]
