@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from gaitway.variation.cycles import CycleOptions, captured_cycles, walk_cycles
     from gaitway.variation.ends import joined, with_upper
     from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
+    from gaitway.variation.gate import GateBars
     from gaitway.variation.learning import learn
     from gaitway.variation.network import VariationModel, log_likelihood
     from gaitway.variation.options import LearnOptions
     from gaitway.variation.places import Place, contact_places
-    from gaitway.variation.repeats import RepeatOptions, captured_repeats, cut_repeats
+    from gaitway.variation.prior import PriorSearch
+    from gaitway.variation.regression import Kernel
+    from gaitway.variation.repeats import RepeatOptions, captured_repeats, captured_takes, cut_repeats
     from gaitway.variation.storage import load_model, save_model
     from gaitway.variation.streaming import StreamFrame, stream, stream_clip
     from gaitway.variation.synthesis import Gain, Given, sample, sample_many
+    from gaitway.variation.transition import Search
 
 _HOME = {
     "Choice": "choosing",
@@ -32,16 +36,21 @@ _HOME = {
     "EnrichOptions": "enriching",
     "Enriched": "enriching",
     "Gain": "synthesis",
+    "GateBars": "gate",
     "Given": "synthesis",
+    "Kernel": "regression",
     "LearnOptions": "options",
     "Measure": "choosing",
     "Place": "places",
+    "PriorSearch": "prior",
     "RepeatOptions": "repeats",
+    "Search": "transition",
     "StreamFrame": "streaming",
     "VariationModel": "network",
     "VariationWarning": "checks",
     "captured_cycles": "cycles",
     "captured_repeats": "repeats",
+    "captured_takes": "repeats",
     "choose": "choosing",
     "constrained": "constraints",
     "contact_places": "places",
@@ -69,16 +78,21 @@ __all__ = [
     "EnrichOptions",
     "Enriched",
     "Gain",
+    "GateBars",
     "Given",
+    "Kernel",
     "LearnOptions",
     "Measure",
     "Place",
+    "PriorSearch",
     "RepeatOptions",
+    "Search",
     "StreamFrame",
     "VariationModel",
     "VariationWarning",
     "captured_cycles",
     "captured_repeats",
+    "captured_takes",
     "choose",
     "constrained",
     "contact_places",
