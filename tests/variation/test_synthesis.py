@@ -15,6 +15,7 @@ from gaitway.motion.editing import resample
 from gaitway.variation.calibration import warped_cycles, warped_takes
 from gaitway.variation.conditional import upper_bodies, upper_body
 from gaitway.variation.learning import learn
+from gaitway.variation.spread import Drift
 from gaitway.variation.streaming import Stream, stream, stream_clip
 from gaitway.variation.synthesis import Given, dials, sample, sample_many
 from variation_takes import SMALL, make_takes, small_model
@@ -54,6 +55,26 @@ def test_a_motion_that_is_no_cycle_ends_by_itself() -> None:
     still = model.degrees.rows(end)[-1] - model.degrees.rows(make_takes(1, cyclic=False)[0])[-1]
     assert np.abs(still[3:]).max() < 0.15
     assert len(sample(model, np.random.default_rng(0), frames=17)) == 17
+
+
+def test_runs_lead_where_takes_do() -> None:
+    model = small_model()
+    rng = np.random.default_rng(0)
+    ends = np.array([clip.planar_path()[-1] for clip in sample_many(model, rng, 40)])
+    real = np.array([take.planar_path()[-1] - take.planar_path()[0] for take in make_takes()])
+    assert np.abs(ends.mean(axis=0) - real.mean(axis=0)).max() < 0.03
+    assert (ends.std(axis=0) < 1.5 * real.std(axis=0, ddof=1) + 0.01).all()
+
+
+def test_drift_is_put_right_on_the_whole() -> None:
+    rows = np.random.default_rng(1).normal(size=(20, 3))
+    means = rows[1:].mean(axis=0)
+    np.testing.assert_allclose(Drift.none(3).shift(rows), 0.0, atol=1e-12)
+    moved = rows + Drift(means, np.array([1.0, 2.0, 3.0]), np.full(3, 0.5)).shift(rows)
+    np.testing.assert_allclose(moved[1:].mean(axis=0), [1.0, 2.0, 3.0])
+    half = rows + Drift(np.zeros(3), np.zeros(3), np.full(3, 0.5)).shift(rows)
+    np.testing.assert_allclose(half[1:].mean(axis=0), 0.5 * means)
+    np.testing.assert_allclose(np.diff(half, axis=0), np.diff(rows, axis=0), atol=1e-12)
 
 
 def test_contacts_come_from_the_takes() -> None:

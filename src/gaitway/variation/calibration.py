@@ -4,7 +4,8 @@ The network's means answer to what is drawn (beside a take that is high they go 
 given size leads cannot be said beforehand. A few dozen variants are drawn, compared with the takes at equal phases, and
 the gain of every degree of freedom is corrected, several times, with the same draws each time. Streams, which have no
 first frame that is drawn, have gains of their own, and a memory: of several, the one with which the network's motion is
-as rough as that of the takes. The gains of detail follow from the roughness with and without it.
+as rough as that of the takes. The gains of detail follow from the roughness with and without it. At last the root's
+velocities are shifted a little, so that runs lead where takes do.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy as np
 
 from gaitway.arrays import FloatArray, SingleArray
 from gaitway.variation.clock import resampled
+from gaitway.variation.degrees import ROOT_NAMES
 from gaitway.variation.network import VariationModel
-from gaitway.variation.spread import Variation
+from gaitway.variation.spread import Drift, Variation
 from gaitway.variation.streaming import Stream
 from gaitway.variation.synthesis import draw, ending
 from gaitway.variation.texture import Texture, smoothed
@@ -40,6 +42,8 @@ _LEAST_FRAMES = 0.3
 """Deviation of lengths, which are whole numbers, that is as good as none."""
 _FINEST = 1.5
 """Most gain of detail."""
+_KEPT = 0.25, 1.25
+"""Of the differences between runs in where they lead to, the least and the most that is kept."""
 Trials = Callable[[VariationModel], tuple[FloatArray, FloatArray]]
 
 
@@ -51,6 +55,7 @@ def calibrated(model: VariationModel) -> Variation:
     variation = replace(variation, gains=gains, stream_gains=gains)
     texture = _texture(replace(model, variation=variation))
     variation = replace(variation, texture=texture)
+    variation = replace(variation, drift=_drift(replace(model, variation=variation)))
     if not model.cyclic:
         return variation
     found = replace(model, variation=replace(variation, memory=_memory(replace(model, variation=variation))))
@@ -100,6 +105,17 @@ def _texture(model: VariationModel) -> Texture:
     missing = np.maximum(roughness(model.takes) ** 2 - sizes[0], 0.0)
     gains = np.sqrt(missing / np.maximum(sizes[1] - sizes[0], 1e-12))
     return replace(texture, gains=np.clip(gains, 0.0, _FINEST).astype(np.float32))
+
+
+def _drift(model: VariationModel) -> Drift:
+    """By which runs go and turn as far as takes do, on the whole, and differ in it no more."""
+    drawn = draw(model, np.random.default_rng(model.options.seed), _COUNT)
+    runs = [rows[: ending(model, phases)] for rows, phases in zip(drawn.values, drawn.phases, strict=True)]
+    means, real = (np.array([rows[1:].mean(axis=0) for rows in some], np.float64) for some in (runs, model.takes))
+    keeps = np.clip(real.std(axis=0, ddof=1) / np.maximum(means.std(axis=0, ddof=1), 1e-9), *_KEPT)
+    moves = np.isin(model.degrees.names, ROOT_NAMES[:3])
+    found, wanted = (np.where(moves, some.mean(axis=0), 0.0) for some in (means, real))
+    return Drift(found, wanted, np.where(moves, keeps, 1.0))
 
 
 def roughness(sequences: Iterable[FloatArray]) -> FloatArray:

@@ -123,7 +123,7 @@ def differences(others: Sequence[Clip], judged: Sequence[Clip], rounds: int = 0)
         ]
         out[row, len(PARTS) :] = sums[number] - usual
     # what few others lead one to expect is itself off, by as much as a mean of them is
-    return out * np.sqrt(len(others) / (len(others) + 1.0))
+    return np.asarray(out * np.sqrt(len(others) / (len(others) + 1.0)))
 
 
 def _resynthesis(scaled: list[FloatArray], count: int, fps: float, rounds: int) -> list[FloatArray]:

@@ -18,7 +18,7 @@ from gaitway.variation.network import VariationModel
 from gaitway.variation.options import LearnOptions
 from gaitway.variation.prior import find_prior
 from gaitway.variation.regression import make_rows
-from gaitway.variation.spread import Variation, residual_table, spread_table
+from gaitway.variation.spread import Drift, Variation, residual_table, spread_table
 from gaitway.variation.texture import texture_of
 from gaitway.variation.transition import Progress, Trial, find_transition
 
@@ -69,8 +69,9 @@ def learn(
     shared = 1.0 - _BY_CHANCE / (len(takes) + 1.0)
     texture = texture_of(scaled, clock, cyclic, degrees.fps)
     variation = Variation(
-        table, spread_table(scaled, clock, cyclic), even, even, shared, clock.period, options.natural, texture
-    )
+        table, spread_table(scaled, clock, cyclic), even, even, shared, clock.period, options.natural, texture,
+        Drift.none(len(degrees)),
+    )  # fmt: skip
     contacts = tuple(
         None if take.contacts is None else take.contacts[: len(rows)] for take, rows in zip(takes, scaled, strict=True)
     )

@@ -16,7 +16,7 @@ from gaitway.variation.degrees import Degrees
 from gaitway.variation.options import LearnOptions
 from gaitway.variation.prior import Prior
 from gaitway.variation.regression import Course, Rows, make_rows, unroll
-from gaitway.variation.spread import Variation, make_course
+from gaitway.variation.spread import Drift, Variation, make_course
 from gaitway.variation.structure import Structure
 
 _STRAIGHT = np.radians(2.0)
@@ -120,7 +120,10 @@ class VariationModel:
         phases = tuple(self.phases_of(row) for row in rows)
         clock = replace(self.clock, phases=phases)
         contacts = tuple(take.contacts for take in takes)
-        return replace(self, takes=rows, contacts=contacts, clock=clock, prior=self.prior.moved_to(rows))
+        variation = replace(self.variation, drift=Drift.none(len(self.degrees)))  # other takes may lead elsewhere
+        return replace(
+            self, takes=rows, contacts=contacts, clock=clock, prior=self.prior.moved_to(rows), variation=variation
+        )
 
 
 def check_same(degrees: Degrees, clip: Clip) -> None:

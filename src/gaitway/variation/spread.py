@@ -34,6 +34,28 @@ _SMOOTH = 0.02
 
 
 @dataclass(frozen=True, eq=False)
+class Drift:
+    """What the root's velocities of a whole run add up to, put right: a turn is a sum of small errors too."""
+
+    found: FloatArray
+    """Mean of each column over a run, as it is drawn; (n,)."""
+    wanted: FloatArray
+    """The same of the takes; (n,)."""
+    gains: FloatArray
+    """How much of what differs from it is kept; (n,)."""
+
+    @staticmethod
+    def none(nodes: int) -> Drift:
+        """All is left as it is."""
+        return Drift(np.zeros(nodes), np.zeros(nodes), np.ones(nodes))
+
+    def shift(self, rows: FloatArray) -> FloatArray:
+        """What is to be added to all frames of a run (F, n); (n,)."""
+        mean = rows[1:].mean(axis=0)  # the first frame's velocity leads nowhere
+        return np.asarray(self.wanted + self.gains * (mean - self.found) - mean)
+
+
+@dataclass(frozen=True, eq=False)
 class Variation:
     """What variants are made of besides the network's means."""
 
@@ -55,6 +77,8 @@ class Variation:
     """How far a part of the body may deviate in a frame, root mean square in deviations of the takes."""
     texture: Texture
     """What is finer than the network's motion."""
+    drift: Drift
+    """Where a whole run leads to."""
 
 
 def spread_table(takes: Sequence[FloatArray], clock: Clock, cyclic: bool) -> SingleArray:

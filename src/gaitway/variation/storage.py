@@ -9,7 +9,7 @@
 * clock: `mean` (G, n), `weights` (n,);
 * networks: `transition.parents`, `.counts`, `prior.parents`, `.counts`, `prior.values` (2n, R), `.takes`, `.steps`;
 * draws: `spreads` (G, n), `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,), `details` (takes, G, n),
-  `detail_gains` (n,).
+  `detail_gains` (n,), `drift` (3, n).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gaitway.variation.network import VariationModel
 from gaitway.variation.options import LearnOptions
 from gaitway.variation.prior import Prior, PriorSearch
 from gaitway.variation.regression import Kernel
-from gaitway.variation.spread import Variation
+from gaitway.variation.spread import Drift, Variation
 from gaitway.variation.structure import Structure
 from gaitway.variation.texture import Texture
 from gaitway.variation.transition import Search
@@ -90,6 +90,7 @@ def _arrays(model: VariationModel) -> Arrays:
         "residuals": model.variation.table, "spreads": model.variation.spreads,
         "gains": model.variation.gains, "stream_gains": model.variation.stream_gains,
         "details": model.variation.texture.details, "detail_gains": model.variation.texture.gains,
+        "drift": np.stack([model.variation.drift.found, model.variation.drift.wanted, model.variation.drift.gains]),
     }  # fmt: skip
     for number, (rows, phases, contacts) in enumerate(
         zip(model.takes, model.clock.phases, model.contacts, strict=True)
@@ -114,6 +115,7 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
     specs |= {
         "reference": ((joints, 4), "<f8"),
         "mean": (table, "<f8"),
+        "drift": ((3, None), "<f8"),
         "prior.values": (table, "<f4"),
         "spreads": (table, "<f4"),
     }
@@ -162,6 +164,7 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
         float(header["memory"]),
         float(header["natural"]),
         Texture(arrays["details"], arrays["detail_gains"]),
+        Drift(*arrays["drift"]),
     )
     clock = Clock(float(header["period"]), phases, arrays["mean"], arrays["weights"])
     contacts = tuple(arrays.get(f"take.{i}.contacts") for i in range(count))
@@ -177,7 +180,7 @@ def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...
     lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
     lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
     lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]
-    lengths += [len(arrays["detail_gains"]), arrays["details"].shape[2]]
+    lengths += [len(arrays["detail_gains"]), arrays["details"].shape[2], arrays["drift"].shape[1]]
     if any(length != nodes for length in lengths) or len(arrays["prior.values"]) != 2 * nodes:
         raise ValueError(f"arrays are not all of {nodes} degrees of freedom")
     if (

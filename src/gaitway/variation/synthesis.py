@@ -148,6 +148,11 @@ def draw(
         with_detail(model, smoothed(rows, model.degrees.fps), phases, mix, dial)
         for rows, phases, mix in zip(got.values, got.phases, mixes, strict=True)
     ]
+    if frames is None and keep is None:
+        fine = [
+            rows + model.variation.drift.shift(rows[: ending(model, phases)])
+            for rows, phases in zip(fine, got.phases, strict=True)
+        ]
     whole = np.array(fine, np.float32)
     return Drawn(whole if fixed is None else np.where(fixed, got.values, whole), got.phases)
 
