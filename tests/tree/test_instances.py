@@ -22,6 +22,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.tree.forest import grow_forest
 from gaitway.tree.growing import Budget, diverse_tree
+from gaitway.tree.live.bodies import frame_pool, led_on
 from gaitway.tree.live.check import overlaps
 from gaitway.tree.live.crowd import LiveCrowd
 from gaitway.tree.live.forest import live_forest
@@ -98,7 +99,7 @@ def test_variants_cost_no_answers(name: str) -> None:
             if plan is not None:
                 assert np.hypot(*np.subtract(plan.end_pose[:2], query.goal)) <= query.tolerance + 1e-6
     assert sum(found[0]) > 100 and sum(found[1]) >= 0.95 * sum(found[0])
-    both = np.logical_and(*found)
+    both = np.array(found).all(axis=0)
     assert np.array(costs)[1, both].sum() < 1.03 * np.array(costs)[0, both].sum()
 
 
@@ -175,3 +176,21 @@ def test_a_live_character_lifts_its_arms_only_where_there_is_room(room: float) -
     played = {kit.table.clips[int(a)] for a in np.concatenate(log)[:, 2]}
     assert gone > 5.0 and "walk_forward" in played
     assert ("walk_forward_armed_0" in played) is (room > 1.0)
+
+
+def test_frames_lead_on_from_whatever_came_before() -> None:
+    """The pool beside `led_on` for each pair of clips."""
+    stairs = ("start_stairs_up", "stairs_up", "stop_stairs_up")
+    library = load_cast("person", takes=2, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", *stairs])
+    kit = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
+    table, (pool, rows, clips) = kit.table, frame_pool(kit)
+    joined = 0
+    for before in range(len(table)):
+        behavior = table.behavior[before]
+        for after in table.followers[table.follower_starts[behavior] : table.follower_starts[behavior + 1]].tolist():
+            clip = led_on(library.clips[table.clips[before]], library.clips[table.clips[after]])
+            joined += clip is not library.clips[table.clips[after]]
+            first, count = rows[before, after], int(clips[after, 3])
+            assert np.allclose(pool[first : first + count, :, :-1], clip.rotations.transpose(0, 2, 1), atol=1e-6)
+            assert np.allclose(pool[first : first + count, :3, -1], clip.root_positions, atol=1e-6)
+    assert joined > 0
