@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from gaitway._jit import kernel
@@ -10,7 +9,7 @@ from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.variation._neighbour_kernels import FAR, log_normal, regression, within
 
 
-@kernel(parallel=True, fastmath=True)
+@kernel(fastmath=True)
 def prior_scores(
     nodes: IntArray,
     values: SingleArray,
@@ -35,7 +34,7 @@ def prior_scores(
     """
     m, rows = values.shape
     beyond = FAR * np.float32(0.5)
-    for a in numba.prange(nodes.shape[0]):
+    for a in range(nodes.shape[0]):
         i = nodes[a]
         base = np.zeros((rows, rows), np.float32)
         distances, weights = np.empty(rows, np.float32), np.empty(rows, np.float32)

@@ -170,16 +170,17 @@ def score_changes(
                 for c in range(2 * n):
                     if allowed[a, c] or c == i:
                         bound = max(bound, state[2, c])
-                low, high, found, ready = 0, 0, 0, False
+                low, high, found, ready, fresh = 0, 0, 0, False, False
                 for c in range(2 * n):
                     if not allowed[a, c] and c != i:
                         continue
                     x = older[c] if c < n else newer[c - n]
                     own, now, gate, plus = state[0, c], state[1, c], state[2, c], sign[c]
-                    which, listed, inside = 0, 0, 0
+                    which = 1 if plus < 0.0 else 0
+                    listed, inside = 0, 0
                     while True:
                         if not ready or gate > bound:
-                            ready, bound = True, max(bound, gate)
+                            ready, fresh, bound = True, False, max(bound, gate)
                             far = reach(clock, half_period, bound)
                             low = first_at_least(phases, rows, phase - far)
                             high = first_at_least(phases, rows, phase + far)
@@ -187,18 +188,16 @@ def score_changes(
                                 pairs, phases, takes, parents[i], counts[i], clock, older, newer, phase, s, low, high,
                                 sums[0],
                             )  # fmt: skip
-                            found = nearest_first(
-                                sums[0], low, high - low, bound, pairs[i], pairs[n + i], steps[i], near[0], index[0],
-                                lists[0],
-                            )  # fmt: skip
-                        if plus < 0.0:
-                            which = 1
+                        if which == 1:
                             without(sums[0], high - low, pairs[c, low:high], x, sums[1])
+                        if which == 1 or not fresh:
                             listed = nearest_first(
-                                sums[1], low, high - low, gate, pairs[i], pairs[n + i], steps[i], near[1], index[1],
-                                lists[1],
+                                sums[which], low, high - low, gate if which == 1 else bound, pairs[i], pairs[n + i],
+                                steps[i], near[which], index[which], lists[which],
                             )  # fmt: skip
-                        else:
+                        if which == 0:
+                            found = found if fresh else listed
+                            fresh = True
                             listed = within(near_bits[0], padded(found), gate)
                         listed = padded(listed)
                         candidate_distances(

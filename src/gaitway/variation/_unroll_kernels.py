@@ -189,7 +189,9 @@ def unroll(
     for s in numba.prange(out.shape[0]):
         distances, weights = np.empty(room, np.float32), np.empty(room, np.float32)
         bits = distances.view(np.int32)
-        gates, lows, highs = np.full(n, FAR), np.zeros(n, np.int64), np.zeros(n, np.int64)
+        gates, lows, highs = np.empty(n, np.float32), np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for i in range(n):
+            gates[i] = FAR
         energy, residual = np.empty(sizes.shape[0]), np.zeros(n + 1, np.float32)
         for t in range(2, out.shape[1]):
             phase, place, lower = at[s, t - 1], 0.0, 0
