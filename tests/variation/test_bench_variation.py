@@ -12,11 +12,12 @@ def test_the_table_has_limits_scores_and_cycles(monkeypatch: pytest.MonkeyPatch)
     for name, value in (("MOTION", "jog_forward"), ("STREAM_S", 20.0), ("SMALL_NODES", 3), ("EXACT_ROUNDS", 2)):
         monkeypatch.setattr(variation, name, value)
     (table,) = run_benches("variation")
-    learning, numpy, limit, stream, searches, first = table.rows
+    learning, numpy, limit, variants, stream, searches, first = table.rows
     assert learning.name.startswith("learn 4 takes x 24 frames x 6")
     assert numpy.ratio is not None
     assert numpy.ratio > 1.0
     assert limit.ours == numpy.ours
+    assert variants.name.startswith("20 variants, 4")
     assert "cycles of 23." in stream.name or "cycles of 22." in stream.name
     assert "score" in searches.name
     assert "exact search to its end" in searches.peer
