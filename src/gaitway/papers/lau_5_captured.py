@@ -49,7 +49,7 @@ class Captured:
 MOTIONS = (
     Captured("walk of subject 35", ("35_01", "35_02", "35_03", "35_04"), _WALK),
     Captured("walk of subject 16", ("16_21", "16_22"), _WALK),
-    Captured("walk of ACCAD's subject", _FEMALE, _WALK),
+    Captured("walk of Female1", _FEMALE, _WALK),
     Captured("run of subject 09", ("09_01", "09_02", "09_03", "09_04", "09_05", "09_06")),
     Captured("run of subject 35", ("35_17", "35_18", "35_19", "35_20")),
     Captured("breast stroke of subject 126", ("126_04",)),

@@ -24,13 +24,11 @@ _NOTE = (
 
 
 def stream_rows(name: str, takes: Sequence[Clip], rounds: int, seed: int) -> list[dict[str, Any]]:
-    """Two minutes of a cyclic motion by both methods, beside the takes; none if it is no cycle."""
+    """Two minutes of a cyclic motion by both methods, beside the takes, which are cycles of it."""
     ways = {OURS: LearnOptions(), LITERAL: LearnOptions.thesis()}
     rows = []
     for way, options in ways.items():
-        model = learn(takes, replace(options, search=replace(options.search, rounds=rounds)))
-        if not model.cyclic:
-            return []
+        model = learn(takes, replace(options, cyclic=True, search=replace(options.search, rounds=rounds)))
         frames = round(SECONDS * model.degrees.fps)
         values, _ = Stream(model, np.random.default_rng(seed)).next(frames)
         lengths = cycle_lengths(model, values) / model.degrees.fps
