@@ -83,7 +83,8 @@ def test_chapter_5_in_a_hurry(tmp_path: Path) -> None:
     rows = {row["clips"]: row for title, part in table.sections[:1] for row in part}
     assert rows["variants"]["slide mm"] < 1.0 < rows["as drawn"]["slide mm"] < rows["strawman noise"]["slide mm"]
     repeated = next(part[0] for title, part in table.sections if title.startswith("Repetition"))
-    assert repeated["cycle animation"] == 0.0 < 0.05 < repeated["variants"]
+    assert repeated["cycle animation"] == 0.0
+    assert repeated["variants"] > 0.05
     assert rows["variants"]["rough"] < rows["Perlin noise"]["rough"] < rows["strawman noise"]["rough"]
     names = {path.name for path in save_paper("lau-5", table, tmp_path)}
     assert {"lau-5.csv", "lau-5-cheer-poses.png", "lau-5-cheer-curves.png", "lau-5-cheer-strip.png"} <= names

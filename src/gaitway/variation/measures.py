@@ -16,6 +16,9 @@ from gaitway.variation.features import GROUPS, TEXTURE, Yardstick
 from gaitway.variation.network import VariationModel
 from gaitway.variation.two_sample import PERMUTATIONS, Verdict, classifier_test, energy_test, nearest
 
+_RIDGE = 0.05
+"""Weight of the penalty when poses are read as a clock, in variances of a column."""
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -74,13 +77,15 @@ def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> 
 def cycle_lengths(model: VariationModel, rows: FloatArray) -> FloatArray:
     """How long each cycle of a stream of scaled rows (F, n) is [frames], told by its poses alone.
 
-    Poses are seen along the first harmonic of the takes' mean cycle, where a cycle is one turn about the middle. A
-    stream that stands still makes none, whatever its clock says.
+    What of a pose goes once around in a cycle is found by regression over the takes; in a stream it is the hand of a
+    clock. A stream that stands still makes no cycle, whatever its own clock says.
     """
-    cycle = model.clock.mean[:-1]
-    waves = np.exp(-2j * np.pi * np.arange(len(cycle)) / len(cycle))
-    harmonic = waves @ (cycle - cycle.mean(axis=0))
-    turns = np.unwrap(np.angle((rows - cycle.mean(axis=0)) @ harmonic.conj())) / (2.0 * np.pi)
+    poses = np.concatenate(model.takes)
+    hand = np.exp(2j * np.pi * np.concatenate(model.clock.phases) / model.clock.period)
+    middle = poses.mean(axis=0)
+    square = (poses - middle).T @ (poses - middle) + _RIDGE * len(poses) * np.eye(len(middle))
+    weights = np.linalg.solve(square, (poses - middle).T @ hand)
+    turns = np.unwrap(np.angle((rows - middle) @ weights)) / (2.0 * np.pi)
     onward = np.maximum.accumulate(turns if turns[-1] >= turns[0] else -turns)
     whole = np.arange(np.ceil(onward[0]), onward[-1])
     return np.diff(np.interp(whole, onward, np.arange(len(onward))))
