@@ -20,7 +20,7 @@ from gaitway.arrays import FloatArray, SingleArray
 from gaitway.variation.clock import resampled
 from gaitway.variation.degrees import ROOT_NAMES
 from gaitway.variation.network import VariationModel
-from gaitway.variation.spread import Drift, Variation
+from gaitway.variation.spread import Drift, Variation, run_total
 from gaitway.variation.streaming import Stream
 from gaitway.variation.synthesis import draw, ending
 from gaitway.variation.texture import Texture, smoothed
@@ -42,7 +42,7 @@ _LEAST_FRAMES = 0.3
 """Deviation of lengths, which are whole numbers, that is as good as none."""
 _FINEST = 1.5
 """Most gain of detail."""
-_KEPT = 0.25, 1.25
+_KEPT = 0.05, 1.25
 """Of the differences between runs in where they lead to, the least and the most that is kept."""
 Trials = Callable[[VariationModel], tuple[FloatArray, FloatArray]]
 
@@ -111,10 +111,10 @@ def _drift(model: VariationModel) -> Drift:
     """By which runs go and turn as far as takes do, on the whole, and differ in it no more."""
     drawn = draw(model, np.random.default_rng(model.options.seed), _COUNT)
     runs = [rows[: ending(model, phases)] for rows, phases in zip(drawn.values, drawn.phases, strict=True)]
-    means, real = (np.array([rows[1:].mean(axis=0) for rows in some], np.float64) for some in (runs, model.takes))
-    keeps = np.clip(real.std(axis=0, ddof=1) / np.maximum(means.std(axis=0, ddof=1), 1e-9), *_KEPT)
+    ours, real = (np.array([run_total(rows) for rows in some]) for some in (runs, model.takes))
+    keeps = np.clip(real.std(axis=0, ddof=1) / np.maximum(ours.std(axis=0, ddof=1), 1e-9), *_KEPT)
     moves = np.isin(model.degrees.names, ROOT_NAMES[:3])
-    found, wanted = (np.where(moves, some.mean(axis=0), 0.0) for some in (means, real))
+    found, wanted = (np.where(moves, some.mean(axis=0), 0.0) for some in (ours, real))
     return Drift(found, wanted, np.where(moves, keeps, 1.0))
 
 

@@ -38,7 +38,7 @@ class Drift:
     """What the root's velocities of a whole run add up to, put right: a turn is a sum of small errors too."""
 
     found: FloatArray
-    """Mean of each column over a run, as it is drawn; (n,)."""
+    """Sum of each column over a run as it is drawn, on average; (n,)."""
     wanted: FloatArray
     """The same of the takes; (n,)."""
     gains: FloatArray
@@ -51,8 +51,13 @@ class Drift:
 
     def shift(self, rows: FloatArray) -> FloatArray:
         """What is to be added to all frames of a run (F, n); (n,)."""
-        mean = rows[1:].mean(axis=0)  # the first frame's velocity leads nowhere
-        return np.asarray(self.wanted + self.gains * (mean - self.found) - mean)
+        total = run_total(rows)
+        return np.asarray((self.wanted + self.gains * (total - self.found) - total) / max(len(rows) - 1, 1))
+
+
+def run_total(rows: FloatArray) -> FloatArray:
+    """Sum of each column over a run (F, n), less the first frame, whose velocity leads nowhere; (n,)."""
+    return np.asarray(rows[1:].sum(axis=0, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)
