@@ -24,8 +24,6 @@ from gaitway.variation.transition import Progress, Trial, find_transition
 
 __all__ = ["LearnOptions", "learn"]
 
-_BY_CHANCE = 0.5
-"""Parts of the body that go together in few takes do so partly by chance: such a share of one take more."""
 _PRIOR_SHARE, _TRANSITION_SHARE = 0.15, 0.75
 """Of the time, for progress."""
 
@@ -66,10 +64,9 @@ def learn(
     )
     table = residual_table(rows, found.structure, scaled, clock, cyclic)
     even = np.ones(len(degrees) + 1, np.float32)
-    shared = 1.0 - _BY_CHANCE / (len(takes) + 1.0)
     texture = texture_of(scaled, clock, cyclic, degrees.fps)
     variation = Variation(
-        table, spread_table(scaled, clock, cyclic), even, even, shared, clock.period, options.natural, texture,
+        table, spread_table(scaled, clock, cyclic), even, even, clock.period, options.natural, texture,
         Drift.none(len(degrees)),
     )  # fmt: skip
     contacts = tuple(

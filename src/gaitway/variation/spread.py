@@ -3,9 +3,10 @@
 Independent draws for each degree of freedom, as the thesis has them, give a spread that is too narrow and too rough,
 and lose what joints have in common: if one arm swings high, so does the other. So what is drawn here is weights of
 takes. The residual of a take at some phase is what its step has beyond what the network predicts from the other takes;
-a variant's residual is a mix of those of all takes, the same for all joints (`Variation.shared` of it; the rest is
-drawn for each part of the body alone), the weights changing slowly. Its covariance is that of the takes' residuals,
-its texture is theirs, and where a take was fast in all joints so is the variant: timing varies along with the poses.
+a variant's residual is a mix of those of all takes, the same for all joints, the weights changing slowly. Its
+covariance is that of the takes' residuals, its texture is theirs, and where a take was fast in all joints so is the
+variant: timing varies along with the poses. (Were even a tenth of the variance drawn for each part of the body alone,
+joints would no longer go together as in takes, and a test on their correlations would tell.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.arrays import FloatArray, IntArray, SingleArray
 from gaitway.variation.clock import Clock, resampled
-from gaitway.variation.degrees import PARTS
 from gaitway.variation.regression import Course, Rows, closed, unroll
 from gaitway.variation.structure import Structure
 from gaitway.variation.texture import Texture
@@ -73,8 +73,6 @@ class Variation:
     """By which residuals are multiplied so that variants spread as wide as the takes; (n + 1,)."""
     stream_gains: SingleArray
     """The same for streams."""
-    shared: float
-    """Share of the variance that all parts of the body have in common."""
     memory: float
     """Time constant of the weights in a stream [frames]. Those of a single run of the motion stay as they are drawn: so
     early and late frames of a variant belong together as those of a take do."""
@@ -155,41 +153,34 @@ class Weights:
     """
 
     def __init__(self, rng: np.random.Generator, variation: Variation, memory: float) -> None:
-        takes = len(variation.table)
-        self._rng = rng
-        self._streams = (1 + len(PARTS)) * takes
-        self._takes = takes
-        self._shared = np.sqrt(variation.shared)
-        self._own = np.sqrt(1.0 - variation.shared)
+        self._rng, self._takes = rng, len(variation.table)
         self._constant: FloatArray | None = None
         if np.isinf(memory):
-            self._constant = rng.standard_normal(self._streams)
+            self._constant = rng.standard_normal(self._takes)
             return
         m = float(np.exp(-1.0 / max(memory, 1e-3)))
         self._coefficients = [1.0], [1.0, -2.0 * m, m * m]
         # of white noise of deviation one through the two filters
         self._scale = np.sqrt((1.0 - m * m) ** 3 / (1.0 + m * m))
-        self._state = np.zeros((2, self._streams))
+        self._state = np.zeros((2, self._takes))
         self._filtered(int(np.ceil(_SETTLED * memory)) + 1)
 
     def _filtered(self, frames: int) -> FloatArray:
-        white = self._rng.standard_normal((frames, self._streams))
+        white = self._rng.standard_normal((frames, self._takes))
         out, self._state = scipy.signal.lfilter(*self._coefficients, white, axis=0, zi=self._state)
         return np.asarray(self._scale * out, dtype=np.float64)
 
     def next(self, frames: int, dials: FloatArray) -> SingleArray:
-        """Weights of the next frames; (frames, parts + 1, takes), the clock's last, which goes with the legs'.
+        """Weights of the next frames; (frames, parts + 1, takes), the clock's last.
 
-        `dials` (parts + 1,) multiply them.
+        They are the same for all but for the `dials` (parts + 1,), which multiply them.
         """
         if self._constant is not None:
             drawn = np.repeat(self._constant[None], frames, axis=0)
         else:
             drawn = self._filtered(frames)
-        drawn = drawn.reshape(frames, 1 + len(PARTS), self._takes)
-        parts = self._shared * drawn[:, :1] + self._own * drawn[:, 1:]
-        whole = np.concatenate([parts, parts[:, :1]], axis=1) * dials[None, :, None]
-        return whole.astype(np.float32)
+        whole: SingleArray = (drawn[:, None] * dials[None, :, None]).astype(np.float32)
+        return whole
 
 
 def node_mix(weights: SingleArray, parts: IntArray) -> FloatArray:

@@ -1,7 +1,6 @@
 """Models on disk: one .gwvary archive (`gaitway.archives`), so that learning is done once.
 
-* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "shared",
-  "memory",
+* `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "memory",
   "natural", and for each take whether its contacts are known;
 * `skeleton.parents`, `.offsets`, `.rest`;
 * degrees of freedom: `reference` (J, 4), `kept` (n,), `constant`, `centre` (n,), `scale` (n,);
@@ -71,7 +70,6 @@ def pack_model(model: VariationModel) -> tuple[dict[str, Any], Arrays]:
         "period": model.clock.period,
         "score": model.score,
         "prior_score": model.prior.score,
-        "shared": variation.shared,
         "memory": variation.memory,
         "natural": variation.natural,
         "contacts": [contacts is not None for contacts in model.contacts],
@@ -160,7 +158,6 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
         arrays["spreads"],
         arrays["gains"],
         arrays["stream_gains"],
-        float(header["shared"]),
         float(header["memory"]),
         float(header["natural"]),
         Texture(arrays["details"], arrays["detail_gains"]),
