@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from gaitway import rotations
 from gaitway.audit import Report
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.clip import Clip
 from gaitway.take.model import Layer, Take

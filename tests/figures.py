@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, reach
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import PASSABLE, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Sphere, Stairs, Terrain, World

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.behavior.plan import Plan, PlanStep, Pose
+from gaitway.core import planar
 from gaitway.library.behavior import Library
+from gaitway.space.plan import Plan, PlanStep, Pose
 
 
 def plan_of(library: Library, behaviors: Sequence[str], start: Pose = (0.0, 0.0, 0.0), time: float = 0.0) -> Plan:

@@ -6,17 +6,17 @@ from functools import cache
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior.kits import Kit, kits
+from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.forest import live_forest
+from gaitway.live.options import LiveOptions
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
+from gaitway.space.prepared import Kit, kits
+from gaitway.tree.build.growing import Budget
 from gaitway.tree.forest import Forest
-from gaitway.tree.growing import Budget
-from gaitway.tree.live.crowd import LiveCrowd
-from gaitway.tree.live.forest import live_forest
-from gaitway.tree.live.options import LiveOptions
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import move, with_name

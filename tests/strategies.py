@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from gaitway import rotations
+from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import rotations
+from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 from gaitway.take import Layer, Segments, Take

@@ -8,7 +8,7 @@ import pytest
 
 from gaitway import bench
 from gaitway.bench import BenchRow, Timing, _timing, motion, run_benches
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 
 
 def test_rows_know_whether_a_target_was_missed() -> None:

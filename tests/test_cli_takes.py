@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.take import assemble, lay_track, save_take
 from test_cli import BVH, gaitway
 

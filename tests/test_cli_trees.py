@@ -12,7 +12,7 @@ from PIL import Image
 
 from gaitway.cli import _run
 from gaitway.scene.characters import LibraryRef
-from gaitway.tree.recipe import METHODS, Recipe, open_tree
+from gaitway.tree.build.recipe import METHODS, Recipe, open_tree
 from gaitway.tree.storage import describe_tree, save_tree
 from test_cli import gaitway
 

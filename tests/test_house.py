@@ -13,15 +13,19 @@ import gaitway
 SOURCE = Path(gaitway.__file__).parent
 # from the ground up; a module may import from its own room and from lower floors
 FLOORS = (
-    ("errors", "_version", "_jit"),
-    ("arrays", "files"),
-    ("rotations", "planar", "cache", "archives"),
+    ("_version",),
+    ("core",),
     ("motion", "world"),
     ("library",),
+    ("cast",),
     ("scene", "take"),
+    ("space",),
+    ("performing",),
     ("behavior", "graphs"),
+    ("capture",),
     ("variation",),
     ("tree",),
+    ("live",),
     ("render",),
     ("audit", "export"),
     ("planning",),

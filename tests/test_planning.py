@@ -9,7 +9,7 @@ import pytest
 
 import gaitway
 from gaitway.audit import audit_take
-from gaitway.errors import GaitwayError, PlanError
+from gaitway.core.errors import GaitwayError, PlanError
 from gaitway.papers import run_paper
 from gaitway.planning import EXACTLY, Planned, plan_scene
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict

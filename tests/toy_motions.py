@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import rotations
+from gaitway.core import rotations
 from gaitway.graphs.corpus import Corpus, corpus
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway import rotations
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
 
 WALKS = ("walk_forward", "walk_left_30", "walk_right_30")

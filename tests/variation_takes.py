@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from gaitway import rotations
+from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import ContactPoint, Skeleton
-from gaitway.variation.learning import LearnOptions, learn
-from gaitway.variation.network import VariationModel
-from gaitway.variation.prior import PriorSearch
-from gaitway.variation.transition import Search
+from gaitway.variation.network.learning import LearnOptions, learn
+from gaitway.variation.network.model import VariationModel
+from gaitway.variation.network.prior import PriorSearch
+from gaitway.variation.network.transition import Search
 
 FPS = 30.0
 SMALL = LearnOptions(search=Search(rounds=3, most_parents=4), prior=PriorSearch(most_parents=3))

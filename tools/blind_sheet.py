@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.person.styles import STYLES
+from gaitway.cast.catalog import load_cast
+from gaitway.cast.person.styles import STYLES
 from gaitway.motion import Clip
 from gaitway.motion.blending import concatenate
 from gaitway.motion.editing import slice_seconds

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip
 from gaitway.motion.retarget import retarget

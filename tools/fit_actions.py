@@ -17,9 +17,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
 from capture import Capture, captures, on_person
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.library.cast.person.actions.model import (
+from gaitway.cast.person.actions.model import (
     CROUCH_HARMONICS,
     LEAP_EVENTS,
     LEAP_TYPICAL_FLIGHT_S,
@@ -28,7 +26,9 @@ from gaitway.library.cast.person.actions.model import (
     leap_basis,
     stroke_joints,
 )
-from gaitway.library.cast.person.gait.model import fourier_basis, moving_joints
+from gaitway.cast.person.gait.model import fourier_basis, moving_joints
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 

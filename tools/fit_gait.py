@@ -20,12 +20,12 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
 from capture import Capture, captures, on_person, other_side
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.files import atomic_write
-from gaitway.library.cast.person.gait.model import HARMONICS, TERMS, fourier_basis, moving_joints, regressors
-from gaitway.library.cast.person.skeleton import person_skeleton
-from gaitway.library.cast.person.styles import STYLE_COUNT
+from gaitway.cast.person.gait.model import HARMONICS, TERMS, fourier_basis, moving_joints, regressors
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.styles import STYLE_COUNT
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.files import atomic_write
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 

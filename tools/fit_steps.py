@@ -17,10 +17,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from capture import captures, on_person, other_side, world_headings
-from gaitway import planar, rotations
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.library.cast.person.skeleton import BALL, HEEL
-from gaitway.library.cast.person.steps.model import (
+from gaitway.cast.person.skeleton import BALL, HEEL
+from gaitway.cast.person.steps.model import (
     FIRST_PHASE,
     JOINTS,
     JUMP_KNOTS,
@@ -33,6 +31,8 @@ from gaitway.library.cast.person.steps.model import (
     regressors,
     spline_basis,
 )
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 

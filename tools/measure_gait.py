@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from capture import captures, on_person
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.library.cast.person.gait.clips import locomotion_clips
-from gaitway.library.cast.person.gait.stride import NEUTRAL
-from gaitway.library.cast.person.styles import STYLES
+from gaitway.cast.person.gait.clips import locomotion_clips
+from gaitway.cast.person.gait.stride import NEUTRAL
+from gaitway.cast.person.styles import STYLES
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances
 from gaitway.motion.editing import place, resample

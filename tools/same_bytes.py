@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 
 import gaitway
-from gaitway.behavior.kits import kits
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.forest import live_forest
 from gaitway.scene.catalog import ready_scenes
-from gaitway.tree.live.crowd import LiveCrowd
-from gaitway.tree.live.forest import live_forest
+from gaitway.space.prepared import kits
 from gaitway.variation.enriching import EnrichOptions, enrich
 
 SEEDS = (0, 1)

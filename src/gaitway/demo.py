@@ -11,19 +11,19 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gaitway._jit import compile_seconds
 from gaitway.audit import Report, audit_take
-from gaitway.errors import GaitwayError
+from gaitway.cast.catalog import load_cast
+from gaitway.cast.person.styles import STYLES
+from gaitway.core.errors import GaitwayError
+from gaitway.core.jit import compile_seconds
 from gaitway.export.glb import export_glb
-from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.person.styles import STYLES
 from gaitway.motion.editing import place
 from gaitway.planning import Planned, plan_scene
 from gaitway.render import Camera, Figure, figures_of, render_frame
-from gaitway.render.cast_bodies import built_in_palette, individual_shape
-from gaitway.render.place import Place
-from gaitway.render.strips import save_png
-from gaitway.render.take_film import take_film, take_still, take_strip
+from gaitway.render.bodies.cast_bodies import built_in_palette, individual_shape
+from gaitway.render.film.take_film import take_film, take_still, take_strip
+from gaitway.render.raster.place import Place
+from gaitway.render.sheets.strips import save_png
 from gaitway.take import save_take
 from gaitway.world import Box, Obstacle, World
 

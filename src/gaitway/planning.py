@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gaitway._jit import compile_seconds
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
-from gaitway.behavior.plan import SearchResult
-from gaitway.behavior.synthesis import Performer, plans_to_take
-from gaitway.errors import PlanError
+from gaitway.core.errors import PlanError
+from gaitway.core.jit import compile_seconds
 from gaitway.library.behavior import Library
+from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.space.plan import SearchResult
 from gaitway.take.model import Take
-from gaitway.tree.scene_planner import ScenePlanner
+from gaitway.tree.planner import ScenePlanner
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is."""

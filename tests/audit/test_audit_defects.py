@@ -26,9 +26,9 @@ from audit_takes import (
     violated,
     widest,
 )
-from gaitway import rotations
 from gaitway.audit import Bars, audit_take
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.motion.anatomy import t_pose
 from gaitway.motion.limits import anatomical_angles, joint_limits
 from gaitway.take.model import Take

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit_takes import clips, segment_gap
-from gaitway import rotations
-from gaitway.arrays import read_only
 from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit.bodies import axes_of, hulls, reach, skin
 from gaitway.audit.penetration import run_scan
 from gaitway.audit.solids import chosen, gather, is_convex
+from gaitway.core import rotations
+from gaitway.core.arrays import read_only
 from gaitway.motion.body import capsule_body
 from gaitway.world.footprint import Footprint
 from gaitway.world.shapes import Ball, Box, Cylinder, Polygon, Prism, Sphere, TriangleMesh

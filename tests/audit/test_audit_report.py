@@ -13,7 +13,7 @@ from audit_takes import OPEN, STAND, take_with, track
 from gaitway.audit import Bars, Finding, Report, Row, audit_take, draw_worst
 from gaitway.audit.bodies import walker
 from gaitway.audit.report import shown, summed_up
-from gaitway.errors import ClipError
+from gaitway.core.errors import ClipError
 from gaitway.world import Box, Obstacle, World
 
 

@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from gaitway.audit import audit_take
+from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.families import with_families
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene import Scene, scene_from_dict

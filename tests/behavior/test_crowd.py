@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
-from gaitway.behavior.kits import SPEEDS, speed_weights
-from gaitway.behavior.plan import Status
+from gaitway.cast.catalog import load_cast
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
+from gaitway.space.plan import Status
+from gaitway.space.prepared import SPEEDS, speed_weights
 
 WALKING = [
     "stand", "start_walk", "stop_walk", "walk_forward", "walk_short", "walk_left_45", "walk_right_45", "walk_left_15",

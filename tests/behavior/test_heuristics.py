@@ -13,16 +13,16 @@ import scipy
 import shapely
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate, straight_line
-from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.free_table import FreeTable, least_per_metre
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
-from gaitway.behavior.routes import KEPT, RouteFields, RouteMap, thinnest
+from gaitway.behavior.obstacle_free_cost import FreeTable, least_per_metre
 from gaitway.behavior.search import Query, Searcher, search
-from gaitway.behavior.states import States
-from gaitway.errors import GaitwayError
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.body_discs import body_discs
-from gaitway.library.cast.catalog import load_cast
+from gaitway.space.fields import WorldFields
+from gaitway.space.routes import KEPT, RouteFields, RouteMap, thinnest
+from gaitway.space.states import States
 from gaitway.world import Box, Obstacle, World
 from search_twin import JUMPER, WALKER, small_searcher
 

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import planar
 from gaitway.audit import audit_take
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.plan import SearchResult, Status
 from gaitway.behavior.search import Query, Searcher, search
-from gaitway.errors import GaitwayError, LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
+from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import action_table
 from gaitway.library.body_discs import body_discs
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.reach import reaches
 from gaitway.scene import load_scene
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import SearchResult, Status
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

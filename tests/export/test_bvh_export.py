@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.export import bvh, export_bvh
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip

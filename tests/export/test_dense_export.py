@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.export import dense, export_dense
 from small_takes import odd_take, walkers
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.export import FORMATS, choose_format, export_take
 from gaitway.world import World
 from small_takes import odd_take, walkers
@@ -108,7 +108,7 @@ def test_options_are_not_swallowed(tmp_path: Path, name: str, options: dict, wor
 FULL_DISK = """
 import resource, signal, sys, tempfile
 from pathlib import Path
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.export import export_take
 from small_takes import walkers
 names = ["x.csv", "x.parquet", "x.npz", "out", "x.usda", "x.usdc", "x.usdz"]

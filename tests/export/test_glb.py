@@ -10,12 +10,12 @@ import numpy as np
 import pygltflib
 import pytest
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.cast.catalog import load_cast
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.export import glb
 from gaitway.export.glb import export_glb
 from gaitway.export.glb_tracks import far_reaching
-from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.person.skeleton import person_skeleton
 from gaitway.motion.formats import load_clip
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Mover, Obstacle, World

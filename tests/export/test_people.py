@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gaitway import rotations
+from gaitway.cast.catalog import load_cast
+from gaitway.cast.horse.skeleton import horse_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.cast.skateboarder.skeleton import skateboarder_skeleton
+from gaitway.core import rotations
 from gaitway.export.people import INDIVIDUALS, character_mesh
 from gaitway.export.skinned import SkinnedMesh, deformed
-from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.horse.skeleton import horse_skeleton
-from gaitway.library.cast.person.skeleton import person_skeleton
-from gaitway.library.cast.skateboarder.skeleton import skateboarder_skeleton
 from gaitway.motion.body import capsule_body
 from gaitway.motion.formats import load_clip
 from gaitway.motion.kinematics import forward_kinematics
-from gaitway.render.human_frame import model_pose
-from gaitway.render.look import HAIRS, HEMS, LEGS, LOOKS, SLEEVES, person_look
+from gaitway.render.bodies.human_frame import model_pose
+from gaitway.render.bodies.look import HAIRS, HEMS, LEGS, LOOKS, SLEEVES, person_look
 from shared_data import MOCAP, needs_mocap
 from strategies import skeletons
 

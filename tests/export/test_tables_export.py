@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.export import _kernels, clock, export_trajectories, tables
 from gaitway.take.tracks import assemble, lay_track
 from small_takes import odd_take, walkers

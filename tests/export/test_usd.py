@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pxr import Sdf, Usd, UsdGeom, UsdShade, UsdSkel, UsdUtils, UsdValidation, Vt
 
-from gaitway import rotations
-from gaitway.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.core import rotations
+from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.export import export_usd, usd_people, usd_stage
 from gaitway.export.people import character_mesh
 from gaitway.export.usd_parts import identifiers, quaternions

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gaitway import planar
-from gaitway.errors import GraphError
-from gaitway.graphs import _extraction_kernels as kernels
-from gaitway.graphs import _steering_kernels as steering_kernels
-from gaitway.graphs.building import build_graph
+from gaitway.core import planar
+from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import corpus
-from gaitway.graphs.extraction import Search, best_walks, extract
-from gaitway.graphs.following import Key, PathFollower, follow_path, keyframed, places_error
-from gaitway.graphs.motion_graph import MotionGraph
-from gaitway.graphs.path_task import Part, beginning_move, edge_costs, path_task
-from gaitway.graphs.paths import Path, polyline, sketched, spline
-from gaitway.graphs.steering import Steered, steering_table
+from gaitway.graphs.kovar import _extraction_kernels as kernels
+from gaitway.graphs.kovar import _steering_kernels as steering_kernels
+from gaitway.graphs.kovar.building import build_graph
+from gaitway.graphs.kovar.extraction import Search, best_walks, extract
+from gaitway.graphs.kovar.following import Key, PathFollower, follow_path, keyframed, places_error
+from gaitway.graphs.kovar.motion_graph import MotionGraph
+from gaitway.graphs.kovar.path_task import Part, beginning_move, edge_costs, path_task
+from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
+from gaitway.graphs.kovar.steering import Steered, steering_table
+from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.thresholds import Thresholds
-from gaitway.graphs.walks import walk_clip
 from toy_motions import slide, toy_corpus
 
 GRAPH = build_graph(toy_corpus(), Thresholds(0.12), spacing_s=0.3)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from figures import walking
-from gaitway import planar
-from gaitway.errors import GraphError
+from gaitway.core import planar
+from gaitway.core.errors import GraphError
 from gaitway.graphs import _distance_kernels as kernels
 from gaitway.graphs.clouds import BodyPoints, body_points, joined, point_clouds
 from gaitway.graphs.distance import aligning, distances, pair_distances

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.errors import ClipError
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import planar, rotations
 from gaitway.audit.sources import turn_steps
-from gaitway.errors import ClipError, GraphError
+from gaitway.core import planar, rotations
+from gaitway.core.errors import ClipError, GraphError
 from gaitway.graphs.corpus import corpus
 from gaitway.graphs.snap.common_pose import HubPose, aligned, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
@@ -35,7 +35,7 @@ from gaitway.library.actions import action_table
 from gaitway.library.checks import check_joins
 from gaitway.motion.editing import move
 from gaitway.motion.footskate import foot_slide
-from gaitway.render.hub_picture import hub_picture
+from gaitway.render.sheets.hub_picture import hub_picture
 from snap_walks import stand, walk
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import GraphError
+from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import corpus
 from gaitway.graphs.snap.match_sets import MatchSearch, choose_match_sets, speed_thresholds
 from snap_walks import walk

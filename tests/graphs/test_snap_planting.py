@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gaitway import planar, rotations
 from gaitway.audit.sources import turn_steps
-from gaitway.errors import ClipError
+from gaitway.core import planar, rotations
+from gaitway.core.errors import ClipError
 from gaitway.graphs.snap.common_pose import common_pose, with_contacts
 from gaitway.graphs.snap.displacement import displaced, velocities
 from gaitway.graphs.snap.planting import _banded, _bending, planted

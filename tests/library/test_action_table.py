@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from figures import standing, walking
-from gaitway import planar
-from gaitway.errors import LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
+from gaitway.core.errors import LibraryError
 from gaitway.library.actions import action_table, path_length, planning_problems, stays
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
 
 

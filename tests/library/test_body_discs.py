@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import standing, walking
-from gaitway import planar
-from gaitway.errors import LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
+from gaitway.core.errors import LibraryError
 from gaitway.library import _disc_kernels
 from gaitway.library.actions import action_table
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.library.body_discs import CELL, BodyDiscs, body_discs, windows
-from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames

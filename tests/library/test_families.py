@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
 from gaitway.audit import audit_take
-from gaitway.errors import LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library, check_joins
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.families import families, with_families
 from gaitway.library.family import Family, Move
 from gaitway.motion import Clip, clean_footskate, detect_contacts, foot_slide, slice_frames, violations

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gaitway import planning
-from gaitway.errors import FormatError, LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import FormatError, LibraryError
 from gaitway.library import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.storage import describe_library, load_library, save_library
 from gaitway.motion.skeleton import Skeleton
 from gaitway.scene import library_ref, scene_from_dict, with_library

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.reach import CELL, _candidates, clip_reach, envelope, reaches
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.editing import resample

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import standing, walking
-from gaitway import planar, rotations
-from gaitway.errors import ClipError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar, rotations
+from gaitway.core.errors import ClipError
 from gaitway.motion import blend, concatenate, detect_contacts, ease, inertialize, mirror, place, resample, slice_frames
 from strategies import oblique, random_rotations
 

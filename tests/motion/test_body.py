@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 from figures import standing, walking
-from gaitway import rotations
-from gaitway.errors import SkeletonError
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import SkeletonError
 from gaitway.motion import CapsuleBody, Skeleton, capsule_body, capsules
 from gaitway.motion.formats import load_clip
 from shared_data import MOCAP, needs_mocap

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from figures import stance_truth, standing, walking
-from gaitway import rotations
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
 from gaitway.motion import (
     Clip,
     Skeleton,

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import standing, walking
-from gaitway import planar, rotations
-from gaitway.errors import ClipError
+from gaitway.core import planar, rotations
+from gaitway.core.errors import ClipError
 from gaitway.motion import (
     detect_contacts,
     mirror,

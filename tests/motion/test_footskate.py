@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from figures import standing, walking
-from gaitway import rotations
+from gaitway.core import rotations
 from gaitway.motion import clean_footskate, detect_contacts, foot_slide, knee_angles, knee_speeds, stances
 from gaitway.motion.footplants import bridge
 from gaitway.motion.formats import load_clip

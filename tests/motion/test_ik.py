@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figures import standing, walking
-from gaitway import rotations
-from gaitway.errors import ClipError, SkeletonError
+from gaitway.core import rotations
+from gaitway.core.errors import ClipError, SkeletonError
 from gaitway.motion import _kernels, knee_angles, knee_speeds, reach, two_bone
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.ik import LEFT_ARM, LEFT_LEG, RIGHT_LEG, SOFTNESS, STRAIGHT

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gaitway import rotations
-from gaitway.errors import ClipError
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import ClipError
 from gaitway.motion import angular_velocities, forward_kinematics, linear_velocities, local_rotations
 from gaitway.motion._kernels import forward_kinematics as kernel
 from gaitway.motion._kernels import unit_quaternions

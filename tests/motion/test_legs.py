@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
-from gaitway.library.cast.horse.skeleton import horse_skeleton
-from gaitway.library.cast.person.skeleton import person_skeleton
-from gaitway.library.cast.skateboarder.skeleton import skateboarder_skeleton
+from gaitway.cast.horse.skeleton import horse_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.cast.skateboarder.skeleton import skateboarder_skeleton
+from gaitway.core import rotations
 from gaitway.motion.ik import bend_chain
 from gaitway.motion.legs import all_legs, chain_of, legs_of
 from strategies import random_rotations

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from figures import standing, walking
-from gaitway import rotations
-from gaitway.errors import SkeletonError
+from gaitway.core import rotations
+from gaitway.core.errors import SkeletonError
 from gaitway.motion import RoleLimit, clamp, joint_limits, mirror, retarget, violations
 from gaitway.motion.formats import load_clip
 from gaitway.motion.limits import HUMAN_LIMITS, anatomical_angles

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.library import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.motion import Clip, foot_slide, mirror
 from gaitway.motion.morphing import Morph, align, step_sequence
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from figures import standing, walking
-from gaitway import rotations
-from gaitway.errors import SkeletonError
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import SkeletonError
 from gaitway.motion import Skeleton, detect_contacts, floor_height, retarget, t_pose
 from gaitway.motion.anatomy import leg_length, t_pose_positions
 from gaitway.motion.formats import load_clip

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import SkeletonError
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core.errors import SkeletonError
 from gaitway.motion import Skeleton, missing_roles
 from gaitway.motion.formats import load_clip
 from gaitway.motion.roles import ALL_ROLES, bare_names, find_roles, mirror_twins, split_side

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.papers import PaperOptions, PaperTable, run_paper, save_paper
 from gaitway.papers.lau_4_2 import BODIES, RANDOM
 from gaitway.papers.lau_4_numbers import TABLE_1

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.papers import PAPERS, PaperOptions, lau_5_captured, run_paper, save_paper
 from gaitway.papers.lau_5_captured import (
     MOTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.papers.charts import Chart, Series, _colors, _decades, _steps, draw_chart
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway import planar
+from gaitway.core import planar
 from gaitway.papers.queries import START, Clutter, occupied, random_queries, world_bounds
 from gaitway.tree.region import Region
 from gaitway.world.exact import footprint_distance

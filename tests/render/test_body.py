@@ -5,19 +5,20 @@ import pytest
 from hypothesis import given, settings
 
 from figures import standing
-from gaitway import rotations
-from gaitway.errors import GaitwayError
-from gaitway.library.cast.horse.skeleton import horse_skeleton
-from gaitway.library.cast.person.skeleton import person_skeleton
-from gaitway.library.cast.skateboarder.skeleton import skateboarder_skeleton
+from gaitway.cast.horse.skeleton import horse_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.cast.skateboarder.skeleton import skateboarder_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import GaitwayError
 from gaitway.motion.formats import load_clip
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render import BodyPart, BodyShape, Camera, _scene, figures_of
-from gaitway.render.body import body_mesh, bone_shape
-from gaitway.render.cast_bodies import built_in_palette, built_in_shape
-from gaitway.render.human import is_humanoid
-from gaitway.render.mesh import box, loft, round_rod
-from gaitway.render.palette import TONES, palette, person_palette, study_palette
+from gaitway.render import BodyPart, BodyShape, Camera, figures_of
+from gaitway.render.bodies.body import body_mesh, bone_shape
+from gaitway.render.bodies.cast_bodies import built_in_palette, built_in_shape
+from gaitway.render.bodies.human import is_humanoid
+from gaitway.render.bodies.mesh import box, loft, round_rod
+from gaitway.render.bodies.palette import TONES, palette, person_palette, study_palette
+from gaitway.render.raster import scene_arrays as _scene
 from shared_data import MOCAP, needs_mocap
 from strategies import skeletons
 
@@ -157,7 +158,7 @@ def test_recipe_makes_boxes_and_adds_to_a_person():
 
 
 def built_in_hex(text):
-    from gaitway.render.palette import from_hex
+    from gaitway.render.bodies.palette import from_hex
 
     return from_hex(text)
 

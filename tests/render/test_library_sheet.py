@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gaitway.errors import LibraryError
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library
-from gaitway.library.cast.catalog import load_cast
-from gaitway.render import graph_picture as graph_module
-from gaitway.render.graph_picture import graph_picture
-from gaitway.render.library_sheet import WIDTH, library_sheet
+from gaitway.render.sheets import graph_picture as graph_module
+from gaitway.render.sheets.graph_picture import graph_picture
+from gaitway.render.sheets.library_sheet import WIDTH, library_sheet
 
 
 def many_states(count: int) -> BehaviorGraph:

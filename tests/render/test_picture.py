@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from figures import standing
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.render import (
     BodyPart,
     BodyShape,
@@ -16,9 +16,9 @@ from gaitway.render import (
     figures_of,
     render_frame,
 )
-from gaitway.render.palette import TONES, palette
-from gaitway.render.picture import _SAMPLES
-from gaitway.render.place import solid_of
+from gaitway.render.bodies.palette import TONES, palette
+from gaitway.render.raster.picture import _SAMPLES
+from gaitway.render.raster.place import solid_of
 from gaitway.world import Box, Cylinder
 
 SIZE = (96, 72)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.render import Solid, render_frame
-from gaitway.render.kinds import KIND_COLORS, MOVER_COLOR, OTHER_COLOR, kind_color, obstacle_color
-from gaitway.render.mesh import Mesh, box
-from gaitway.render.place import Place
-from gaitway.render.things import Patch
+from gaitway.render.bodies.mesh import Mesh, box
+from gaitway.render.plan.kinds import KIND_COLORS, MOVER_COLOR, OTHER_COLOR, kind_color, obstacle_color
+from gaitway.render.raster.place import Place
+from gaitway.render.raster.things import Patch
 from gaitway.scene import load_scene
 from gaitway.world import PASSABLE, Box, Cylinder, Mover, Obstacle, Polygon, Sphere, Stairs, Terrain, World
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gaitway.errors import GaitwayError
-from gaitway.render import plan as plan_module
-from gaitway.render._plan_canvas import Canvas, mixed, rgba
-from gaitway.render._plan_ground import nice_step
-from gaitway.render._plan_people import group_colors, group_of
-from gaitway.render._plan_things import BLOCK, LOW, TALL
-from gaitway.render.kinds import MOVER_COLOR, kind_color
+from gaitway.core.errors import GaitwayError
 from gaitway.render.labels import overlap
-from gaitway.render.plan import scene_plan
+from gaitway.render.plan import scene_plan as plan_module
+from gaitway.render.plan.canvas import Canvas, mixed, rgba
+from gaitway.render.plan.ground import nice_step
+from gaitway.render.plan.kinds import MOVER_COLOR, kind_color
+from gaitway.render.plan.people import group_colors, group_of
+from gaitway.render.plan.scene_plan import scene_plan
+from gaitway.render.plan.things import BLOCK, LOW, TALL
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
 from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Stairs, Terrain, World
 from gaitway.world.clearance import Clearance

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
-from gaitway.render import Camera, _kernels
-from gaitway.render._kernels import View
-from gaitway.render.picture import _SAMPLES
+from gaitway.core import rotations
+from gaitway.render import Camera
+from gaitway.render.raster import _kernels
+from gaitway.render.raster._kernels import View
+from gaitway.render.raster.picture import _SAMPLES
 
 WIDTH, HEIGHT = 23, 17
 SEEDS = st.integers(0, 10_000)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.render import Camera, Studio, _shading_kernels, _shadows, picture, render_frame
-from gaitway.render._kernels import Look
-from gaitway.render.picture import _look, _srgb_steps, _view
-from gaitway.render.place import solid_of
+from gaitway.render import Camera, Studio, render_frame
+from gaitway.render.raster import _shading_kernels, picture
+from gaitway.render.raster import shadows as _shadows
+from gaitway.render.raster._kernels import Look
+from gaitway.render.raster.picture import _look, _srgb_steps, _view
+from gaitway.render.raster.place import solid_of
 from gaitway.world import Box
 
 SIZE = (48, 36)

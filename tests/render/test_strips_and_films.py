@@ -7,13 +7,13 @@ import pytest
 from PIL import Image
 
 from figures import standing, walking
-from gaitway.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import move
 from gaitway.render import contact_sheet, film, filmstrip, still, top_view, turntable
-from gaitway.render.footprints import footprints
-from gaitway.render.staging import bearing, following_cameras, set_stage
-from gaitway.render.strips import _chosen
+from gaitway.render.film.staging import bearing, following_cameras, set_stage
+from gaitway.render.sheets.footprints import footprints
+from gaitway.render.sheets.strips import _chosen
 
 
 @pytest.fixture(scope="module")

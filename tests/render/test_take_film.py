@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 from figures import walking
-from gaitway.errors import GaitwayError, TakeError
+from gaitway.core.errors import GaitwayError, TakeError
 from gaitway.render import Camera
-from gaitway.render.take_film import take_film, take_still, take_strip
-from gaitway.render.take_stage import TakeStage
+from gaitway.render.film.take_film import take_film, take_still, take_strip
+from gaitway.render.film.take_stage import TakeStage
 from gaitway.take import Take, assemble, lay_track
 from gaitway.world import Box, Obstacle, Terrain, World
 

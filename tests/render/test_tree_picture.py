@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gaitway import planar
-from gaitway.render import tree_picture as pictures
-from gaitway.render._tree_kernels import draw_moves
-from gaitway.render.tree_picture import FREQUENCY, tree_picture
-from gaitway.tree.coverage import coverage
-from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree
+from gaitway.core import planar
+from gaitway.render.sheets import tree_picture as pictures
+from gaitway.render.sheets._tree_kernels import draw_moves
+from gaitway.render.sheets.tree_picture import FREQUENCY, tree_picture
+from gaitway.tree.build.coverage import coverage
+from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region

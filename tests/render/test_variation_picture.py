@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gaitway.errors import GaitwayError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import GaitwayError
 from gaitway.motion import Clip
-from gaitway.render.variation_picture import Curves, Group, curves_picture, overlay_picture
+from gaitway.render.sheets.variation_picture import Curves, Group, curves_picture, overlay_picture
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gaitway.errors import FormatError, GaitwayError, SceneError
+from gaitway.core.errors import FormatError, GaitwayError, SceneError
 from gaitway.scene import load_scene, scene_from_dict, scene_problems
 from gaitway.scene.nodes import MAX_BYTES
 

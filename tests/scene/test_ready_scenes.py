@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import shapely
 
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems
 from gaitway.world import PASSABLE, plane

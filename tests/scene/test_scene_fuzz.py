@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import FormatError, SceneError
+from gaitway.core.errors import FormatError, SceneError
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict, scene_problems
 from gaitway.scene.nodes import read_nodes
 

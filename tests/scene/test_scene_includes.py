@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.errors import SceneError
+from gaitway.core.errors import SceneError
 from gaitway.scene import build_scene, load_scene, scene_from_dict, scene_problems
 
 BALL = "{sphere: {center: [%s, 5], radius: 0.5}, name: %s}"

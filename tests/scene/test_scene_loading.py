@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import gaitway.scene
-from gaitway.errors import GaitwayError, SceneError
+from gaitway.core.errors import GaitwayError, SceneError
 from gaitway.scene import (
     BehaviorOptions,
     LibraryRef,

@@ -8,7 +8,7 @@ import scipy.spatial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import SceneError
+from gaitway.core.errors import SceneError
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
 from gaitway.world.exact import distance
 

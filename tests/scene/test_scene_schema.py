@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene import load_scene, ready_scenes, scene_schema, scene_to_yaml
 from gaitway.scene.nodes import parse_nodes, read_nodes
 from schema_walk import valid

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene import SceneModel, load_scene, ready_scenes, save_scene, scene_from_dict, scene_to_yaml
 from gaitway.scene.documents import Reader
 from gaitway.scene.nodes import parse_nodes, plain_scalar

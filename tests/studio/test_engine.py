@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.errors import FormatError, StudioError
+from gaitway.core.errors import FormatError, StudioError
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.engine import Engine
 from gaitway.studio.events import Event
 from gaitway.studio.front import RecordingFront
-from gaitway.studio.page_panel import about
+from gaitway.studio.page.panel import about
 from gaitway.studio.serving import file_name
 from gaitway.studio.session import MOST_WAITING, Session, replay
 from gaitway.studio.watch import inside, meetings

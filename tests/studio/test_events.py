@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.errors import StudioError
+from gaitway.core.errors import StudioError
 from gaitway.studio import events
 from gaitway.studio.events import EVENTS, Event, event_from, event_to_dict
 

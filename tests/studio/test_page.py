@@ -14,20 +14,21 @@ import pytest
 import shapely
 import viser
 
-from gaitway.errors import StudioError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import StudioError
 from gaitway.motion.body import capsule_body
 from gaitway.scene import load_scene, scene_from_dict
 from gaitway.scene.catalog import ready_scenes
-from gaitway.studio import events, page_server
+from gaitway.studio import events
 from gaitway.studio.edits import goal_area, item_pose
 from gaitway.studio.frames import Ahead
-from gaitway.studio.page_camera import seen
-from gaitway.studio.page_gallery import show_keys, thumbnail
-from gaitway.studio.page_marks import behavior_color, changes, colored_way
-from gaitway.studio.page_paint import flat_mesh, paving, room_picture, shadows, sky
-from gaitway.studio.page_people import resting
-from gaitway.studio.page_rays import ground_point, on_level
+from gaitway.studio.page import server as page_server
+from gaitway.studio.page.camera import seen
+from gaitway.studio.page.gallery import show_keys, thumbnail
+from gaitway.studio.page.marks import behavior_color, changes, colored_way
+from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky
+from gaitway.studio.page.people import resting
+from gaitway.studio.page.rays import ground_point, on_level
 from gaitway.studio.segments import body_segments, capsule_segments
 from gaitway.studio.serving import Studio
 from gaitway.take.poses import Joints

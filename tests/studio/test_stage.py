@@ -9,7 +9,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import StudioError
+from gaitway.core.errors import StudioError
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
 from gaitway.scene.scene import Scene
 from gaitway.scene.writing import scene_to_yaml

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import planar, rotations
 from gaitway.bench._plain_take import plain_poses
-from gaitway.errors import TakeError
+from gaitway.core import planar, rotations
+from gaitway.core.errors import TakeError
 from gaitway.motion import editing, forward_kinematics
 from gaitway.take import Segments, Take
 from gaitway.take.pool import build_pool

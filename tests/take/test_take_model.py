@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gaitway.errors import TakeError
+from gaitway.core.errors import TakeError
 from gaitway.take import Layer, Segments, Take
 from take_makers import random_take
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import archives
-from gaitway.errors import FormatError
+from gaitway.core import archives
+from gaitway.core.errors import FormatError
 from gaitway.take import Segments, Take, load_take, save_take
 from take_makers import random_take
 

@@ -7,9 +7,9 @@ import csv
 import numpy as np
 import pytest
 
-from gaitway import rotations
-from gaitway.errors import TakeError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.errors import TakeError
 from gaitway.motion.clip import Clip
 from gaitway.take import take_of
 from take_makers import random_take

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gaitway import rotations
-from gaitway.errors import TakeError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.errors import TakeError
 from gaitway.motion import concatenate, move, place, resample
 from gaitway.take import ClipEnds, assemble, lay_track, take_of
 

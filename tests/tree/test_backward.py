@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import TreeError
-from gaitway.tree.backward import BackwardSearch, Found
-from gaitway.tree.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree
-from gaitway.tree.mapping import FREE, OCCUPIED, MappedGrid, Things
+from gaitway.core.errors import TreeError
+from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
+from gaitway.tree.thesis.backward import BackwardSearch, Found
+from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
+from gaitway.tree.thesis.mapping import FREE, OCCUPIED, MappedGrid, Things
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

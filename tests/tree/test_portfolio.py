@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.plan import Status
 from gaitway.behavior.search import Query, search
 from gaitway.bench._arcs import RADIUS, arc_searcher, fields_of, random_queries, trap
-from gaitway.tree.growing import Budget, diverse_tree
+from gaitway.space.plan import Status
+from gaitway.tree.build.growing import Budget, diverse_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.portfolio import Portfolio
-from gaitway.tree.query import TreeSearch
+from gaitway.tree.query.tree_search import TreeSearch
 from gaitway.tree.region import Region
 from gaitway.world.world import World
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import planar
-from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.plan import Plan, Status
 from gaitway.behavior.search import Query, search
-from gaitway.behavior.traffic import Traffic
-from gaitway.errors import TreeError
-from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree
+from gaitway.core import planar
+from gaitway.core.errors import TreeError
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import Plan, Status
+from gaitway.space.traffic import Traffic
+from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
-from gaitway.tree.query import BAND, TreeSearch
+from gaitway.tree.query.tree_search import BAND, TreeSearch
 from gaitway.tree.region import Region
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import planar
-from gaitway.errors import FormatError, TreeError
+from gaitway.core import planar
+from gaitway.core.errors import FormatError, TreeError
 from gaitway.tree import _model_kernels as kernels
-from gaitway.tree.growing import Budget, diverse_tree
+from gaitway.tree.build.growing import Budget, diverse_tree
 from gaitway.tree.model import NODE_BYTES, Tree, compact
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region

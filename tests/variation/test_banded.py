@@ -8,8 +8,8 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.variation._band_kernels import solve_band
-from gaitway.variation.rooting import _banded
+from gaitway.variation.sampling._band_kernels import solve_band
+from gaitway.variation.sampling.root_correction import _banded
 
 
 def dense(band: np.ndarray) -> np.ndarray:

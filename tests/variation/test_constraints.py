@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import scipy
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.errors import VariationError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import VariationError
 from gaitway.motion import Clip, clean_footskate, foot_slide, slice_frames
-from gaitway.variation.constraints import THESIS_OPTIONS, ConstraintOptions, constrained, misses
-from gaitway.variation.limbs import freedoms
-from gaitway.variation.places import Place, contact_places, find_point
+from gaitway.variation.sampling.constraints import THESIS_OPTIONS, ConstraintOptions, constrained, misses
+from gaitway.variation.sampling.limbs import freedoms
+from gaitway.variation.sampling.places import Place, contact_places, find_point
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gaitway.errors import GaitwayError, VariationError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import GaitwayError, VariationError
 from gaitway.motion import concatenate, place
-from gaitway.variation.cycles import CycleOptions, captured_cycles, on_one_skeleton, walk_cycles
+from gaitway.variation.inputs.cycles import CycleOptions, captured_cycles, on_one_skeleton, walk_cycles
 from shared_data import MOCAP, needs_mocap
 
 

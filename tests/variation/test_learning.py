@@ -9,19 +9,19 @@ import numba
 import numpy as np
 import pytest
 
-from gaitway import rotations
-from gaitway.errors import FormatError, VariationError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.errors import FormatError, VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames
-from gaitway.variation import storage
-from gaitway.variation.calibration import roughness, warped_takes, warped_variants
-from gaitway.variation.checks import VariationWarning, check_takes
-from gaitway.variation.learning import LearnOptions, learn
-from gaitway.variation.network import VariationModel, log_likelihood
-from gaitway.variation.storage import load_model, save_model
-from gaitway.variation.synthesis import sample
-from gaitway.variation.transition import Search
+from gaitway.variation.network import storage
+from gaitway.variation.network.calibration import roughness, warped_takes, warped_variants
+from gaitway.variation.network.checks import VariationWarning, check_takes
+from gaitway.variation.network.learning import LearnOptions, learn
+from gaitway.variation.network.model import VariationModel, log_likelihood
+from gaitway.variation.network.storage import load_model, save_model
+from gaitway.variation.network.transition import Search
+from gaitway.variation.sampling.synthesis import sample
 from variation_takes import SMALL, make_take, make_takes, small_model
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.calibration import warped_cycles
-from gaitway.variation.features import Yardstick
-from gaitway.variation.measures import cycle_lengths, pooled_spread, spread_of
-from gaitway.variation.streaming import Stream
+from gaitway.variation.evaluation.features import Yardstick
+from gaitway.variation.evaluation.measures import cycle_lengths, pooled_spread, spread_of
+from gaitway.variation.network.calibration import warped_cycles
+from gaitway.variation.sampling.streaming import Stream
 from variation_takes import make_takes, small_model
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray, SingleArray
 from gaitway.bench._plain_variation import regress
-from gaitway.variation import _neighbour_kernels as kernels
-from gaitway.variation._score_kernels import nearest_first
+from gaitway.core.arrays import FloatArray, IntArray, SingleArray
+from gaitway.core.jit import kernel
+from gaitway.variation.network import _neighbour_kernels as kernels
+from gaitway.variation.network._score_kernels import nearest_first
 
 RNG_SEEDS = st.integers(0, 10_000)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import VariationError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import VariationError
 from gaitway.motion import Clip
-from gaitway.variation.features import GROUPS, TEXTURE, Yardstick
-from gaitway.variation.measures import compare, figures
-from gaitway.variation.noise import Ground, noisy_takes, perlin_noise, strawman_noise
+from gaitway.variation.evaluation.features import GROUPS, TEXTURE, Yardstick
+from gaitway.variation.evaluation.measures import compare, figures
+from gaitway.variation.evaluation.noise import Ground, noisy_takes, perlin_noise, strawman_noise
 
 
 def takes_of(behavior: str, seed: int, count: int) -> list[Clip]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.arrays import FloatArray
 from gaitway.bench._plain_variation import unroll_plainly
-from gaitway.variation.clock import Clock, set_clock
-from gaitway.variation.degrees import PARTS, Degrees
-from gaitway.variation.regression import Kernel, Noise, Rows, make_rows, score_changes, unroll
-from gaitway.variation.spread import Weights
-from gaitway.variation.structure import Structure
-from gaitway.variation.transition import Search, Trial
+from gaitway.core.arrays import FloatArray
+from gaitway.variation.network.dofs import PARTS, Degrees
+from gaitway.variation.network.phase import Clock, set_clock
+from gaitway.variation.network.regression import Kernel, Noise, Rows, make_rows, score_changes, unroll
+from gaitway.variation.network.spread import Weights
+from gaitway.variation.network.structure import Structure
+from gaitway.variation.network.transition import Search, Trial
 from variation_takes import make_takes, small_model
 
 

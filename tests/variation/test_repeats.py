@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
-from gaitway.errors import VariationError
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.errors import VariationError
 from gaitway.motion import Clip, concatenate, place, slice_frames
 from gaitway.motion.editing import resample
-from gaitway.variation.cycles import capture_of
-from gaitway.variation.repeats import RepeatOptions, captured_repeats, cut_repeats, lying
+from gaitway.variation.inputs.cycles import capture_of
+from gaitway.variation.inputs.repeats import RepeatOptions, captured_repeats, cut_repeats, lying
 from shared_data import MOCAP, needs_mocap
 
 

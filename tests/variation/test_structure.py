@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.arrays import BoolArray, FloatArray
 from gaitway.bench.variation import small_trial
-from gaitway.errors import VariationError
-from gaitway.variation.prior import Prior, PriorSearch, _best_change, find_prior
-from gaitway.variation.structure import Structure, reachable, topological
-from gaitway.variation.transition import Found, Search, find_transition
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import VariationError
+from gaitway.variation.network.prior import Prior, PriorSearch, _best_change, find_prior
+from gaitway.variation.network.structure import Structure, reachable, topological
+from gaitway.variation.network.transition import Found, Search, find_transition
 from variation_takes import make_takes
 
 

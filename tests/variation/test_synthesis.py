@@ -9,15 +9,15 @@ import numba
 import numpy as np
 import pytest
 
-from gaitway import rotations
-from gaitway.errors import VariationError
+from gaitway.core import rotations
+from gaitway.core.errors import VariationError
 from gaitway.motion.editing import resample
-from gaitway.variation.calibration import warped_cycles, warped_takes
-from gaitway.variation.conditional import upper_bodies, upper_body
-from gaitway.variation.learning import learn
-from gaitway.variation.spread import Drift, run_total
-from gaitway.variation.streaming import Stream, stream, stream_clip
-from gaitway.variation.synthesis import Given, dials, sample, sample_many
+from gaitway.variation.network.calibration import warped_cycles, warped_takes
+from gaitway.variation.network.learning import learn
+from gaitway.variation.network.spread import Drift, run_total
+from gaitway.variation.sampling.conditional import upper_bodies, upper_body
+from gaitway.variation.sampling.streaming import Stream, stream, stream_clip
+from gaitway.variation.sampling.synthesis import Given, dials, sample, sample_many
 from variation_takes import SMALL, make_takes, small_model
 
 

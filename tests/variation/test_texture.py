@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.calibration import roughness
-from gaitway.variation.learning import LearnOptions, learn
-from gaitway.variation.network import VariationModel
-from gaitway.variation.streaming import Stream
-from gaitway.variation.synthesis import sample_many
-from gaitway.variation.texture import Texture, filter_reach, filtered, smoothed
+from gaitway.variation.network.calibration import roughness
+from gaitway.variation.network.learning import LearnOptions, learn
+from gaitway.variation.network.model import VariationModel
+from gaitway.variation.network.texture import Texture, filter_reach, filtered, smoothed
+from gaitway.variation.sampling.streaming import Stream
+from gaitway.variation.sampling.synthesis import sample_many
 from variation_takes import SMALL, make_takes
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.errors import VariationError
-from gaitway.variation.two_sample import classifier_test, energy_test, nearest
+from gaitway.core.errors import VariationError
+from gaitway.variation.evaluation.two_sample import classifier_test, energy_test, nearest
 
 
 def test_energy_distance_is_that_of_its_definition() -> None:

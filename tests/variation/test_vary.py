@@ -11,17 +11,17 @@ import pytest
 from typer.testing import CliRunner
 
 from gaitway.audit import audit_take
+from gaitway.cast.catalog import load_cast
 from gaitway.cli import app
-from gaitway.errors import GaitwayError, LibraryError, VariationError
+from gaitway.core.errors import GaitwayError, LibraryError, VariationError
 from gaitway.library.behavior import BehaviorGraph, Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.checks import check_graph, check_joins
 from gaitway.library.storage import describe_library, load_library, save_library
 from gaitway.motion import Clip, foot_slide, slice_frames
 from gaitway.motion.editing import with_name
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
-from gaitway.variation.gate import GateBars
+from gaitway.variation.evaluation.gate import GateBars
 
 JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45")
 
@@ -210,7 +210,7 @@ def test_an_interrupted_run_leaves_nothing(broken: Path, tmp_path: Path, monkeyp
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gaitway.variation.keeping.learn", stop)
+    monkeypatch.setattr("gaitway.variation.network.model_cache.learn", stop)
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path / "cache"))
     done = CliRunner().invoke(app, ["vary", str(broken / "good.gwlib"), "-o", str(tmp_path / "x.gwlib")])
     assert done.exit_code != 0

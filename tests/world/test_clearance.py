@@ -8,7 +8,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world import Box, Cylinder, GridSpec, Obstacle, Occupancy, World
 from gaitway.world.clearance import Clearance, Components
 

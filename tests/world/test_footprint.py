@@ -6,8 +6,8 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway import planar
-from gaitway.errors import WorldError
+from gaitway.core import planar
+from gaitway.core.errors import WorldError
 from gaitway.world import Footprint, plane
 
 SQUARE = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]]

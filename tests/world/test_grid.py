@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world.grid import EMPTY_WINDOW, GridSpec, Window
 
 

@@ -9,8 +9,8 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway import planar
-from gaitway.errors import FormatError, WorldError
+from gaitway.core import planar
+from gaitway.core.errors import FormatError, WorldError
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs, plane
 from gaitway.world.meshes import Mesh, load_mesh
 from gaitway.world.surface import surface

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway import planar
-from gaitway.errors import WorldError
+from gaitway.core import planar
+from gaitway.core.errors import WorldError
 from gaitway.world import PASSABLE, WALL, Box, Cylinder, Mover, Obstacle, Phase, Sphere, World
 from gaitway.world.mover import swept_radius
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world import (
     PASSABLE,
     WALL,

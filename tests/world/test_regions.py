@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world import Box, Cylinder, Footprint, Obstacle, Stairs
 from gaitway.world.regions import MARGIN, Near, Reach, depth_along, near, obstruction, passable, reaches_for, within
 

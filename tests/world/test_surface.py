@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs, Terrain
 from gaitway.world.surface import surface, terrain_surface, weld
 

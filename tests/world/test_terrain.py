@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from gaitway.errors import FormatError, GaitwayError, WorldError
+from gaitway.core.errors import FormatError, GaitwayError, WorldError
 from gaitway.world import Box, Cylinder, Footprint, Polygon, Sphere, Stairs, Terrain, plane
 from gaitway.world.standing import stood_on
 from gaitway.world.terrain_files import load_terrain

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world import PASSABLE, WALL, Box, Cylinder, Footprint, GridSpec, Mover, Phase, Polygon, Sphere, World
 from gaitway.world._timed_kernels import timed_bits
 from gaitway.world.raster import filled, rasterise

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 CONVEX, CONCAVE, BALL, MESH = 0, 1, 2, 3
 """Kinds of solid: a prism over a convex footprint, over any other, a ball, a mesh of triangles."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
 from gaitway.audit._kernels import COARSE
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 _FAR = 1e30
 

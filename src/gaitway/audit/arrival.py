@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import planar
 from gaitway.audit.bodies import Walker
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.report import Bars, Finding
+from gaitway.core import planar
 from gaitway.take.model import Take
 from gaitway.world.world import World
 

@@ -19,7 +19,7 @@ from gaitway.audit.ground import Ground, sunk
 from gaitway.audit.penetration import Search, groups_of, incidents
 from gaitway.audit.report import Bars, Finding, Report, Row, shown, summed_up
 from gaitway.audit.sources import Source, usual_steps
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.motion.limits import joint_limits
 from gaitway.take.model import Take
 from gaitway.world.world import World

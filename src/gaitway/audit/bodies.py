@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, read_only
 from gaitway.audit import _kernels
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.clip import Clip

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
 from gaitway.audit.bodies import Walker
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.report import Finding
 from gaitway.audit.sources import Played, Source, root_steps, turn_steps
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.limits import JointLimits, violations
 
 _FAITHFUL = 1.1

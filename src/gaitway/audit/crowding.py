@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit.bodies import FINEST, SLACK, Bodies, axes_of
 from gaitway.audit.report import Finding
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.take.model import Take
 
 _GAP = 2.5

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.audit import _kernels
 from gaitway.audit.bodies import Walker
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.penetration import Group, wall_groups
 from gaitway.audit.report import Finding
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.take.model import Take
 from gaitway.world.shapes import Prism, Shape, Solid
 from gaitway.world.world import World

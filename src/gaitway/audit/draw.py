@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from gaitway.arrays import FloatArray, read_only
 from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit._kernels import Solids
 from gaitway.audit.bodies import axes_of, bodies_of
 from gaitway.audit.penetration import groups_of
 from gaitway.audit.report import Finding, Report, Row, shown
 from gaitway.audit.solids import stack_of
-from gaitway.render.camera import Camera
+from gaitway.core.arrays import FloatArray, read_only
+from gaitway.render.film.take_film import take_still
 from gaitway.render.labels import text_font
-from gaitway.render.strips import save_png
-from gaitway.render.take_film import take_still
+from gaitway.render.raster.camera import Camera
+from gaitway.render.sheets.strips import save_png
 from gaitway.take.model import Take
 from gaitway.world.world import World
 

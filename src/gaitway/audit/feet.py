@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.arrays import BoolArray
 from gaitway.audit.bodies import Walker, has_legs
 from gaitway.audit.ground import Ground, worst_of_runs
 from gaitway.audit.report import Bars, Finding
 from gaitway.audit.sources import Played, Source
+from gaitway.core.arrays import BoolArray
 from gaitway.motion.contacts import detect_contacts, stances
 
 _ON_GROUND = 0.03

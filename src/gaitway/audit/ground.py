@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, read_only
 from gaitway.audit import _kernels
 from gaitway.audit._kernels import BALL, CONCAVE, Solids
 from gaitway.audit.bodies import Walker
 from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
 from gaitway.audit.sources import Played, Source
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.world.world import World
 
 _EDGE = 0.04

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.audit import _kernels
 from gaitway.audit._kernels import Solids
 from gaitway.audit.bodies import FINEST, Walker, hulls, reach
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import chosen, gather, stack_of
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.world.mover import Mover
 from gaitway.world.obstacle import PASSABLE, STANDABLE, WALL
 from gaitway.world.shapes import Shape, Solid

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.arrays import BoolArray, FloatArray, read_only
 from gaitway.audit import _kernels
 from gaitway.audit.bodies import has_legs, skin, with_points
+from gaitway.core.arrays import BoolArray, FloatArray, read_only
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts

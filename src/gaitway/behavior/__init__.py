@@ -1,12 +1,12 @@
 """Behaviour planning: from a place, a library and a goal to a sequence of behaviours, for one character or a crowd."""
 
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.plan import Plan, PlanStep, SearchResult, Status
 from gaitway.behavior.search import Query, Searcher, search
-from gaitway.behavior.synthesis import Performer, plans_to_take
-from gaitway.behavior.traffic import Traffic
+from gaitway.performing.synthesis import Performer, plans_to_take
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import Plan, PlanStep, SearchResult, Status
+from gaitway.space.traffic import Traffic
 
 __all__ = [
     "CrowdPlan",

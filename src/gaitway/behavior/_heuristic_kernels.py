@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray
-from gaitway.behavior._route_kernels import direction_of
+from gaitway.core.arrays import FloatArray
+from gaitway.core.jit import kernel
+from gaitway.space._route_kernels import direction_of
 
 Values = npt.NDArray[np.float32]
 Ways = npt.NDArray[np.uint8]
@@ -80,7 +80,7 @@ def estimate_at(x: float, y: float, heading: float, state: int, arrays: Heuristi
         x: [m].
         y: [m].
         heading: [rad].
-        state: of the behaviour graph, as numbered by `behavior.states.States`.
+        state: of the behaviour graph, as numbered by `space.states.States`.
         arrays: of the goal.
     """
     goal = arrays.goal

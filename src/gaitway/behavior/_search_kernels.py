@@ -6,25 +6,8 @@ import math
 
 import numpy as np
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.behavior._check_kernels import (
-    ActionArrays,
-    leaves,
-    leeway,
-    near_bits,
-    parts_meet,
-    shortage,
-    special_hit,
-    static_hit,
-    stays_free,
-    surely_free,
-    timed_hit,
-)
-from gaitway.behavior._episode_kernels import Episodes, episode
-from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
-from gaitway.behavior._queue_kernels import (
+from gaitway.behavior._search_memory_kernels import (
     CHECKS,
     EXPANDED,
     NEAREST,
@@ -42,9 +25,26 @@ from gaitway.behavior._queue_kernels import (
     sweep,
     widen,
 )
-from gaitway.behavior._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
-from gaitway.behavior.fields import FieldArrays
-from gaitway.behavior.plan import Pose
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.space._check_kernels import (
+    ActionArrays,
+    leaves,
+    leeway,
+    near_bits,
+    parts_meet,
+    shortage,
+    special_hit,
+    static_hit,
+    stays_free,
+    surely_free,
+    timed_hit,
+)
+from gaitway.space._safe_interval_kernels import Episodes, episode
+from gaitway.space._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
+from gaitway.space.fields import FieldArrays
+from gaitway.space.plan import Pose
 
 GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)
 """How a slice of a search ends: it may go on, the goal is reached, nothing is left, memory is full, the start or the

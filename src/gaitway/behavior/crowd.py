@@ -10,17 +10,17 @@ from typing import Protocol
 
 import numpy as np
 
-from gaitway.behavior._traffic_kernels import first_slot
-from gaitway.behavior.exactness import exact_arrival
-from gaitway.behavior.kits import Kit, Kits, kits
-from gaitway.behavior.plan import Plan, SearchResult, Status, in_the_way
 from gaitway.behavior.search import Query, search
 from gaitway.behavior.starts import Member, absentees, step_aside
-from gaitway.behavior.traffic import Traffic
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
+from gaitway.performing.arrival.exact_arrival import exact_arrival
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
+from gaitway.space._traffic_kernels import first_slot
+from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
+from gaitway.space.prepared import Kit, Kits, kits
+from gaitway.space.traffic import Traffic
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""

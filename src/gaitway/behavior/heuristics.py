@@ -12,15 +12,15 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, Values, straight_line
-from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.free_table import FreeTable, least_per_metre
-from gaitway.behavior.routes import CELL, RouteFields, RouteMap, thinnest
-from gaitway.behavior.states import States
-from gaitway.errors import GaitwayError
+from gaitway.behavior.obstacle_free_cost import FreeTable, least_per_metre
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
+from gaitway.space.fields import WorldFields
+from gaitway.space.routes import CELL, RouteFields, RouteMap, thinnest
+from gaitway.space.states import States
 
 HEURISTICS = ("distance", "route", "heading")
 """All there are, as a scene's `plan.heuristics` names them."""

@@ -11,18 +11,18 @@ from typing import Protocol
 
 import numpy as np
 
-from gaitway import planar
-from gaitway._jit import compile_seconds
 from gaitway.behavior import _search_kernels as kernels
-from gaitway.behavior._episode_kernels import no_episodes
-from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
-from gaitway.behavior._queue_kernels import NEAREST, NODES, NOTES, RESTING
-from gaitway.behavior._traffic_kernels import TrafficArrays, no_traffic
-from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
+from gaitway.behavior._search_memory_kernels import NEAREST, NODES, NOTES, RESTING
 from gaitway.behavior.searcher import TIME_WEIGHT, Searcher
-from gaitway.errors import GaitwayError
+from gaitway.core import planar
+from gaitway.core.array_handle import Held
+from gaitway.core.errors import GaitwayError
+from gaitway.core.jit import compile_seconds
+from gaitway.space._safe_interval_kernels import no_episodes
+from gaitway.space._traffic_kernels import TrafficArrays, no_traffic
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
 
 __all__ = ["SLICE", "TIME_WEIGHT", "Query", "Searcher", "Traffic", "ask", "search"]
 

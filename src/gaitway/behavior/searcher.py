@@ -11,21 +11,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import direct
-from gaitway.arrays import FloatArray, IntArray, read_only
 from gaitway.behavior import _search_kernels as kernels
-from gaitway.behavior._check_kernels import ActionArrays
-from gaitway.behavior._episode_kernels import PLACES, TICK, Episodes, no_episodes
-from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
-from gaitway.behavior._queue_kernels import EMPTY, Room, enlarge
-from gaitway.behavior._traffic_kernels import TrafficArrays
-from gaitway.behavior.fields import WorldFields
-from gaitway.behavior.plan import Pose
-from gaitway.behavior.states import States
-from gaitway.errors import LibraryError
+from gaitway.behavior._search_memory_kernels import EMPTY, Room, enlarge
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core.errors import LibraryError
+from gaitway.core.jit import direct
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
+from gaitway.space._check_kernels import ActionArrays
+from gaitway.space._safe_interval_kernels import PLACES, TICK, Episodes, no_episodes
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import Pose
+from gaitway.space.states import States
 from gaitway.world.regions import MARGIN, Reach
 
 TIME_WEIGHT = 0.5

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior._traffic_kernels import first_slot, traffic_hit
-from gaitway.behavior.kits import Kit
-from gaitway.behavior.plan import Plan, SearchResult, Status
-from gaitway.behavior.traffic import Traffic, placed_discs
+from gaitway.core.arrays import FloatArray
 from gaitway.scene.characters import Character
+from gaitway.space._traffic_kernels import first_slot, traffic_hit
+from gaitway.space.plan import Plan, SearchResult, Status
+from gaitway.space.prepared import Kit
+from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.world.world import World
 
 _CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from gaitway.bench._timing import BenchRow, BenchTable, Timing
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 
 __all__ = ["BENCHES", "BenchRow", "BenchTable", "Timing", "run_benches"]
 

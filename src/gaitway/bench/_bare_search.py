@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.behavior._heap_kernels import pop, push
+from gaitway.core._heap_kernels import pop, push
+from gaitway.core.jit import kernel
 
 Single = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.uint8]

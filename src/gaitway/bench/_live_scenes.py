@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior.kits import Kit, kits
+from gaitway.core.arrays import FloatArray
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.options import LiveOptions
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
+from gaitway.space.prepared import Kit, kits
 from gaitway.tree.forest import Forest
-from gaitway.tree.live.crowd import LiveCrowd
-from gaitway.tree.live.options import LiveOptions
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World

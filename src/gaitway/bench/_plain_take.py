@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import planar, rotations
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.motion.blending import ease
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.take.model import Take

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.variation._neighbour_kernels import FAR
-from gaitway.variation.regression import Course, Noise, Rows
-from gaitway.variation.structure import Structure
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.variation.network._neighbour_kernels import FAR
+from gaitway.variation.network.regression import Course, Noise, Rows
+from gaitway.variation.network.structure import Structure
 
 
 def regress(
@@ -41,7 +41,7 @@ def unroll_plainly(
     noise: Noise | None = None,
     parts: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """One sequence as `gaitway.variation.regression.unroll` has it, without limits: values, variances and phases."""
+    """One sequence as `variation.network.regression.unroll` has it, without limits: values, variances and phases."""
     n, kernel = rows.nodes, rows.kernel
     pairs, steps = rows.pairs.astype(np.float64), rows.steps.astype(np.float64)
     edges = scipy.sparse.csr_array(structure.edges(2 * n).astype(np.float64))

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.kits import kits
 from gaitway.behavior.search import Query, Searcher, search
 from gaitway.bench._arcs import ARCS, CELL, CELLS, RADIUS, arc_searcher, bounds, fields_of, random_queries, trap
 from gaitway.bench._bare_search import BareSearch, BareWorld
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.planning import plan_scene
 from gaitway.scene import load_scene
+from gaitway.space.fields import WorldFields
+from gaitway.space.prepared import kits
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
-from gaitway.graphs.building import build_graph
+from gaitway.capture.corpora import rehearsed_corpus
+from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import FloatArray
 from gaitway.graphs.clouds import Clouds
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
-from gaitway.graphs.following import PathFollower
+from gaitway.graphs.kovar.building import build_graph
+from gaitway.graphs.kovar.following import PathFollower
+from gaitway.graphs.kovar.paths import spline
+from gaitway.graphs.kovar.steering import steering_table
 from gaitway.graphs.minima import corpus_minima
-from gaitway.graphs.paths import spline
-from gaitway.graphs.sources import rehearsed_corpus
-from gaitway.graphs.steering import steering_table
 from gaitway.graphs.thresholds import Thresholds
-from gaitway.library.cast.catalog import load_cast
 
 FRAMES, FEW, SEARCHED = 6000, 700, 3000
 """Frames of the whole matrix, of the one that NumPy works out too, and of the graph that is searched."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior.kits import Kit
 from gaitway.behavior.search import Query, search
-from gaitway.behavior.traffic import Traffic, placed_discs
 from gaitway.bench._live_scenes import Errands, live_kit, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
-from gaitway.tree.live.check import overlaps
-from gaitway.tree.live.crowd import LiveCrowd
-from gaitway.tree.live.forest import live_forest
+from gaitway.core.arrays import FloatArray
+from gaitway.live.check import overlaps
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.forest import live_forest
+from gaitway.space.prepared import Kit
+from gaitway.space.traffic import Traffic, placed_discs
 
 NUMBERS = (150, 1_000, 5_000, 10_000, 20_000)
 FRAME = 1.0 / 30.0

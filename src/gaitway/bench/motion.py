@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway import rotations
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, installed, machine, measure, peer_label
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip, save_clip
 from gaitway.motion.skeleton import Skeleton

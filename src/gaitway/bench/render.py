@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
 from gaitway.bench._timing import BenchRow, BenchTable, machine, measure
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.render import Camera, Figure, render_frame
-from gaitway.render._scene import gather
-from gaitway.render.palette import person_palette
+from gaitway.render.bodies.palette import person_palette
+from gaitway.render.raster.scene_arrays import gather
 
 PEOPLE, SIZE = 24, (1280, 720)
 FEW, SMALL = 3, (480, 270)

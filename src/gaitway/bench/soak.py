@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
+from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.studio import events
 from gaitway.studio.engine import FPS

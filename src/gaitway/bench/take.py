@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, read_only
 from gaitway.bench._plain_take import plain_joints
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, read_only
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.motion import _kernels
 from gaitway.take.model import Layer, Take
 from gaitway.take.tracks import ClipEnds, assemble, lay_track

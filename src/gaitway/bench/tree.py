@@ -14,24 +14,24 @@ from typing import TypeVar
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.kits import speed_weights
-from gaitway.behavior.plan import SearchResult
-from gaitway.behavior.routes import thinnest
 from gaitway.behavior.search import Query, Searcher, search
 from gaitway.bench._arcs import CELL, CELLS, RADIUS, arc_searcher, fields_of, random_place, random_queries, trap
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
+from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import FloatArray
 from gaitway.library.actions import action_table
 from gaitway.library.body_discs import body_discs
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.reach import reaches
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import SearchResult
+from gaitway.space.prepared import speed_weights
+from gaitway.space.routes import thinnest
+from gaitway.tree.build.growing import Budget, diverse_tree
 from gaitway.tree.forest import grow_forest
-from gaitway.tree.growing import Budget, diverse_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.portfolio import Portfolio
-from gaitway.tree.query import Answers, TreeSearch
+from gaitway.tree.query.tree_search import Answers, TreeSearch
 from gaitway.tree.region import Region
 
 NODES, REACH = 250_000, 35.0

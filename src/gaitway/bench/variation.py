@@ -14,18 +14,18 @@ import numpy as np
 
 from gaitway.bench._plain_variation import unroll_plainly
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
-from gaitway.variation.clock import set_clock
-from gaitway.variation.degrees import PARTS, Degrees
-from gaitway.variation.learning import LearnOptions, learn
-from gaitway.variation.measures import cycle_lengths
-from gaitway.variation.network import VariationModel
-from gaitway.variation.regression import Noise, make_rows, unroll
-from gaitway.variation.spread import Weights
-from gaitway.variation.streaming import Stream
-from gaitway.variation.synthesis import first_frames, sample_many
-from gaitway.variation.transition import Search, Trial, find_transition
+from gaitway.variation.evaluation.measures import cycle_lengths
+from gaitway.variation.network.dofs import PARTS, Degrees
+from gaitway.variation.network.learning import LearnOptions, learn
+from gaitway.variation.network.model import VariationModel
+from gaitway.variation.network.phase import set_clock
+from gaitway.variation.network.regression import Noise, make_rows, unroll
+from gaitway.variation.network.spread import Weights
+from gaitway.variation.network.transition import Search, Trial, find_transition
+from gaitway.variation.sampling.streaming import Stream
+from gaitway.variation.sampling.synthesis import first_frames, sample_many
 
 MOTION, TAKES, FRAMES = "duck", 4, 60
 """Four takes of about 100 frames and 62 degrees of freedom; a second at the thesis's 60 Hz."""

@@ -11,8 +11,8 @@ import scipy
 import shapely
 from PIL import Image, ImageDraw
 
-from gaitway.arrays import FloatArray
 from gaitway.bench._timing import BenchRow, BenchTable, machine, measure, peer_label
+from gaitway.core.arrays import FloatArray
 from gaitway.world import plane
 from gaitway.world.clearance import Clearance
 from gaitway.world.grid import GridSpec

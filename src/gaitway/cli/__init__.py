@@ -22,7 +22,7 @@ from gaitway.cli.studio import studio
 from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
 from gaitway.cli.vary import vary
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 
 app = typer.Typer(
     help="Plan and synthesise full-body motion for crowds of virtual people.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gaitway.cli.show import Json, check_output, progress, rounded, say, show_facts
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 
 if TYPE_CHECKING:
     from gaitway.motion import Clip
@@ -35,7 +35,7 @@ def clip_info(
     """Print what a motion file holds: rate, length, joints, roles, size."""
     import numpy as np
 
-    from gaitway import rotations
+    from gaitway.core import rotations
     from gaitway.motion.roles import ALL_ROLES
 
     clip, report = _load(file, unit, up, keep_tpose, asf)
@@ -130,7 +130,7 @@ def _number_or_word(text: str | None) -> str | float | None:
 
 
 def _view(text: str) -> str | float:
-    from gaitway.render.staging import VIEWS
+    from gaitway.render.film.staging import VIEWS
 
     value = _number_or_word(text)
     if isinstance(value, float) and math.isfinite(value):

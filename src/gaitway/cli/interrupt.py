@@ -9,7 +9,7 @@ import threading
 from types import FrameType
 from typing import NoReturn
 
-from gaitway.files import remove_unfinished
+from gaitway.core.files import remove_unfinished
 
 PATIENCE_S = 5.0
 """How long the ordinary way out may take [s]."""

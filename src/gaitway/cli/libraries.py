@@ -11,7 +11,7 @@ import typer
 from gaitway.cli.show import Json, check_output, err, out, progress, rounded, say, show_json, show_rows
 
 if TYPE_CHECKING:
-    from gaitway.graphs.intake.report import ImportReport
+    from gaitway.capture.report import ImportReport
 
 library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
 
@@ -19,7 +19,7 @@ library_app = typer.Typer(help="What characters can do.", no_args_is_help=True)
 @library_app.command("list")
 def library_list(as_json: Json = False) -> None:
     """List the built-in casts."""
-    from gaitway.library.cast.catalog import cast_names
+    from gaitway.cast.catalog import cast_names
 
     names = list(cast_names())
     if as_json:
@@ -39,7 +39,7 @@ def library_show(
     """Print a library's behaviours; with -o, draw its graph and a film strip of every clip."""
     import numpy as np
 
-    from gaitway import planar
+    from gaitway.core import planar
     from gaitway.scene.libraries import library_ref
 
     if output is not None:
@@ -69,7 +69,7 @@ def library_show(
     else:
         show_rows(f"{library.name}: {len(facts)} behaviours", [_behavior_row(fact) for fact in facts])
     if output is not None:
-        from gaitway.render.library_sheet import library_sheet
+        from gaitway.render.sheets.library_sheet import library_sheet
 
         with progress(f"drawing {output.name}") as show:
             library_sheet(library, output, progress=lambda done, total: show(f"drawing {output.name}", done, total))
@@ -96,8 +96,8 @@ def library_import(
     from gaitway.library.storage import SUFFIX, save_library
 
     check_output(output, SUFFIX)
-    from gaitway.graphs.intake.importing import ImportOptions, import_library
-    from gaitway.graphs.intake.prepared import PrepareOptions
+    from gaitway.capture.importing import ImportOptions, import_library
+    from gaitway.capture.reading.prepared import PrepareOptions
 
     options = ImportOptions(
         PrepareOptions(only=tuple(only or ()), overrides=overrides), mixed=mixed, clips=clips, behaviors=behaviors,
@@ -109,7 +109,7 @@ def library_import(
         save_library(made.library, output, {"report": made.report.to_dict()})
         page = None
         if report is not None:
-            from gaitway.render.import_report import import_report
+            from gaitway.render.sheets.import_report import import_report
 
             page = import_report(made, report, progress=lambda done, total: show("film strips", done, total))
     _show_import(made.report, output, page, as_json)
@@ -119,7 +119,7 @@ def _show_import(report: ImportReport, output: Path, page: Path | None, as_json:
     if as_json:
         show_json(report.to_dict())
         return
-    from gaitway.render.import_report import behavior_rows, summary
+    from gaitway.render.sheets.import_report import behavior_rows, summary
 
     rows = [{key: row[key] for key in row if key not in ("of", "made")} for row in behavior_rows(report)]
     for row, behavior in zip(rows, report.behaviors, strict=True):

@@ -102,7 +102,7 @@ def scene_draw(
     width: Annotated[int, typer.Option(min=200, max=8000, help="Picture width in pixels.")] = 1400,
 ) -> None:
     """Draw a scene from above, as a plan."""
-    from gaitway.render.plan import scene_plan
+    from gaitway.render.plan.scene_plan import scene_plan
     from gaitway.scene import load_scene
 
     check_output(output, ".png")
@@ -121,7 +121,7 @@ def scene_schema(
     """Print the JSON Schema of scene files, for editors that complete and check as you type."""
     import json
 
-    from gaitway.files import atomic_write
+    from gaitway.core.files import atomic_write
     from gaitway.scene import scene_schema as schema
 
     if output is None:

@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from gaitway.errors import GaitwayError
-from gaitway.files import check_writable
+from gaitway.core.errors import GaitwayError
+from gaitway.core.files import check_writable
 
 Show = Callable[[str, int, int | None], None]
 """Tells a progress bar what is being done, how much of it, and of how much."""

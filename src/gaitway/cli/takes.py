@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gaitway.cli.show import Json, progress, say, show_facts, show_json, show_rows
-from gaitway.errors import SkeletonError
+from gaitway.core.errors import SkeletonError
 
 if TYPE_CHECKING:
     from gaitway.audit import Report
@@ -62,8 +62,8 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Fill a folder that is not empty.")] = False,
 ) -> None:
     """Write a take for other programs; the ending of the file chooses the format if --to does not."""
+    from gaitway.core.files import check_writable
     from gaitway.export import choose_format, export_take
-    from gaitway.files import check_writable
 
     chosen = choose_format(output, to)
     if chosen.suffixes:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gaitway.cli.show import Json, check_output, progress, say, show_facts
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 
 if TYPE_CHECKING:
+    from gaitway.tree.build.recipe import Recipe
     from gaitway.tree.model import Tree
-    from gaitway.tree.recipe import Recipe
 
 tree_app = typer.Typer(help="Grow search trees, once for any place and goal, and look at them.", no_args_is_help=True)
 
@@ -51,10 +51,10 @@ def tree_build(
 ) -> None:
     """Grow a tree of a library's motion and write it; print how large and how even it is."""
     check_output(output, ".gwtree")
-    from gaitway._jit import compile_seconds
+    from gaitway.core.jit import compile_seconds
     from gaitway.scene.libraries import library_ref
-    from gaitway.tree.growing import STRETCH, Budget
-    from gaitway.tree.recipe import Recipe
+    from gaitway.tree.build.growing import STRETCH, Budget
+    from gaitway.tree.build.recipe import Recipe
 
     if nodes is not None and megabytes is not None:
         raise GaitwayError("--nodes and --megabytes say the same; write one of them")
@@ -93,14 +93,14 @@ def tree_show(
     if output is not None:
         check_output(output, ".png")
     from gaitway.scene.libraries import library_ref
-    from gaitway.tree.recipe import open_tree
+    from gaitway.tree.build.recipe import open_tree
 
     if style is not None and library is None:
         raise GaitwayError("--style goes with --library; write both or neither")
     found, recipe = open_tree(tree, None if library is None else library_ref(library, style))
     facts = _facts(tree, found, recipe)
     if output is not None:
-        from gaitway.render.tree_picture import tree_picture
+        from gaitway.render.sheets.tree_picture import tree_picture
 
         with progress(f"drawing {output.name}"):
             tree_picture(found, output, title=_title(found, recipe), text=_text(facts), width=width)
@@ -111,7 +111,7 @@ def tree_show(
 
 def _facts(path: Path, tree: Tree, recipe: Recipe) -> dict[str, object]:
     """What a tree holds, for people and programs."""
-    from gaitway.tree.coverage import coverage
+    from gaitway.tree.build.coverage import coverage
 
     counts, density = coverage(tree)
     own = counts[tree.region.inside]

@@ -34,11 +34,11 @@ def vary(
     as_json: Json = False,
 ) -> None:
     """Learn how a library's behaviours vary, and add variants that begin and end as its own clips do."""
-    from gaitway.library.cast.catalog import cast_names, load_cast
+    from gaitway.cast.catalog import cast_names, load_cast
     from gaitway.library.storage import SUFFIX, save_library
     from gaitway.scene.libraries import library_ref
-    from gaitway.variation.agenda import LEAST_TAKES, chosen_names
     from gaitway.variation.enriching import EnrichOptions, enrich
+    from gaitway.variation.tasks import LEAST_TAKES, chosen_names
 
     check_output(output, SUFFIX)
     options = EnrichOptions(count=count, seed=seed, gain=gain, upper=upper)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.arrays import IntArray
+from gaitway.core.arrays import IntArray
+from gaitway.core.jit import kernel
 
 ByteArray = npt.NDArray[np.uint8]
 COMMA, NEW_LINE, MINUS, POINT, ZERO = 44, 10, 45, 46, 48

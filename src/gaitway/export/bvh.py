@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
+from gaitway.core.files import atomic_folder
 from gaitway.export.formats import Progress
 from gaitway.export.naming import different
-from gaitway.files import atomic_folder
 from gaitway.motion.editing import with_name
 from gaitway.motion.formats import save_clip
 from gaitway.take.model import Take

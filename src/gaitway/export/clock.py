@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gaitway.arrays import IntArray
+from gaitway.core.arrays import IntArray
 from gaitway.motion.clip import Clip
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take

@@ -12,10 +12,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
+from gaitway.core.files import atomic_write, check_writable
 from gaitway.export.clock import clock_blocks
 from gaitway.export.formats import Progress
-from gaitway.files import atomic_write, check_writable
 from gaitway.take.checks import checked_rate
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take

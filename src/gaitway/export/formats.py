@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -51,7 +51,7 @@ _ALL = (
     Format("csv", "root paths as text", (".csv",), "gaitway.export.tables", "export_trajectories"),
     Format("parquet", "root paths, compact", (".parquet",), "gaitway.export.tables", "export_trajectories"),
     Format("npz-dense", "all poses as NumPy arrays", (".npz",), "gaitway.export.dense", "export_dense"),
-    Format("mp4", "a film", (".mp4", ".webp"), "gaitway.render.take_film", "take_film", True),
+    Format("mp4", "a film", (".mp4", ".webp"), "gaitway.render.film.take_film", "take_film", True),
     Format("png", "eight moments, or one", (".png",), "gaitway.export.pictures", "export_picture", True, False),
 )  # fmt: skip
 FORMATS: Mapping[str, Format] = {f.name: f for f in _ALL}

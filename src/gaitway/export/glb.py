@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
+from gaitway.core.files import check_writable
 from gaitway.export import clock
 from gaitway.export.formats import Progress
 from gaitway.export.glb_meshes import add_body
@@ -15,7 +16,6 @@ from gaitway.export.glb_tracks import Tracks
 from gaitway.export.glb_world import add_world
 from gaitway.export.naming import different
 from gaitway.export.people import INDIVIDUALS, character_mesh
-from gaitway.files import check_writable
 from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inverse_bind_matrices
 from gaitway.take.checks import checked_rate
 from gaitway.take.model import Take

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.export.scenery import vertex_normals
 from gaitway.export.skinned import Material, SkinnedMesh
 from gaitway.motion.formats.glb_asset import INDICES, VERTICES, Asset, y_up

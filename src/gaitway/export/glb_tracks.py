@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, owned
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, owned
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats.glb_asset import Asset, y_up, y_up_xyzw
 from gaitway.motion.kinematics import forward_kinematics

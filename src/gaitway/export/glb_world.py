@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.export.glb_meshes import add_thing
 from gaitway.export.glb_tracks import Tracks
 from gaitway.export.naming import different

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.export.skinned import Material, SkinnedMesh
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.body import body_mesh
-from gaitway.render.cast_bodies import built_in_palette, individual_shape
-from gaitway.render.look import LOOKS
-from gaitway.render.palette import TONES, Palette
-from gaitway.render.pieces import BodyMesh
+from gaitway.render.bodies.body import body_mesh
+from gaitway.render.bodies.cast_bodies import built_in_palette, individual_shape
+from gaitway.render.bodies.look import LOOKS
+from gaitway.render.bodies.palette import TONES, Palette
+from gaitway.render.bodies.pieces import BodyMesh
 
 INDIVIDUALS = 2 * LOOKS
 """Different people that seeds lead to, each shape in two colourings: more would not be noticed in a crowd."""

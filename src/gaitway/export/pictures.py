@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gaitway.files import check_writable
-from gaitway.render.take_film import take_still, take_strip
+from gaitway.core.files import check_writable
+from gaitway.render.film.take_film import take_still, take_strip
 from gaitway.take.model import Take
 from gaitway.world.world import World
 

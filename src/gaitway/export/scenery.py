@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.export.skinned import Material
-from gaitway.render.kinds import kind_color
-from gaitway.render.palette import from_hex
+from gaitway.render.bodies.palette import from_hex
+from gaitway.render.plan.kinds import kind_color
 
 _GROUND_COLOR = "#dedcd8"
 

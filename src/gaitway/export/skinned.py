@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from gaitway._version import __version__
-from gaitway.arrays import FloatArray, IntArray, read_only
-from gaitway.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.core.files import atomic_path, atomic_write, check_writable
 from gaitway.export import _kernels
 from gaitway.export.clock import clock_blocks
 from gaitway.export.formats import Progress
-from gaitway.files import atomic_path, atomic_write, check_writable
 from gaitway.take.checks import checked_rate
 from gaitway.take.evaluation import locate, planar_poses
 from gaitway.take.model import Take

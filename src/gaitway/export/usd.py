@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gaitway.errors import FormatError, MissingExtraError
+from gaitway.core.errors import FormatError, MissingExtraError
+from gaitway.core.files import check_writable
 from gaitway.export.formats import Progress
-from gaitway.files import check_writable
 from gaitway.take.checks import checked_rate
 from gaitway.take.model import Take
 from gaitway.world.world import World

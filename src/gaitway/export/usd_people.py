@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.export import usd_parts
 from gaitway.export.skinned import SkinnedMesh
 from gaitway.motion.clip import Clip

@@ -9,12 +9,12 @@ from pathlib import Path
 from pxr import Kind, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from gaitway._version import __version__
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
+from gaitway.core.files import atomic_path
 from gaitway.export import clock, usd_parts, usd_people, usd_world
 from gaitway.export.formats import Progress
 from gaitway.export.people import INDIVIDUALS, character_mesh
 from gaitway.export.usd_people import Prototype, Span
-from gaitway.files import atomic_path
 from gaitway.take.model import Take
 from gaitway.world.world import World
 

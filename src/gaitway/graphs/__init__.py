@@ -1,18 +1,17 @@
-"""Motion out of capture: pose distances, motion graphs, snap-together hubs, and libraries made of raw takes."""
+"""Graphs of captured motion: pose distances, motion graphs (`kovar`) and snap-together hubs (`snap`)."""
 
-from gaitway.graphs.building import build_graph
 from gaitway.graphs.clouds import Clouds, point_clouds
 from gaitway.graphs.corpus import Corpus, Span
 from gaitway.graphs.distance import aligning, distances
-from gaitway.graphs.extraction import Search, extract
-from gaitway.graphs.following import Key, PathFollower, follow_path, keyframed
-from gaitway.graphs.motion_graph import MotionGraph
-from gaitway.graphs.path_task import Part
-from gaitway.graphs.paths import Path, polyline, sketched, spline
-from gaitway.graphs.sources import prepared_corpus, rehearsed_corpus
-from gaitway.graphs.steering import Steered, SteeringTable, steering_table
+from gaitway.graphs.kovar.building import build_graph
+from gaitway.graphs.kovar.extraction import Search, extract
+from gaitway.graphs.kovar.following import Key, PathFollower, follow_path, keyframed
+from gaitway.graphs.kovar.motion_graph import MotionGraph
+from gaitway.graphs.kovar.path_task import Part
+from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
+from gaitway.graphs.kovar.steering import Steered, SteeringTable, steering_table
+from gaitway.graphs.kovar.walks import Walk, random_walk, walk_clip
 from gaitway.graphs.thresholds import Thresholds
-from gaitway.graphs.walks import Walk, random_walk, walk_clip
 
 __all__ = [
     "Clouds",
@@ -36,9 +35,7 @@ __all__ = [
     "keyframed",
     "point_clouds",
     "polyline",
-    "prepared_corpus",
     "random_walk",
-    "rehearsed_corpus",
     "sketched",
     "spline",
     "steering_table",

@@ -7,8 +7,8 @@ import math
 import numba
 import numpy as np
 
-from gaitway._jit import kernel
-from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from gaitway.core.jit import kernel
 
 
 @kernel(parallel=True)

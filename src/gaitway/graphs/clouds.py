@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
-from gaitway.errors import GraphError
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned, read_only
+from gaitway.core.errors import GraphError
 from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton

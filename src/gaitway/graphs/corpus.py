@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, owned
-from gaitway.errors import GraphError
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
+from gaitway.core.errors import GraphError
 from gaitway.graphs.clouds import HALF_WINDOW_S, Clouds, joined, point_clouds
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts

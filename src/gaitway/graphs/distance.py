@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar
-from gaitway.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_only
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_only
 from gaitway.graphs import _distance_kernels
 from gaitway.graphs.clouds import Clouds, check_alike
 

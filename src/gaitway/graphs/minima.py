@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray, IntArray, SingleArray, owned, read_only
-from gaitway.errors import GraphError
+from gaitway.core.arrays import FloatArray, IntArray, SingleArray, owned, read_only
+from gaitway.core.errors import GraphError
 from gaitway.graphs import _distance_kernels
 from gaitway.graphs.clouds import Clouds
 from gaitway.graphs.distance import BLOCK, corrected, feature_distances, features, reference_heights

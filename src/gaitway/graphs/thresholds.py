@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import GraphError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import pair_distances
 

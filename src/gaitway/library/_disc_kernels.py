@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from gaitway._jit import kernel
-from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 
 @kernel

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
-from gaitway.errors import LibraryError
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned, read_only
+from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.library.checks import check_graph
 from gaitway.motion.clip import Clip

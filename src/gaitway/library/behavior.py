@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from gaitway.errors import LibraryError
+from gaitway.core.errors import LibraryError
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.arrays import BoolArray, FloatArray, IntArray, owned, read_only
-from gaitway.cache import cached
-from gaitway.errors import LibraryError
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned, read_only
+from gaitway.core.cache import cached
+from gaitway.core.errors import LibraryError
 from gaitway.library import _disc_kernels
 from gaitway.library.actions import ActionTable
 from gaitway.library.behavior import Library
@@ -25,11 +25,6 @@ from gaitway.motion.body import CapsuleBody, capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 
-SOURCES = (
-    *("library/_disc_kernels.py", "library/actions.py", "library/behavior.py", "library/body_discs.py"),
-    *("library/checks.py", "motion"),
-)
-"""What discs are found by."""
 WINDOW = 3
 """Frames of a window at 30 Hz; at other rates as many as come nearest to the same time."""
 CELL = 0.0125
@@ -102,7 +97,7 @@ class ClipDiscs:
 
 
 def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed_margin: float = 0.08) -> BodyDiscs:
-    """Cover the bodies of all actions of a table with discs. What took long is kept on disk (`gaitway.cache`).
+    """Cover the bodies of all actions of a table with discs. What took long is kept on disk (`gaitway.core.cache`).
 
     Args:
         library: with the clips of the table.
@@ -119,7 +114,7 @@ def body_discs(library: Library, table: ActionTable, margin: float = 0.05, timed
             raise LibraryError(f"margin {length} of a body's discs; write a length of {3.0 * CELL:.4g} m or more")
     discs: BodyDiscs = cached(
         "body_discs",
-        SOURCES,
+        (__name__,),
         (library.skeleton, [library.clips[name] for name in table.clips], float(margin), float(timed_margin)),
         lambda: _cover(library, table, margin, timed_margin),
         vars,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.motion.clip import Clip
 

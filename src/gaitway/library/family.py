@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import planar
-from gaitway.arrays import FloatArray
-from gaitway.errors import LibraryError
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior
 from gaitway.motion.clip import Clip
 from gaitway.motion.morphing import Morph

@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.cache import cached
-from gaitway.errors import LibraryError
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.cache import cached
+from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.world.regions import Reach
 
-SOURCES = ("library/behavior.py", "library/reach.py", "motion", "world")
-"""What reaches are measured by."""
 CELL = 0.02
 """Length of a station [m]."""
 _RATE = 240.0
@@ -36,9 +34,9 @@ _LEAN = 0.1
 def reaches(library: Library) -> tuple[Reach, ...]:
     """One `Reach` for each clip of each behaviour that passes an obstacle, in the order of the graph.
 
-    What took long is kept on disk (`gaitway.cache`).
+    What took long is kept on disk (`gaitway.core.cache`).
     """
-    return cached("reaches", SOURCES, (library,), lambda: _measure(library), _pack, _unpack)
+    return cached("reaches", (__name__,), (library,), lambda: _measure(library), _pack, _unpack)
 
 
 def _measure(library: Library) -> tuple[Reach, ...]:

@@ -1,4 +1,4 @@
-"""Libraries on disk: one .gwlib archive (`gaitway.archives`), which NumPy alone can read.
+"""Libraries on disk: one .gwlib archive (`gaitway.core.archives`), which NumPy alone can read.
 
 * `header`: "name", "skeleton", "keys" (names by which behaviours call clips), "clips", "behaviors" (as the fields of
   `Behavior`), "forbidden" and "facts", whatever is worth knowing of where it came from;
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gaitway.archives import Arrays, Format, Spec, counted, read_archive, read_header, write_archive
-from gaitway.errors import LibraryError
+from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, read_header, write_archive
+from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion import packing
 

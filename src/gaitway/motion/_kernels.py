@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 # rows of the room that `two_bone` works in: an array for each vector would be slower, and slower to compile
 _FIRST, _SECOND, _POLE, _CHORD, _AHEAD, _UPPER, _LOWER, _SWING, _SIDE, _ARC, _HELPER, _SCRATCH = range(12)

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
 from gaitway.motion.roles import ALL_ROLES
 from gaitway.motion.skeleton import Skeleton

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import ClipError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, slice_frames
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray, owned
-from gaitway.errors import SkeletonError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray, owned
+from gaitway.core.errors import SkeletonError
 from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import sole_depth

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, owned, read_only
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, owned, read_only
+from gaitway.core.errors import ClipError
 from gaitway.motion import _kernels
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import linear_velocities

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import planar, rotations
-from gaitway.arrays import FloatArray
-from gaitway.errors import ClipError
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import ClipError
 from gaitway.motion.anatomy import t_pose
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import local_rotations

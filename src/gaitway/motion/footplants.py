@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances

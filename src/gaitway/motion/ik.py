@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import ClipError
 from gaitway.motion import _kernels
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.clip import Clip

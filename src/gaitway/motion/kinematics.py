@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, read_only
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.errors import ClipError
 from gaitway.motion import _kernels
 from gaitway.motion.skeleton import Skeleton
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray, owned
-from gaitway.errors import SkeletonError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray, owned
+from gaitway.core.errors import SkeletonError
 from gaitway.motion.anatomy import t_pose
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import local_rotations

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.archives import Arrays, Spec, counted
+from gaitway.core.archives import Arrays, Spec, counted
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import MAX_JOINTS, ContactPoint, Skeleton
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.anatomy import leg_length, t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import floor_height, sole_depth, with_contact_points

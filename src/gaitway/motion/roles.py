@@ -12,7 +12,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.motion.shape_roles import roles_from_shape
 
 _CENTRE = ("hips", "spine", "chest", "neck", "head")

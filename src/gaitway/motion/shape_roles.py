@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
 
 _ALIKE = 0.15
 """Twin branches differ in length by less than this share."""

@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray, owned
-from gaitway.errors import SkeletonError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray, owned
+from gaitway.core.errors import SkeletonError
 from gaitway.motion import _kernels
 from gaitway.motion.roles import ALL_ROLES, find_roles
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.papers.queries import START, PaperQuery
 from gaitway.papers.tables import Progress
 from gaitway.papers.walkers import Walker
-from gaitway.tree.backward import BackwardSearch
-from gaitway.tree.forward import ForwardSearch, goal_square
-from gaitway.tree.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.mapping import MappedGrid, Things
 from gaitway.tree.model import Tree
 from gaitway.tree.region import Region
+from gaitway.tree.thesis.backward import BackwardSearch
+from gaitway.tree.thesis.forward import ForwardSearch, goal_square
+from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
+from gaitway.tree.thesis.mapping import MappedGrid, Things
 from gaitway.world.exact import footprint_distance
 
 CELLS = 270

@@ -15,26 +15,26 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from gaitway.graphs.building import build_graph
+from gaitway.capture.corpora import ACTIONS, prepared_corpus, rehearsed_corpus
+from gaitway.capture.reading.prepared import prepare
+from gaitway.cast.catalog import load_cast
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
-from gaitway.graphs.extraction import Search
-from gaitway.graphs.following import SLACK, Followed, PathFollower
-from gaitway.graphs.intake.prepared import prepare
+from gaitway.graphs.kovar.building import build_graph
+from gaitway.graphs.kovar.extraction import Search
+from gaitway.graphs.kovar.following import SLACK, Followed, PathFollower
+from gaitway.graphs.kovar.motion_graph import MotionGraph
+from gaitway.graphs.kovar.path_task import Part
+from gaitway.graphs.kovar.paths import Path, polyline
+from gaitway.graphs.kovar.steering import Steered, steering_table
+from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
-from gaitway.graphs.motion_graph import MotionGraph
-from gaitway.graphs.path_task import Part
-from gaitway.graphs.paths import Path, polyline
-from gaitway.graphs.sources import ACTIONS, prepared_corpus, rehearsed_corpus
-from gaitway.graphs.steering import Steered, steering_table
 from gaitway.graphs.thresholds import Thresholds, limits
-from gaitway.graphs.walks import walk_clip
-from gaitway.library.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
 from gaitway.papers.kovar_measures import Captured, captured, slide, transition_shares
 from gaitway.papers.kovar_paths import circle, hello, scribble, zigzag
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
-from gaitway.render.motion_graph_pictures import error_picture, path_picture, transition_strips
+from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
 
 FASTER = 20.0
 """How many times faster than it plays motion is to be found."""

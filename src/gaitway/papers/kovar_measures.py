@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
 from gaitway.audit.sources import root_steps, turn_steps
+from gaitway.core.arrays import FloatArray
 from gaitway.graphs.corpus import Corpus
-from gaitway.graphs.following import Followed
+from gaitway.graphs.kovar.following import Followed
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
 

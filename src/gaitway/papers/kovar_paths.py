@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway.graphs.paths import Path, polyline, sketched, spline
+from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
 
 _HELLO = (
     (0.0, 0.25), (0.35, 0.7), (0.62, 1.45), (0.5, 1.9), (0.3, 1.5), (0.28, 0.8), (0.3, 0.05), (0.42, 0.6), (0.7, 0.92),

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from gaitway.audit import audit_take
-from gaitway.behavior.plan import Pose
 from gaitway.papers.tables import PaperOptions, PaperTable, Progress
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene.characters import RADII, Character, LibraryRef
 from gaitway.scene.scene import Scene, load_scene
+from gaitway.space.plan import Pose
 from gaitway.world.exact import footprint_distance
 
 SCENES = (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.papers.charts import Chart, Series
 from gaitway.papers.lau_4_numbers import EXHAUSTIVE, IP, PST, SIZES, SPST
 from gaitway.papers.lau_4_numbers import TABLE_1 as THESIS
@@ -22,13 +22,13 @@ from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.papers.tree_sheet import NODES, tree_sheet
 from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
-from gaitway.tree.backward import BackwardSearch
-from gaitway.tree.coverage import coverage, covered
-from gaitway.tree.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
-from gaitway.tree.mapping import MappedGrid, Things
+from gaitway.tree.build.coverage import coverage, covered
+from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import NODE_BYTES, Tree
-from gaitway.tree.rivals import CANDIDATES, RIVALS
+from gaitway.tree.thesis.backward import BackwardSearch
+from gaitway.tree.thesis.baselines import CANDIDATES, RIVALS
+from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
+from gaitway.tree.thesis.mapping import MappedGrid, Things
 
 QUERIES, QUICK, FEW = 1186, 60, 1500
 """Queries, and if it is to be quick; candidates of rivals then."""

@@ -16,7 +16,7 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 from PIL import Image
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import clean_footskate, foot_slide
 from gaitway.papers.lau_5_captured import captured_rows, captured_studies, captured_walkers
@@ -35,12 +35,12 @@ from gaitway.papers.lau_5_sets import (
 from gaitway.papers.lau_5_streams import stream_claims, stream_notes, stream_rows
 from gaitway.papers.lau_5_tests import TRIALS, Verdicts, told_chart, told_claims, told_rows, verdicts
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
-from gaitway.render.strips import filmstrip
-from gaitway.variation.constraints import THESIS_OPTIONS, constrained
-from gaitway.variation.gate import steps, unlike, usual_steps
-from gaitway.variation.measures import figures, pooled_spread
-from gaitway.variation.synthesis import sample_many
-from gaitway.variation.two_sample import nearest
+from gaitway.render.sheets.strips import filmstrip
+from gaitway.variation.evaluation.gate import steps, unlike, usual_steps
+from gaitway.variation.evaluation.measures import figures, pooled_spread
+from gaitway.variation.evaluation.two_sample import nearest
+from gaitway.variation.sampling.constraints import THESIS_OPTIONS, constrained
+from gaitway.variation.sampling.synthesis import sample_many
 
 _ODD_SETS = 8
 """Sets of takes, each with one that does not belong."""

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import GaitwayError, VariationError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GaitwayError, VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
 from gaitway.papers.lau_5_sets import INPUTS, Sizes, Study, learn_from, study_of
 from gaitway.papers.tables import Progress
-from gaitway.variation.choosing import choose
-from gaitway.variation.constraints import constrained
-from gaitway.variation.cycles import capture_of
-from gaitway.variation.features import Yardstick
-from gaitway.variation.measures import roughness, spread_of
-from gaitway.variation.repeats import RepeatOptions, captured_repeats
+from gaitway.variation.evaluation.features import Yardstick
+from gaitway.variation.evaluation.measures import roughness, spread_of
+from gaitway.variation.inputs.cycles import capture_of
+from gaitway.variation.inputs.input_selection import choose
+from gaitway.variation.inputs.repeats import RepeatOptions, captured_repeats
+from gaitway.variation.sampling.constraints import constrained
 
 _WALK = RepeatOptions(shortest_s=0.8, longest_s=1.8, straight=np.radians(10.0))
 _FEMALE = tuple(

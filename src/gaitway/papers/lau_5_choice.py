@@ -11,8 +11,8 @@ import numpy as np
 
 from gaitway.papers.charts import Chart, Series
 from gaitway.papers.tables import PaperOptions, Progress
-from gaitway.variation.choosing import Choice, Measure, choose
-from gaitway.variation.cycles import capture_of, captured_cycles
+from gaitway.variation.inputs.cycles import capture_of, captured_cycles
+from gaitway.variation.inputs.input_selection import Choice, Measure, choose
 
 TRAINING, TESTING = "35", ("39", "16", "07")
 """Subjects: one walks alike in all takes; of the others some takes are slow, fast or turning."""

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.papers.lau_5_sets import Study
 from gaitway.papers.tables import Claim
-from gaitway.render.variation_picture import Group, overlay_picture
-from gaitway.variation.degrees import PARTS
-from gaitway.variation.features import Yardstick
-from gaitway.variation.network import log_likelihood
-from gaitway.variation.spread import TIMING
-from gaitway.variation.synthesis import Gain, sample_many
+from gaitway.render.sheets.variation_picture import Group, overlay_picture
+from gaitway.variation.evaluation.features import Yardstick
+from gaitway.variation.network.dofs import PARTS
+from gaitway.variation.network.model import log_likelihood
+from gaitway.variation.network.spread import TIMING
+from gaitway.variation.sampling.synthesis import Gain, sample_many
 
 GAINS = (0.0, 0.5, 1.0, 2.0, 5.0)
 PART = "left_arm"

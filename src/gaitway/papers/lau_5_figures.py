@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.papers.lau_5_sets import OUTPUTS, Learnt, Study
-from gaitway.render.variation_picture import Curves, Group, curves_picture, overlay_picture
-from gaitway.variation.degrees import ROOT_NAMES, Degrees
-from gaitway.variation.noise import Ground, noisy_takes, strawman_noise
-from gaitway.variation.synthesis import sample_many
+from gaitway.render.sheets.variation_picture import Curves, Group, curves_picture, overlay_picture
+from gaitway.variation.evaluation.noise import Ground, noisy_takes, strawman_noise
+from gaitway.variation.network.dofs import ROOT_NAMES, Degrees
+from gaitway.variation.sampling.synthesis import sample_many
 
 INPUT, OUTPUT = "#2f6fd0", "#3b3f45"
 """Inputs are blue and outputs dark, as in the thesis."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
-from gaitway.variation.choosing import Measure, choose
-from gaitway.variation.degrees import PARTS, joint_parts
-from gaitway.variation.noise import Ground, strawman_noise
+from gaitway.variation.evaluation.noise import Ground, strawman_noise
+from gaitway.variation.inputs.input_selection import Measure, choose
+from gaitway.variation.network.dofs import PARTS, joint_parts
 
 HIGHER, TURN, SLOWER, NOISE = 1.5, np.radians(20.0), 1.25, 2.0
 """Factor on the swing of the arms; turn over a take [rad]; factor on its length; noise in deviations between takes."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
-from gaitway.variation.ends import joined, likest_ends
-from gaitway.variation.features import Yardstick
-from gaitway.variation.learning import learn
-from gaitway.variation.network import VariationModel
-from gaitway.variation.noise import Ground, noisy_takes, perlin_noise, strawman_noise
-from gaitway.variation.options import LearnOptions
-from gaitway.variation.synthesis import sample_many
-from gaitway.variation.transition import Search
+from gaitway.variation.evaluation.features import Yardstick
+from gaitway.variation.evaluation.noise import Ground, noisy_takes, perlin_noise, strawman_noise
+from gaitway.variation.network.learning import learn
+from gaitway.variation.network.model import VariationModel
+from gaitway.variation.network.options import LearnOptions
+from gaitway.variation.network.transition import Search
+from gaitway.variation.sampling.end_matching import joined, likest_ends
+from gaitway.variation.sampling.synthesis import sample_many
 
 MOTIONS = ("cheer", "walk_forward", "breast_stroke", "jump")
 """The thesis's four kinds of motion, as the built-in person does them."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from gaitway.motion.clip import Clip
 from gaitway.papers.tables import Claim
-from gaitway.variation.learning import learn
-from gaitway.variation.measures import cycle_lengths
-from gaitway.variation.options import LearnOptions
-from gaitway.variation.streaming import Stream
+from gaitway.variation.evaluation.measures import cycle_lengths
+from gaitway.variation.network.learning import learn
+from gaitway.variation.network.options import LearnOptions
+from gaitway.variation.sampling.streaming import Stream
 
 SECONDS = 120.0
 OURS, LITERAL = "ours", "as it is written"

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.papers.charts import Chart, Series
 from gaitway.papers.lau_5_sets import Study
 from gaitway.papers.tables import Claim
-from gaitway.variation.features import TEXTURE
-from gaitway.variation.measures import compare
+from gaitway.variation.evaluation.features import TEXTURE
+from gaitway.variation.evaluation.measures import compare
 
 COUNTS = (4, 8, 12)
 """How many clips are compared with takes."""

@@ -3,7 +3,7 @@
 The thesis takes one clip each of jogging straight ahead and of four turns, keeps their legs, learns how upper bodies go
 with them, and makes twelve variants of the first and five of each turn. Two crowds are looked at side by side (figure
 6.1). The thesis plans them by trees, whose nodes are made one clip or another as a tree is grown. Variants that keep
-legs, path and timing are one move of a tree of ours, and drawn when a plan is made (`behavior.instances`), so that
+legs, path and timing are one move of a tree of ours, and drawn when a plan is made (`space.clip_choice`), so that
 those who take the same way side by side differ, too. The same crowds are planned by the search, which draws a clip
 whenever it lays one.
 """
@@ -19,23 +19,23 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
 from gaitway.audit import audit_take
+from gaitway.cast.catalog import load_cast
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.checks import check_joins
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.planning import Planned, plan_scene
-from gaitway.render.camera import Camera
+from gaitway.render.film.take_film import take_still
 from gaitway.render.labels import text_font
-from gaitway.render.take_film import take_still
-from gaitway.render.variation_picture import Group, overlay_picture
+from gaitway.render.raster.camera import Camera
+from gaitway.render.sheets.variation_picture import Group, overlay_picture
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.take.model import Take
-from gaitway.variation.degrees import joint_parts
 from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
+from gaitway.variation.network.dofs import joint_parts
 
 JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45", "jog_right_45")
 FORWARD, TURNS = 12, 5

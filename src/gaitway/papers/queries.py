@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.arrays import FloatArray
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
 from gaitway.tree.region import Region
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

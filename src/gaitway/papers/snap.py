@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
 from gaitway.graphs.snap.playing import played
 from gaitway.motion.clip import Clip
@@ -24,8 +24,8 @@ from gaitway.motion.editing import slice_frames
 from gaitway.papers.snap_data import SnapSet, capture_sets, cast_sets
 from gaitway.papers.snap_quality import Cuts, audited, measure_cuts, sinks, slides
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
-from gaitway.render.hub_picture import hub_picture
-from gaitway.render.strips import filmstrip
+from gaitway.render.sheets.hub_picture import hub_picture
+from gaitway.render.sheets.strips import filmstrip
 
 TITLE = "Gleicher 2003: snap-together motion"
 GAP, JOIN, SLIDE, SINK = 1e-9, 1.5, 0.005, 0.01

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from gaitway.capture.reading.prepared import PreparedTake, prepare
+from gaitway.cast.catalog import load_cast, style_names
 from gaitway.graphs.corpus import Corpus, corpus
-from gaitway.graphs.intake.prepared import PreparedTake, prepare
 from gaitway.graphs.snap.match_sets import MatchSet, choose_match_sets, match_sets_around
 from gaitway.library.behavior import Library
-from gaitway.library.cast.catalog import load_cast, style_names
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames, with_name

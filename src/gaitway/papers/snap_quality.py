@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
 from gaitway.audit import Report, audit_take
 from gaitway.audit.sources import root_steps, turn_steps
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.graphs.snap.hub_graph import HubGraph
 from gaitway.graphs.snap.playing import random_clips
 from gaitway.motion.clip import Clip

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.papers.charts import Chart, draw_chart
 
 Progress = Callable[[str, int, int | None], None]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from PIL import Image
 
-from gaitway.errors import GaitwayError
-from gaitway.render.graph_picture import BACKDROP
-from gaitway.render.tree_picture import tree_picture
+from gaitway.core.errors import GaitwayError
+from gaitway.render.sheets.graph_picture import BACKDROP
+from gaitway.render.sheets.tree_picture import tree_picture
 from gaitway.tree.model import Tree
 
 NODES = 826

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.errors import GaitwayError
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import action_table
-from gaitway.library.cast.catalog import load_cast
 from gaitway.scene.characters import RADII
-from gaitway.tree.growing import exhaustive_size
+from gaitway.tree.build.growing import exhaustive_size
 from gaitway.tree.moves import Moves, choose_moves
 
 NODE = 50

@@ -8,26 +8,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway import planar
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.kits import speed_weights
-from gaitway.behavior.plan import SearchResult
-from gaitway.behavior.routes import thinnest
 from gaitway.behavior.search import Query, search
 from gaitway.behavior.searcher import Searcher
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.body_discs import BodyDiscs, body_discs
-from gaitway.library.cast.catalog import load_cast
 from gaitway.library.reach import reaches
 from gaitway.papers.queries import START, PaperQuery
 from gaitway.papers.tables import Progress
 from gaitway.papers.walkers import Walker
-from gaitway.tree.growing import Budget, diverse_tree
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import SearchResult
+from gaitway.space.prepared import speed_weights
+from gaitway.space.routes import thinnest
+from gaitway.tree.build.growing import Budget, diverse_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.portfolio import Portfolio
-from gaitway.tree.query import TreeSearch
+from gaitway.tree.query.tree_search import TreeSearch
 from gaitway.tree.region import Region
 from gaitway.world.exact import footprint_distance
 from gaitway.world.world import World

@@ -1,12 +1,12 @@
 """Pictures and film without a screen."""
 
-from gaitway.render.body import BodyPart, BodyShape
-from gaitway.render.camera import Camera
-from gaitway.render.movies import contact_sheet, film
-from gaitway.render.picture import Studio, render_frame
-from gaitway.render.stills import still, top_view, turntable
-from gaitway.render.strips import filmstrip
-from gaitway.render.things import Figure, Label, Mark, Patch, Solid, Trail, figures_of
+from gaitway.render.bodies.body import BodyPart, BodyShape
+from gaitway.render.film.movies import contact_sheet, film
+from gaitway.render.raster.camera import Camera
+from gaitway.render.raster.picture import Studio, render_frame
+from gaitway.render.raster.things import Figure, Label, Mark, Patch, Solid, Trail, figures_of
+from gaitway.render.sheets.stills import still, top_view, turntable
+from gaitway.render.sheets.strips import filmstrip
 
 __all__ = [
     "BodyPart",

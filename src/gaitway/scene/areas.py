@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.scene.model import AreaItem, CircleItem
 from gaitway.world.footprint import Footprint
 from gaitway.world.outline import check_outline

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.scene.documents import Entry, Merged
 from gaitway.scene.mover_models import MoverItem
 from gaitway.scene.problem import Problem

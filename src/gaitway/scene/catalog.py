@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene.problem import nearest
 
 

@@ -43,7 +43,7 @@ class LibraryRef:
             storage = import_module("gaitway.library.storage")
             read: Library = storage.load_library(self.file)
             return read
-        catalog = import_module("gaitway.library.cast.catalog")
+        catalog = import_module("gaitway.cast.catalog")
         library: Library = catalog.load_cast(
             self.cast, style=self.style, seed=self.seed, takes=self.takes, behaviors=behaviors
         )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene.messages import findings
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
 from gaitway.scene.nodes import Key, Node, read_nodes

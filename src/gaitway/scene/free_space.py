@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import shapely
 
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.world import PASSABLE, Obstacle, World
 from gaitway.world.body_band import BODY_BAND, body_footprint
 from gaitway.world.plane import core

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from gaitway.errors import LibraryError
+from gaitway.core.errors import LibraryError
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.model import LibraryItem
 from gaitway.scene.problem import nearest
@@ -24,7 +24,7 @@ def library_ref(name: str | Path, style: str | int | None = None, seed: int = 0)
         LibraryError: if there is neither a cast nor a file of that name, or a style is wanted of a file.
         FormatError: if the file is no library.
     """
-    casts = import_module("gaitway.library.cast.catalog").cast_names()
+    casts = import_module("gaitway.cast.catalog").cast_names()
     if str(name) in casts:
         return LibraryRef(str(name), style, seed=seed)
     file = Path(name)

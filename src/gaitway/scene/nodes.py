@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene.problem import shown
 
 MAX_BYTES = 16 * 1024 * 1024

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene.characters import RADII, Character, LibraryRef
 from gaitway.scene.documents import Entry, Merged, Reader
 from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem
@@ -92,7 +92,7 @@ class People:
         item: LibraryItem = entry.value
         if item.file is not None:
             return self._library_file(entry, item.file)
-        catalog = import_module("gaitway.library.cast.catalog")
+        catalog = import_module("gaitway.cast.catalog")
         for key, value, choices in (
             ("cast", item.cast, catalog.cast_names()),
             ("style", item.style, catalog.style_names()),

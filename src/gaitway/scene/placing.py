@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import shapely
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import WorldError
 from gaitway.scene.areas import area_geometry, ring_points
 from gaitway.scene.documents import Entry
 from gaitway.scene.free_space import Discs, FreeSpace, free_of_all

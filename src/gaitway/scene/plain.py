@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.errors import SceneError
+from gaitway.core.errors import SceneError
 from gaitway.scene.nodes import MAX_DEPTH
 from gaitway.scene.problem import Place, place_text
 

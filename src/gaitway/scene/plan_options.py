@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from gaitway.errors import SceneError
+from gaitway.core.errors import SceneError
 from gaitway.scene.fields import SceneItem, field, wrong
 from gaitway.scene.problem import shown
 

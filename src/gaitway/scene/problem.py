@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gaitway.errors import FormatError, SceneError
+from gaitway.core.errors import FormatError, SceneError
 
 Place = tuple[str | int, ...]
 """Keys and indices from the top of a file: `("characters", 3, "goal")`."""

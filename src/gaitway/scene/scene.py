@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.scene.building import Builder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from gaitway.files import atomic_write
+from gaitway.core.files import atomic_write
 from gaitway.scene.documents import LISTS
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
 from gaitway.scene.nodes import plain_scalar

@@ -12,7 +12,7 @@ from typing import Any
 import shapely
 from pydantic import ValidationError
 
-from gaitway.errors import StudioError
+from gaitway.core.errors import StudioError
 from gaitway.scene.model import AreaItem, SceneModel
 from gaitway.scene.plain import plain_data
 from gaitway.studio.events import AddItem, AddPeople

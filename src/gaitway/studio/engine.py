@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.errors import GaitwayError, StudioError
+from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.planning import plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from gaitway.errors import StudioError
+from gaitway.core.errors import StudioError
 
 FARTHEST = 100_000.0
 """Coordinates beyond this are refused [m]."""

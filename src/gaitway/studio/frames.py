@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.take.poses import Joints
 
 

@@ -7,18 +7,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.behavior.kits import kits
-from gaitway.errors import StudioError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import StudioError
+from gaitway.live.crowd import LiveCrowd
+from gaitway.live.forest import live_forest
+from gaitway.live.options import LiveCounts
+from gaitway.live.record import LiveRecord
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
+from gaitway.space.prepared import kits
 from gaitway.studio.frames import Ahead
 from gaitway.take.model import Take
 from gaitway.take.poses import Joints
-from gaitway.tree.live.crowd import LiveCrowd
-from gaitway.tree.live.forest import live_forest
-from gaitway.tree.live.options import LiveCounts
-from gaitway.tree.live.record import LiveRecord
 from gaitway.world.world import World
 
 KINDS = ("jump", "duck")

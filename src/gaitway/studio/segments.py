@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import trimesh
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.body import capsule_body
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.body import body_mesh
-from gaitway.render.cast_bodies import built_in_palette, built_in_shape
-from gaitway.render.palette import TONES
-from gaitway.render.pieces import BodyMesh
+from gaitway.render.bodies.body import body_mesh
+from gaitway.render.bodies.cast_bodies import built_in_palette, built_in_shape
+from gaitway.render.bodies.palette import TONES
+from gaitway.render.bodies.pieces import BodyMesh
 
 _SHARE = 0.3
 """A triangle belongs to all joints that have this share in one of its corners."""

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gaitway.errors import GaitwayError, StudioError
+from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.export import export_take
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.scene.writing import save_scene
 from gaitway.studio.engine import FPS
-from gaitway.studio.page import Page
-from gaitway.studio.page_server import LocalServer
+from gaitway.studio.page.page import Page
+from gaitway.studio.page.server import LocalServer
 from gaitway.studio.session import Session
 from gaitway.take.model import Take
 from gaitway.take.storage import save_take

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from gaitway.errors import FormatError, GaitwayError, StudioError
-from gaitway.files import atomic_write
+from gaitway.core.errors import FormatError, GaitwayError, StudioError
+from gaitway.core.files import atomic_write
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.scene.writing import scene_to_yaml
 from gaitway.studio.engine import Engine, Say

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gaitway.errors import GaitwayError, StudioError
+from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.scene.model import SceneModel
 from gaitway.scene.scene import Scene, build_scene
 from gaitway.studio import edits

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.errors import StudioError
+from gaitway.core.errors import StudioError
 from gaitway.studio.frames import Ahead
 from gaitway.take.model import Take
 from gaitway.take.poses import Joints

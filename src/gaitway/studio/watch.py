@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.take.poses import Joints
 from gaitway.world.exact import footprint_distance
 from gaitway.world.obstacle import WALL

@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 Single = npt.NDArray[np.float32]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.errors import TakeError
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.errors import TakeError
 from gaitway.motion.clip import Clip
 
 if TYPE_CHECKING:

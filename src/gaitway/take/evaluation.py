@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
-from gaitway.errors import TakeError
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.errors import TakeError
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.take import _kernels

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, owned
-from gaitway.errors import TakeError
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
+from gaitway.core.errors import TakeError
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.take import checks, evaluation, tables

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.take import _kernels
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Takes on disk: one archive (`gaitway.archives`), which NumPy alone can read.
+"""Takes on disk: one archive (`gaitway.core.archives`), which NumPy alone can read.
 
 * `header`: "fps", "names", "behaviors", "skeletons" (name, joints, roles, contact points, tips), "clips" (name,
   skeleton, fps, labels, whether contacts are known), "layers" (name, character, start, number of joints, which root
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.archives import Arrays, Format, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, write_archive
 from gaitway.motion import packing
 from gaitway.motion.skeleton import MAX_JOINTS
 from gaitway.take.model import MAX_CHARACTERS, MAX_SEGMENTS, POSE_STEPS, Layer, Segments, Take

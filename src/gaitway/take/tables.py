@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import TakeError
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import TakeError
 from gaitway.take import evaluation
 from gaitway.take.checks import TIME_SLACK, checked_rate
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar
-from gaitway.arrays import FloatArray, owned
-from gaitway.errors import TakeError
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray, owned
+from gaitway.core.errors import TakeError
 from gaitway.motion.blending import height_step
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton

@@ -1,12 +1,12 @@
 """Precomputed search trees: motion grown once, for any place and goal (Lau 2009, chapter 4)."""
 
-from gaitway.tree.coverage import coverage, density
+from gaitway.tree.build.coverage import coverage, density
+from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.forest import Forest, grow_forest
-from gaitway.tree.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.portfolio import Portfolio
-from gaitway.tree.query import TreeSearch
+from gaitway.tree.query.tree_search import TreeSearch
 from gaitway.tree.region import Region
 from gaitway.tree.storage import load_tree, save_tree
 

@@ -8,14 +8,14 @@ from functools import partial
 from types import MappingProxyType
 
 from gaitway.behavior.searcher import TIME_WEIGHT
-from gaitway.errors import TreeError
+from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
-from gaitway.tree.growing import LEVELS, STRETCH, Budget, diverse_tree
-from gaitway.tree.keeping import kept
+from gaitway.tree.build.default_moves import usual_behaviors, usual_region, usual_roots
+from gaitway.tree.build.growing import LEVELS, STRETCH, Budget, diverse_tree
+from gaitway.tree.build.tree_cache import kept
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
-from gaitway.tree.repertoire import usual_behaviors, usual_region, usual_roots
 
 NODES = 250_000
 """Of each tree unless told otherwise: 4 MB."""

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray, IntArray, read_only
-from gaitway.errors import TreeError
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core.errors import TreeError
 from gaitway.tree import _model_kernels as kernels
 from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region

@@ -1,7 +1,7 @@
 """What a tree is grown of: some of a library's actions, and which may follow which.
 
 Clips of a behaviour that move alike, or nearly so, are one move, that of the first of them: variants of twelve kinds
-would take the place of ways that differ. Which of them is played is drawn when a plan is made (`behavior.instances`).
+would take the place of ways that differ. Which of them is played is drawn when a plan is made (`space.clip_choice`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.behavior.searcher import TIME_WEIGHT
-from gaitway.behavior.twins import Twins
-from gaitway.cache import digest
-from gaitway.errors import TreeError
+from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.core.cache import digest
+from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
-from gaitway.tree.repertoire import usual_behaviors
+from gaitway.space.similar_clips import Twins
+from gaitway.tree.build.default_moves import usual_behaviors
 
 MOST_MOVES = 255
 """A node keeps its move in one byte."""

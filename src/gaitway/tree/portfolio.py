@@ -12,16 +12,16 @@ from functools import cached_property
 
 import numpy as np
 
-from gaitway.behavior._held import Held
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
-from gaitway.behavior.fields import WorldFields
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.kits import Kit
-from gaitway.behavior.plan import SearchResult, Status
-from gaitway.behavior.routes import RouteFields, RouteMap, thinnest
 from gaitway.behavior.search import Query, Searcher, Traffic, search
+from gaitway.core.array_handle import Held
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import SearchResult, Status
+from gaitway.space.prepared import Kit
+from gaitway.space.routes import RouteFields, RouteMap, thinnest
 from gaitway.tree.forest import Forest, grow_forest
-from gaitway.tree.query import TreeSearch
+from gaitway.tree.query.tree_search import TreeSearch
 
 WEIGHT, LAST_WEIGHT = 1.5, 2.0
 """Of the estimates in the short search and in the last one: a plan costs at most so many times the least."""

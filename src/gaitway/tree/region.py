@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, owned
-from gaitway.errors import TreeError
+from gaitway.core.arrays import BoolArray, FloatArray, owned
+from gaitway.core.errors import TreeError
 from gaitway.world.grid import GridSpec
 
 CELL = 0.28

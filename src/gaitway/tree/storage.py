@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import read_only
-from gaitway.errors import FormatError, GaitwayError
-from gaitway.files import atomic_write
+from gaitway.core.arrays import read_only
+from gaitway.core.errors import FormatError, GaitwayError
+from gaitway.core.files import atomic_write
 from gaitway.tree import _model_kernels as kernels
 from gaitway.tree.model import MOST_NODES, Tree
 from gaitway.tree.moves import Moves

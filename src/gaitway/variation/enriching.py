@@ -14,17 +14,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import VariationError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import VariationError
 from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import with_name
-from gaitway.variation.agenda import Progress, Task, Teller, tasks
-from gaitway.variation.gate import Gate, GateBars, unlike, usual_steps
-from gaitway.variation.making import Maker, Models, upper_maker, whole_maker
-from gaitway.variation.options import LearnOptions
-from gaitway.variation.pools import VARIANT
-from gaitway.variation.transition import Search
+from gaitway.variation.evaluation.gate import Gate, GateBars, unlike, usual_steps
+from gaitway.variation.generators import Maker, Models, upper_maker, whole_maker
+from gaitway.variation.inputs.training_takes import VARIANT
+from gaitway.variation.network.options import LearnOptions
+from gaitway.variation.network.transition import Search
+from gaitway.variation.tasks import Progress, Task, Teller, tasks
 
 _HOPELESS = 8
 """Where of so many variants, or of as many as are wanted, none is good enough, no more are drawn."""
@@ -101,7 +101,7 @@ def enrich(
 ) -> Enriched:
     """Add variants to a library.
 
-    Networks that were learnt before are taken from disk (`gaitway.cache`).
+    Networks that were learnt before are taken from disk (`gaitway.core.cache`).
 
     Args:
         library: with contacts in its clips.

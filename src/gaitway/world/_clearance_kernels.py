@@ -11,8 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 Mask = npt.NDArray[np.uint16]
 Steps = npt.NDArray[np.int32]

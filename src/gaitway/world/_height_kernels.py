@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
+from gaitway.core.jit import kernel
 
 
 @kernel

@@ -11,8 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 Spans = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.uint16]

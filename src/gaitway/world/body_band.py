@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import WorldError
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import Bounds
 from gaitway.world.shapes import Shape

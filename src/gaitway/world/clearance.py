@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from gaitway.arrays import BoolArray, read_only
-from gaitway.errors import WorldError
+from gaitway.core.arrays import BoolArray, read_only
+from gaitway.core.errors import WorldError
 from gaitway.world import _clearance_kernels
 from gaitway.world.grid import GridSpec, Window
 from gaitway.world.occupancy import Occupancy

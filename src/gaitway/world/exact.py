@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import WorldError
 from gaitway.world.footprint import Footprint
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.plane import ROUND_SEGMENTS, core, drawn

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar
-from gaitway.arrays import FloatArray, IntArray, owned, read_only
-from gaitway.errors import WorldError
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
+from gaitway.core.errors import WorldError
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.errors import WorldError
 
 MAX_CELLS = 100_000_000
 """Most cells of one grid: a square kilometre in cells of 10 cm."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
-from gaitway.arrays import FloatArray, owned
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray, owned
+from gaitway.core.errors import WorldError
 from gaitway.world import _height_kernels, plane, standing
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle

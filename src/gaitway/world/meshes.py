@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import trimesh
 
-from gaitway import planar
-from gaitway.arrays import FloatArray, IntArray, owned
-from gaitway.errors import FormatError, WorldError
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray, IntArray, owned
+from gaitway.core.errors import FormatError, WorldError
 from gaitway.world.footprint import Footprint
 from gaitway.world.shapes import Shape, Solid, TriangleMesh
 from gaitway.world.slicing import plan_of

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar
-from gaitway.arrays import FloatArray, owned
-from gaitway.errors import WorldError
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray, owned
+from gaitway.core.errors import WorldError
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.shapes import Shape
 

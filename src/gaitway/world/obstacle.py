@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 from gaitway.world.shapes import Shape
 
 WALL = "wall"

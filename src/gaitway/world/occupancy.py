@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import BoolArray
+from gaitway.core.errors import WorldError
 from gaitway.world import _kernels
 from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint, check_band
 from gaitway.world.footprint import Footprint

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import shapely
 
-from gaitway.errors import WorldError
+from gaitway.core.errors import WorldError
 
 Point = tuple[float, float]
 Ring = tuple[Point, ...]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.world import _kernels
 from gaitway.world.footprint import Footprint, Outlines
 from gaitway.world.grid import EMPTY_WINDOW, SLACK, GridSpec, Window

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import WorldError
 from gaitway.world.exact import footprint_distance
 from gaitway.world.footprint import Footprint
 from gaitway.world.obstacle import Obstacle

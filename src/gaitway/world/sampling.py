@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import shapely
 
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import WorldError
 
 _MISSES = 400
 """Throws in a row without finding room after which random placing gives up."""

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import WorldError
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import WorldError
 from gaitway.world.footprint import Footprint
 from gaitway.world.outline import Point, Ring, check_outline
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.world.footprint import Footprint
 
 _PAIRS_AT_ONCE = 4_000_000

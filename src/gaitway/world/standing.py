@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import shapely
 
-from gaitway.arrays import FloatArray
+from gaitway.core.arrays import FloatArray
 from gaitway.world import plane
 from gaitway.world.shapes import Ball, Box, Cylinder, Polygon, Prism, Shape, Solid, TriangleMesh
 from gaitway.world.terrain import Terrain

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import WorldError
 from gaitway.world import plane
 from gaitway.world.shapes import Ball, Prism, Shape, Stairs, TriangleMesh
 from gaitway.world.terrain import Terrain

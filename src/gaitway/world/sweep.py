@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import WorldError
 from gaitway.world.footprint import Footprint
 
 TIME_SLACK = 1e-9

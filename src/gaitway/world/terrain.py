@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from gaitway.arrays import FloatArray, IntArray, owned
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray, IntArray, owned
+from gaitway.core.errors import WorldError
 from gaitway.world import plane
 from gaitway.world.footprint import Footprint
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import FormatError, WorldError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import FormatError, WorldError
 from gaitway.world.terrain import MAX_HEIGHTS, Terrain
 
 _GREY = {"L": 255.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "I": 65535.0}

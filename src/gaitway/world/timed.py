@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import read_only
-from gaitway.errors import WorldError
+from gaitway.core.arrays import read_only
+from gaitway.core.errors import WorldError
 from gaitway.world import _timed_kernels
 from gaitway.world._timed_kernels import NODE_FIELDS, TimedArrays, timed_bits
 from gaitway.world.body_band import BODY_BAND, Band, body_footprint, check_band

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import WorldError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import WorldError
 from gaitway.world.mover import Mover
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.standing import top

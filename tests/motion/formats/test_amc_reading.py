@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats import load_clip, load_clip_with_report
 from gaitway.motion.formats.asf import read_asf
 from plain_readers import read_plain_amc

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blender import ours, run_blender
-from gaitway.library.cast.catalog import load_cast
+from gaitway.cast.catalog import load_cast
 from gaitway.motion.formats import save_clip
 
 FRAME = 20

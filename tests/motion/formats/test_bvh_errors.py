@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bvh_text import HEADER, MOTION, ROWS, SMALL
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats import limits, load_clip, numbers, source
 from gaitway.motion.skeleton import MAX_JOINTS
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bvh_text import HEADER, MOTION, ROWS, SMALL
-from gaitway import rotations
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core import rotations
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.motion.formats import load_clip, load_clip_with_report
 from plain_readers import read_plain_bvh
 from shared_data import MOCAP, needs_mocap

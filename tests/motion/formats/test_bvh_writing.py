@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
-from gaitway.errors import FormatError, GaitwayError
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip, save_clip
 from gaitway.motion.skeleton import Skeleton

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gaitway import rotations
-from gaitway.errors import FormatError
+from gaitway.core import rotations
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.numbers import POWERS_HIGH, POWERS_LOW, eight_bytes, read_table
 

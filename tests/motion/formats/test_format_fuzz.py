@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bvh_text import SMALL
-from gaitway.errors import GaitwayError
+from gaitway.core.errors import GaitwayError
 from gaitway.motion.formats import load_clip
 from glb_builder import Asset
 

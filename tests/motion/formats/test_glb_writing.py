@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway import rotations
-from gaitway.errors import GaitwayError
-from gaitway.library.cast.catalog import load_cast
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.catalog import load_cast
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import load_clip, load_clip_with_report, save_clip
 from gaitway.motion.skeleton import Skeleton

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gaitway import rotations
-from gaitway.errors import FormatError
-from gaitway.library.cast.person.skeleton import person_skeleton
+from gaitway.cast.person.skeleton import person_skeleton
+from gaitway.core import rotations
+from gaitway.core.errors import FormatError
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import gltf, load_clip, load_clip_with_report
 from glb_builder import Asset

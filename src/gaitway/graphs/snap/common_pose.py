@@ -14,9 +14,9 @@ from itertools import starmap
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar, rotations
-from gaitway.arrays import BoolArray, FloatArray, owned
-from gaitway.errors import ClipError, GraphError
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import BoolArray, FloatArray, owned
+from gaitway.core.errors import ClipError, GraphError
 from gaitway.graphs.clouds import HALF_WINDOW_S, Clouds, joined, point_clouds
 from gaitway.graphs.distance import aligning, distances
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, owned
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, owned
+from gaitway.core.errors import ClipError
 from gaitway.motion.clip import Clip
 
 VELOCITY_WINDOW_S = 0.08

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.graphs.snap.soles import Sole, bounded, covering, read_sole, tipped
 from gaitway.graphs.snap.stance_places import Stance
 from gaitway.graphs.snap.toes import held_toes, tip_held, to_tip_locks, toes_up

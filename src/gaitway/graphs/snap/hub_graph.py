@@ -15,10 +15,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray
-from gaitway.errors import GraphError
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus
-from gaitway.graphs.pruning import Arcs, largest
+from gaitway.graphs.kovar.pruning import Arcs, largest
 from gaitway.graphs.snap.common_pose import HubPose, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.displacement import displaced
 from gaitway.graphs.snap.linked import Link, linked_contacts, linked_place, similar_poses

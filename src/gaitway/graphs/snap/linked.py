@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway import planar, rotations
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.errors import GraphError
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import GraphError
 from gaitway.graphs.snap.common_pose import HubPose
 from gaitway.graphs.snap.planting import stand_on
 from gaitway.motion.anatomy import t_pose, t_pose_positions

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import BoolArray, FloatArray, IntArray, owned
-from gaitway.errors import GraphError
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
+from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
 

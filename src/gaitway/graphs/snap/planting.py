@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
-from gaitway.errors import ClipError
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import ClipError
 from gaitway.graphs.snap.foot_tracks import foot_track, lift
 from gaitway.graphs.snap.soles import read_sole
 from gaitway.motion.blending import ease

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import planar, rotations
-from gaitway.arrays import FloatArray
-from gaitway.errors import GraphError
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GraphError
 from gaitway.graphs.snap.hub_graph import HubGraph
 from gaitway.motion.clip import Clip
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 

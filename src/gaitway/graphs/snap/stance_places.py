@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.snap.soles import OTHER_GROUND, Sole
 from gaitway.motion.blending import ease
 from gaitway.motion.contacts import stances

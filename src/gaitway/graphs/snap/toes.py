@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.snap.soles import OTHER_GROUND, Sole, bounded, covering, tip_offset, tipped
 from gaitway.motion.blending import ease
 from gaitway.motion.contacts import stances

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gaitway.errors import FormatError, GaitwayError
+from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.motion.formats.amc import read_amc

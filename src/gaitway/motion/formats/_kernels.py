@@ -7,8 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gaitway._jit import kernel
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
 
 ByteArray = npt.NDArray[np.uint8]
 WordArray = npt.NDArray[np.void]

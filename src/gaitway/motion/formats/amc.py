@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import FormatError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.asf import AsfSkeleton, read_asf
 from gaitway.motion.formats.limits import MAX_FPS, MAX_MAGNITUDE, MAX_VALUES

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats.limits import MAX_DEPTH
 from gaitway.motion.formats.source import decoded, parse_number, quoted, read_text
 from gaitway.motion.skeleton import MAX_JOINTS

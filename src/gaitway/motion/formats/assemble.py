@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.errors import GaitwayError
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import humanoid_contact_points
 from gaitway.motion.formats import _kernels

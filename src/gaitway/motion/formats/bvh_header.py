@@ -10,8 +10,8 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import FormatError
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats.limits import MAX_DEPTH
 from gaitway.motion.formats.source import decoded, line_of, parse_count, parse_number, quoted
 from gaitway.motion.skeleton import MAX_JOINTS

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
-from gaitway.errors import FormatError
-from gaitway.files import atomic_write
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import FormatError
+from gaitway.core.files import atomic_write
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.axes import UP_AXES

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
 from gaitway._version import __version__
-from gaitway.arrays import FloatArray
-from gaitway.errors import FormatError
-from gaitway.files import atomic_write
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import FormatError
+from gaitway.core.files import atomic_write
 from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats.glb_asset import (
     INDICES,

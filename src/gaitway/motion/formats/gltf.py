@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.formats.gltf_file import GltfFile, Json
 from gaitway.motion.formats.gltf_nodes import JointSet, NodeTree, decompose, joint_set
 from gaitway.motion.formats.gltf_sampling import Channel, read_channels

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import FormatError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats.limits import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VALUES
 from gaitway.motion.formats.source import quoted, read_bytes
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.formats.gltf_file import GltfFile
 from gaitway.motion.formats.limits import MAX_DEPTH
 from gaitway.motion.skeleton import MAX_JOINTS

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.motion.formats.gltf_file import GltfFile, Json
 
 _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.arrays import FloatArray
-from gaitway.errors import FormatError
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.limits import MAX_MAGNITUDE, MAX_VALUES
 from gaitway.motion.formats.source import line_of, quoted

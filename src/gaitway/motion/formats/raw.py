@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gaitway import rotations
-from gaitway.arrays import FloatArray, IntArray, read_only
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.motion import _kernels
 from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.roles import find_roles

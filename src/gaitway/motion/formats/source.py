@@ -6,7 +6,7 @@ import re
 import stat
 from pathlib import Path
 
-from gaitway.errors import FormatError
+from gaitway.core.errors import FormatError
 from gaitway.motion.formats.limits import MAX_FILE_BYTES, MAX_MAGNITUDE
 
 _QUOTE_LENGTH = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaitway import rotations
+from gaitway.core import rotations
 from gaitway.motion.formats.raw import RawMotion
 
 _NEUTRAL = np.radians(0.01)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gaitway.arrays import FloatArray, IntArray
-from gaitway.errors import GaitwayError
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import GaitwayError
 from gaitway.motion.formats.raw import RawMotion, pose
 
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "cmu": 0.0254 / 0.45}

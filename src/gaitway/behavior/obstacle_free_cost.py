@@ -1,0 +1,146 @@
+"""What it costs to get to a goal where nothing is in the way: a table, once a library and tolerance.
+
+The goal's place is seen in the character's frame, so that the table has two dimensions and not three. It holds the cost
+*beyond* that of the straight line: turning, starting, stopping, and steps that do not add up. Near by it comes from
+Dijkstra's search over cells. Farther away the place of the goal does not matter any more, only its direction: either
+somebody never goes straight towards it, which costs a part of the distance, or once does, which costs the turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from gaitway.behavior import _obstacle_free_cost_kernels as _free_kernels
+from gaitway.behavior._heuristic_kernels import Values
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.cache import cached
+from gaitway.library.actions import ActionTable
+from gaitway.space.states import States
+
+RATES = (0.1, 0.3, 1.0)
+"""How crooked somebody may go all the way, as excess over the straight line."""
+DIRECTIONS = 360
+_STRAIGHT, _ABOUT = 1, 61
+"""Which rate is straight enough for a way around obstacles, and how many directions are about the same."""
+_STILL = 0.05
+"""Actions that do not go farther do not tell what a metre costs [m]."""
+_STEPS, _LEAST, _MOST = 8.0, 10.0, 40.0
+"""How far the table reaches: so many median steps, within so many metres."""
+_NODES, _FINEST = 250_000, 0.1
+"""Cells of the fine grids of all states together, none of them smaller than this [m]."""
+_ROUNDED = 0.6
+"""What rounding may make dearer, in metres for each metre of a fine cell; measured."""
+_SURE = 0.8
+"""Part of the reach in which ways that leave the table cannot be cheaper by more than a little."""
+
+
+def least_per_metre(table: ActionTable, costs: FloatArray) -> float:
+    """Cheapest cost of a metre as the crow flies [1/m], whatever is done.
+
+    Args:
+        table: the actions.
+        costs: of each of them; (A,).
+    """
+    length = np.hypot(table.moves[:, 0], table.moves[:, 1])
+    going = length > _STILL
+    return float((costs[going] / length[going]).min()) if going.any() else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FreeTable:
+    """Costs beyond that of the straight line; S states, N x N cells, K rates, H directions. Arrays are read-only."""
+
+    cell: float
+    """Side of a cell [m]."""
+    reach: float
+    """Distance of the goal up to which `near` holds [m]."""
+    near: Values
+    """By state, and by y and x of the goal in the character's frame; (S, N, N)."""
+    rates: FloatArray
+    """(K,)."""
+    far: Values
+    """By state, rate and direction of the goal from -pi on; (S, K, H)."""
+    turns: Values
+    """Cost of turning to about a direction; (S, H)."""
+
+    @staticmethod
+    def of(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
+        """Of a library. What took long is kept on disk (`gaitway.core.cache`).
+
+        Args:
+            table: the actions.
+            states: of the same table.
+            costs: of each action; (A,).
+            tolerance: how near the goal is near enough [m].
+        """
+        free: FreeTable = cached(
+            "free_table",
+            (__name__,),
+            (table.moves, states, costs, float(tolerance)),
+            lambda: FreeTable._computed(table, states, costs, tolerance),
+            vars,
+            lambda packed: FreeTable(**packed),
+        )
+        return free
+
+    @staticmethod
+    def _computed(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
+        per_metre = least_per_metre(table, costs)
+        starts, origins, moves = _backwards(table, states, costs)
+        rest: BoolArray = read_only(states.rest >= 0)
+        length = np.hypot(table.moves[:, 0], table.moves[:, 1])
+        going = length[length > _STILL]
+        reach = float(np.clip(_STEPS * np.median(going), _LEAST, _MOST)) if len(going) else _LEAST
+        half = int(min(0.5 * np.sqrt(_NODES / len(states)), reach / _FINEST)) // 2 * 2
+        fine = reach / half
+        raw = _free_kernels.near_excess(starts, origins, moves, rest, per_metre, float(tolerance), fine, 2 * half)
+        far = [_free_kernels.far_excess(starts, origins, moves, rest, per_metre, rate, DIRECTIONS) for rate in RATES]
+        near = _smallest_around(raw, per_metre, reach, fine)
+        around = scipy.ndimage.minimum_filter1d(np.stack(far, axis=1), 5, axis=-1, mode="wrap")
+        turns = scipy.ndimage.minimum_filter1d(far[_STRAIGHT], _ABOUT, axis=-1, mode="wrap")
+        rates = read_only(np.array(RATES))
+        return FreeTable(2.0 * fine, _SURE * reach, near, rates, _single(around), _single(turns))
+
+
+def _backwards(table: ActionTable, states: States, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Moves by the state that they lead to: first of each, the state that they begin in, and x, y, heading, cost."""
+    rows = []
+    for state in range(len(states)):
+        for behavior in states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]:
+            for action in range(states.action_starts[behavior], states.action_starts[behavior + 1]):
+                if not states.idle[behavior]:
+                    rows.append((int(states.after[behavior]), state, *table.moves[action], costs[action]))
+    rows.sort(key=lambda row: row[0])
+    entries = np.array(rows, dtype=np.float64).reshape(-1, 6)
+    starts = np.searchsorted(entries[:, 0], np.arange(len(states) + 1))
+    return (
+        read_only(starts.astype(np.int64)),
+        read_only(entries[:, 1].astype(np.int64)),
+        read_only(entries[:, 2:].copy()),
+    )
+
+
+def _smallest_around(excess: FloatArray, per_metre: float, reach: float, fine: float) -> Values:
+    """The least of four by four fine cells: two by two and their neighbours, less a part of a cell.
+
+    That is for what cells round off. A way that leaves the table goes to its rim and back again, which bounds what is
+    missing.
+    """
+    least = scipy.ndimage.minimum_filter(excess, size=(1, 3, 3), mode="nearest")
+    states, count, _ = least.shape
+    blocks = least.reshape(states, count // 2, 2, count // 2, 2).min(axis=(2, 4))
+    middles = (np.arange(count // 2) + 0.5) * 2.0 * fine - reach
+    farthest = np.hypot(middles[:, None], middles[None, :]) + np.sqrt(2.0) * fine
+    bounded = np.minimum(blocks - _ROUNDED * fine * per_metre, 2.0 * per_metre * (reach - farthest))
+    return _single(np.maximum(bounded, 0.0))
+
+
+def _single(values: FloatArray) -> Values:
+    """Rounded down to single precision."""
+    out: Values = values.astype(np.float32)
+    out = np.where(out > values, np.nextafter(out, np.float32(-np.inf)), out)
+    out.setflags(write=False)
+    return out

@@ -1,0 +1,103 @@
+"""Hub poses in the mirror, made symmetric, and where in a take each lies best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.capture.cutting.mirroring import mirrored_on_feet
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.graphs.clouds import body_points
+from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.graphs.snap.foot_tracks import foot_track
+from gaitway.motion.clip import Clip
+from gaitway.motion.footskate import reach_feet
+from gaitway.motion.limits import clamp, violations
+
+_INSTANT = 1e-3
+"""Velocities are mirrored as the change over so short a time [s]."""
+_HELD = 6.0
+"""How much more the points of a foot that carries the pose count when it is laid onto a frame."""
+
+
+def pose_clip(pose: HubPose, fps: float = 1.0 / _INSTANT) -> Clip:
+    """A pose, and where it goes within one frame, as a clip of two frames."""
+    step = 1.0 / fps
+    spin = rotations.from_rotation_vector(np.asarray(pose.angular_velocity) * step)
+    turns = np.stack([pose.rotations, rotations.multiply(spin, pose.rotations)])
+    roots = np.stack([pose.root, np.asarray(pose.root) + step * np.asarray(pose.root_velocity)])
+    contacts = np.stack([pose.contacts, pose.contacts])
+    return Clip(pose.skeleton, roots, turns, fps, contacts=contacts)
+
+
+def mirrored_pose(pose: HubPose) -> HubPose:
+    """The pose in a mirror along the way it faces, on its feet: bones may differ in length from left to right."""
+    seen = mirrored_on_feet(pose_clip(pose))
+    turn = rotations.multiply(seen.rotations[1], rotations.conjugate(seen.rotations[0]))
+    assert seen.contacts is not None
+    return replace(
+        pose,
+        root=seen.root_positions[0],
+        rotations=seen.rotations[0],
+        root_velocity=np.asarray(pose.root_velocity) * [1.0, -1.0, 1.0],
+        angular_velocity=rotations.to_rotation_vector(turn) / _INSTANT,
+        contacts=seen.contacts[0],
+    )
+
+
+def stood(pose: HubPose) -> HubPose:
+    """The pose with feet that carry it flat on the floor; its root goes no way but down, so that it stays upright."""
+    clip, count = pose.clip(), len(pose.skeleton.contact_points)
+    free, level = np.zeros(1, dtype=bool), np.zeros(count)
+    transforms = clip.joint_transforms()
+    plans = {side: foot_track(clip, side, transforms, free, level) for side in ("left", "right")}
+    legs = reach_feet(clip, plans)
+    height = np.array([0.0, 0.0, legs.root_positions[0, 2]])
+    return replace(pose, root=height, rotations=legs.rotations[0])
+
+
+def within_limits(pose: HubPose) -> HubPose:
+    """The pose with no joint beyond its limits, on its feet."""
+    clip = pose.clip()
+    if violations(clip).max() <= 0.0:
+        return pose
+    return stood(replace(pose, rotations=clamp(clip).rotations[0]))
+
+
+def made_symmetric(pose: HubPose) -> HubPose:
+    """A standing pose half way to its mirror image and at rest, so that one serves either foot."""
+    other = mirrored_pose(pose)
+    middle = replace(
+        pose,
+        root=np.array([0.0, 0.0, pose.root[2]]),
+        rotations=rotations.slerp(pose.rotations, other.rotations, 0.5),
+        root_velocity=np.zeros(3),
+        angular_velocity=np.zeros_like(pose.angular_velocity),
+        contacts=pose.contacts | other.contacts,
+    )
+    return stood(middle)
+
+
+def laid_onto(pose: HubPose, clip: Clip, frame: int) -> FloatArray:
+    """The planar pose (3,) at which a hub pose lies best on one frame of a clip: its feet above all."""
+    points = body_points(pose.skeleton)
+    weights = np.array(points.weights)
+    held = {p.joint for p, down in zip(pose.skeleton.contact_points, pose.contacts, strict=True) if down}
+    weights[[j in held for j in points.joints.tolist()]] *= _HELD
+    weights /= weights.sum()
+    one = Clip(clip.skeleton, clip.root_positions[frame : frame + 1], clip.rotations[frame : frame + 1], clip.fps)
+    here, there = (points.positions(c)[0, :, :2] for c in (one, pose_clip(pose)))
+    return laid_points(there, here, weights)
+
+
+def laid_points(points: FloatArray, onto: FloatArray, weights: FloatArray) -> FloatArray:
+    """The planar move (3,) that carries points (N, 2) onto others as well as can be; weights (N,) add up to one."""
+    centre, goal = weights @ points, weights @ onto
+    a, b = points - centre, onto - goal
+    across = np.sum(weights * (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))
+    turn = float(np.arctan2(across, np.sum(weights * np.sum(a * b, axis=1))))
+    move = np.array([0.0, 0.0, turn])
+    move[:2] = goal - planar.transform_points(move, centre)
+    return move

@@ -1,0 +1,83 @@
+"""Every frame of all takes as a cloud, and how near each is to a chosen one: what hubs are looked for in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gaitway.capture.takes import PreparedTake
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import GraphError
+from gaitway.graphs.clouds import Clouds, joined, point_clouds
+from gaitway.graphs.distance import feature_distances, features, reference_heights
+from gaitway.motion.anatomy import leg_length
+
+PERSON_LEG = 0.85
+"""Leg of the person whose lengths and speeds the limits here are given for [m]."""
+
+
+def body_size(takes: Sequence[PreparedTake]) -> float:
+    """Leg length of a subject over that of a person of 1.75 m; lengths grow with it and speeds with its root."""
+    return leg_length(takes[0].clip.skeleton) / PERSON_LEG
+
+
+@dataclass(frozen=True, eq=False)
+class Sightings:
+    """All frames of all takes in a row."""
+
+    takes: tuple[PreparedTake, ...]
+    clouds: Clouds
+    starts: IntArray
+    """First frame of each take, and the number of all frames at the end; (T + 1,)."""
+    size: float
+    """As of `body_size`."""
+
+    @classmethod
+    def of(cls, takes: Sequence[PreparedTake]) -> Sightings:
+        """Look at takes of one skeleton; those too short for a window are left out."""
+        clouds, kept = [], []
+        for take in takes:
+            try:
+                clouds.append(point_clouds(take.clip))
+                kept.append(take)
+            except GraphError:
+                continue
+        if not kept:
+            raise GraphError("no take is long enough to look for steps in; give clips of a second or more")
+        starts = np.cumsum([0, *(len(take.clip) for take in kept)])
+        return cls(tuple(kept), joined(clouds), starts, body_size(kept))
+
+    @cached_property
+    def speeds(self) -> FloatArray:
+        """How fast the root goes over the ground, over a window about each frame [m/s]; (F,)."""
+        parts = []
+        for take in self.takes:
+            path, last = take.clip.root_positions[:, :2], len(take.clip) - 1
+            reach = max(round(0.2 * take.clip.fps), 1)
+            at = np.arange(last + 1)
+            before, after = np.maximum(at - reach, 0), np.minimum(at + reach, last)
+            way = np.linalg.norm(path[after] - path[before], axis=1)
+            parts.append(way * take.clip.fps / np.maximum(after - before, 1))
+        return np.concatenate(parts)
+
+    def frame(self, take: int, frame: int) -> int:
+        """Number of a take's frame among all."""
+        return int(self.starts[take]) + frame
+
+    def place(self, frame: int) -> tuple[int, int]:
+        """The take, and the frame in it, that a number stands for."""
+        take = int(np.searchsorted(self.starts, frame, side="right")) - 1
+        return take, frame - int(self.starts[take])
+
+    def distances(self, rows: IntArray, columns: IntArray | None = None) -> FloatArray:
+        """Distance of chosen frames to one another, or to others [m]; (N, M)."""
+        reference = reference_heights(self.clouds)
+        a = features(self.clouds, rows, reference)
+        b = a if columns is None else features(self.clouds, columns, reference)
+        out = feature_distances(a, b).astype(np.float64)
+        if columns is None:
+            np.fill_diagonal(out, 0.0)
+        return out

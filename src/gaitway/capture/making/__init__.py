@@ -1,0 +1,1 @@
+"""Clips made and judged, and the library that is assembled from them."""

@@ -1,0 +1,1 @@
+"""Raw capture files to takes on one level floor."""

@@ -1,0 +1,122 @@
+"""Jumps of a single frame, which markers that were swapped or lost leave in a capture: bridged, or cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+from gaitway.motion.editing import slice_frames
+from gaitway.motion.skeleton import Skeleton
+
+_FASTEST_TURN = 35.0
+"""No joint turns faster than this for one frame [rad/s]."""
+_FASTEST_ROOT = 8.0
+"""Nobody moves faster than this for one frame [m/s]."""
+_STANDS_OUT = 5.0
+"""A jump is this many times what the frames around it do."""
+_AROUND_S = 0.1
+"""Time on each side with which a frame is compared [s]."""
+_WHOLE_BODY = 5
+"""So many joints that jump at once are a jump of the whole body."""
+_BRIDGE_S = 0.05
+"""A joint that jumps for good is eased over this long on each side [s]."""
+_LONGEST_SPIKE_S = 0.1
+"""A joint that jumps and jumps back within this is interpolated [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mended:
+    """A clip without jumps, and what was done to it."""
+
+    clip: Clip
+    notes: tuple[str, ...] = ()
+
+
+def mend(clip: Clip) -> Mended:
+    """The clip without frames in which joints or the whole body jump.
+
+    Where the whole body jumps, the longest part between such jumps stays; single joints are interpolated.
+    """
+    if len(clip) < 8:
+        return Mended(clip)
+    turns = _joint_faults(clip)
+    limbs = _limb_joints(clip.skeleton)
+    body = _root_faults(clip) | turns[:, 0] | (turns[:, limbs].sum(axis=1) >= _WHOLE_BODY)
+    if not turns.any() and not body.any():
+        return Mended(clip)
+    first, last = _longest_part(body)
+    notes = []
+    if first > 0 or last < len(clip):
+        cut = (first + len(clip) - last) / clip.fps
+        where = "begin" if last == len(clip) else "end" if first == 0 else "begin and end"
+        notes.append(f"cut off {cut:.2f} s at its {where}, where the capture jumps from one frame to the next")
+    inner, inner_turns = slice_frames(clip, first, last), turns[first : max(last - 1, first)]
+    joints = np.flatnonzero(inner_turns.any(axis=0))
+    inner = _bridged(inner, inner_turns, joints)
+    told = [j for j in joints.tolist() if j in limbs]  # toes and fingers jitter in nearly every capture
+    if told:
+        names = ", ".join(clip.skeleton.names[j] for j in told[:3])
+        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+        notes.append(f"bridged single-frame jumps of {names}{more}")
+    return Mended(inner, tuple(notes))
+
+
+def _joint_faults(clip: Clip) -> BoolArray:
+    """Whether a joint jumps from each frame to the next; (F - 1, J). The root's turns count as a joint's."""
+    q = clip.rotations
+    angles = 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=-1)), 0.0, 1.0))
+    return _jumps(angles, _FASTEST_TURN / clip.fps, clip.fps)
+
+
+def _root_faults(clip: Clip) -> BoolArray:
+    """Whether the whole body jumps from each frame to the next; (F - 1,)."""
+    steps = np.linalg.norm(np.diff(clip.root_positions, axis=0), axis=-1)
+    return _jumps(steps[:, None], _FASTEST_ROOT / clip.fps, clip.fps)[:, 0]
+
+
+def _jumps(changes: FloatArray, limit: float, fps: float) -> BoolArray:
+    """Changes (F, K) above a limit that also stand out from their surroundings in time."""
+    suspects = np.flatnonzero((changes > limit).any(axis=0))
+    out = np.zeros(changes.shape, dtype=bool)
+    if len(suspects):
+        window = 2 * max(int(_AROUND_S * fps), 3) + 1
+        usual = scipy.ndimage.median_filter(changes[:, suspects], size=(window, 1), mode="reflect")
+        out[:, suspects] = (changes[:, suspects] > limit) & (changes[:, suspects] > _STANDS_OUT * usual)
+    return out
+
+
+def _longest_part(faults: BoolArray) -> tuple[int, int]:
+    """First frame and stop of the longest part without a fault (F - 1,) from one frame to the next."""
+    edges = [0, *(np.flatnonzero(faults) + 1).tolist(), len(faults) + 1]
+    longest = int(np.argmax(np.diff(edges)))
+    return edges[longest], edges[longest + 1]
+
+
+def _limb_joints(skeleton: Skeleton) -> list[int]:
+    """Joints other than toes and what hangs on the wrists."""
+    small = {skeleton.roles[r] for r in ("left_toe", "right_toe") if r in skeleton.roles}
+    wrists = {skeleton.roles[r] for r in ("left_wrist", "right_wrist") if r in skeleton.roles}
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent in wrists or parent in small:
+            small.add(joint)
+    return [j for j in range(len(skeleton)) if j not in small]
+
+
+def _bridged(clip: Clip, faults: BoolArray, joints: IntArray) -> Clip:
+    """The clip with the frames around each fault (F - 1, J) interpolated, joint by joint."""
+    turned = np.array(clip.rotations)
+    spike, ease = int(_LONGEST_SPIKE_S * clip.fps), max(int(_BRIDGE_S * clip.fps), 1)
+    for joint in joints:
+        near = scipy.ndimage.binary_closing(np.pad(faults[:, joint], spike + 1), np.ones(spike + 1))
+        for start, stop in stances(near[spike + 1 : -spike - 1] | faults[:, joint]):
+            low, high = (start, stop) if stop - start > 1 else (start - ease, stop + ease)
+            low, high = max(low, 0), min(high, len(clip) - 1)
+            t = np.linspace(0.0, 1.0, high - low + 1)
+            turned[low : high + 1, joint] = rotations.slerp(turned[low, joint], turned[high, joint], t)
+    return replace(clip, rotations=turned)

@@ -1,0 +1,174 @@
+"""Capture files as clips that can be believed: read, faults mended, the rate doubted where it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gaitway.capture.overrides import FileItem, OverridesItem
+from gaitway.capture.reading.faults import mend
+from gaitway.capture.reading.rates import RateEvidence, agreed, judge_rate
+from gaitway.capture.reading.treadmill import belt_speed, travelling
+from gaitway.capture.takes import Dropped, PrepareOptions
+from gaitway.core.errors import ClipError, GaitwayError, SkeletonError
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import with_contact_points
+from gaitway.motion.editing import slice_seconds
+from gaitway.motion.formats import load_clip_with_report
+from gaitway.motion.formats.gltf_file import GltfFile
+
+_LEGS = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")))
+SHORTEST_S = 0.5
+"""Takes shorter than this hold no step [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTake:
+    """A take as its file has it, at the file's true rate."""
+
+    name: str
+    path: Path
+    clip: Clip
+    said: FileItem
+    """What the override file says about it."""
+    notes: tuple[str, ...]
+
+
+def read_takes(
+    files: Sequence[Path],
+    options: PrepareOptions,
+    overrides: OverridesItem,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[list[ReadTake], list[Dropped]]:
+    """Read files one by one; those that cannot be used are told with the reason."""
+    read: list[ReadTake] = []
+    dropped: list[Dropped] = []
+    for path in files:
+        if progress is not None:
+            progress(f"reading {path.name}")
+        said = overrides.file(path)
+        if said.skip:
+            dropped.append(Dropped(path, "left out, as the override file says"))
+            continue
+        for animation in range(_animations(path)):
+            try:
+                read.append(_read(path, animation, said, overrides.roles))
+            except GaitwayError as error:
+                dropped.append(Dropped(path, _without_path(error, path)))
+                break
+    read = _rates_judged(read)
+    kept = []
+    for take in map(_off_treadmill, read):
+        reason = _too_little(take, options)
+        if reason:
+            dropped.append(Dropped(take.path, reason))
+        else:
+            kept.append(take)
+    return _unique(kept), dropped
+
+
+def _animations(path: Path) -> int:
+    """How many takes a file holds; 1 for a file that cannot be read, whose error is then told."""
+    if path.suffix.lower() not in (".glb", ".gltf"):
+        return 1
+    try:
+        return max(GltfFile(path).count("animations"), 1)
+    except GaitwayError:
+        return 1
+
+
+def _read(path: Path, animation: int, said: FileItem, roles: Mapping[str, str]) -> ReadTake:
+    clip, report = load_clip_with_report(path, unit=said.unit, up=said.up, file_fps=said.fps, animation=animation)
+    if len(clip) < 2:
+        raise ClipError("has a single frame; a take needs motion")
+    clip = _on_feet(clip, roles)
+    if said.start_s > 0.0 or said.stop_s is not None:
+        clip = slice_seconds(clip, said.start_s, said.stop_s)
+    mended = mend(clip)
+    name = path.stem if animation == 0 else f"{path.stem}-{animation + 1}"
+    return ReadTake(name, path, mended.clip, said, (*report.notes, *mended.notes))
+
+
+def _on_feet(clip: Clip, roles: Mapping[str, str]) -> Clip:
+    """The clip on a skeleton whose legs are known and whose feet have contact points."""
+    stated = {role: joint for role, joint in roles.items() if joint in clip.skeleton.names}
+    if stated:
+        skeleton = replace(clip.skeleton.with_roles(**stated), contact_points=())
+        clip = replace(clip, skeleton=skeleton, contacts=None)
+    missing = [role for role in _LEGS if role not in clip.skeleton.roles]
+    if missing:
+        joints = ", ".join(clip.skeleton.names[:6])
+        raise SkeletonError(
+            f"no joint is known as {missing[0]} among {joints} ... (roles: {{{missing[0]}: NAME}} in the override file "
+            "states it)"
+        )
+    return with_contact_points(clip)
+
+
+def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
+    """Takes with their rate divided where it cannot be true; those that do not tell follow the others."""
+    evidence = [RateEvidence(0) if take.said.fps else judge_rate(take.clip) for take in takes]
+    sessions: dict[object, list[RateEvidence]] = {}
+    for take, own in zip(takes, evidence, strict=True):
+        sessions.setdefault(_session(take.clip), []).append(own)
+    out = []
+    for take, own in zip(takes, evidence, strict=True):
+        factor = 1 if take.said.fps else own.factor or agreed(sessions[_session(take.clip)])
+        if factor == 1:
+            out.append(take)
+            continue
+        true = take.clip.fps / factor
+        why = own.reason if own.factor else "as in the other takes of this person"
+        note = f"the file says {take.clip.fps:g} frames a second; {true:g} is taken for true ({why})"
+        out.append(replace(take, clip=replace(take.clip, fps=true), notes=(*take.notes, note)))
+    return out
+
+
+def _session(clip: Clip) -> object:
+    """What takes have in common that were likely made in one session: rate and skeleton."""
+    return clip.fps, clip.skeleton.names, clip.skeleton.offsets[1:].round(3).tobytes()
+
+
+def _off_treadmill(take: ReadTake) -> ReadTake:
+    belt = take.said.belt
+    return take if belt is None else replace(take, clip=travelling(take.clip, belt))
+
+
+def _too_little(take: ReadTake, options: PrepareOptions) -> str:
+    """Why a take cannot be used, or nothing."""
+    clip = take.clip
+    if clip.fps < options.lowest_fps:
+        return (
+            f"{clip.fps:g} frames a second show too little of a step; {options.lowest_fps:g} are needed "
+            "(fps: in the override file states another rate)"
+        )
+    if clip.duration < SHORTEST_S:
+        return f"lasts {clip.duration:.2f} s; a take needs {SHORTEST_S:g} s to hold a step"
+    belt = belt_speed(clip)
+    if belt > 0.0:
+        return (
+            f"walks on the spot: its feet slide back at {belt:.1f} m/s and the body stays "
+            f"(belt: {belt:.1f} in the override file lets it travel)"
+        )
+    return ""
+
+
+def _without_path(error: GaitwayError, path: Path) -> str:
+    """The message without the path that is told beside it."""
+    text = str(error).removeprefix(f"{path}")
+    return text.removeprefix(": ").removeprefix(":").strip() or "cannot be read"
+
+
+def _unique(takes: Sequence[ReadTake]) -> list[ReadTake]:
+    """Takes whose names differ: of equal ones in several folders the later carry their folder's name."""
+    seen: set[str] = set()
+    out = []
+    for take in takes:
+        name, number = take.name, 2
+        while name in seen:
+            name = f"{take.path.parent.name}-{take.name}" if number == 2 else f"{take.name}-{number}"
+            number += 1
+        seen.add(name)
+        out.append(replace(take, name=name))
+    return out

@@ -1,0 +1,136 @@
+"""Whether a file's frame rate can be true.
+
+Some captures were taken at half the rate that their files say. A body in flight falls at g whatever its size, and a
+walk (never both feet off the ground) that is fast for its length in a way no leg can swing is played too fast. Both are
+judged without times: a foot counts as planted if it moves little against the pelvis, not if it is slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.capture.reading.smoothing import low_pass
+from gaitway.capture.recognising.measures import GRAVITY, PERSON_LEG, centre_of_mass
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.motion.anatomy import leg_length
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+
+_OFF_GROUND = 0.05
+"""Both soles this far above where they are lowest: in the air [m]."""
+_LEAST_RISE = 0.06
+"""Rise of the body's middle in a flight that is worth a judgement [m]."""
+_BEST_FIT = 0.01
+"""How far a flight may be from a parabola [m]."""
+_MOST = 4
+"""Largest factor by which a file's rate is doubted."""
+_WALK_FROUDE, _WALK_CADENCE = 0.3, 2.75
+"""Nobody walks with more steps a second [Hz] for a leg of 0.85 m, unless they are tiny: v^2 / (g leg) below the first.
+Walking turns into running at 0.5."""
+_LOW = 0.08
+"""A foot that is planted is this near to where it is lowest [m]; floors lean."""
+_USUAL_CADENCE = (1.2, 2.4)
+"""Steps a second of ordinary walks [Hz]."""
+_MOST_AGREE = 0.75
+"""Share of the takes that tell, which decides for those that do not."""
+
+
+@dataclass(frozen=True)
+class RateEvidence:
+    """What a take says about its own rate."""
+
+    factor: int
+    """The file's rate is this many times too high; 0 where the take does not tell."""
+    reason: str = ""
+
+
+def judge_rate(clip: Clip) -> RateEvidence:
+    """Judge a take at its file's own rate."""
+    if len(clip) < 8:
+        return RateEvidence(0)
+    pulls = _flight_accelerations(clip)
+    if pulls:
+        pull = float(np.median(pulls))
+        factor = int(np.clip(round(np.sqrt(pull / GRAVITY)), 0, _MOST))
+        return RateEvidence(factor, f"a body in flight would fall at {pull:.0f} m/s2") if factor else RateEvidence(0)
+    return _judge_gait(clip)
+
+
+def agreed(evidence: Sequence[RateEvidence]) -> int:
+    """The factor that most takes which tell agree on, 1 where they do not; for those that do not tell."""
+    told = [e.factor for e in evidence if e.factor]
+    usual = max(set(told), key=told.count, default=1)
+    return usual if told.count(usual) >= _MOST_AGREE * len(told) else 1
+
+
+def _flight_accelerations(clip: Clip) -> list[float]:
+    """Downward acceleration of the body's middle in each clear flight [m/s^2]."""
+    height = centre_of_mass(clip.joint_positions(), clip.skeleton)[:, 2]
+    soles = _sole_heights(clip)
+    up = np.asarray((soles - np.percentile(soles, 5.0, axis=0) > _OFF_GROUND).all(axis=1))
+    found = []
+    for start, stop in stances(up):
+        if stop - start < 6:
+            continue
+        time, track = np.arange(stop - start) / clip.fps, height[start:stop]
+        curve = np.polyfit(time, track, 2)
+        off = float(np.std(track - np.polyval(curve, time)))
+        if off < _BEST_FIT and track.max() - max(track[0], track[-1]) > 0.0 and np.ptp(track) > _LEAST_RISE:
+            found.append(float(-2.0 * curve[0]))
+    return [pull for pull in found if pull > 0.5 * GRAVITY]
+
+
+def _judge_gait(clip: Clip) -> RateEvidence:
+    """A walk of an impossible speed and cadence is a walk played too fast; an ordinary walk speaks for its rate."""
+    way = low_pass(clip.root_positions[:, :2], 0.15 * clip.fps)
+    velocity = np.gradient(way, axis=0) * clip.fps
+    speed = np.linalg.norm(velocity, axis=1)
+    moving = speed > 0.6
+    if moving.sum() < 10:
+        return RateEvidence(0)
+    down = _planted(clip, speed)
+    left, right = down[moving].T
+    both, none = float((left & right).mean()), float((~left & ~right).mean())
+    pace, cadence, steps = float(np.median(speed[moving])), *_cadence(clip, velocity, speed)
+    if none > 0.05 or both < 0.1 or steps < 3:
+        return RateEvidence(0)
+    leg = leg_length(clip.skeleton)
+    froude = pace**2 / (GRAVITY * leg)
+    frequency = cadence * np.sqrt(leg / PERSON_LEG)
+    if froude > _WALK_FROUDE and frequency > _WALK_CADENCE:
+        return RateEvidence(2, f"it would walk at {pace:.1f} m/s with {cadence:.1f} steps a second")
+    return RateEvidence(1 if _USUAL_CADENCE[0] < frequency < _USUAL_CADENCE[1] else 0)
+
+
+def _planted(clip: Clip, speed: FloatArray) -> BoolArray:
+    """Left and right foot low and slow against the pelvis, at any rate; (F, 2)."""
+    points = clip.contact_positions()
+    moves = np.linalg.norm(np.gradient(low_pass(points, 0.01 * clip.fps), axis=0), axis=-1) * clip.fps
+    low = points[..., 2] - np.percentile(points[..., 2], 5.0, axis=0) < _LOW
+    still = low & (moves < 0.35 * speed[:, None])
+    return np.stack([still[:, columns].any(axis=1) for columns in _foot_columns(clip)], axis=1)
+
+
+def _cadence(clip: Clip, velocity: FloatArray, speed: FloatArray) -> tuple[float, int]:
+    """Steps a second [Hz] by the feet passing one another, and how many were seen."""
+    roles = clip.skeleton.roles
+    positions = clip.joint_positions()
+    gap = positions[:, roles["left_ankle"], :2] - positions[:, roles["right_ankle"], :2]
+    along = low_pass(np.sum(gap * velocity, axis=1) / np.maximum(speed, 1e-6), 0.03 * clip.fps)
+    passings = np.flatnonzero(np.sign(along[1:]) != np.sign(along[:-1]))
+    times = np.diff(passings[speed[passings] > 0.4]) / clip.fps
+    return (1.0 / float(np.median(times)), len(times)) if len(times) else (0.0, 0)
+
+
+def _sole_heights(clip: Clip) -> FloatArray:
+    """Height of the lowest point of each foot [m]; (F, 2)."""
+    heights = clip.contact_positions()[..., 2]
+    return np.stack([heights[:, columns].min(axis=1) for columns in _foot_columns(clip)], axis=1)
+
+
+def _foot_columns(clip: Clip) -> list[list[int]]:
+    points = clip.skeleton.contact_points
+    return [[i for i, p in enumerate(points) if p.name.startswith(side)] for side in ("left", "right")]

@@ -1,0 +1,1 @@
+"""What a captured person does, frame by frame and stretch by stretch."""

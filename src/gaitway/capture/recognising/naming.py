@@ -1,0 +1,165 @@
+"""Names: what a piece does on the floor plan, in words that say it to a person and are the same in every library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.capture.cutting.pieces import Piece
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+
+STRAIGHT = np.radians(9.0)
+"""What turns by less goes straight [rad]."""
+_BIN = 15.0
+"""Turns are named by multiples of this [degrees]."""
+_WIDE_BIN, _WIDE_FROM = 30.0, 75.0
+"""Wide turns, from the second number on, by multiples of the first [degrees]."""
+_STEP_LENGTH = 0.15
+"""A piece from standing to standing that goes less far is a turn or nothing, for a leg of 0.85 m [m]."""
+_STEP_S = {"run": 0.36, "jog": 0.38}
+"""Usual time from one foot to the other [s]."""
+_USUAL_STEP_S = 0.6
+_OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A piece, what it does, and what it is called."""
+
+    piece: Piece
+    mirror: Piece | None
+    """The same in the mirror."""
+    name: str
+    """Of its behaviour; it begins (or ends) on the left foot."""
+    move: FloatArray
+    """Ahead, to the left [m] and turned [rad] in the direction of travel; (3,)."""
+    seconds: float
+    steps: int
+    """How often the foot changes."""
+
+    @property
+    def fit(self) -> float:
+        """As of its piece."""
+        return self.piece.fit
+
+    @property
+    def changes(self) -> bool:
+        """Whether it leads from one gait to another, or to standing."""
+        return self.piece.begin.hub.gait != self.piece.end.hub.gait and not _same_gait(self.piece)
+
+    @property
+    def straight(self) -> bool:
+        """Whether it goes ahead without a turn."""
+        return bool(abs(self.move[2]) < STRAIGHT)
+
+
+def mirrored_name(name: str) -> str:
+    """A behaviour's name in the mirror: "walk_left_30_l" is "walk_right_30_r"."""
+    return "_".join(_OTHER.get(word, word) for word in name.split("_"))
+
+
+def described(piece: Piece, mirror: Piece | None, size: float) -> Candidate:
+    """A piece with its name; of it and its mirror image the one that begins on the left foot, or turns left."""
+    move = planar_move(piece)
+    if _swapped(piece, move):
+        if mirror is None:
+            return _candidate(piece, None, move, size)
+        piece, mirror = mirror, piece
+        move = planar_move(piece)
+    return _candidate(piece, mirror, move, size)
+
+
+def planar_move(piece: Piece) -> FloatArray:
+    """What a piece does, from travelling in one hub to travelling in the other: ahead, left [m], turned [rad]; (3,)."""
+    a, b = piece.begin, piece.end
+    headings = piece.take.clip.headings()
+    whole = headings[b.frame] - headings[a.frame]
+    turn = b.pose[2] - a.pose[2]
+    turn += 2.0 * np.pi * np.round((whole - turn) / (2.0 * np.pi))  # a turn may go round
+    shift = planar.relative(a.pose, b.pose)[:2]
+    ways = [_forward(mark.hub.travel, mark.hub.kind, mark.hub.gait) for mark in (a, b)]
+    c, s = np.cos(ways[0]), np.sin(ways[0])
+    ahead = np.array([c * shift[0] + s * shift[1], c * shift[1] - s * shift[0]])
+    return np.array([*ahead, turn + ways[1] - ways[0]])
+
+
+def _forward(travel: float, kind: str, gait: str) -> float:
+    """By how much the travel of a gait is off its facing; of what goes back or sideways, off that way."""
+    if kind != "step":
+        return 0.0
+    base = gait.removeprefix("crouch_")
+    usual = np.pi if base.startswith("back") else 0.0
+    usual = {"side_left": 0.5 * np.pi, "side_right": -0.5 * np.pi}.get(base, usual)
+    return float(planar.wrap_angle(travel - usual))
+
+
+def _swapped(piece: Piece, move: FloatArray) -> bool:
+    """Whether the mirror image of a piece is the one to be named."""
+    foot = piece.begin.hub.foot or piece.end.hub.foot
+    if foot:
+        return foot == "right"
+    return bool(move[2] < -STRAIGHT or (abs(move[2]) <= STRAIGHT and move[1] < -abs(move[0])))
+
+
+def _candidate(piece: Piece, mirror: Piece | None, move: FloatArray, size: float) -> Candidate:
+    seconds = (piece.end.frame - piece.begin.frame) / piece.take.clip.fps
+    steps = _steps(piece, seconds)
+    return Candidate(piece, mirror, _name(piece, move, steps, size), move, seconds, steps)
+
+
+def _steps(piece: Piece, seconds: float) -> int:
+    """How many steps a piece takes: odd from one foot to the other, even back to the same."""
+    a, b = piece.begin.hub, piece.end.hub
+    if not (a.foot and b.foot):
+        return 0
+    usual = _STEP_S.get(a.gait.partition("_")[0], _USUAL_STEP_S)
+    odd = a.foot != b.foot
+    return max(2 * round((seconds / usual - odd) / 2) + odd, 1 if odd else 2)
+
+
+def _name(piece: Piece, move: FloatArray, steps: int, size: float) -> str:
+    a, b = piece.begin.hub, piece.end.hub
+    foot = (a.foot or b.foot)[:1]
+    ending = f"_{foot}" if foot else ""
+    if piece.special is not None:
+        words = [a.gait if _same_gait(piece) else f"{a.gait}_to_{b.gait}", piece.special.kind]
+        return "_".join(words) + ending
+    turned = _turned(move[2])
+    if a.kind == "stand" and b.kind == "stand":
+        return _on_the_spot(a.gait, b.gait, move, turned, size)
+    if a.kind == "stand" or b.kind == "stand":
+        verb, gait = ("start", b.gait) if a.kind == "stand" else ("stop", a.gait)
+        return "_".join(filter(None, (verb, gait, turned))) + ending
+    if not _same_gait(piece):
+        return "_".join(filter(None, (a.gait, "to", b.gait, turned))) + ending
+    many = f"x{steps}" if steps > 1 else ""
+    return "_".join(filter(None, (a.gait, turned or "forward", many))) + ending
+
+
+def _same_gait(piece: Piece) -> bool:
+    """Whether a piece stays in one gait; sidesteps to the left have steps to the right for their mirror image."""
+    a, b = piece.begin.hub, piece.end.hub
+    return a.gait == b.gait
+
+
+def _turned(turn: float) -> str:
+    """Such as "left_30", or nothing for what goes straight."""
+    if abs(turn) < STRAIGHT:
+        return ""
+    degrees = float(np.degrees(abs(turn)))
+    width = _WIDE_BIN if degrees > _WIDE_FROM else _BIN
+    return f"{'left' if turn > 0.0 else 'right'}_{max(round(degrees / width) * width, _BIN):.0f}"
+
+
+def _on_the_spot(start: str, end: str, move: FloatArray, turned: str, size: float) -> str:
+    """From standing to standing."""
+    if start != end:
+        return f"{start}_to_{end}"
+    word = "" if start == "stand" else f"{start}_"
+    if np.hypot(move[0], move[1]) > _STEP_LENGTH * size:
+        ahead = "forward" if move[0] > 0.0 else "back"
+        way = ahead if abs(move[0]) >= abs(move[1]) else "left" if move[1] > 0.0 else "right"
+        return f"{word}step_{way}" + (f"_turn_{turned}" if turned else "")
+    return f"{word}turn_{turned}" if turned else start

@@ -1,0 +1,233 @@
+"""How somebody moves, stretch by stretch: standing, walking, running, backward, sideways, turning, or none of these."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.capture.reading.smoothing import low_pass
+from gaitway.capture.recognising.measures import GRAVITY, Measures
+from gaitway.capture.takes import Phase, PhaseKind, Thresholds
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.motion.contacts import stances
+
+KINDS: tuple[PhaseKind, ...] = ("stand", "walk", "jog", "run", "back", "side", "turn", "crawl", "other")
+_AHEAD, _BACK = np.radians(50.0), np.radians(130.0)
+"""Going within the first angle of the facing is forward, beyond the second backward, between them sideways."""
+_FLIGHT_WINDOW_S = 0.4
+"""A gait counts as running this long around each flight [s]."""
+_FLIGHT_HEIGHT = 0.025
+"""Both soles are higher than this in the middle of a flight [m]; a walker's feet may only seem to be off the ground."""
+_SLOWEST_JOG, _JOG_ON, _JOG_GAP_S = 1.1, 1.5, 1.2
+"""A gait with flights is at least so fast [m/s]; faster than the second it goes on without one for so long [s]."""
+UPSIDE_DOWN = np.radians(115.0)
+"""Head below the hips by this [rad]: cartwheels, rolls."""
+GESTURE = 0.6
+"""Hands of somebody who stands move faster than this if he does something with them [m/s]."""
+_ON_SPOT_S = 1.5
+"""Time over which steps on the spot are told from a single one [s]."""
+_TURN_S = 0.4
+"""Turning on the spot goes in steps; the rate is judged over about this time [s]."""
+_CRAWL_SPEED, _FASTEST_CRAWL = 0.1, 1.2
+"""Who crawls is seldom slower than the first, who is faster than the second dives [m/s]."""
+_CRAWL_WAY = 0.6
+"""Who gets no farther crouches or lies down [m]."""
+_CRAWL_S = 0.7
+"""Shortest crawl [s]."""
+_CRAWL_HAND = 0.3
+"""One hand at least is this near to the floor [m]."""
+_LYING = 0.35
+"""Pelvis of those who lie or sit on the floor, as a share of standing."""
+_LEAN_FROM, _LEAN_TO = 1.2, 4.2
+"""Speeds between which people lean more and more [m/s]."""
+_LEAN_HEAD, _LEAN_PELVIS = 0.04, 0.03
+"""How much lower head and pelvis may then be, as shares of standing for each m/s."""
+_BENT_FASTER = np.radians(4.0)
+"""How much farther people may lean for each m/s [rad]."""
+_HOP_RISE = 0.06
+"""How far the body rises over its usual height in a hop [m]."""
+_HOP_WINDOW_S = 0.35
+"""Somebody hops this long around each hop [s]."""
+_CARRY_S = 1.0
+"""Hands that hold something are judged over this time [s]."""
+
+
+def find_phases(measures: Measures, limits: Thresholds) -> tuple[Phase, ...]:
+    """The phases of a take, from its first frame to its last."""
+    names = _settled(_kinds(measures, limits), max(int(limits.shortest_phase_s * measures.fps), 1))
+    edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
+    return tuple(make_phase(measures, start, stop, str(names[start])) for start, stop in pairwise(edges))
+
+
+def make_phase(measures: Measures, start: int, stop: int, name: str) -> Phase:
+    """A phase by the name of its kind, such as "walk" or "other:bend"."""
+    word, _, detail = name.partition(":")
+    kind: PhaseKind = next((k for k in KINDS if k == word), "other")
+    turn = float(measures.heading[stop - 1] - measures.heading[start])
+    return Phase(start, stop, kind, float(measures.speed[start:stop].mean()), turn, detail)
+
+
+def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
+    """A word for every frame, such as "walk" or "other:bend"; (F,)."""
+    pace, speed = m.stature.pace, m.speed
+    moving = _hysteresis(speed, limits.stand_speed * pace, limits.move_speed * pace)
+    direction = np.abs(np.arctan2(m.aside, m.ahead))
+    low_head, low_pelvis = low_parts(m, limits)
+    flat = (m.head < limits.crawl_head) & low_pelvis
+    turning = np.abs(low_pass(m.turning, 0.5 * _TURN_S * m.fps)) > limits.turn_rate
+    conditions: list[tuple[BoolArray, str]] = [
+        (crawling(m, limits), "crawl"),
+        (filled(m.tilt > UPSIDE_DOWN, int(0.5 * m.fps)) & moving, "other:tumble"),
+        (flat & (m.pelvis < _LYING), "other:lie"),
+        ((low_head | low_pelvis) & moving, "other:low walk"),
+        (low_pelvis, "other:crouch"),
+        (low_head, "other:bend"),
+        (moving & _carrying(m), "other:carry"),
+        (moving & _bent(m, limits), "other:bent walk"),
+        (moving & _hopping(m) & (direction < _AHEAD) & (speed < limits.run_speed * pace), "other:hop"),
+        (_gesturing(m, ~moving), "other:gesture"),
+        (~moving & m.arms_out, "other:arms out"),
+        (~moving & turning, "turn"),
+        (~moving & _on_one_foot(m), "other:on the spot"),
+        (~moving, "stand"),
+        (direction > _BACK, "back"),
+        (direction > _AHEAD, "side"),
+        (~_running(m, limits), "walk"),
+        (speed < limits.run_speed * pace, "jog"),
+    ]
+    return np.select([c for c, _ in conditions], [word for _, word in conditions], "run")
+
+
+def low_parts(m: Measures, limits: Thresholds) -> tuple[BoolArray, BoolArray]:
+    """Frames in which the head, and those in which the pelvis, is lower than somebody's who goes that fast; (F,) each.
+
+    Runners lean and bend their knees.
+    """
+    fast = np.clip(m.speed / m.stature.pace - _LEAN_FROM, 0.0, _LEAN_TO - _LEAN_FROM)
+    head = m.head < limits.low_head - _LEAN_HEAD * fast
+    pelvis = m.pelvis < limits.low_pelvis - _LEAN_PELVIS * fast
+    return np.asarray(head), np.asarray(pelvis)
+
+
+def crawling(m: Measures, limits: Thresholds) -> BoolArray:
+    """Frames in which somebody goes on hands and knees or lower; (F,)."""
+    flat = (m.head < limits.crawl_head) & (m.pelvis < limits.low_pelvis) & (m.reach < _CRAWL_HAND * m.stature.size)
+    out = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(filled(flat, int(0.5 * m.fps))):
+        track = low_pass(m.mass[start:stop, :2], 0.5 * m.fps)
+        way = float(np.linalg.norm(np.diff(track, axis=0), axis=1).sum())
+        usual = float(np.median(m.speed[start:stop])) / m.stature.pace
+        slow = _CRAWL_SPEED < usual < _FASTEST_CRAWL
+        if stop - start >= _CRAWL_S * m.fps and slow and way > _CRAWL_WAY * m.stature.size:
+            out[start:stop] = True
+    return out & (m.head < limits.low_head)
+
+
+def _bent(m: Measures, limits: Thresholds) -> BoolArray:
+    """Frames in which somebody leans farther than speed and speeding up explain; (F,)."""
+    width = 0.2 * m.fps
+    gaining = np.gradient(low_pass(m.ahead, width)) * m.fps if len(m) > 1 else np.zeros(len(m))
+    excess = low_pass(m.lean, width) - np.arctan2(np.maximum(gaining, 0.0), GRAVITY)
+    return np.asarray(excess > np.radians(limits.bent_deg) + _BENT_FASTER * m.speed / m.stature.pace)
+
+
+def _hopping(m: Measures) -> BoolArray:
+    """Frames around a time in the air after which the same foot lands that took off, as in skipping; (F,)."""
+    hops = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(m.airborne):
+        second = int(m.fps)
+        usual = np.median(m.mass[max(start - second, 0) : stop + second, 2])
+        rises = m.mass[start:stop, 2].max() - usual > _HOP_RISE * m.stature.size
+        before, after = m.last_down(start, -1), m.last_down(stop - 1, 1)
+        hops[start:stop] = rises and sum(before) == 1 and before == after
+    window = max(int(2 * _HOP_WINDOW_S * m.fps) | 1, 1)
+    near: BoolArray = scipy.ndimage.maximum_filter1d(hops.astype(np.int8), window) > 0
+    return near
+
+
+def _on_one_foot(m: Measures) -> BoolArray:
+    """Frames around which one foot is off the ground most of the time: marching on the spot, balancing; (F,)."""
+    single = (m.down[:, 0] != m.down[:, 1]).astype(np.float64)
+    often: FloatArray = scipy.ndimage.uniform_filter1d(single, max(int(_ON_SPOT_S * m.fps), 1), mode="reflect")
+    return np.asarray(often > 0.5)
+
+
+def _gesturing(m: Measures, standing: BoolArray) -> BoolArray:
+    """Frames of standing (F,) in which the hands move a lot for a second and more; (F,)."""
+    busy = m.hand_speed > GESTURE * m.stature.pace
+    out = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(np.asarray(busy & standing)):
+        out[start:stop] = stop - start >= m.fps
+    return out
+
+
+def _carrying(m: Measures) -> BoolArray:
+    """Frames in which both hands stay in front of the body at one distance from each other, as on a box; (F,)."""
+    size, window = m.stature.size, max(int(_CARRY_S * m.fps), 3)
+    gap = np.linalg.norm(m.hands[:, 0] - m.hands[:, 1], axis=-1)
+    mean = scipy.ndimage.uniform_filter1d(gap, window, mode="nearest")
+    spread = scipy.ndimage.uniform_filter1d((gap - mean) ** 2, window, mode="nearest")
+    ahead = (m.hands[..., 0] > 0.15 * size).all(axis=1) & (m.hands[..., 2] > 0.05 * size).all(axis=1)
+    held = np.asarray(ahead & (spread < (0.02 * size) ** 2))
+    out = np.zeros(len(m), dtype=bool)
+    for start, stop in stances(held):
+        out[start:stop] = stop - start >= 0.5 * _CARRY_S * m.fps
+    return filled(out, window)
+
+
+def filled(flags: BoolArray, gap: int) -> BoolArray:
+    """Gaps of up to `gap` frames between runs of True filled; (F,)."""
+    pad = gap + 1
+    closed: BoolArray = scipy.ndimage.binary_closing(np.pad(flags, pad), np.ones(gap + 1))[pad:-pad] | flags
+    return closed
+
+
+def _hysteresis(values: FloatArray, low: float, high: float) -> BoolArray:
+    """True above `high`, false below `low`, in between as in the nearest frame that is clear; (F,)."""
+    clear = (values > high) | (values < low)
+    if not clear.any():
+        return np.asarray(values > 0.5 * (low + high))
+    known = np.flatnonzero(clear)
+    nearest = np.searchsorted(known, np.arange(len(values)))
+    right = known[np.minimum(nearest, len(known) - 1)]
+    left = known[np.maximum(nearest - 1, 0)]
+    frames = np.arange(len(values))
+    chosen = np.where(np.abs(frames - left) <= np.abs(right - frames), left, right)
+    return np.asarray(values[chosen] > high)
+
+
+def _running(m: Measures, limits: Thresholds) -> BoolArray:
+    """Frames of a gait with flights, or too fast for any other; (F,).
+
+    A stride whose flight is not seen does not end it.
+    """
+    pace = m.stature.pace
+    around = _around_flights(m) & (m.speed > _SLOWEST_JOG * pace)
+    fast = around | (m.speed > limits.walk_speed * pace)
+    return filled(fast, int(_JOG_GAP_S * m.fps)) & (fast | (m.speed > _JOG_ON * pace))
+
+
+def _around_flights(m: Measures) -> BoolArray:
+    """Frames around a time in the air; (F,)."""
+    flights, height = np.zeros(len(m), dtype=bool), _FLIGHT_HEIGHT * m.stature.size
+    for start, stop in stances(m.airborne):
+        flights[start:stop] = stop - start >= 2 and m.soles[start:stop].min(axis=1).max() > height
+    window = max(int(2 * _FLIGHT_WINDOW_S * m.fps) | 1, 1)
+    around: BoolArray = scipy.ndimage.maximum_filter1d(flights.astype(np.int8), window) > 0
+    return around
+
+
+def _settled(names: np.ndarray, shortest: int) -> np.ndarray:
+    """Names in which no stretch is shorter than `shortest` frames: the shortest joins its longer neighbour first."""
+    names = np.array(names)
+    while True:
+        edges = np.array([0, *(np.flatnonzero(names[1:] != names[:-1]) + 1), len(names)])
+        lengths = np.diff(edges)
+        if len(lengths) < 2 or lengths.min() >= shortest:
+            return names
+        i = int(np.argmin(lengths))
+        before = lengths[i - 1] if i > 0 else -1
+        after = lengths[i + 1] if i + 1 < len(lengths) else -1
+        names[edges[i] : edges[i + 1]] = names[edges[i] - 1] if before >= after else names[edges[i + 1]]

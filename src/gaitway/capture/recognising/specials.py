@@ -1,0 +1,164 @@
+"""Jumps, ducks, crawls and steps onto things: motions that get past what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from gaitway.capture.reading.smoothing import low_pass
+from gaitway.capture.recognising.measures import GRAVITY, Measures
+from gaitway.capture.recognising.phases import UPSIDE_DOWN, crawling, filled, low_parts
+from gaitway.capture.takes import Special, SpecialKind, Thresholds
+from gaitway.core.arrays import FloatArray
+from gaitway.motion.contacts import stances
+
+SPECIAL_KINDS: tuple[SpecialKind, ...] = ("jump", "duck", "crawl", "step")
+_STANDING = 0.97
+"""Share of the T-pose's height at which pelvis and head are when somebody stands."""
+_SHORT_FLIGHT_S = 0.18
+_SHORT_DUCK_S = 0.2
+_CLEAR_DUCK = 0.07
+"""A duck's head is lower by this than what counts as low, as a share of standing."""
+_STEADY = 0.4
+"""Slower speed at the begin or end of a duck against the faster one; those who brake or start bend, too."""
+_LONG_DUCK_S = 1.5
+"""Whoever stays low for longer means it [s]."""
+_CLEARANCE = 0.06
+"""Both soles are this high at the top of a jump [m]; those who skip hardly leave the ground."""
+_LANDING_S = 0.25
+"""Somebody who is low within this of a jump is not ducking [s]."""
+_WIGGLE = 0.015
+"""The pelvis may sink by this share of its height on the way up from a dip without being at the top."""
+_LEAD_S = 1.0
+"""Longest run-up or recovery that is counted to a special [s]."""
+_GAP_S = 0.3
+"""A head that comes up for less than this stays down [s]."""
+
+
+def find_specials(measures: Measures, limits: Thresholds) -> tuple[Special, ...]:
+    """The specials of a take in the order of their starts."""
+    jumps = list(_jumps(measures, limits))
+    lows = [low for low in _lows(measures, limits) if not _lands(low, jumps, measures.fps)]
+    found = [*jumps, *lows, *_climbs(measures, limits)]
+    return tuple(sorted(found, key=lambda special: (special.start, special.stop)))
+
+
+def stated_special(measures: Measures, kind: str, start: int, stop: int) -> Special:
+    """A special that somebody says is there, with its heights as measured."""
+    word: SpecialKind = next((k for k in SPECIAL_KINDS if k == kind), "jump")
+    track = measures.mass[start:stop, 2] if word in ("jump", "step") else -measures.head[start:stop]
+    top = start + int(np.argmax(track))
+    low = word in ("duck", "crawl")
+    height = float(measures.head[top]) * measures.stature.head if low else float(measures.soles[top].min())
+    extreme = measures.pelvis[start:stop].min() if low else measures.pelvis[start:stop].max()
+    flight = max((b - a for a, b in stances(measures.airborne[start:stop])), default=0) / measures.fps
+    rise = float(extreme - _STANDING) * measures.stature.pelvis
+    return _special(measures, word, start, stop, top, height, rise, flight if word == "jump" else 0.0)
+
+
+def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
+    """Flights too long or too high for a running stride, with their take-off and landing."""
+    for start, stop in stances(m.airborne):
+        if start == 0 or stop == len(m):
+            continue
+        seconds = (stop - start) / m.fps
+        top = start + int(np.argmax(m.mass[start:stop, 2]))
+        rise = float(m.pelvis[start:stop].max() - _STANDING) * m.stature.pelvis
+        high = rise > limits.jump_rise * m.stature.size and seconds >= _SHORT_FLIGHT_S
+        clear = m.soles[top].min() > _CLEARANCE * m.stature.size
+        if clear and (seconds > limits.jump_flight_s or high) and _falls_freely(m, start, stop):
+            first, last = _until_level(m, start, -1), _until_level(m, stop - 1, 1) + 1
+            yield _special(m, "jump", first, last, top, float(m.soles[top].min()), rise, seconds)
+
+
+def _falls_freely(m: Measures, start: int, stop: int) -> bool:
+    """Whether the body's middle is drawn down by about g while no foot is down, as it is not when somebody hangs."""
+    time = np.arange(stop - start) / m.fps
+    if len(time) < 5:
+        return True
+    curve = np.polyfit(time, m.mass[start:stop, 2], 2)
+    return bool(0.4 * GRAVITY < -2.0 * curve[0] < 1.8 * GRAVITY)
+
+
+def _until_level(m: Measures, frame: int, step: int) -> int:
+    """The frame, from `frame` on backward or forward, at which the dip before or after a flight begins or ends.
+
+    That is the next top of the pelvis' way beyond the next bottom, or where it stands, within `_LEAD_S`.
+    """
+    reach = int(_LEAD_S * m.fps)
+    last = max(frame - reach, 0) if step < 0 else min(frame + reach, len(m) - 1)
+    smooth = low_pass(m.pelvis, 0.04 * m.fps)
+    track = smooth[last : frame + 1][::-1] if step < 0 else smooth[frame : last + 1]
+    rising = np.diff(track) > 0.0
+    bottom = int(np.argmax(rising)) if rising.any() else len(track) - 1
+    top = bottom
+    for k in range(bottom, len(track)):
+        if track[top] > _STANDING - 0.03 or track[k] < track[top] - _WIGGLE:
+            break
+        top = k if track[k] > track[top] else top
+    return frame + step * top
+
+
+def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
+    """Ducks and crawls: the head or the pelvis stays low while the body goes on."""
+    low_head, low_pelvis = low_parts(m, limits)
+    crawls = crawling(m, limits)
+    low = filled(low_head | low_pelvis | crawls, int(_GAP_S * m.fps))
+    for start, stop in stances(low):
+        if stop - start < _SHORT_DUCK_S * m.fps:
+            continue
+        bottom = start + int(np.argmin(m.head[start:stop]))
+        way = float(np.linalg.norm(m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]))
+        crawled = crawls[start:stop].sum() > 0.5 * m.fps and way > 0.4 * m.stature.size
+        passes = way > 0.5 * m.stature.size and _passes(m, start, stop, limits)
+        if crawled or passes:
+            first, last = _risen(m.head, start, -1), _risen(m.head, stop - 1, 1) + 1
+            rise = float(m.pelvis[start:stop].min() - _STANDING) * m.stature.pelvis
+            height = float(m.head[bottom]) * m.stature.head
+            yield _special(m, "crawl" if crawled else "duck", first, last, bottom, height, rise, 0.0)
+
+
+def _lands(low: Special, jumps: Sequence[Special], fps: float) -> bool:
+    """Whether somebody is low only to take off for a jump, or from landing."""
+    near = _LANDING_S * fps
+    return low.kind == "duck" and any(j.start - near <= low.pass_frame < j.stop + near for j in jumps)
+
+
+def _passes(m: Measures, start: int, stop: int, limits: Thresholds) -> bool:
+    """Whether somebody who is low goes on rather than stops there, brakes to stop, or starts to run."""
+    speed, track = m.speed[start:stop], m.head[start:stop]
+    if track.min() > limits.low_head - _CLEAR_DUCK or m.tilt[start:stop].max() > UPSIDE_DOWN:
+        return False
+    brakes = min(speed[0], speed[-1]) < _STEADY * max(speed[0], speed[-1])
+    if brakes and stop - start < _LONG_DUCK_S * m.fps:
+        return False
+    lowest = track < track.min() + 0.3 * (limits.low_head - min(track.min(), limits.low_head)) + 0.01
+    return bool((speed[lowest] > limits.move_speed * m.stature.pace).mean() > 0.7)
+
+
+def _risen(head: FloatArray, frame: int, step: int) -> int:
+    """The frame, from `frame` on, at which the head is up again or stops rising."""
+    while 0 <= frame + step < len(head) and head[frame] < _STANDING - 0.03 and head[frame + step] > head[frame] - 1e-3:
+        frame += step
+    return frame
+
+
+def _climbs(m: Measures, limits: Thresholds) -> Iterator[Special]:
+    """Stretches in which a foot stands on something above the floor."""
+    height = limits.step_height * m.stature.size
+    raised = np.asarray((m.down & (m.soles > height)).any(axis=1))
+    for start, stop in stances(filled(raised, int(m.fps))):
+        level = float(np.median(m.soles[start:stop][m.down[start:stop] & (m.soles[start:stop] > height)]))
+        top = start + int(np.argmax(m.pelvis[start:stop]))
+        rise = float(m.pelvis[top] - _STANDING) * m.stature.pelvis
+        lead = int(0.5 * m.fps)
+        yield _special(m, "step", max(start - lead, 0), min(stop + lead, len(m)), top, level, rise, 0.0)
+
+
+def _special(
+    m: Measures, kind: SpecialKind, start: int, stop: int, at: int, height: float, rise: float, flight_s: float
+) -> Special:
+    way = m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]
+    lowest = float(m.pelvis[start:stop].min())
+    return Special(start, stop, kind, at, height, rise, lowest, flight_s, float(np.linalg.norm(way)))

@@ -1,0 +1,193 @@
+"""The built-in cast by name: who there is, and what each can do as a `Library`.
+
+A cast is generated when it is asked for, and only those behaviours that are asked for. What took long is kept on disk
+(`gaitway.core.cache`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from gaitway.cast.entry import STYLE_NAMES, CastClip
+from gaitway.core.cache import cached
+from gaitway.core.errors import LibraryError
+from gaitway.library.behavior import Behavior, BehaviorGraph, Library
+from gaitway.library.packing import pack_library, unpack_library
+from gaitway.motion.skeleton import Skeleton
+
+
+@dataclass(frozen=True)
+class _Cast:
+    """Where a character's parts are; modules are loaded on first use, so that listing names costs nothing."""
+
+    skeleton: str
+    """"module:function" that makes the skeleton."""
+    style: str
+    """"module:class" of its style, with `named(name)` and `draw(seed)`."""
+    builders: tuple[str, ...]
+    """"module:function" of each that makes clips: f(style, seed, takes, behaviors) -> list of `CastClip`."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Of behaviours that begin or end in a state; nobody crawls across a square if it can walk."""
+
+
+_HERE = "gaitway.cast"
+_CASTS = {
+    "person": _Cast(
+        "person.skeleton:person_skeleton",
+        "person.styles:Style",
+        (
+            "person.gait.clips:locomotion_clips",
+            "person.actions.clips:action_clips",
+            "person.steps.clips:stepping_clips",
+        ),
+        {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
+    ),
+    "horse": _Cast("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
+    "skateboarder": _Cast(
+        "skateboarder.skeleton:skateboarder_skeleton",
+        "skateboarder.ride:SkaterStyle",
+        ("skateboarder.clips:skateboarder_clips",),
+    ),
+}
+
+
+def cast_names() -> tuple[str, ...]:
+    """Names of the built-in characters."""
+    return tuple(_CASTS)
+
+
+def style_names() -> tuple[str, ...]:
+    """Names of the individuals that every cast has."""
+    return STYLE_NAMES
+
+
+def load_cast(
+    name: str,
+    *,
+    style: str | int | object | None = None,
+    seed: int = 0,
+    takes: int = 1,
+    behaviors: Collection[str] | None = None,
+) -> Library:
+    """Generate a built-in character's library.
+
+    Args:
+        name: one of `cast_names()`.
+        style: whose manner: one of `style_names()`, a number that draws an individual, or a style object of the cast;
+            None is the mean one.
+        seed: of what differs between takes of one behaviour; the same seed gives the same clips.
+        takes: clips for each behaviour.
+        behaviors: only these; None for all.
+
+    Raises:
+        LibraryError: if there is no such cast, style or behaviour.
+    """
+    if name not in _CASTS:
+        raise LibraryError(f"no cast '{name}'; there are {', '.join(_CASTS)}{_nearest(name, _CASTS)}")
+    if takes < 1:
+        raise LibraryError(f"takes={takes}: every behaviour needs at least 1")
+    if seed < 0:
+        raise LibraryError(f"seed={seed} must not be negative")
+    cast = _CASTS[name]
+    manner = _style(cast, style)
+    asked = None if behaviors is None else sorted(set(behaviors))
+
+    def generate() -> Library:
+        return _generate(name, manner, seed, takes, asked)
+
+    if type(manner) is not _named(cast.style):  # a class of the user's, of which nothing is known
+        return generate()
+    return cached(
+        "cast",
+        ("gaitway.cast",),
+        (name, manner, seed, takes, asked),
+        generate,
+        pack_library,
+        lambda packed: unpack_library(packed, _named(cast.skeleton)()),
+    )
+
+
+def _generate(name: str, manner: Any, seed: int, takes: int, asked: Collection[str] | None) -> Library:
+    cast = _CASTS[name]
+    entries: list[CastClip] = []
+    for builder in cast.builders:
+        entries += _named(builder)(manner, seed, takes, asked)
+    if asked is not None:
+        _check_asked(name, asked, entries)
+    return library_of(name, _named(cast.skeleton)(), entries, cast.weights)
+
+
+def library_of(
+    name: str, skeleton: Skeleton, entries: Sequence[CastClip], weights: Mapping[str, float] | None = None
+) -> Library:
+    """Gather clips into behaviours and these into a graph.
+
+    Args:
+        name: of the library.
+        skeleton: of all clips.
+        entries: the clips.
+        weights: of behaviours that begin or end in a state, by state; 1 for all others.
+
+    Raises:
+        LibraryError: if two clips have one name, or takes of one behaviour disagree about their states or obstacle.
+    """
+    clips = {entry.clip.name: entry.clip for entry in entries}
+    if len(clips) < len(entries):
+        names = [entry.clip.name for entry in entries]
+        raise LibraryError(f"cast '{name}' has two clips '{next(n for n in names if names.count(n) > 1)}'")
+    takes: dict[str, list[CastClip]] = {}
+    for entry in entries:
+        takes.setdefault(entry.behavior, []).append(entry)
+    return Library(name, skeleton, clips, BehaviorGraph(tuple(_behavior(name, takes[b], weights or {}) for b in takes)))
+
+
+def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]) -> Behavior:
+    first = takes[0]
+    for other in takes[1:]:
+        if (other.start, other.end, other.obstacle) != (first.start, first.end, first.obstacle):
+            raise LibraryError(
+                f"cast '{cast}': clips '{first.clip.name}' and '{other.clip.name}' are takes of '{first.behavior}' "
+                "but differ in start, end or obstacle"
+            )
+    names = tuple(entry.clip.name for entry in takes)
+    weight = max(weights.get(first.start, 1.0), weights.get(first.end, 1.0))
+    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
+
+
+def _style(cast: _Cast, style: str | int | object | None) -> Any:
+    kind = _named(cast.style)
+    if style is None or isinstance(style, kind):
+        return kind() if style is None else style
+    number = re.fullmatch(r"(?:drawn-)?(\d{1,9})", str(style))
+    if number:
+        return kind.draw(int(number[1]))
+    if style not in STYLE_NAMES:
+        raise LibraryError(
+            f"no style '{style}'; there are {', '.join(STYLE_NAMES)}, or write a number to draw an individual"
+        )
+    return kind.named(style)
+
+
+def _named(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(f"{_HERE}.{module}"), attribute)
+
+
+def _check_asked(name: str, asked: Collection[str], entries: Sequence[CastClip]) -> None:
+    missing = sorted(set(asked) - {entry.behavior for entry in entries})
+    if missing:
+        everything = sorted(behavior.name for behavior in load_cast(name).graph.behaviors)
+        raise LibraryError(
+            f"cast '{name}' has no behaviour '{missing[0]}'{_nearest(missing[0], everything)}; "
+            f"there are {', '.join(everything)}"
+        )
+
+
+def _nearest(word: str, choices: Collection[str]) -> str:
+    near = difflib.get_close_matches(word, list(choices), n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

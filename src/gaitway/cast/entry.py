@@ -1,0 +1,93 @@
+"""What the builders of the cast hand to the catalogue: a clip, and where it stands in the behaviour graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from gaitway.core.errors import LibraryError
+from gaitway.motion.clip import Clip
+
+STYLE_NAMES = ("neutral", *(f"style-{number}" for number in range(1, 9)))
+"""Individuals that every cast has: the mean one and eight who differ from it."""
+Manner = TypeVar("Manner")
+"""A cast's kind of style."""
+
+
+@dataclass(frozen=True, eq=False)
+class CastClip:
+    """One clip of a built-in character and its place in the behaviour graph.
+
+    Builders (`locomotion_clips`, `action_clips`, `stepping_clips`, ...) are functions of style, seed, takes and the
+    behaviours asked for (None for all), and return lists of these, made by `cast_clips`. `catalog.load_cast` gathers
+    entries that have the same `behavior` into one `Behavior` (they are its takes, so they must agree in `start`, `end`
+    and `obstacle`) and keeps `clip.name`, which must be unique within the cast.
+
+    The first frame of the clip is the hub pose of `start` and its last frame the hub pose of `end`, up to a planar
+    move: when B follows A, the first frame of B replaces the last frame of A.
+    """
+
+    clip: Clip
+    behavior: str
+    """Name of the behaviour that this is a take of, such as "jog_left_30"."""
+    start: str
+    """State (hub pose) that its first frame is in, such as "stand", "walk" or "jog"."""
+    end: str
+    """State that its last frame is in."""
+    obstacle: str | None = None
+    """Kind of special obstacle that it passes ("jump", "duck", "crawl" ...), or None."""
+    pass_time: float | None = None
+    """Seconds from the first frame to the middle of the passage; given if and only if `obstacle` is."""
+
+    def __post_init__(self) -> None:
+        if (self.obstacle is None) != (self.pass_time is None):
+            raise LibraryError(f"clip '{self.clip.name}': give obstacle and pass_time together, or neither")
+        if self.pass_time is not None and not 0.0 <= self.pass_time <= self.clip.duration:
+            raise LibraryError(
+                f"clip '{self.clip.name}': pass_time {self.pass_time:.3g} s is outside its {self.clip.duration:.3g} s"
+            )
+
+
+@dataclass(frozen=True)
+class Recipe(Generic[Manner]):
+    """How the takes of one behaviour are made."""
+
+    behavior: str
+    start: str
+    end: str
+    """States of the first and the last frame."""
+    make: Callable[[str, Manner, int], Clip | tuple[Clip, float]]
+    """Makes a take of a name, whose body and a seed: the clip, with the time [s] at which it passes its obstacle."""
+    obstacle: str | None = None
+
+
+def cast_clips(
+    recipes: Iterable[Recipe[Manner]],
+    style: Manner,
+    seed: int = 0,
+    takes: int = 1,
+    behaviors: Collection[str] | None = None,
+) -> list[CastClip]:
+    """The takes of all recipes that are asked for.
+
+    Args:
+        recipes: of a builder.
+        style: whose body.
+        seed: of what differs between takes; the same seed gives the same bytes, whatever else is asked for.
+        takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
+        behaviors: only these; None for all.
+    """
+    out = []
+    for recipe in recipes:
+        if behaviors is not None and recipe.behavior not in behaviors:
+            continue
+        for take in range(takes):
+            name = recipe.behavior if take == 0 else f"{recipe.behavior}.{take}"
+            draw = int(np.random.SeedSequence([seed, take, *recipe.behavior.encode()]).generate_state(1)[0])
+            made = recipe.make(name, style, draw)
+            clip, passing = made if isinstance(made, tuple) else (made, None)
+            out.append(CastClip(clip, recipe.behavior, recipe.start, recipe.end, recipe.obstacle, passing))
+    return out

@@ -1,0 +1,106 @@
+"""The special motions of the person: jumps, ducks, crawling and gestures, with what each passes and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from gaitway.cast.entry import CastClip, Recipe, cast_clips
+from gaitway.cast.person.actions.crawl_transitions import crawl_start_clip, crawl_stop_clip
+from gaitway.cast.person.actions.crawling import Manner, crawl_cycles
+from gaitway.cast.person.actions.ducking import Duck, best_pass_time, duck_clip
+from gaitway.cast.person.actions.gestures import breast_stroke_clip, cheer_clip, wave_clip
+from gaitway.cast.person.actions.jumps import Leap, leap_clip
+from gaitway.cast.person.gait.stride import NEUTRAL
+from gaitway.cast.person.styles import Style
+from gaitway.core import rotations
+from gaitway.motion.clip import Clip
+
+JUMP_HEIGHT, JUMP_DEPTH = 0.5, 0.4
+"""Every jump passes over a bar this high and this deep [m]."""
+JUMPS = {
+    "jump": Leap(0.56, tuck=0.45, leg_at_takeoff=0.94, lean=0.15),
+    "jump_short": Leap(0.62, top_speed=2.3, tuck=0.75, lean=0.2),
+    "long_jump": Leap(0.60, cycles_before=2, top_speed=2.95, tuck=0.2, leg_at_takeoff=0.955, lean=0.1),
+}
+DUCK_CLEARANCE = 1.1
+"""Every duck passes under a beam this high and up to 1 m deep [m]."""
+DUCKS = {
+    "duck": Duck("walk"),
+    "duck_jog": Duck(
+        "jog", depth=0.8, cycles=4, low_speed=2.4, quickness=1.21, keys=(0.06, 0.42, 0.62, 0.94), longer_stance=0.12
+    ),
+}
+CRAWL_CLEARANCE = 0.8
+"""Crawling passes under a slab this high [m]; "crawl_under" as a whole under one 0.5 m deep."""
+CRAWL_CYCLES = 3
+"""Cycles of crawling in "crawl_under"."""
+
+
+def action_clips(
+    style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
+) -> list[CastClip]:
+    """All special motions of a person. Arguments as those of `cast_clips`."""
+    return cast_clips(_recipes(), style, seed, takes, behaviors)
+
+
+def _recipes() -> list[Recipe[Style]]:
+    return [
+        *(Recipe(name, "jog", "jog", _leaping(leap), "jump") for name, leap in JUMPS.items()),
+        *(Recipe(name, duck.gait, duck.gait, _ducking(duck), "duck") for name, duck in DUCKS.items()),
+        Recipe("crawl_start", "stand", "crawl", crawl_start_clip),
+        Recipe("crawl_forward", "crawl", "crawl", _crawl_forward),
+        Recipe("crawl_stop", "crawl", "stand", crawl_stop_clip),
+        Recipe("crawl_under", "stand", "stand", _crawl_under, "crawl"),
+        Recipe("wave", "stand", "stand", wave_clip),
+        Recipe("cheer", "stand", "stand", cheer_clip),
+        Recipe("breast_stroke", "stand", "stand", breast_stroke_clip),
+    ]
+
+
+def _leaping(leap: Leap) -> Callable[[str, Style, int], tuple[Clip, float]]:
+    return lambda name, style, seed: leap_clip(name, leap, style, seed)
+
+
+def _ducking(duck: Duck) -> Callable[[str, Style, int], tuple[Clip, float]]:
+    return lambda name, style, seed: duck_clip(name, duck, style, seed)
+
+
+def _crawl_forward(name: str, style: Style, seed: int | None) -> Clip:
+    del style  # people crawl by their takes' manner; the hub is everyone's
+    return crawl_cycles(name, 1, Manner.draw(seed))
+
+
+def _crawl_under(name: str, style: Style, seed: int | None) -> tuple[Clip, float]:
+    """From standing under a low slab and up again."""
+    parts = [
+        crawl_start_clip(name, style, seed),
+        crawl_cycles(name, CRAWL_CYCLES, Manner.draw(seed)),
+        crawl_stop_clip(name, style, seed),
+    ]
+    clip = joined(parts, name)
+    return clip, best_pass_time(clip)
+
+
+def joined(parts: list[Clip], name: str) -> Clip:
+    """Clips along +X that share their end poses, one after the other; where two meet, the later one's frame is kept."""
+    root, local, contacts = [], [], []
+    place = np.zeros(3)
+    for i, part in enumerate(parts):
+        end = len(part) if i == len(parts) - 1 else len(part) - 1
+        shift = place - part.root_positions[0] * [1.0, 0.0, 0.0] if i else np.zeros(3)
+        root.append(part.root_positions[:end] + shift)
+        local.append(part.rotations[:end])
+        contacts.append(
+            np.zeros((end, len(part.skeleton.contact_points)), bool) if part.contacts is None else part.contacts[:end]
+        )
+        place = (part.root_positions[-1] + shift) * [1.0, 0.0, 0.0]
+    return Clip(
+        parts[0].skeleton,
+        np.concatenate(root),
+        rotations.continuous(np.concatenate(local)),
+        parts[0].fps,
+        name,
+        np.concatenate(contacts),
+    )

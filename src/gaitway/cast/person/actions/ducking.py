@@ -1,0 +1,136 @@
+"""Going under: a walker or jogger folds down, passes and rises again without losing the rhythm of the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.cast.curves import plateau, smooth_step
+from gaitway.cast.person.actions.model import action_model
+from gaitway.cast.person.actions.staging import Stage, finer, shorten_steps, stage
+from gaitway.cast.person.gait.hubs import hub
+from gaitway.cast.person.gait.model import GaitModel
+from gaitway.cast.person.gait.planting import Motion
+from gaitway.cast.person.gait.stride import FPS, blend_poses, cycle_rate, stance_schedule
+from gaitway.cast.person.styles import Style
+from gaitway.core.arrays import FloatArray
+from gaitway.motion.clip import Clip
+
+_TOPS = {"HeadTop_End": 0.0, "Head": 0.09, "Neck": 0.07, "Spine2": 0.13, "Spine1": 0.13, "Spine": 0.13, "Hips": 0.13}
+_SIDE_TOPS = {"Arm": 0.07, "ForeArm": 0.05, "Hand": 0.04, "Leg": 0.07}
+"""How far the body reaches above a joint [m]."""
+
+
+@dataclass(frozen=True)
+class Duck:
+    """How a duck is to be."""
+
+    gait: str
+    """State it comes from and returns to: "walk" or "jog"."""
+    depth: float = 0.85
+    """How low: 0 upright, 1 head at about 0.9 m."""
+    cycles: int = 3
+    low_speed: float = 0.95
+    """Speed [m/s] at the lowest."""
+    quickness: float = 1.0
+    """Factor on the step rate while low; crouched people take shorter, quicker steps."""
+    keys: tuple[float, float, float, float] = (0.04, 0.39, 0.63, 0.96)
+    """Shares of the clip at which it begins to go down, is down, begins to rise, is up."""
+    longer_stance: float = 0.0
+    """How much longer a foot stays down while low [cycles]; takes the flight out of a crouched run."""
+
+
+def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> tuple[Clip, float]:
+    """A duck from a gait back to it.
+
+    Args:
+        name: of the clip.
+        duck: how low and how fast.
+        style: whose body.
+        seed: draws this take; None is the mean.
+
+    Returns:
+        The clip, and the time [s] at which the root is under the middle of the obstacle.
+    """
+    rng = np.random.default_rng(seed)
+    variation = np.zeros(2)
+    if seed is not None:
+        variation = np.clip(rng.normal(size=2), -1.2, 1.2) * [0.15, 0.25]  # more twists the ankles too far
+        duck = replace(duck, depth=duck.depth + 0.02 * float(np.clip(rng.normal(), -1.0, 1.5)))
+    phase, speed = _rhythm(duck, style)
+    set_up = stage(duck.gait, duck.gait, phase, speed, style, seed=seed, wobble=0.6)
+    motion = _posed(set_up, duck, variation)
+    planted = set_up.plant(shorten_steps(motion, set_up.plant(motion, name), 0.95), name)
+    clip = set_up.crop(planted.clip, name)
+    return clip, best_pass_time(clip)
+
+
+def _rhythm(duck: Duck, style: Style) -> tuple[FloatArray, FloatArray]:
+    """Phases [cycles] and speeds [m/s] of all frames."""
+    at = hub(duck.gait, style)
+    share = np.linspace(0.0, 1.0, 401)
+    low = plateau(share, *duck.keys)
+    speed = at.speed + (duck.low_speed - at.speed) * low
+    jog = np.full(len(share), float(duck.gait == "jog"))
+    rate = cycle_rate(GaitModel.load(), speed, style, jog) * (1.0 + (duck.quickness - 1.0) * low)
+    rate += at.rate - rate[0]
+    rise = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1])) * (share[1] - share[0])])
+    frames = round(FPS * duck.cycles / rise[-1])
+    phase = at.phase + rise * frames / FPS
+    phase += (duck.cycles - (phase[-1] - phase[0])) * smooth_step(share, 0.1, 0.9)  # less than a frame's worth
+    grid = np.linspace(0.0, 1.0, frames + 1)
+    return np.interp(grid, share, phase), np.interp(grid, share, speed)
+
+
+def _posed(set_up: Stage, duck: Duck, variation: FloatArray) -> Motion:
+    """The stage's gait, lowered."""
+    motion = set_up.motion
+    share = set_up.times / ((set_up.last - set_up.first) / motion.fps)
+    depth = duck.depth * plateau(share, *duck.keys)
+    poses, height = action_model().crouch(duck.gait, motion.phase, depth, variation)
+    weight = smooth_step(depth, 0.0, 0.8 * duck.depth)
+    local = blend_poses(motion.rotations, poses, weight)
+    root = motion.root.copy()
+    root[:, 2] += weight * (height - root[:, 2])
+    model = GaitModel.load()
+    timing = np.repeat(model.timings(duck.gait, hub(duck.gait).speed)[None], len(root), axis=0)
+    timing[:, 2] += duck.longer_stance * weight
+    stances = (
+        stance_schedule(motion.phase, np.stack([timing, timing], axis=1)) if duck.longer_stance else motion.stances
+    )
+    return replace(motion, root=root, rotations=local, stances=stances)
+
+
+def clearance_under(clip: Clip, pass_time: float, depth: float) -> float:
+    """Height [m] of the lowest beam, `depth` [m] deep along x, that the whole body passes under.
+
+    The middle of the beam is where the root is at `pass_time`.
+    """
+    return float(_clearances(clip, np.array([pass_time]), depth)[0])
+
+
+def best_pass_time(clip: Clip, depth: float = 0.5) -> float:
+    """The time [s] at which the root should be under an obstacle's middle to have most room."""
+    times = np.linspace(0.3, 0.7, 33) * clip.duration
+    room = _clearances(clip, times, depth)
+    lowest = np.flatnonzero(room <= room.min() + 0.005)
+    return float(times[int(lowest[len(lowest) // 2])])
+
+
+def _clearances(clip: Clip, pass_times: FloatArray, depth: float) -> FloatArray:
+    """`clearance_under` at several times [s]; (N,)."""
+    points, tops = body_tops(clip)
+    x, _, z = finer(points, 4)
+    height = z + tops
+    middles = np.interp(pass_times * clip.fps, np.arange(len(clip)), clip.root_positions[:, 0])
+    return np.array([height[np.abs(x - middle) <= 0.5 * depth].max(initial=0.0) for middle in middles])
+
+
+def body_tops(clip: Clip) -> tuple[FloatArray, FloatArray]:
+    """Joints that may be the highest of the body (F, K, 3) and how far it reaches above each [m] (K,)."""
+    skeleton = clip.skeleton
+    reach = {skeleton.index(name): top for name, top in _TOPS.items()}
+    reach |= {skeleton.index(side + name): top for side in ("Left", "Right") for name, top in _SIDE_TOPS.items()}
+    positions = clip.joint_positions()
+    return positions[:, list(reach)], np.array(list(reach.values()))

@@ -1,0 +1,74 @@
+"""Compiled loops of `foot_roll`: plain arrays in, plain arrays out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.jit import kernel
+
+
+@kernel
+def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArray, out: FloatArray) -> None:
+    """Ankles (N, 3) of a foot rolled by `pitch` (N,), written into the last argument.
+
+    Args:
+        ankles: of the flat foot [m]; (N, 3), or (1, 3) for all.
+        yaws: [rad]; (N,) or (1,).
+        pitch: toes up positive [rad]; (N,).
+        foot: its shape, see `foot_roll.FOOT`; (8,).
+        out: receives the positions; (N, 3).
+    """
+    for n in range(len(pitch)):
+        along, up = rolled(pitch[n], foot)
+        ankle, yaw = ankles[min(n, len(ankles) - 1)], yaws[min(n, len(yaws) - 1)]
+        out[n, 0] = ankle[0] + along * np.cos(yaw)
+        out[n, 1] = ankle[1] + along * np.sin(yaw)
+        out[n, 2] = ankle[2] + up
+
+
+@kernel
+def rolled(pitch: float, foot: FloatArray) -> tuple[float, float]:
+    """How far along and up the ankle goes when the foot rolls over its heel or its toes."""
+    joint_along, joint_up, toes_along, toes_up = foot[0], foot[1], foot[2], foot[3]
+    cosine, sine = np.cos(pitch), np.sin(pitch)
+    if pitch > 0.0:
+        heel_along, heel_up = foot[4], foot[5]
+        along = heel_along * (1.0 - cosine) + heel_up * sine
+        return along, heel_up * (1.0 - cosine) - heel_along * sine
+    tilt = -foot[7] * max(-pitch - foot[6], 0.0)
+    along = joint_along * (1.0 - cosine) + joint_up * sine
+    up = joint_up * (1.0 - cosine) - joint_along * sine
+    cosine, sine = np.cos(tilt), np.sin(tilt)
+    along += toes_along * (1.0 - cosine) + toes_up * sine
+    return along, up + toes_up * (1.0 - cosine) - toes_along * sine
+
+
+@kernel
+def raise_heel(
+    ankle: FloatArray, yaw: float, hip: FloatArray, late: FloatArray, foot: FloatArray, limit: float, pitch: FloatArray
+) -> None:
+    """Raise the heel of a standing foot until its leg is hardly longer than `limit` [m]; `pitch` (N,) in place.
+
+    Args:
+        ankle: of the flat foot [m]; (3,).
+        yaw: [rad].
+        hip: in every frame [m]; (N, 3).
+        late: how much of the rise each frame may have, 0 to 1; (N,).
+        foot: its shape, see `foot_roll.FOOT`; (8,).
+        limit: length of a leg that needs no rise [m].
+        pitch: toes up positive [rad]; lowered where needed.
+    """
+    for n in range(len(pitch)):
+        if late[n] <= 0.0:
+            continue
+        raised = pitch[n]
+        for _ in range(6):
+            along, up = rolled(raised, foot)
+            x = ankle[0] + along * np.cos(yaw) - hip[n, 0]
+            y = ankle[1] + along * np.sin(yaw) - hip[n, 1]
+            z = ankle[2] + up - hip[n, 2]
+            over = max(np.sqrt(x * x + y * y + z * z) - limit, 0.0)
+            soft = over * over / (over + 0.01)  # begins gently
+            raised = max(raised - late[n] * soft / 0.14, -1.2)
+        pitch[n] = min(raised, pitch[n])

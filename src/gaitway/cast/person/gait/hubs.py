@@ -1,0 +1,145 @@
+"""Hubs: the exact poses in which clips begin and end, so that any two clips that share one join by a plain cut.
+
+A hub is the one pose (and velocity) of a state: "stand", or "walk", "jog", "back" in the middle of the left foot's
+stance at the gait's nominal speed. The last frame of one clip is the first of the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from gaitway.cast.person.gait.model import GaitModel
+from gaitway.cast.person.gait.planting import SIDES, Motion, Pin, Planted, Stance, plant
+from gaitway.cast.person.gait.standing import Footprint, standing_pose
+from gaitway.cast.person.gait.stride import FPS, NEUTRAL, SPEEDS, STATES, Controls, hub_phase, locomote
+from gaitway.cast.person.styles import Style
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LibraryError
+from gaitway.motion.clip import Clip
+
+STAND_PHASE = 0.10
+"""Phase at rest: both feet on the ground, the right one about to leave it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hub:
+    """The pose of a state, in the frame of the centre line: x forward, heading 0."""
+
+    state: str
+    phase: float
+    """[cycles]."""
+    speed: float
+    """Along the heading [m/s]."""
+    rate: float
+    """Cycles a second [Hz]; 0 for "stand"."""
+    frames: int
+    """Frames of one steady cycle at `FPS`; 0 for "stand"."""
+    root: FloatArray
+    """(3,) [m]: sway x, y and height."""
+    rotations: FloatArray
+    """Local, wxyz; (J, 4)."""
+    velocity: FloatArray
+    """Of the root [m/s]; (3,)."""
+    footprints: tuple[Footprint | None, Footprint | None]
+    """Left and right: where the sole stands (x, y, heading), None in the air."""
+    pin: Pin
+    """For the planter."""
+
+
+@cache
+def hub(state: str, style: Style = NEUTRAL) -> Hub:
+    """The exact pose and velocity of a state ("stand", "walk", "jog" or "back") for a person."""
+    if state not in STATES:
+        raise LibraryError(f"no state '{state}'; there are {', '.join(STATES)}")
+    if state == "stand":
+        still, frames = np.zeros(31), 0
+        controls, middle = Controls(still, still, np.full(31, STAND_PHASE)), 15
+        prints = standing_pose(style).footprints
+        stances = tuple(Stance(side, 0, 31, where) for side, where in zip(SIDES, prints, strict=True))
+        motion = replace(locomote(controls, style, start_frame=middle), stances=stances)
+    else:
+        model = GaitModel.load()
+        natural = model.timings(state, abs(SPEEDS[state]), 0.0, style.vector(model))[0]
+        frames = round(FPS / float(natural))
+        count, middle = 5 * frames + 1, 2 * frames
+        cycle = hub_phase(state, style) + (np.arange(count) - middle) / frames
+        controls = Controls(np.full(count, SPEEDS[state]), np.zeros(count), cycle)
+        motion = locomote(controls, style, start_frame=middle)
+    return _hub_at(state, plant(motion), motion, middle, frames)
+
+
+def _hub_at(state: str, planted: Planted, motion: Motion, frame: int, frames: int) -> Hub:
+    clip = planted.clip
+    prints: list[Footprint | None] = [None, None]
+    for stance in motion.stances:
+        if stance.start <= frame < stance.end:
+            k = SIDES.index(stance.side)
+            feet = planted.feet[stance.start : stance.end, k]
+            x, y, _, yaw, _, _ = feet[np.argmin(np.abs(feet[:, 4]))]
+            prints[k] = (float(x), float(y), float(yaw))
+    velocity = (clip.root_positions[frame + 1] - clip.root_positions[frame - 1]) * 0.5 * clip.fps
+    return Hub(
+        state,
+        float(motion.phase[frame]),
+        SPEEDS[state],
+        FPS / frames if frames else 0.0,
+        frames,
+        clip.root_positions[frame],
+        clip.rotations[frame],
+        velocity,
+        (prints[0], prints[1]),
+        Pin(frame, planted.feet[frame], float(planted.pelvis[frame])),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class HubFrame:
+    """A frame of a motion in which a hub must be met."""
+
+    frame: int
+    hub: Hub
+
+
+def plant_between(motion: Motion, ends: Sequence[HubFrame], name: str) -> Planted:
+    """Plant a motion so that it passes through hubs: their footprints and foot targets are kept.
+
+    Args:
+        motion: with steady gait for about a cycle before the first hub and after the last one.
+        ends: the frames in which hubs are met; the motion's path there gives their place.
+        name: of the clip.
+    """
+    pins = []
+    for end in ends:
+        path, feet = motion.path[end.frame], end.hub.pin.feet.copy()
+        feet[:, :2] = planar.transform_points(path, feet[:, :2])
+        feet[:, 3] += path[2]
+        pins.append(Pin(end.frame, feet, end.hub.pin.pelvis))
+    stances = tuple(_on_hub_footprint(stance, motion, ends) for stance in motion.stances)
+    return plant(replace(motion, stances=stances), pins, name)
+
+
+def _on_hub_footprint(stance: Stance, motion: Motion, ends: Sequence[HubFrame]) -> Stance:
+    for end in ends:
+        where = end.hub.footprints[SIDES.index(stance.side)]
+        if stance.start <= end.frame < stance.end and where is not None:
+            x, y, heading = planar.compose(motion.path[end.frame], np.array(where))
+            return replace(stance, footprint=(float(x), float(y), float(heading)))
+    return stance
+
+
+def cut_between(clip: Clip, path: FloatArray, ends: tuple[HubFrame, HubFrame], name: str) -> Clip:
+    """The frames from one hub to the other, both set to the hub poses to the last bit."""
+    a, b = ends[0].frame, ends[1].frame
+    root, local = clip.root_positions[a : b + 1].copy(), clip.rotations[a : b + 1].copy()
+    for i, end in ((0, ends[0]), (-1, ends[1])):
+        place = path[end.frame]
+        root[i, :2], root[i, 2] = planar.transform_points(place, end.hub.root[:2]), end.hub.root[2]
+        local[i] = end.hub.rotations
+        local[i, 0] = rotations.multiply(rotations.from_yaw(place[2]), end.hub.rotations[0])
+    contacts = None if clip.contacts is None else clip.contacts[a : b + 1]
+    return Clip(clip.skeleton, root, rotations.continuous(local), clip.fps, name, contacts)

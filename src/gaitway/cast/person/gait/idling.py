@@ -1,0 +1,108 @@
+"""Standing with life in it: breath, sway, shifts of weight from leg to leg, glances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.cast.curves import plateau, wobble
+from gaitway.cast.person.gait.performing import perform
+from gaitway.cast.person.gait.standing import carrying_side
+from gaitway.cast.person.gait.stride import NEUTRAL, turn_joint
+from gaitway.cast.person.styles import Style
+from gaitway.core.arrays import FloatArray
+from gaitway.motion.clip import Clip
+
+BREATH_HZ = 0.27
+_SHIFT = 0.055
+"""Way of the pelvis from one leg to the other [m]."""
+
+
+def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, lively: float = 1.0) -> Clip:
+    """A clip of standing that begins and ends in the hub "stand".
+
+    Args:
+        name: of the clip.
+        seconds: how long.
+        style: whose body.
+        seed: draws when and how far.
+        lively: strength of glances and shifts of weight; breath and sway stay.
+    """
+    rng = np.random.default_rng(seed)
+    times = np.linspace(0.0, seconds, 512)
+    sway, limbs = wobble(times, 2, rng, 0.35) * np.array([0.010, 0.008]), wobble(times, 8, rng, 0.4)
+    glance, nod = _glances(times, rng, lively)
+    shift = _weight_shift(times, rng, lively) * -carrying_side(style)
+    sway[:, 1] += _SHIFT * shift
+    share = times / seconds
+
+    def edit(local: FloatArray, time: FloatArray, phase: FloatArray) -> FloatArray:
+        del phase
+        at = np.clip(time / seconds, 0.0, 1.0)
+        curves = np.stack([np.interp(at, share, c) for c in (shift, nod, *limbs.T)], axis=1)
+        depth = plateau(at * seconds, 0.0, 0.6, seconds - 0.6, seconds)
+        breath = depth * np.sin(2.0 * np.pi * round(BREATH_HZ * seconds) * at)
+        _lean(local, curves[:, 0])
+        _breathe(local, breath)
+        _drift(local, curves[:, 1], curves[:, 2:])
+        return np.asarray(0.004 * breath)
+
+    return perform(
+        name,
+        "stand",
+        "stand",
+        style=style,
+        cycles=0,
+        seconds=seconds,
+        sway=lambda s: np.stack([np.interp(s, share, c) for c in sway.T], axis=1),
+        gaze=lambda s: np.interp(s, share, glance),
+        edit=edit,
+    )
+
+
+def _glances(times: FloatArray, rng: np.random.Generator, lively: float) -> tuple[FloatArray, FloatArray]:
+    """Turn of the gaze and nod of the head [rad]; (N,) each."""
+    gaze, nod = np.zeros(len(times)), np.zeros(len(times))
+    begin, end = 0.5, times[-1] - 0.9
+    while begin + 0.8 < end:
+        hold = float(rng.uniform(0.5, 1.6))
+        stop = min(begin + 0.4 + hold, end)
+        turn, tip = rng.uniform(0.12, 0.5) * rng.choice([-1.0, 1.0]), rng.uniform(-0.04, 0.10)
+        look = plateau(times, begin, begin + 0.45, stop, stop + 0.55)
+        gaze, nod = gaze + lively * turn * look, nod + lively * tip * look
+        begin = stop + float(rng.uniform(0.7, 1.6))
+    return gaze, nod
+
+
+def _weight_shift(times: FloatArray, rng: np.random.Generator, lively: float) -> FloatArray:
+    """0 on the usual leg, 1 on the other; (N,). Short clips stay where they are."""
+    length = times[-1]
+    if length < 3.0:
+        return np.zeros(len(times))
+    go = rng.uniform(0.2, 0.9)
+    back = rng.uniform(length - 2.2, length - 1.5)
+    return np.asarray(min(lively, 1.0) * rng.uniform(0.35, 1.0) * plateau(times, go, go + 1.1, back, back + 1.3))
+
+
+def _lean(local: FloatArray, shift: FloatArray) -> None:
+    """Tip the pelvis the other way as the weight goes over, and bend the spine against it."""
+    turn_joint(local, "Hips", 0.11 * shift, 0.0, 0.0)
+    for joint, share in (("Spine", -0.075), ("Spine1", -0.05)):
+        turn_joint(local, joint, share * shift, 0.0, 0.0)
+
+
+def _breathe(local: FloatArray, breath: FloatArray) -> None:
+    turn_joint(local, "Spine1", 0.0, -0.010 * breath, 0.0)
+    turn_joint(local, "Spine2", 0.0, -0.016 * breath, 0.0)
+    turn_joint(local, "Neck", 0.0, 0.016 * breath, 0.0)
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        turn_joint(local, side + "Shoulder", 0.018 * sign * breath, 0.0, 0.0)
+        turn_joint(local, side + "Arm", -0.014 * sign * breath, 0.0, 0.0)
+
+
+def _drift(local: FloatArray, nod: FloatArray, limbs: FloatArray) -> None:
+    """Small slow moves of head, trunk and arms."""
+    turn_joint(local, "Head", 0.015 * limbs[:, 0], nod + 0.015 * limbs[:, 1], 0.0)
+    turn_joint(local, "Spine1", 0.008 * limbs[:, 2], 0.0, 0.02 * limbs[:, 3])
+    for k, side in enumerate(("Left", "Right")):
+        turn_joint(local, side + "Arm", 0.0, 0.03 * limbs[:, 4 + k], 0.0)
+        turn_joint(local, side + "ForeArm", 0.0, 0.0, 0.04 * limbs[:, 6 + k])

@@ -1,0 +1,86 @@
+"""Everything the person does step by step: turns, side-walk, short steps, stairs, the box and the block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from gaitway.cast.entry import CastClip, Recipe, cast_clips
+from gaitway.cast.person.gait.stride import NEUTRAL
+from gaitway.cast.person.steps.box_jump import box_jump
+from gaitway.cast.person.steps.climbing import climb_down, climb_up
+from gaitway.cast.person.steps.sidestep import short_step, side_walk
+from gaitway.cast.person.steps.stairs import stair_cycle, stair_end, stair_start
+from gaitway.cast.person.steps.turning import turn_in_place, u_turn
+from gaitway.cast.person.styles import Style
+from gaitway.motion.clip import Clip
+
+TURNS_DEG = (45, 90, 180)
+"""Turns on the spot."""
+
+Make = Callable[[str, Style, int], Clip | tuple[Clip, float]]
+
+
+def stepping_clips(
+    style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
+) -> list[CastClip]:
+    """All stepped motion of a person; takes differ in timing, footprints and arms. Arguments as of `cast_clips`."""
+    return cast_clips(_recipes(), style, seed, takes, behaviors)
+
+
+def _recipes() -> list[Recipe[Style]]:
+    recipes = []
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        recipes.append(Recipe(f"u_turn_{side}", "walk", "walk", _u_turn(side == "left")))
+        recipes += [Recipe(f"turn_{side}_{d}", "stand", "stand", _turn(sign * d)) for d in TURNS_DEG]
+        state = f"side_{side}"
+        recipes += [
+            Recipe(f"start_{state}", "stand", state, _side_walk(side, "start")),
+            Recipe(f"{state}_walk", state, state, _side_walk(side, "cycle")),
+            Recipe(f"stop_{state}", state, "stand", _side_walk(side, "stop")),
+        ]
+    recipes += [Recipe(f"step_{way}", "stand", "stand", _short_step(way)) for way in ("front", "left", "right")]
+    for way in ("up", "down"):
+        kind = f"stairs_{way}"
+        recipes += [
+            Recipe(f"start_{kind}", "walk", kind, _stair_start(way), kind),
+            Recipe(kind, kind, kind, _stair_cycle(way), kind),
+            Recipe(f"stop_{kind}", kind, "walk", _stair_end(way), kind),
+        ]
+    return [
+        *recipes,
+        Recipe("jump_on_box", "stand", "stand", box_jump, "box"),
+        Recipe("climb_up", "stand", "stand", climb_up, "climb"),
+        Recipe("climb_down", "stand", "stand", climb_down, "climb"),
+    ]
+
+
+def _u_turn(left: bool) -> Make:
+    return lambda name, style, seed: u_turn(name, left, style, seed)
+
+
+def _turn(degrees: float) -> Make:
+    return lambda name, style, seed: turn_in_place(name, degrees, style, seed)
+
+
+def _side_walk(side: str, part: str) -> Make:
+    return lambda name, style, seed: side_walk(name, side, part, style, seed)
+
+
+def _short_step(way: str) -> Make:
+    return lambda name, style, seed: short_step(name, way, style, seed)
+
+
+def _stair_start(way: str) -> Make:
+    return lambda name, style, seed: stair_start(name, way, style, seed)
+
+
+def _stair_end(way: str) -> Make:
+    return lambda name, style, seed: stair_end(name, way, style, seed)
+
+
+def _stair_cycle(way: str) -> Make:
+    def make(name: str, style: Style, seed: int) -> tuple[Clip, float]:
+        clip = stair_cycle(name, way, style, seed)
+        return clip, 0.5 * clip.duration
+
+    return make

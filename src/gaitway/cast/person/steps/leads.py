@@ -1,0 +1,105 @@
+"""Leads: the motion that a stepped clip comes out of and goes into, with the steps that are under way in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from gaitway.cast.person.gait.hubs import Hub, hub
+from gaitway.cast.person.gait.planting import plant
+from gaitway.cast.person.gait.stride import FPS, NEUTRAL, Controls, locomote
+from gaitway.cast.person.steps.footwork import SIDES, Footprint, Step
+from gaitway.cast.person.styles import Style
+from gaitway.core.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Lead:
+    """Motion that a stepped clip comes from or goes into, in the frame of its hub."""
+
+    root: FloatArray
+    """(2 reach + 1, 3) [m]; row `reach` is the hub itself."""
+    rotations: FloatArray
+    """(2 reach + 1, J, 4)."""
+    reach: int
+    """Frames on either side of the hub."""
+    left: Footprint
+    right: Footprint
+    """Where the feet stand before `steps`."""
+    steps: tuple[Step, ...]
+    """Steps around the hub, at times relative to it [s]."""
+    feet: FloatArray
+    """World targets of both feet in the hub: ankle, yaw, pitch, roll; (2, 6)."""
+
+    def under_way(self) -> list[Step]:
+        """The steps that have begun when the hub is reached, in order."""
+        return [step for step in self.steps if step.lift < 0.0]
+
+    def arrivals(self, pose: FloatArray, time: float, height: float = 0.0) -> list[Step]:
+        """The steps that lead into the hub placed at a planar pose (3,), time [s] and height [m], and those after it.
+
+        The first one is the last that has landed by then.
+        """
+        landed = [i for i, step in enumerate(self.steps) if step.land <= 0.0]
+        return [moved_step(step, pose, time, height) for step in self.steps[landed[-1] if landed else 0 :]]
+
+
+@dataclass(frozen=True, eq=False)
+class Join:
+    """One end of a clip: a lead placed in the plan, and how it is faded."""
+
+    lead: Lead
+    time: float
+    """Of the hub in the plan [s]."""
+    pose: FloatArray
+    """Planar pose of the hub's frame in the plan; (3,)."""
+    fade_s: float
+    """How long the lead takes to give way [s]."""
+    height: float = 0.0
+    """Of the ground that the hub stands on [m]."""
+
+
+def moved_step(step: Step, pose: FloatArray, time: float, height: float = 0.0) -> Step:
+    """The step carried along by a planar pose (3,), later by `time` [s] and higher by `height` [m]."""
+    return replace(step, lift=step.lift + time, land=step.land + time, target=step.target.moved(pose, height))
+
+
+@cache
+def lead_of(state: str, style: Style = NEUTRAL) -> Lead:
+    """The lead of "stand" or of a gait's state, for a person."""
+    at = hub(state, style)
+    if state == "stand":
+        reach = int(1.5 * FPS)
+        count = 2 * reach + 1
+        prints = [Footprint(*where) for where in at.footprints if where is not None]
+        still = np.broadcast_to(at.rotations, (count, *at.rotations.shape))
+        return Lead(np.broadcast_to(at.root, (count, 3)), still, reach, prints[0], prints[1], (), at.pin.feet)
+    return _gait_lead(at, style)
+
+
+def _gait_lead(at: Hub, style: Style) -> Lead:
+    """A steady gait around its hub, planted exactly as the hub was."""
+    reach, total = 2 * at.frames, 5 * at.frames + 1
+    cycle = at.phase + (np.arange(total) - reach) / at.frames
+    motion = locomote(Controls(np.full(total, at.speed), np.zeros(total), cycle), style, start_frame=reach)
+    planted = plant(motion)
+    where: dict[str, Footprint] = {}
+    steps: list[tuple[float, Step]] = []
+    for stance in sorted(motion.stances, key=lambda s: s.start):
+        flat = planted.feet[stance.start : stance.end, SIDES.index(stance.side)]
+        x, y, _, yaw, *_ = flat[np.argmin(np.abs(flat[:, 4]))]
+        target = Footprint(float(x), float(y), float(yaw))
+        previous = [s for s in motion.stances if s.side == stance.side and s.end <= stance.start]
+        if previous:
+            lift = (max(s.end for s in previous) - 1 - reach) / FPS
+            steps.append((lift, Step(stance.side, lift, (stance.start - reach) / FPS, target)))
+        else:
+            where[stance.side] = target
+    kept = tuple(step for _, step in sorted(steps, key=lambda s: s[1].land) if step.land < reach / FPS)
+    rows = slice(0, 2 * reach + 1)
+    clip = planted.clip
+    return Lead(
+        clip.root_positions[rows], clip.rotations[rows], reach, where["left"], where["right"], kept, at.pin.feet
+    )

@@ -1,0 +1,87 @@
+"""Short steps to the front and to the sides, and walking sideways with its transitions."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from gaitway.cast.curves import smooth_step
+from gaitway.cast.person.gait.stride import FPS, NEUTRAL
+from gaitway.cast.person.steps.footwork import Step, StepPlan
+from gaitway.cast.person.steps.leads import Join, Lead, lead_of, moved_step
+from gaitway.cast.person.steps.stepping import Tempo, stand_to_stand, steady_lead, step_out
+from gaitway.cast.person.styles import Style
+from gaitway.motion.clip import Clip
+
+SIDE_PERIOD_S = 1.0
+SIDE_STRIDE = 0.48
+"""Time and width of one side-walk cycle (open, close) [s, m]."""
+LOOK = 0.6
+"""How far the eyes look to the side they walk to [rad]."""
+
+
+def short_step(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
+    """One step to the "front", "left" or "right", the other foot follows; about 0.3 m."""
+    lead, tempo = lead_of("stand", style), Tempo(seed)
+    length = {"front": 0.32, "left": 0.28, "right": 0.28}[direction] + float(tempo.draw(0.02)[0])
+    move = np.array([length, 0.0, 0.0]) if direction == "front" else np.array([0.0, length, 0.0])
+    if direction == "right":
+        move = -move
+    order = ("right", "left") if direction == "right" else ("left", "right")
+    kinds = ("forward", "forward") if direction == "front" else ("side", "close")
+    home = {"left": lead.left, "right": lead.right}
+    time, steps = tempo.around(0.45), []
+    for side, kind in zip(order, kinds, strict=True):
+        swing = tempo.around(0.42)
+        steps.append(Step(side, time, time + swing, home[side].moved(move), kind))
+        time += swing + tempo.around(0.11)
+    return stand_to_stand(name, StepPlan(lead.left, lead.right, tuple(steps), 0.0), move, style, seed)
+
+
+def _side_cycle(direction: str, style: Style) -> list[Step]:
+    """Open and close; the hub is the moment at which the feet are together."""
+    lead = lead_of("stand", style)
+    opening, closing = (direction, "right" if direction == "left" else "left")
+    home = {"left": lead.left, "right": lead.right}
+    move = np.array([0.0, SIDE_STRIDE if direction == "left" else -SIDE_STRIDE, 0.0])
+    return [
+        Step(opening, 0.03, 0.45, home[opening].moved(move), "side", 0.025),
+        Step(closing, 0.52, 0.94, home[closing].moved(move), "close", 0.02),
+    ]
+
+
+@cache
+def side_lead(direction: str, style: Style = NEUTRAL) -> Lead:
+    """Walking sideways to the "left" or "right" for ever."""
+    sign = 1.0 if direction == "left" else -1.0
+    move = np.array([0.0, sign * SIDE_STRIDE, 0.0])
+    return steady_lead(_side_cycle(direction, style), move, SIDE_PERIOD_S, style=style, aside=sign * LOOK)
+
+
+def side_walk(name: str, direction: str, part: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
+    """A cycle of walking sideways: its "start" out of the stand, the "cycle" itself or its "stop" into the stand."""
+    stand, side = lead_of("stand", style), side_lead(direction, style)
+    sign = 1.0 if direction == "left" else -1.0
+    move = np.array([0.0, sign * SIDE_STRIDE, 0.0])
+    wait = 0.40 if part == "start" else 0.0
+    settle = 0.45 if part == "stop" else 0.0
+    end = SIDE_PERIOD_S + wait + settle
+    steps = [moved_step(step, np.zeros(3), wait) for step in _side_cycle(direction, style)]
+    before = stand if part == "start" else side
+    after = stand if part == "stop" else side
+    if part != "start":
+        steps = [*side.under_way(), *steps]
+    if part != "stop":
+        steps += [s for s in side.arrivals(move, end) if s.lift > end]
+    plan = StepPlan(before.left, before.right, tuple(steps), end)
+    fade_in = wait + 0.15 if part == "start" else 0.3
+    fade_out = settle + 0.2 if part == "stop" else 0.3
+    joins = [Join(before, 0.0, np.zeros(3), fade_in), Join(after, end, move, fade_out)]
+    times = np.arange(round(end * FPS) + 1) / FPS
+    looking = {
+        "start": smooth_step(times, 0.05, 0.6),
+        "cycle": np.ones(len(times)),
+        "stop": 1.0 - smooth_step(times, 0.5, 1.1),
+    }
+    return step_out(name, plan, joins, style=style, seed=seed, aside=sign * LOOK * looking[part]).clip

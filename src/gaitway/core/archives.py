@@ -1,0 +1,224 @@
+"""Archives: one file of plain .npy arrays and a JSON header, which NumPy alone can read, without pickle.
+
+The file is a zip archive (`numpy.load(path, allow_pickle=False)`). `header` holds the UTF-8 bytes of a JSON object with
+"format", "version" and "sha256", the hexadecimal SHA-256 over the rest of the header and all other arrays.
+
+What is read is checked before it is believed: sizes against the limits before memory is taken, every array's type and
+shape, and the checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway._version import __version__
+from gaitway.core.errors import FormatError, GaitwayError
+from gaitway.core.files import atomic_write
+
+MAX_BYTES = 8_000_000_000
+"""Memory that the arrays of one file may take."""
+MAX_HEADER = 256_000_000
+"""Bytes of the header."""
+
+Built = TypeVar("Built")
+Arrays = dict[str, npt.NDArray[Any]]
+Spec = tuple[tuple[int | None, ...], str]
+"""Expected shape (None: any) and type, as NumPy writes it."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of archive."""
+
+    noun: str
+    """What it holds, as messages call it: "take", "library"."""
+    version: int
+    """The newest that is read, and the one that is written."""
+
+    @property
+    def name(self) -> str:
+        """As the header says it."""
+        return f"gaitway {self.noun}"
+
+
+def write_archive(path: str | Path, kind: Format, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write an archive, which appears only when it is complete; equal content is equal bytes.
+
+    Raises:
+        FormatError: if the file cannot be written.
+    """
+    first = {"format": kind.name, "version": kind.version, "written_by": f"gaitway {__version__}"}
+    whole = {**first, **header}
+    whole["sha256"] = _digest(whole, arrays)
+    text = json.dumps(whole, allow_nan=False, separators=(",", ":")).encode()
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
+        _write(archive, "header", np.frombuffer(text, dtype=np.uint8))
+        for name, array in arrays.items():
+            _write(archive, name, array)
+
+
+def read_archive(
+    path: str | Path,
+    kind: Format,
+    specs: Callable[[Mapping[str, Any], Mapping[str, int]], dict[str, Spec]],
+    build: Callable[[Mapping[str, Any], Arrays], Built],
+) -> Built:
+    """What is built of an archive, all of which has been checked.
+
+    Args:
+        path: the file.
+        kind: what it must be.
+        specs: type and shape of every array that belongs to a header, given it and the arrays' sizes in bytes.
+        build: makes the thing of header and arrays.
+
+    Raises:
+        FormatError: if it is none, is damaged or was edited, is of a newer version, or asks for absurd sizes.
+    """
+    source = Path(path)
+    with _opened(source, kind) as archive:
+        sizes = _members(source, archive, kind)
+        header = _read_header(source, archive, sizes, kind)
+        wanted = _guarded(source, lambda: specs(header, sizes))
+        for name in sizes.keys() - wanted.keys() - {"header"}:
+            raise FormatError(source, f"has an array '{name}' that does not belong in a {kind.noun}")
+        arrays = {name: _read(source, archive, name, spec, sizes) for name, spec in wanted.items()}
+    told = header.pop("sha256", None)
+    if _digest(header, arrays) != told:
+        raise FormatError(source, "is damaged or was edited: its content does not match its checksum")
+    return _guarded(source, lambda: build(header, arrays))
+
+
+def read_header(path: str | Path, kind: Format) -> dict[str, Any]:
+    """The header alone, which costs little; nothing else is checked.
+
+    Raises:
+        FormatError: if it is no such archive, or of a newer version.
+    """
+    source = Path(path)
+    with _opened(source, kind) as archive:
+        return _read_header(source, archive, _members(source, archive, kind), kind)
+
+
+def counted(value: Any, most: int, what: str) -> int:
+    """A whole number of a header, if it is one from 0 to `most`.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if not isinstance(value, int) or not 0 <= value <= most:
+        raise ValueError(f"{value!r} {what}; at most {most} are possible")
+    return value
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """SHA-256 over the header without its checksum, then each array's name, type, shape and bytes, by name."""
+    words = json.dumps({k: v for k, v in header.items() if k != "sha256"}, sort_keys=True)
+    total = hashlib.sha256(words.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        total.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        total.update(array.reshape(-1).view(np.uint8).data)
+    return total.hexdigest()
+
+
+def _write(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
+    # a fixed date, so that equal content gives equal files
+    member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+    member.compress_type = zipfile.ZIP_DEFLATED
+    with archive.open(member, "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+
+
+@contextmanager
+def _opened(path: Path, kind: Format) -> Iterator[zipfile.ZipFile]:
+    """The archive; whatever is wrong with it as an archive becomes one line."""
+    if path.is_dir():
+        raise FormatError(path, f"is a folder, not a {kind.noun}")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except FormatError:
+        raise
+    except OSError as problem:
+        raise FormatError(path, f"cannot be read: {problem.strerror or problem}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as problem:
+        raise FormatError(path, f"is not a {kind.noun}, or is damaged: {_one_line(problem)}") from None
+
+
+def _one_line(problem: BaseException) -> str:
+    return " ".join(str(problem).split())[:200] or type(problem).__name__
+
+
+def _members(path: Path, archive: zipfile.ZipFile, kind: Format) -> dict[str, int]:
+    """Name and unpacked size of each array, whose sum is within the limit."""
+    sizes: dict[str, int] = {}
+    for member in archive.infolist():
+        name = member.filename.removesuffix(".npy")
+        if name == member.filename or name in sizes:
+            raise FormatError(path, f"has a part '{member.filename[:60]}' that does not belong in a {kind.noun}")
+        sizes[name] = member.file_size
+    if sum(sizes.values()) > MAX_BYTES:
+        raise FormatError(path, f"asks for {sum(sizes.values()):,} bytes of memory; at most {MAX_BYTES:,} are given")
+    if "header" not in sizes:
+        raise FormatError(path, f"is not a {kind.noun}: it has no array 'header'")
+    return sizes
+
+
+def _read(path: Path, archive: zipfile.ZipFile, name: str, spec: Spec, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
+    """One array, its type and shape checked against `spec` before memory is taken."""
+    if name not in sizes:
+        raise FormatError(path, f"lacks the array '{name}'")
+    with archive.open(f"{name}.npy") as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise FormatError(path, f"array '{name}' is in a version of the .npy format that is not used here")
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
+        wanted, kinds = spec
+        fits = len(shape) == len(wanted) and all(w in (None, n) for w, n in zip(wanted, shape, strict=True))
+        if dtype.hasobject or dtype.str not in kinds.split() or not fits or (by_column and len(shape) > 1):
+            raise FormatError(path, f"array '{name}' is {dtype} of shape {shape}, expected {kinds} of {wanted}")
+        size = math.prod(shape) * dtype.itemsize
+        if size > sizes[name]:
+            raise FormatError(path, f"array '{name}' of shape {shape} does not fit into its {sizes[name]} bytes")
+        data = file.read(size)
+        if len(data) != size or file.read(1):
+            raise FormatError(path, f"array '{name}' has not the {size} bytes that its shape asks for")
+    return np.frombuffer(data, dtype=dtype).reshape(shape)
+
+
+def _read_header(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int], kind: Format) -> dict[str, Any]:
+    if sizes["header"] > MAX_HEADER:
+        raise FormatError(path, f"has a header of {sizes['header']:,} bytes; at most {MAX_HEADER:,} are read")
+    try:
+        header = json.loads(_read(path, archive, "header", ((None,), "|u1"), sizes).tobytes().decode())
+    except (ValueError, RecursionError) as problem:
+        raise FormatError(path, f"is not a {kind.noun}, or is damaged: {_one_line(problem)}") from None
+    if not isinstance(header, dict) or header.get("format") != kind.name:
+        raise FormatError(path, f"is not a {kind.noun}: its header does not say so")
+    version = header.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise FormatError(path, f"has version {version!r}, which is none")
+    if version > kind.version:
+        raise FormatError(
+            path, f"has version {version} of the format; this gaitway reads up to {kind.version}: update it"
+        )
+    return header
+
+
+def _guarded(path: Path, build: Callable[[], Built]) -> Built:
+    """What `build` returns; a header or arrays that do not fit together become one line."""
+    try:
+        return build()
+    except (GaitwayError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
+        raise FormatError(path, f"does not hold together: {type(problem).__name__}: {_one_line(problem)}") from None

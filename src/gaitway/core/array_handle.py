@@ -1,0 +1,127 @@
+"""Tuples of arrays whose places in memory a kernel is told at once.
+
+To take a tuple of arrays from Python, Numba looks at each of them in every call, and at fifty of them longer than a
+short search takes. A `Held` tuple was looked at when it was made: a kernel takes one number, the place where the
+addresses and shapes of all its arrays are written down, and reads what it needs of them by `held.value`.
+"""
+
+# mypy: disable-error-code="no-untyped-call, untyped-decorator"
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numba.core import types
+from numba.core.pythonapi import NativeValue
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_getattr, models, register_model, typeof_impl, unbox
+from numba.np.arrayobj import populate_array
+
+from gaitway.core.arrays import IntArray
+
+Value = TypeVar("Value")
+
+
+class Held(int, Generic[Value]):
+    """A named tuple of contiguous arrays, whole numbers, and further such tuples, or one array.
+
+    It is the address of what is written down about it: nothing is taken from Python faster than a number. All that is
+    held of one class must have the same types.
+
+    Attributes:
+        value: the tuple, in Python and in kernels. A kernel may write to all its arrays.
+    """
+
+    value: Value
+    _words: IntArray
+
+    def __new__(cls, value: Value) -> Held[Value]:
+        """Write down where the arrays of a value are."""
+        words = np.array(_words(value), dtype=np.int64)
+        held = super().__new__(cls, words.ctypes.data)
+        held.value, held._words = value, words
+        return held
+
+    def __reduce__(self) -> tuple[type[Held[Value]], tuple[Value]]:
+        return Held, (self.value,)  # addresses are those of one process
+
+
+def _words(value: Any) -> list[int]:
+    """Address and shape of each array, and each number, in order."""
+    if isinstance(value, tuple):
+        return [word for part in value for word in _words(part)]
+    if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous:
+            raise ValueError("an array that is held must be contiguous; pass it through arrays.read_only")
+        return [value.__array_interface__["data"][0], *value.shape]
+    return [value]
+
+
+class HeldType(types.Type):
+    """What Numba knows of a held tuple: what it holds."""
+
+    def __init__(self, kind: types.Type) -> None:
+        self.kind = kind
+        super().__init__(name=f"Held({kind})")
+
+
+def _kind(value: Any) -> Any:
+    """The type of a value that is held; all arrays can be written to, so that kernels see but one type of them."""
+    if isinstance(value, tuple):
+        return types.BaseTuple.from_types([_kind(part) for part in value], type(value))
+    kind = typeof_impl(value, None)
+    return types.Array(kind.dtype, kind.ndim, "C") if isinstance(kind, types.Array) else types.int64
+
+
+@typeof_impl.register(Held)
+def _type_of(held: Held[Any], context: Any) -> HeldType:
+    del context
+    return HeldType(_kind(held.value))
+
+
+register_model(HeldType)(models.OpaqueModel)
+
+
+@unbox(HeldType)
+def _unbox(kind: HeldType, held: Any, context: Any) -> NativeValue:
+    del kind
+    return NativeValue(context.pyapi.long_as_voidptr(held))
+
+
+@infer_getattr
+class _HeldAttributes(AttributeTemplate):
+    key = HeldType
+
+    def resolve_value(self, held: HeldType) -> types.Type:
+        return held.kind
+
+
+@lower_getattr(HeldType, "value")
+def _read_value(context: Any, builder: Any, kind: HeldType, pointer: Any) -> Any:
+    words = builder.bitcast(pointer, context.get_value_type(types.int64).as_pointer())
+    return _read(context, builder, words, 0, kind.kind)[0]
+
+
+def _read(context: Any, builder: Any, words: Any, first: int, kind: Any) -> tuple[Any, int]:
+    """A value that is written down from the first of some words on, and the first word after it."""
+
+    def word(number: int) -> Any:
+        return builder.load(builder.gep(words, [context.get_constant(types.intp, number)]))
+
+    if kind == types.int64:
+        return word(first), first + 1
+    if not isinstance(kind, types.Array):
+        parts = []
+        for part_kind in kind:
+            part, first = _read(context, builder, words, first, part_kind)
+            parts.append(part)
+        return context.make_tuple(builder, kind, parts), first
+    array = context.make_array(kind)(context, builder)
+    shape = [word(first + 1 + axis) for axis in range(kind.ndim)]
+    size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    strides = [size]
+    for length in shape[:0:-1]:
+        strides.insert(0, builder.mul(strides[0], length))
+    data = builder.inttoptr(word(first), array.data.type)
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+    return array._getvalue(), first + 1 + kind.ndim

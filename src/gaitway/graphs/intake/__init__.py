@@ -1,1 +1,0 @@
-"""From a folder of raw captures to a library."""

@@ -1,0 +1,1 @@
+"""Motion graphs (Kovar, Gleicher and Pighin 2002)."""

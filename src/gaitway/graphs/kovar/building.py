@@ -1,0 +1,217 @@
+"""Motion graphs made: transitions found, nodes and edges laid out, and cut down to what can go on for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.core.errors import GraphError
+from gaitway.graphs.corpus import Corpus, LabelSet
+from gaitway.graphs.kovar.motion_graph import Edges, LabelPart, MotionGraph, Pruning
+from gaitway.graphs.kovar.pruning import census, lasting, reached
+from gaitway.graphs.kovar.transitions import SPACING_S, Transitions, find_transitions
+from gaitway.graphs.thresholds import Thresholds, limits
+
+_EASES, _NEARLY = (0.7, 0.8, 0.9), 0.95
+"""Shares of the limits that are tried, from the strictest on, and how much motion the one that is taken must keep."""
+FEW_S = 2.0
+"""A label set that keeps less motion than this deserves a warning [s]."""
+
+
+def build_graph(
+    corpus: Corpus,
+    thresholds: Thresholds = Thresholds(),  # noqa: B008  (frozen)
+    *,
+    actions: Collection[str] = (),
+    spacing_s: float = SPACING_S,
+    prune: bool = True,
+    passages: bool = True,
+) -> MotionGraph:
+    """The motion graph of a corpus.
+
+    Args:
+        corpus: labelled motions.
+        thresholds: how unlike frames may be for a transition.
+        actions: labels of motions that pass, such as a jump: frames with one of them need not go on for ever.
+        spacing_s: of minima nearer than this in both motions the best stays [s].
+        prune: whether to keep only what can go on for ever.
+        passages: whether to keep motion between such parts too, as that of somebody who slows down to stand. The paper
+            does not, but for transitions.
+
+    Raises:
+        GraphError: if there are no transitions under the thresholds, or nothing can go on for ever.
+    """
+    table = limits(corpus, thresholds)
+    transitions = find_transitions(corpus, table, spacing_s=spacing_s)
+    if not len(transitions):
+        raise GraphError(
+            f"no two frames of {len(corpus.clips)} clips are within {100.0 * float(table.max()):.1f} cm of one "
+            "another; raise the threshold, or give motions that are more alike"
+        )
+    graph = assembled(corpus, transitions)
+    if not prune:
+        return graph
+    if thresholds.ease is None and thresholds.common is None:
+        sets = corpus.set_of
+        limit = table[
+            sets[transitions.leave + transitions.window // 2], sets[transitions.enter + transitions.window // 2]
+        ]
+        graph = _strictest(graph, transitions.distances / limit, actions, passages)
+    return pruned(graph, actions, passages=passages)
+
+
+def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str], passages: bool) -> MotionGraph:
+    """The graph of the fewest transitions that keeps nearly all frames and all ways between label sets.
+
+    Args:
+        graph: of all transitions.
+        shares: distance of each transition over its limit, below 1; (T,).
+        actions: as of `build_graph`.
+        passages: as of `build_graph`.
+    """
+    passing = _passing(graph.corpus, actions)
+
+    def kept(trial: MotionGraph) -> tuple[IntArray, int]:
+        edges = trial.edges
+        keep, parts = lasting(trial.arcs, edges.label_set, len(graph.corpus.sets), passing, passages)
+        frames = np.array([part.kept for part in _label_parts(trial, keep)])
+        return frames, sum(1 for _ in _cut_off(trial, keep, parts))
+
+    most, fewest = kept(graph)
+    for ease in _EASES:
+        trial = assembled(graph.corpus, graph.transitions.chosen(shares < ease))
+        frames, cut = kept(trial)
+        if (frames >= _NEARLY * most).all() and cut <= fewest:
+            return trial
+    return graph
+
+
+def pruned(graph: MotionGraph, actions: Collection[str] = (), *, passages: bool = True) -> MotionGraph:
+    """The part of a graph in which, from any edge on, motion of the same labels can go on for ever.
+
+    Args:
+        graph: any motion graph.
+        actions: as of `build_graph`.
+        passages: as of `build_graph`.
+
+    Raises:
+        GraphError: if nothing is left.
+    """
+    corpus, edges = graph.corpus, graph.edges
+    passing = _passing(corpus, actions)
+    keep, parts = lasting(graph.arcs, edges.label_set, len(corpus.sets), passing, passages)
+    if not keep.any():
+        raise GraphError(
+            f"with {len(graph.transitions)} transitions no motion can go on for ever; raise the threshold, or give "
+            "motions that come back to where they were"
+        )
+    left = _cut_down(graph, keep)
+    report = Pruning(census(graph.arcs), _label_parts(graph, keep), tuple(_warnings(graph, keep, parts, passing)))
+    return MotionGraph(
+        corpus, left.transitions, left.node_frames, left.node_clips, left.edges, report, frozenset(actions)
+    )
+
+
+def assembled(corpus: Corpus, transitions: Transitions) -> MotionGraph:
+    """The graph of clips and transitions, not pruned: nodes wherever transitions, labels or clips begin or end."""
+    window, clip_of = transitions.window, corpus.clip_of
+    # a clip of n frames has n + 1 places, so that places are frames plus the clip's number
+    leave = transitions.leave + clip_of[transitions.leave]
+    enter = transitions.enter + window + clip_of[transitions.enter]
+    changes = 1 + np.flatnonzero((np.diff(corpus.set_of) != 0) & (np.diff(clip_of) == 0))
+    ends = corpus.starts[:-1] + np.arange(len(corpus.clips)), corpus.starts[1:] + np.arange(len(corpus.clips))
+    places = np.unique(np.concatenate([leave, enter, changes + clip_of[changes], *ends]))
+    clips = np.searchsorted(corpus.starts[1:] + np.arange(len(corpus.clips)), places)
+    frames = places - clips
+    originals = np.flatnonzero(np.diff(clips) == 0)
+    count = len(originals)
+    label_rows = np.array([[word in labels for word in corpus.labels] for labels in corpus.sets], dtype=bool)
+    label_rows = label_rows.reshape(len(corpus.sets), len(corpus.labels))
+    sets, all_labels = _transition_labels(corpus, transitions, label_rows)
+    edges = Edges(
+        tail=np.concatenate([originals, np.searchsorted(places, leave)]),
+        head=np.concatenate([originals + 1, np.searchsorted(places, enter)]),
+        first=np.concatenate([frames[originals], transitions.leave]),
+        frames=np.concatenate([frames[originals + 1] - frames[originals], np.full(len(transitions), window)]),
+        transition=np.concatenate([np.full(count, -1), np.arange(len(transitions))]),
+        label_set=np.concatenate([corpus.set_of[frames[originals]], sets]),
+        labels=np.concatenate([label_rows[corpus.set_of[frames[originals]]], all_labels]),
+    )
+    return MotionGraph(corpus, transitions, frames, clips, edges)
+
+
+def _transition_labels(corpus: Corpus, transitions: Transitions, label_rows: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Label set of each transition, -1 for none of the originals', and labels that all its frames have.
+
+    A blended frame has the labels of both frames.
+    """
+    over = np.arange(transitions.window)
+    a = corpus.set_of[transitions.leave[:, None] + over]
+    b = corpus.set_of[transitions.enter[:, None] + over]
+    unions = label_rows[a] | label_rows[b]
+    number = {row.tobytes(): k for k, row in enumerate(label_rows)}
+    same = (unions == unions[:, :1]).all(axis=(1, 2))
+    sets = [number.get(row.tobytes(), -1) if alike else -1 for row, alike in zip(unions[:, 0], same, strict=True)]
+    return np.array(sets, dtype=np.int64), unions.all(axis=1)
+
+
+def _cut_down(graph: MotionGraph, keep: BoolArray) -> MotionGraph:
+    """The graph with some of its edges, and the nodes and transitions that these need."""
+    edges = graph.edges.chosen(keep)
+    nodes = np.unique(np.concatenate([edges.tail, edges.head]))
+    used = np.unique(edges.transition[edges.transition >= 0])
+    transition = np.where(edges.transition >= 0, np.searchsorted(used, edges.transition), -1)
+    tail, head = np.searchsorted(nodes, edges.tail), np.searchsorted(nodes, edges.head)
+    edges = Edges(tail, head, edges.first, edges.frames, transition, edges.label_set, edges.labels)
+    return MotionGraph(
+        graph.corpus, graph.transitions.chosen(used), graph.node_frames[nodes], graph.node_clips[nodes], edges
+    )
+
+
+def _label_parts(graph: MotionGraph, keep: BoolArray) -> tuple[LabelPart, ...]:
+    edges, out = graph.edges, []
+    for number, labels in enumerate(graph.corpus.sets):
+        mine = (edges.label_set == number) & (edges.transition < 0)
+        out.append(LabelPart(labels, int(edges.frames[mine].sum()), int(edges.frames[mine & keep].sum())))
+    return tuple(out)
+
+
+def _warnings(graph: MotionGraph, keep: BoolArray, parts: list[BoolArray], passing: list[int]) -> list[str]:
+    """What somebody should know: sets with little left, and sets that cannot be reached from others."""
+    corpus, out = graph.corpus, []
+    names = [_named(labels) for labels in corpus.sets]
+    for number, part in enumerate(_label_parts(graph, keep)):
+        if part.kept < FEW_S * corpus.fps and number not in passing:
+            out.append(
+                f"of {names[number]} {part.kept} of {part.frames} frames can go on for ever; "
+                "a higher threshold would keep more"
+            )
+    out += [
+        f"there is no way from {names[before]} to {names[after]}; a higher threshold between them may give one"
+        for before, after in _cut_off(graph, keep, parts)
+    ]
+    return out
+
+
+def _cut_off(graph: MotionGraph, keep: BoolArray, parts: list[BoolArray]) -> Iterator[tuple[int, int]]:
+    """Ordered pairs of label sets without a way from the first to the second."""
+    arcs = graph.arcs.part(keep)
+    for number, nodes in enumerate(parts):
+        if nodes.any():
+            to = reached(arcs, nodes)
+            for other, there in enumerate(parts):
+                if other != number and there.any() and not (to & there).any():
+                    yield number, other
+
+
+def _passing(corpus: Corpus, actions: Collection[str]) -> list[int]:
+    """Numbers of the label sets with one of some labels."""
+    for label in actions:
+        corpus.having(label)
+    return [k for k, labels in enumerate(corpus.sets) if labels & set(actions)]
+
+
+def _named(labels: LabelSet) -> str:
+    return " + ".join(f"'{label}'" for label in sorted(labels)) or "motion without labels"

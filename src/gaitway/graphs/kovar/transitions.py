@@ -1,0 +1,139 @@
+"""Transitions: pieces in which one motion is blended into another (Kovar et al. 2002, sections 3.2 and 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
+from gaitway.core.errors import GraphError
+from gaitway.graphs.corpus import Corpus
+from gaitway.graphs.distance import aligning
+from gaitway.graphs.minima import Minima, corpus_minima
+
+SPACING_S = 0.1
+"""Of minima that lie nearer than this in both motions only the best becomes a transition [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """Blends of `window` frames of one motion with as many of another; arrays of one row each."""
+
+    leave: IntArray
+    """First frame of the motion that is left, as counted in the corpus; (T,)."""
+    enter: IntArray
+    """First frame of the motion that is entered; (T,)."""
+    moves: FloatArray
+    """Planar moves (x, y, heading) that carry the entered motion to where the left one is; (T, 3)."""
+    distances: FloatArray
+    """Of both clouds [m]; (T,)."""
+    window: int
+    """Frames that each lasts."""
+
+    def __post_init__(self) -> None:
+        count = len(self.leave)
+        for name in ("leave", "enter"):
+            object.__setattr__(self, name, owned(getattr(self, name), name, (count,), np.int64, GraphError))
+        object.__setattr__(self, "moves", owned(self.moves, "moves", (count, 3), error=GraphError))
+        object.__setattr__(self, "distances", owned(self.distances, "distances", (count,), error=GraphError))
+
+    def __len__(self) -> int:
+        return len(self.leave)
+
+    def chosen(self, which: npt.ArrayLike) -> Transitions:
+        """Some of them, by mask or index."""
+        rows = np.asarray(which)
+        return Transitions(self.leave[rows], self.enter[rows], self.moves[rows], self.distances[rows], self.window)
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """Blended frames, placed where the motions that are left are."""
+
+    roots: FloatArray
+    """[m]; (T, W, 3)."""
+    rotations: FloatArray
+    """(T, W, J, 4)."""
+    contacts: BoolArray
+    """(T, W, C)."""
+
+
+def blend_weights(window: int) -> FloatArray:
+    """How much of the motion that is left is in each frame of a transition; (W,).
+
+    It is 1 one frame before and 0 in the last frame, and changes without a jump in speed.
+    """
+    s = (np.arange(window) + 1.0) / window
+    return np.asarray(2.0 * s**3 - 3.0 * s**2 + 1.0)
+
+
+def blended(corpus: Corpus, transitions: Transitions) -> Blend:
+    """The frames of transitions: roots linearly, joints by slerp.
+
+    Contacts are those of the motion that weighs more: of the left one first, then of the entered one.
+    """
+    over = np.arange(transitions.window)
+    a, b = transitions.leave[:, None] + over, transitions.enter[:, None] + over
+    share = blend_weights(transitions.window)
+    moves = transitions.moves[:, None]
+    roots = np.array(corpus.roots[b])
+    roots[..., :2] = planar.transform_points(moves, roots[..., :2])
+    turned = np.array(corpus.rotations[b])
+    turned[..., 0, :] = rotations.multiply(rotations.from_yaw(moves[..., 2]), turned[..., 0, :])
+    mixed = rotations.slerp(turned, corpus.rotations[a], share[:, None])
+    contacts = np.where(share[:, None] >= 0.5, corpus.contacts[a], corpus.contacts[b])
+    return Blend(roots + share[:, None] * (corpus.roots[a] - roots), mixed, contacts)
+
+
+def blended_paths(corpus: Corpus, transitions: Transitions) -> FloatArray:
+    """Where the body is over the ground in each frame, without the sway of steps [m]; (T, W, 2)."""
+    over = np.arange(transitions.window)
+    a, b = corpus.paths[transitions.leave[:, None] + over], corpus.paths[transitions.enter[:, None] + over]
+    moved = planar.transform_points(transitions.moves[:, None], b)
+    return np.asarray(moved + blend_weights(transitions.window)[:, None] * (a - moved))
+
+
+def find_transitions(corpus: Corpus, limits: FloatArray, *, spacing_s: float = SPACING_S) -> Transitions:
+    """All transitions whose distance is a local minimum under the limit of their label sets, both ways.
+
+    Args:
+        corpus: the motions.
+        limits: from each label set to each other one [m]; (S, S).
+        spacing_s: of minima nearer than this in both motions the best stays [s]; 0 keeps all.
+    """
+    clouds = corpus.clouds
+    half, window = clouds.half, clouds.window
+    found = corpus_minima(clouds, float(limits.max()), apart=window)
+    sets = corpus.set_of
+    allowed = np.maximum(limits, limits.T)[sets[found.rows], sets[found.columns]]
+    found = thinned(_chosen(found, found.distances < allowed), round(spacing_s * corpus.fps))
+    i, j = np.concatenate([[found.rows, found.columns], [found.columns, found.rows]], axis=1)
+    distances = np.tile(found.distances, 2)
+    good = distances < limits[sets[i], sets[j]]
+    i, j, distances = i[good], j[good], distances[good]
+    moves = [aligning(clouds, i[k : k + 1024], clouds, j[k : k + 1024]) for k in range(0, len(i), 1024)]
+    return Transitions(i - half, j - half, np.concatenate([np.empty((0, 3)), *moves]), distances, window)
+
+
+def thinned(found: Minima, spacing: int) -> Minima:
+    """Minima of which none lies nearer than `spacing` frames to a better one, in rows and in columns."""
+    if spacing < 2:
+        return found
+    cells: dict[tuple[int, int], list[int]] = {}
+    kept: list[int] = []
+    rows, columns = found.rows.tolist(), found.columns.tolist()
+    for k in np.argsort(found.distances, kind="stable").tolist():
+        i, j = rows[k], columns[k]
+        around = (cells.get((i // spacing + a, j // spacing + b), ()) for a in (-1, 0, 1) for b in (-1, 0, 1))
+        if any(abs(rows[m] - i) < spacing and abs(columns[m] - j) < spacing for near in around for m in near):
+            continue
+        cells.setdefault((i // spacing, j // spacing), []).append(k)
+        kept.append(k)
+    return _chosen(found, np.sort(np.array(kept, dtype=np.int64)))
+
+
+def _chosen(found: Minima, which: npt.NDArray[np.bool_] | IntArray) -> Minima:
+    return Minima(found.rows[which], found.columns[which], found.distances[which])

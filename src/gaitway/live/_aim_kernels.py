@@ -1,0 +1,179 @@
+"""Nodes of a tree near a sub-goal, the most promising first."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.live._subgoal_kernels import RouteArrays, length_at
+
+Single = npt.NDArray[np.float32]
+Small = npt.NDArray[np.int32]
+
+_ROUNDED = 1.0
+"""By how much less than a way costs the length of a route may tell, which is counted in cells."""
+
+
+class EndArrays(NamedTuple):
+    """Where E nodes of a tree end, by cell; all arrays are read-only."""
+
+    starts: Small
+    """First end of each cell around the root, and E at the end; (cells + 1,)."""
+    nodes: Small
+    """(E,)."""
+    ends: Single
+    """x, y [m] seen from the root, the price of the way there, and how much less it counts where it passes something
+    special; (E, 4)."""
+    frame: FloatArray
+    """Lower left corner (x, y) of the cells, their side [m], columns and rows; (5,)."""
+
+
+class Heap(NamedTuple):
+    """Ends of ways that wait, the best first: a heap of at most H."""
+
+    values: FloatArray
+    """(H,)."""
+    waiting: Small
+    """Rows of the ends; (H,)."""
+    size: IntArray
+    """How many wait; (1,)."""
+
+
+@kernel(borrows=True)
+def add_up(links: npt.NDArray[np.uint32], own: FloatArray, out: FloatArray, begins: IntArray) -> None:
+    """What the moves of the way to each node add up to, and the first two moves of the way as one number.
+
+    Args:
+        links: of a tree; (N,).
+        own: number of each move; (M,).
+        out: receives the sums; (N,).
+        begins: receives the moves; (N,), zeros.
+    """
+    for node in range(1, len(links)):
+        parent, move = np.int64(links[node] >> 8), np.int64(links[node] & 255)
+        out[node] = out[parent] + own[move]
+        before = begins[parent]
+        begins[node] = move + 1 if before == 0 else (before << 8) + move + 1 if before < 256 else before
+
+
+@kernel(borrows=True, inner=True)
+def gather(
+    ends: EndArrays, heap: Heap, x: float, y: float, reach: float, far_x: float, far_y: float, per_metre: float,
+    slack: float,
+) -> None:  # fmt: skip
+    """Let the ways wait that end within a distance of (x, y): by price, and the way from there to a point far ahead.
+
+    Args:
+        ends: see there.
+        heap: is emptied first; where it is full, the rest is left out.
+        x: in the frame of the tree [m].
+        y: [m].
+        reach: the distance [m].
+        far_x: the point ahead [m].
+        far_y: [m].
+        per_metre: price of a metre.
+        slack: ways that cost so much more than the best one are left out.
+    """
+    starts, points, frame, values, waiting = ends.starts, ends.ends, ends.frame, heap.values, heap.waiting
+    side, columns, rows = frame[2], int(frame[3]), int(frame[4])
+    left, low, wide = (x - frame[0]) / side, (y - frame[1]) / side, reach / side
+    count, least = 0, np.inf
+    for row in range(max(math.floor(low - wide), 0), min(math.floor(low + wide), rows - 1) + 1):
+        for column in range(max(math.floor(left - wide), 0), min(math.floor(left + wide), columns - 1) + 1):
+            cell = row * columns + column
+            for k in range(starts[cell], starts[cell + 1]):
+                px, py = points[k, 0], points[k, 1]
+                dx, dy = px - x, py - y
+                if dx * dx + dy * dy <= reach * reach and count < len(values):
+                    ax, ay = far_x - px, far_y - py
+                    values[count] = points[k, 2] + per_metre * math.sqrt(ax * ax + ay * ay)
+                    waiting[count] = k
+                    least = min(least, values[count])
+                    count += 1
+    arrange(heap, count, least + slack)
+
+
+@kernel(borrows=True, inner=True)
+def gather_by_route(
+    ends: EndArrays, heap: Heap, routes: RouteArrays, route: int, x: float, y: float, c: float, s: float,
+    per_metre: float, slack: float, nearer: float,
+) -> None:  # fmt: skip
+    """Let all ways wait from a pose on that lead on: by price, and the way from their ends to the goal of a route.
+
+    Args:
+        ends: see there.
+        heap: is emptied first; where it is full, the rest is left out.
+        routes: see there.
+        route: number.
+        x: of the pose [m].
+        y: [m].
+        c: cosine of its heading.
+        s: sine of its heading.
+        per_metre: price of a metre.
+        slack: ways that cost so much more than the best one are left out.
+        nearer: how much nearer to the goal they must end [m].
+    """
+    points, values, here = ends.ends, heap.values, length_at(routes, route, x, y)
+    count, least, most, fewest = 0, np.inf, here - nearer, per_metre * here - _ROUNDED
+    for k in range(len(ends.nodes)):
+        u, v = points[k, 0], points[k, 1]
+        left = length_at(routes, route, x + c * u - s * v, y + s * u + c * v)
+        value = points[k, 2] + per_metre * left
+        # what seems to cost less than the shortest way leads through a wall
+        if left < most and value >= fewest and count < len(values):
+            values[count], heap.waiting[count] = value - points[k, 3], k
+            least = min(least, values[count])
+            count += 1
+    arrange(heap, count, least + slack)
+
+
+@kernel(borrows=True, inner=True)
+def arrange(heap: Heap, count: int, most: float) -> None:
+    """Make a heap of the first entries, without those beyond a value."""
+    values, waiting, kept = heap.values, heap.waiting, 0
+    for k in range(count):
+        if values[k] <= most:
+            values[kept], waiting[kept] = values[k], waiting[k]
+            kept += 1
+    heap.size[0] = kept
+    for k in range((kept >> 1) - 1, -1, -1):
+        sink(values, waiting, kept, k)
+
+
+@kernel(borrows=True, inner=True)
+def pop(heap: Heap) -> int:
+    """The row of the best end that waits, which is taken out; -1 if none does."""
+    values, waiting, count = heap.values, heap.waiting, heap.size[0]
+    if count == 0:
+        return -1
+    best = int(waiting[0])
+    values[0], waiting[0] = values[count - 1], waiting[count - 1]
+    heap.size[0] = count - 1
+    sink(values, waiting, count - 1, 0)
+    return best
+
+
+@kernel(borrows=True, inner=True)
+def sink(values: FloatArray, waiting: Small, count: int, k: int) -> None:
+    """Move an entry of a heap down to where it belongs; of two that are equal that of the lower number comes first."""
+    value, node = values[k], waiting[k]
+    while 2 * k + 1 < count:
+        child = 2 * k + 1
+        if child + 1 < count and before(values, waiting, child + 1, values[child], waiting[child]):
+            child += 1
+        if not before(values, waiting, child, value, node):
+            break
+        values[k], waiting[k] = values[child], waiting[child]
+        k = child
+    values[k], waiting[k] = value, node
+
+
+@kernel(borrows=True, inner=True)
+def before(values: FloatArray, waiting: Small, k: int, value: float, node: int) -> bool:
+    """Whether an entry comes before another."""
+    return bool(values[k] < value or (values[k] == value and waiting[k] < node))

@@ -1,0 +1,387 @@
+"""Who is where and when: the plans of all characters in space and time (Lau 2009, 4.7.1, global characters gridmap).
+
+A plan is reserved move by move, to the place where it comes to rest, and there for ever. Each of these is in the chain
+of the cell in which the middle of its disc lies, with the times from which and until which it is there. Chains are
+found by a hash, so that the world may be of any size: what is in a chain that is not its own is told apart by its disc.
+Two moves are compared window by window in time, a tenth of a second each, by the discs that cover their bodies then.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+
+Small = npt.NDArray[np.int32]
+
+SIDE = 2.5
+"""Of a cell [m]."""
+GROUP = 4
+"""Windows of a move that are tested together first."""
+TOUCH = 1e-6
+"""Times that overlap by less only touch [s]."""
+# columns of `CrowdArrays.steps`
+X, Y, COSINE, SINE, HEADING, TIME = range(6)
+# columns of `CrowdArrays.links`
+NEXT, BEFORE, CHAIN = range(3)
+# entries of `CrowdArrays.extent`
+WIDEST, APART, OFF = range(3)
+"""Largest radius of an entry; how far from one another roots come to rest: so far that both can turn; and how far the
+middle of a disc at rest is from the root [m]."""
+
+
+class BodyArrays(NamedTuple):
+    """What bodies take up, by action: discs seen from its first frame; A actions, W windows. All are read-only."""
+
+    durations: FloatArray
+    """[s]; (A,)."""
+    around: FloatArray
+    """A disc (x, y, radius) around all that an action takes up [m]; (A, 3)."""
+    window_starts: IntArray
+    """First window of each action, and W at the end; (A + 1,)."""
+    windows: FloatArray
+    """Begin and end [s] of each window, and the disc around it [m]; (W, 5)."""
+    groups: FloatArray
+    """The same of each `GROUP` windows of an action; (G, 5)."""
+    group_starts: IntArray
+    """First group of each action, and G at the end; (A + 1,)."""
+    disc_starts: IntArray
+    """First disc of each window; (W + 1,)."""
+    discs: FloatArray
+    """x, y and radius [m], the largest of each window first; (D, 3)."""
+    still_around: FloatArray
+    """A disc around somebody who rests by each action for ever; (A, 3)."""
+    still_starts: IntArray
+    """First disc of each; (A + 1,)."""
+    still: FloatArray
+    """[m]; (S, 3)."""
+    states: IntArray
+    """State of the planner after each action; (A,)."""
+    rests: IntArray
+    """Action that stands still after each, or -1; (A,)."""
+    special: IntArray
+    """Whether each passes a special obstacle; (A,)."""
+
+
+class CrowdArrays(NamedTuple):
+    """Plans of C characters of up to K steps each; kernels write to all arrays.
+
+    Row k of a character is its step k; row K is where it comes to rest. All rows of all characters, one after another,
+    are the entries of the chains.
+    """
+
+    steps: FloatArray
+    """x, y [m], cosine and sine of the heading, heading [rad], time [s] at which each begins; (C, K + 1, 6)."""
+    actions: Small
+    """(C, K + 1)."""
+    reach: FloatArray
+    """Disc (x, y, radius) in the world [m], begin and end [s] of each entry; (E, 5)."""
+    links: Small
+    """Next and earlier entry of its chain, or -1, and the chain, -1 for one that is in none; (E, 3)."""
+    heads: Small
+    """First entry of each chain, or -1, of those who move and of those who rest by turns; (H,), a power of two."""
+    extent: FloatArray
+    """See `WIDEST` and the others; (3,)."""
+    counts: IntArray
+    """See `_playing_kernels`; (C, 10)."""
+    numbers: FloatArray
+    """See `_playing_kernels`; (C, 5)."""
+    until: FloatArray
+    """End of the step that is being played [s], infinity for an empty place; (C,)."""
+
+
+@kernel(borrows=True, inner=True)
+def chain_of(heads: Small, column: int, row: int, resting: int) -> int:
+    """Chain of a cell, of those who move (0) or rest (1)."""
+    mixed = (column * 73856093) ^ (row * 19349663)
+    return (((mixed ^ (mixed >> 15)) << 1) | resting) & (len(heads) - 1)
+
+
+@kernel(borrows=True, inner=True)
+def cell_of(along: float) -> int:
+    """Number of a cell along one axis."""
+    return math.floor(along * (1.0 / SIDE))
+
+
+@kernel(borrows=True, inner=True)
+def link(body: BodyArrays, crowd: CrowdArrays, me: int, k: int) -> None:
+    """Reserve a step of a character, or (the last row) the place where it rests."""
+    rows = crowd.steps.shape[1]
+    entry, resting = me * rows + k, k == rows - 1
+    steps, reach, links, heads = crowd.steps, crowd.reach, crowd.links, crowd.heads
+    a = crowd.actions[me, k]
+    around = body.still_around if resting else body.around
+    c, s, u, v = steps[me, k, COSINE], steps[me, k, SINE], around[a, 0], around[a, 1]
+    x, y, begin = steps[me, k, X] + c * u - s * v, steps[me, k, Y] + s * u + c * v, steps[me, k, TIME]
+    end = np.inf if resting else begin + body.durations[a]
+    reach[entry, 0], reach[entry, 1], reach[entry, 2] = x, y, around[a, 2]
+    reach[entry, 3], reach[entry, 4] = begin, end
+    chain = chain_of(heads, cell_of(x), cell_of(y), 1 if resting else 0)
+    first = heads[chain]
+    links[entry, NEXT], links[entry, BEFORE], links[entry, CHAIN] = first, -1, chain
+    if first >= 0:
+        links[first, BEFORE] = entry
+    heads[chain] = entry
+
+
+@kernel(borrows=True, inner=True)
+def unlink(crowd: CrowdArrays, entry: int) -> None:
+    """Take an entry out of its chain, if it is in one."""
+    links, heads = crowd.links, crowd.heads
+    chain = links[entry, CHAIN]
+    if chain < 0:
+        return
+    after, before = links[entry, NEXT], links[entry, BEFORE]
+    if after >= 0:
+        links[after, BEFORE] = before
+    if before >= 0:
+        links[before, NEXT] = after
+    else:
+        heads[chain] = after
+    links[entry, CHAIN] = -1
+
+
+@kernel(borrows=True, inner=True)
+def near(reach: FloatArray, entry: int, x: float, y: float, r: float, begin: float, end: float) -> bool:
+    """Whether an entry's disc meets a disc [m] at some time between two [s]."""
+    wide, dx, dy = reach[entry, 2] + r, reach[entry, 0] - x, reach[entry, 1] - y
+    together = min(reach[entry, 4], end) - max(reach[entry, 3], begin) > TOUCH
+    return bool(together and dx * dx + dy * dy < wide * wide)
+
+
+@kernel(borrows=True, inner=True)
+def move_hit(
+    body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> int:
+    """The entry of somebody else that an action meets which begins at a pose and time, or -1."""
+    around, reach, links, heads, rows = body.around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
+    u, v, r = around[a, 0], around[a, 1], around[a, 2]
+    px, py, end = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
+    wide = r + crowd.extent[WIDEST]
+    for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
+        for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
+            for resting in range(2):
+                entry = int(heads[chain_of(heads, column, row, resting)])
+                while entry >= 0:
+                    other = entry // rows != me and near(reach, entry, px, py, r, t, end)
+                    if other and entry_meets(body, crowd, entry, x, y, c, s, t, a):
+                        return entry
+                    entry = int(links[entry, NEXT])
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def rest_hit(
+    body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> int:
+    """The entry of somebody else that comes by, or stands, where one rests by an action from a time on, or -1.
+
+    Whoever goes somewhere to rest (not -1, who is put there) keeps `APART` from others who rest; if it does not, the
+    answer is any number.
+    """
+    around, reach, links, heads, rows = body.still_around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
+    u, v, r = around[a, 0], around[a, 1], around[a, 2]
+    px, py = x + c * u - s * v, y + s * u + c * v
+    wide = r + crowd.extent[WIDEST]
+    if me >= 0 and rest_taken(crowd, me, x, y, 0.0):
+        return me
+    for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
+        for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
+            for resting in range(2):
+                entry = int(heads[chain_of(heads, column, row, resting)])
+                while entry >= 0:
+                    other = entry // rows != me and near(reach, entry, px, py, r, t, np.inf)
+                    if other and entry_meets_still(body, crowd, entry, x, y, c, s, t, a):
+                        return entry
+                    entry = int(links[entry, NEXT])
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def rest_taken(crowd: CrowdArrays, me: int, x: float, y: float, less: float) -> bool:
+    """Whether somebody else rests, now or later, so near to a place that not both could turn; by `less` nearer [m]."""
+    links, heads, steps, end = crowd.links, crowd.heads, crowd.steps, crowd.steps.shape[1] - 1
+    room = max(crowd.extent[APART] - less, 0.0)
+    wide = room + crowd.extent[OFF]
+    for column in range(cell_of(x - wide), cell_of(x + wide) + 1):
+        for row in range(cell_of(y - wide), cell_of(y + wide) + 1):
+            entry = int(heads[chain_of(heads, column, row, 1)])
+            while entry >= 0:
+                who = entry // (end + 1)
+                dx, dy = steps[who, end, X] - x, steps[who, end, Y] - y
+                if who != me and dx * dx + dy * dy < room * room:
+                    return True
+                entry = int(links[entry, NEXT])
+    return False
+
+
+@kernel(borrows=True, inner=True)
+def entry_meets(
+    body: BodyArrays, crowd: CrowdArrays, entry: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> bool:
+    """Whether an action that begins at a pose and time meets an entry."""
+    rows = crowd.steps.shape[1]
+    who = entry // rows
+    k = entry - who * rows
+    if k == rows - 1:
+        return move_meets_still(body, crowd, who, x, y, c, s, t, a)
+    return moves_meet(body, crowd, x, y, c, s, t, a, who, k)
+
+
+@kernel(borrows=True, inner=True)
+def entry_meets_still(
+    body: BodyArrays, crowd: CrowdArrays, entry: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> bool:
+    """Whether one who rests by an action at a pose from a time on meets an entry."""
+    rows = crowd.steps.shape[1]
+    who = entry // rows
+    k = entry - who * rows
+    if k == rows - 1:
+        return still_meet(body, crowd, who, x, y, c, s, a)
+    return still_meets_move(body, crowd, who, k, x, y, c, s, t, a)
+
+
+@kernel(borrows=True, inner=True)
+def moves_meet(
+    body: BodyArrays, crowd: CrowdArrays, x: float, y: float, c: float, s: float, t: float, a: int, who: int, k: int
+) -> bool:
+    """Whether an action meets a step of somebody, window by window in time."""
+    steps, groups, starts = crowd.steps, body.groups, body.group_starts
+    b, oc, os = crowd.actions[who, k], steps[who, k, COSINE], steps[who, k, SINE]
+    # all in the frame of the other step, so that what it takes up lies as it is written down
+    dx, dy, ahead = x - steps[who, k, X], y - steps[who, k, Y], t - steps[who, k, TIME]
+    fx, fy, fc, fs = oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c
+    i, i_end, j, j_end = starts[a], starts[a + 1], starts[b], starts[b + 1]
+    while i < i_end and j < j_end:
+        first, second = ahead + groups[i, 1], groups[j, 1]
+        if min(first, second) - max(ahead + groups[i, 0], groups[j, 0]) > TOUCH:
+            u, v, wide = groups[i, 2], groups[i, 3], groups[i, 4] + groups[j, 4]
+            px, py = fx + fc * u - fs * v - groups[j, 2], fy + fs * u + fc * v - groups[j, 3]
+            if px * px + py * py < wide * wide and windows_meet(
+                body, fx, fy, fc, fs, ahead, body.window_starts[a] + GROUP * (i - starts[a]), body.window_starts[a + 1],
+                body.window_starts[b] + GROUP * (j - starts[b]), body.window_starts[b + 1],
+            ):  # fmt: skip
+                return True
+        if first <= second:
+            i += 1
+        else:
+            j += 1
+    return False
+
+
+@kernel(borrows=True, inner=True)
+def windows_meet(
+    body: BodyArrays, fx: float, fy: float, fc: float, fs: float, ahead: float, i: int, i_most: int, j: int, j_most: int
+) -> bool:
+    """Whether windows of a group from i on meet some of a group from j on.
+
+    Args:
+        body: see there.
+        fx: where the pose of the first lies, seen from that of the second [m].
+        fy: [m].
+        fc: how it is turned.
+        fs: likewise.
+        ahead: how much later the first begins [s].
+        i: first window.
+        i_most: end of the windows of its move.
+        j: first window of the second.
+        j_most: likewise.
+    """
+    windows, discs, firsts = body.windows, body.discs, body.disc_starts
+    i_end, j_end = min(i + GROUP, i_most), min(j + GROUP, j_most)
+    while i < i_end and j < j_end:
+        first, second = ahead + windows[i, 1], windows[j, 1]
+        if min(first, second) - max(ahead + windows[i, 0], windows[j, 0]) > TOUCH:
+            u, v, wide = windows[i, 2], windows[i, 3], windows[i, 4] + windows[j, 4]
+            px, py = fx + fc * u - fs * v - windows[j, 2], fy + fs * u + fc * v - windows[j, 3]
+            if px * px + py * py < wide * wide and discs_meet(
+                discs, firsts[i], firsts[i + 1], fx, fy, fc, fs, discs, firsts[j], firsts[j + 1]
+            ):
+                return True
+        if first <= second:
+            i += 1
+        else:
+            j += 1
+    return False
+
+
+@kernel(borrows=True, inner=True)
+def move_meets_still(
+    body: BodyArrays, crowd: CrowdArrays, who: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> bool:
+    """Whether an action meets somebody where it rests."""
+    steps, end = crowd.steps, crowd.steps.shape[1] - 1
+    b, begin = crowd.actions[who, end], steps[who, end, TIME]
+    return windows_meet_still(
+        body, x, y, c, s, t, a, begin,
+        steps[who, end, X], steps[who, end, Y], steps[who, end, COSINE], steps[who, end, SINE], b,
+    )  # fmt: skip
+
+
+@kernel(borrows=True, inner=True)
+def still_meets_move(
+    body: BodyArrays, crowd: CrowdArrays, who: int, k: int, x: float, y: float, c: float, s: float, t: float, a: int
+) -> bool:
+    """Whether one who rests by action a from a time on is met by a step of somebody."""
+    steps = crowd.steps
+    b = crowd.actions[who, k]
+    return windows_meet_still(
+        body, steps[who, k, X], steps[who, k, Y], steps[who, k, COSINE], steps[who, k, SINE], steps[who, k, TIME], b,
+        t, x, y, c, s, a,
+    )  # fmt: skip
+
+
+@kernel(borrows=True, inner=True)
+def windows_meet_still(
+    body: BodyArrays, x: float, y: float, c: float, s: float, t: float, a: int, begin: float,
+    ox: float, oy: float, oc: float, os: float, b: int,
+) -> bool:  # fmt: skip
+    """Whether action a, from a pose and time on, meets one who rests by action b at another pose from `begin` on."""
+    windows, around = body.windows, body.still_around
+    dx, dy = x - ox, y - oy
+    fx, fy, fc, fs = oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c
+    for i in range(body.window_starts[a], body.window_starts[a + 1]):
+        if t + windows[i, 1] - begin <= TOUCH:
+            continue
+        u, v, wide = windows[i, 2], windows[i, 3], windows[i, 4] + around[b, 2]
+        px, py = fx + fc * u - fs * v - around[b, 0], fy + fs * u + fc * v - around[b, 1]
+        if px * px + py * py < wide * wide and discs_meet(
+            body.discs, body.disc_starts[i], body.disc_starts[i + 1], fx, fy, fc, fs,
+            body.still, body.still_starts[b], body.still_starts[b + 1],
+        ):  # fmt: skip
+            return True
+    return False
+
+
+@kernel(borrows=True, inner=True)
+def still_meet(body: BodyArrays, crowd: CrowdArrays, who: int, x: float, y: float, c: float, s: float, a: int) -> bool:
+    """Whether two that rest for ever meet."""
+    steps, end = crowd.steps, crowd.steps.shape[1] - 1
+    b, oc, os = crowd.actions[who, end], steps[who, end, COSINE], steps[who, end, SINE]
+    dx, dy = x - steps[who, end, X], y - steps[who, end, Y]
+    return discs_meet(
+        body.still, body.still_starts[a], body.still_starts[a + 1],
+        oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c,
+        body.still, body.still_starts[b], body.still_starts[b + 1],
+    )  # fmt: skip
+
+
+@kernel(borrows=True, inner=True)
+def discs_meet(
+    some: FloatArray, first: int, end: int, x: float, y: float, c: float, s: float,
+    others: FloatArray, other_first: int, other_end: int,
+) -> bool:  # fmt: skip
+    """Whether any of some discs, seen from a pose in the frame of others, meets any of those."""
+    for k in range(first, end):
+        u, v, r = some[k, 0], some[k, 1], some[k, 2]
+        px, py = x + c * u - s * v, y + s * u + c * v
+        for j in range(other_first, other_end):
+            ax, ay, wide = others[j, 0] - px, others[j, 1] - py, others[j, 2] + r
+            if ax * ax + ay * ay < wide * wide:
+                return True
+    return False

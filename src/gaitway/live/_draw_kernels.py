@@ -1,0 +1,145 @@
+"""Which clips live characters play of their plans, on plain arrays (see `space.clip_choice`).
+
+Only steps that are sure to be played are drawn: the others are planned anew before it is their turn.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import GOAL, mixed, wrapped
+from gaitway.core.arrays import IntArray
+from gaitway.core.jit import kernel
+from gaitway.live._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y, move_hit
+from gaitway.live._playing_kernels import LIFE, PLANS, SEED, LiveArrays
+from gaitway.live._stuck_kernels import can_rest
+from gaitway.space._check_kernels import ActionArrays
+from gaitway.space._clip_choice_kernels import KIN, STRAY, TWINS, move_free, stand_in, strays
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+
+_TRIES = 4
+"""Draws for a step."""
+_GOING_ON = 0.6
+"""As `STRAY`, of a plan that does not end at the goal [m]: it will be made anew before it ends."""
+
+
+@kernel(borrows=True, inner=True)
+def seed_of(crowd: CrowdArrays, live: LiveArrays, me: int) -> int:
+    """Of the plan that a character is about to get."""
+    return mixed(int(live.options[SEED]) + live.tally[PLANS], me, crowd.counts[me, LIFE])
+
+
+@kernel(borrows=True, inner=True)
+def is_free(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, shortfall: float, x: float, y: float, c: float,
+    s: float, t: float, a: int,
+) -> bool:  # fmt: skip
+    """Whether nothing and nobody is in the way of an action."""
+    return bool(
+        move_free(library, fields, passing, traffic, busy, live.query, shortfall, x, y, c, s, t, a)
+        and move_hit(body, crowd, me, x, y, c, s, t, a) < 0
+    )
+
+
+@kernel(borrows=True, inner=True)
+def draw_twins(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, kept: int, shortfall: float,
+) -> None:  # fmt: skip
+    """Make so many steps of a character from a first one on one or another of their twins, where these are free."""
+    steps, actions, seed = crowd.steps, crowd.actions, seed_of(crowd, live, me)
+    for row in range(first, first + kept):
+        x, y, c, s = steps[me, row, X], steps[me, row, Y], steps[me, row, COSINE], steps[me, row, SINE]
+        a, t = int(actions[me, row]), steps[me, row, TIME]
+        for tried in range(_TRIES):
+            b = stand_in(live.spans, live.members, a, TWINS, seed, row - first, tried)
+            if b == a or is_free(
+                library, fields, passing, traffic, busy, body, crowd, live, me, shortfall, x, y, c, s, t, b
+            ):
+                actions[me, row] = b
+                break
+
+
+@kernel(borrows=True, inner=True)
+def draw_rest(
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, body: BodyArrays,
+    crowd: CrowdArrays, live: LiveArrays, me: int,
+) -> None:  # fmt: skip
+    """Let a character rest by a twin of what it would rest by at the end of its plan, if that is free."""
+    steps, actions, end = crowd.steps, crowd.actions, crowd.steps.shape[1] - 1
+    a = int(actions[me, end])
+    b = stand_in(live.spans, live.members, a, TWINS, seed_of(crowd, live, me), end, 0)
+    if b != a and can_rest(
+        library, fields, traffic, busy, body, crowd, me, steps[me, end, X], steps[me, end, Y], steps[me, end, HEADING],
+        steps[me, end, TIME], b,
+    ):  # fmt: skip
+        actions[me, end] = b
+
+
+@kernel(borrows=True, inner=True)
+def draw_kin(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, number: int, kept: int, final: bool,
+    shortfall: float,
+) -> bool:  # fmt: skip
+    """Lay a character's steps anew with kin of those that are kept; whether all of them are free to the end.
+
+    Where they are not, its rows are of no use.
+
+    Args:
+        library: actions.
+        fields: of the world.
+        passing: see `_query_kernels.find`.
+        traffic: movers.
+        busy: whether there are any.
+        body: what bodies take up.
+        crowd: the characters.
+        live: with the query that the plan answers.
+        me: whose.
+        first: row of the first step.
+        number: of steps.
+        kept: of them that are drawn.
+        final: whether the end must be at the goal of the query.
+        shortfall: see `move_free`.
+    """
+    steps, actions, query, end = crowd.steps, crowd.actions, live.query, crowd.steps.shape[1] - 1
+    x, y, heading, t = steps[me, first, X], steps[me, first, Y], steps[me, first, HEADING], steps[me, first, TIME]
+    seed = seed_of(crowd, live, me)
+    for k in range(number):
+        row, after, c, s = first + k, first + k + 1 if k + 1 < number else end, math.cos(heading), math.sin(heading)
+        a, best, chosen = int(actions[me, row]), np.inf, -1
+        for tried in range(_TRIES if k < kept else 1):
+            b = stand_in(live.spans, live.members, a, KIN, seed, k, tried) if k < kept else a
+            if best > (STRAY if final else _GOING_ON) and is_free(
+                library, fields, passing, traffic, busy, body, crowd, live, me, shortfall, x, y, c, s, t, b
+            ):
+                u, v = library.actions[b, 0], library.actions[b, 1]
+                off = strays(
+                    x + c * u - s * v, y + s * u + c * v, heading + library.actions[b, 2], steps[me, after, X],
+                    steps[me, after, Y], steps[me, after, HEADING], steps[me, end, X], steps[me, end, Y],
+                )  # fmt: skip
+                if off < best:
+                    best, chosen = off, b
+        if chosen < 0:
+            return False
+        put(crowd, me, row, x, y, heading, t)
+        actions[me, row] = chosen
+        u, v = library.actions[chosen, 0], library.actions[chosen, 1]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + body.durations[chosen]
+        heading = wrapped(heading + library.actions[chosen, 2])
+    put(crowd, me, end, x, y, heading, t)
+    if final and math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+        return False
+    return can_rest(library, fields, traffic, busy, body, crowd, me, x, y, heading, t, actions[me, end])
+
+
+@kernel(borrows=True, inner=True)
+def put(crowd: CrowdArrays, me: int, row: int, x: float, y: float, heading: float, t: float) -> None:
+    """Write down where and when a step of a character begins."""
+    steps = crowd.steps
+    steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING], steps[me, row, TIME] = x, y, heading, t
+    steps[me, row, COSINE], steps[me, row, SINE] = math.cos(heading), math.sin(heading)

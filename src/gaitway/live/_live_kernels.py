@@ -1,0 +1,322 @@
+"""The next partial path of a live character (Lau 2009, algorithm 4), on plain arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import GOAL, START, wrapped
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.live._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
+from gaitway.live._crowd_kernels import (
+    COSINE,
+    HEADING,
+    SINE,
+    TIME,
+    BodyArrays,
+    CrowdArrays,
+    X,
+    Y,
+    link,
+    move_hit,
+    rest_hit,
+    rest_taken,
+    unlink,
+)
+from gaitway.live._draw_kernels import draw_kin, draw_rest, draw_twins
+from gaitway.live._playing_kernels import (
+    ALARM,
+    BY_TREE,
+    COUNT,
+    EFFORT,
+    FAILS,
+    FIRST,
+    FIXED,
+    GOAL_X,
+    GOAL_Y,
+    READY,
+    ROUTE,
+    SHIFT,
+    SOURCE,
+    TESTS,
+    TOLERANCE,
+    TRIES,
+    LiveArrays,
+)
+from gaitway.live._subgoal_kernels import RouteArrays, subgoal
+from gaitway.space._check_kernels import ActionArrays, near_bits, shortage, static_hit, stays_free
+from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+from gaitway.tree.query._query_kernels import (
+    BLOCKED,
+    STAMP,
+    TESTED,
+    TreeArrays,
+    Work,
+    block,
+    climb,
+    is_blocked,
+    is_known,
+    note_free,
+)
+
+# entries of `LiveArrays.options`
+AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
+"""How far away sub-goals are, and how near to them is near enough [m]; moves of a way that are kept; most moves tested
+for a sub-goal; how long to wait after a failure [s]; and what a metre costs."""
+_LOOKS = 8
+"""Places on the line to a sub-goal that are looked at."""
+_ATTEMPTS = 4
+"""Sub-goals that are tried in a turn."""
+NEARER = 0.3
+"""How much nearer to a goal that is taken somebody must get to go there at all [m]."""
+PATIENCE = 5
+"""Failures after which no more ways are tested than before."""
+_ROUNDED = 0.01
+"""By how much the end of a way may be off that is read from a tree [m]."""
+_SLACK = 1.5
+"""Ways that cost so much more than the best one are not worth a test at first, and after each failure so much more."""
+_WIDER = 5.0
+"""How many times as much that may be, and as many moves may be tested, where there is something special to pass."""
+_ANYWHERE = 2.5
+"""How far away somebody may come to rest whose plan leads into something [m]."""
+_BEYOND = 4.0
+"""A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
+
+
+@kernel(borrows=True, inner=True)
+def walk(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work, query: FloatArray,
+    shortfall: float, node: int,
+) -> bool:  # fmt: skip
+    """Whether the way to a node is free from the root on, others included, and one can rest at its end."""
+    actions, path, state = library.actions, work.path, work.state
+    x, y, t = query[START], query[START + 1], query[START + 3]
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    for k in range(climb(tree.links, path, node) - 1, -1, -1):
+        at = path[k]
+        move = np.int64(tree.links[at] & 255)
+        a = tree.actions[move]
+        if not is_known(work, at):
+            state[TESTED] += 1
+            if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a) or (
+                move_hit(body, crowd, me, x, y, c, s, t, a) >= 0
+            ):
+                block(tree, work, at)
+                return False
+            note_free(work, at)
+        u, v, tc, ts = actions[a, 0], actions[a, 1], tree.turns[move, 0], tree.turns[move, 1]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4]
+        c, s = c * tc - s * ts, s * tc + c * ts
+    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+        return False
+    resting = tree.rests[np.int64(tree.links[node] & 255)]
+    first, end = library.firsts[resting, 0], library.firsts[resting + 1, 0]
+    if static_hit(library.static, first, end, fields.squares, fields.place, 0, 0.0, x, y, c, s) >= 0:
+        return False
+    if rest_hit(body, crowd, me, x, y, c, s, t, resting) >= 0:
+        return False
+    return not busy or stays_free(library, traffic, x, y, math.atan2(s, c), t, resting)
+
+
+@kernel(borrows=True, inner=True)
+def aim(ends: EndArrays, heap: Heap, query: FloatArray, per_metre: float, beyond: float, slack: float) -> None:
+    """Let the ways wait that end near the goal of a query.
+
+    One way is better than another if it costs less together with the rest of the way, to a point `beyond` the goal [m].
+    Those that cost more than the best one by more than the slack are left out.
+    """
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    x, y = c * dx + s * dy, c * dy - s * dx
+    share = 1.0 + beyond / max(math.hypot(x, y), 1e-6)
+    gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, per_metre, slack)
+
+
+@kernel(borrows=True, inner=True)
+def first_free(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
+    work: Work, query: FloatArray, shortfall: float, most: float,
+) -> int:  # fmt: skip
+    """The node of the first way that waits and is free, or -1 after so many tests of moves."""
+    c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
+    state[BLOCKED], state[TESTED] = 0, 0
+    state[STAMP] += 1
+    while state[TESTED] < most:
+        end = pop(heap)
+        if end < 0:
+            return -1
+        node, u, v = int(ends.nodes[end]), ends.ends[end, 0], ends.ends[end, 1]
+        # a place that is taken is found out sooner than a way that is blocked
+        if is_blocked(work, node) or rest_taken(
+            crowd, me, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
+        ):
+            continue
+        if walk(library, fields, passing, traffic, busy, body, crowd, me, tree, work, query, shortfall, node):
+            return node
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def lay(
+    library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work,
+    query: FloatArray, node: int, first: int,
+) -> int:  # fmt: skip
+    """Write the way to a node into a character's rows from a first one on, and where it ends; how many steps it has."""
+    steps, actions, path, end = crowd.steps, crowd.actions, work.path, crowd.steps.shape[1] - 1
+    count = climb(tree.links, path, node)
+    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    a = np.int64(0)
+    for k in range(count + 1):
+        to, c, s = first + k if k < count else end, math.cos(heading), math.sin(heading)
+        steps[me, to, X], steps[me, to, Y], steps[me, to, COSINE], steps[me, to, SINE] = x, y, c, s
+        steps[me, to, HEADING], steps[me, to, TIME] = heading, t
+        if k < count:
+            a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)]
+            u, v = library.actions[a, 0], library.actions[a, 1]
+            x, y, t = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
+            heading = wrapped(heading + library.actions[a, 2])
+        actions[me, to] = a if k < count else body.rests[a]
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def commit(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays, work: Work, shortfall: float,
+    node: int, final: bool,
+) -> bool:  # fmt: skip
+    """Replace what comes after a character's fixed steps by the way to a node; False if it has too many steps.
+
+    The way was tested; clips that stand in for those of its steps are tested here.
+    """
+    counts, steps, actions, rows = crowd.counts, crowd.steps, crowd.actions, crowd.steps.shape[1]
+    first, fixed = counts[me, FIRST], counts[me, FIXED]
+    before = fixed - first
+    if before + climb(tree.links, work.path, node) > rows - 1:
+        return False
+    for k in range(rows):
+        unlink(crowd, me * rows + k)
+    for k in range(before):
+        for j in range(TIME + 1):
+            steps[me, k, j] = steps[me, first + k, j]
+        actions[me, k] = actions[me, first + k]
+    number = lay(library, body, crowd, me, tree, work, live.query, node, before)
+    kept = number if final else min(int(live.options[KEPT]), number)
+    for k in range(number):
+        if body.special[actions[me, before + k]] != 0:
+            kept = max(kept, k + 1)
+    if len(live.spans) > 0:
+        shifted = live.options[SHIFT] != 0.0 and draw_kin(
+            library, fields, passing, traffic, busy, body, crowd, live, me, before, number, kept, final, shortfall
+        )
+        if not shifted:
+            lay(library, body, crowd, me, tree, work, live.query, node, before)
+            draw_twins(library, fields, passing, traffic, busy, body, crowd, live, me, before, kept, shortfall)
+        draw_rest(library, fields, traffic, busy, body, crowd, live, me)
+    counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, before + number, before + kept
+    for k in range(before + number):
+        link(body, crowd, me, k)
+    link(body, crowd, me, rows - 1)
+    crowd.numbers[me, READY] = np.inf if final else live.query[START + 3]
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, attempt: int) -> bool:
+    """Write the sub-goal of an attempt and how near to it is near enough into the query; whether it is the goal itself.
+
+    The first is straight on. Others are to the side, and different ones after each failure.
+    """
+    counts, numbers, query, turns, fails = crowd.counts, crowd.numbers, live.query, live.turns, crowd.counts[me, FAILS]
+    turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % (len(turns) - 1)
+    x, y, ahead = query[START], query[START + 1], live.options[AHEAD] * turns[turn, 0]
+    gx, gy, final = subgoal(routes, counts[me, ROUTE], x, y, numbers[me, GOAL_X], numbers[me, GOAL_Y], ahead)
+    near, dx, dy = numbers[me, TOLERANCE] if final else live.options[REACH], gx - x, gy - y
+    if final and turn > 0:  # somebody stands there: nearer to it is better than nothing
+        near = min(near + NEARER * attempt * (1 + fails), math.hypot(dx, dy) - NEARER)
+    elif not final:
+        angle = -turns[turn, 1] if turn > 0 and (me & 1) == 1 else turns[turn, 1]
+        c, s = math.cos(angle), math.sin(angle)
+        gx, gy = x + c * dx - s * dy, y + s * dx + c * dy
+    query[GOAL], query[GOAL + 1], query[GOAL + 2] = gx, gy, near
+    return final and turn == 0
+
+
+@kernel(borrows=True, inner=True)
+def special_ahead(fields: FieldArrays, query: FloatArray) -> bool:
+    """Whether a motion that passes a special obstacle may begin on the line to the goal of a query."""
+    x, y, dx, dy = query[START], query[START + 1], query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    bits = 0
+    for k in range(_LOOKS + 1):
+        bits |= near_bits(fields, x + k / _LOOKS * dx, y + k / _LOOKS * dy)
+    return bits != 0
+
+
+@kernel(borrows=True, inner=True)
+def plan(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, tree: TreeArrays,
+    thin: EndArrays, full: EndArrays, heap: Heap, work: Work,
+) -> bool:  # fmt: skip
+    """Plan a character's next partial path from the end of its fixed steps on; whether there is one.
+
+    Straight on comes first, and then other ways; after each failure more of them are tested.
+    """
+    counts, steps, query, options = crowd.counts, crowd.steps, live.query, live.options
+    fixed, end = counts[me, FIXED], steps.shape[1] - 1
+    row, last = fixed if fixed < counts[me, COUNT] else end, crowd.actions[me, fixed - 1]
+    x, y, heading = steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING]
+    query[START], query[START + 1], query[START + 2] = x, y, heading
+    query[START + 3] = steps[me, fixed - 1, TIME] + body.durations[last]
+    resting, shortfall = body.rests[last], -np.inf  # on the way one must keep clear from the first move on
+    if resting >= 0:
+        shortfall = shortage(library, fields, x, y, heading, resting)
+    fails, route, per_metre = counts[me, FAILS], counts[me, ROUTE], options[PER_METRE]
+    patience, passes = 1.0 + min(fails, PATIENCE), False
+    if route >= 0 and fields.near.size > 1:
+        choose_goal(crowd, live, routes, me, 0)
+        passes = special_ahead(fields, query)
+    wide = _WIDER if passes else 1.0
+    tested = live.tally[TESTS]
+    for attempt in range(_ATTEMPTS):
+        ends = thin if fails < 2 else full
+        if route < 0 or attempt != (0 if passes else 1):
+            final = choose_goal(crowd, live, routes, me, attempt - 1 if passes else attempt)
+            if query[GOAL + 2] <= 0.0:
+                continue
+            aim(ends, heap, query, per_metre, 0.0 if final else _BEYOND, _SLACK * patience)
+        else:  # all around, by how far it is to the goal from there
+            ends, final, query[GOAL + 2] = thin, False, np.inf
+            c, s = math.cos(heading), math.sin(heading)
+            gather_by_route(thin, heap, routes, route, x, y, c, s, per_metre, wide * _SLACK * patience, 2.0 * NEARER)
+        live.tally[TRIES] += 1
+        node = first_free(
+            library, fields, passing, traffic, busy, body, crowd, me, tree, ends, heap, work, query, shortfall,
+            options[MOST] * patience * wide,
+        )  # fmt: skip
+        live.tally[TESTS] += work.state[TESTED]
+        if node >= 0 and commit(
+            library, fields, passing, traffic, busy, body, crowd, live, me, tree, work, shortfall, node, final
+        ):
+            counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
+            return True
+    if counts[me, ALARM] == 0:
+        return False
+    # to stand anywhere is better than to go where one must not
+    query[GOAL], query[GOAL + 1], query[GOAL + 2] = x, y, _ANYWHERE
+    gather(full, heap, 0.0, 0.0, _ANYWHERE, 0.0, 0.0, 0.0, np.inf)
+    node = first_free(
+        library, fields, passing, traffic, busy, body, crowd, me, tree, full, heap, work, query, shortfall,
+        options[MOST] * _WIDER,
+    )  # fmt: skip
+    live.tally[TESTS] += work.state[TESTED]
+    counts[me, SOURCE], counts[me, EFFORT] = BY_TREE, live.tally[TESTS] - tested
+    return node >= 0 and commit(
+        library, fields, passing, traffic, busy, body, crowd, live, me, tree, work, shortfall, node, False
+    )

@@ -1,0 +1,219 @@
+"""Characters that play the moves of their plans one after another, and stand where these end, on plain arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import wrapped
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.live._crowd_kernels import (
+    CHAIN,
+    COSINE,
+    HEADING,
+    SINE,
+    TIME,
+    BodyArrays,
+    CrowdArrays,
+    X,
+    Y,
+    link,
+    rest_hit,
+    unlink,
+)
+from gaitway.space._check_kernels import ActionArrays, shortage, stays_free
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+
+# columns of `CrowdArrays.counts`
+FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT, HELD, ALARM, SOURCE, EFFORT = range(14)
+"""The step that is played, how many steps there are, how many of them will be played whatever comes, failures one after
+another, see below, number of the route or -1, the action before the one that is played or -1, how many have had the
+place before, turns to plan that led no nearer to the goal, searches since or `FRESH`, whether it waits for a search and
+must not plan otherwise, whether its plan leads into something that is new; what found the latest plan (see below), and
+how many moves that tested, or nodes expanded."""
+FRESH = -2
+"""Searches of those who have a new goal: so many more may come before they have set out for long."""
+NOTHING, BY_TREE, BY_SEARCH = range(3)
+"""What found a plan."""
+EMPTY, GOING, THERE = range(3)
+"""What is in a place: nobody, somebody on the way to its goal, or somebody who has come to rest there."""
+# columns of `CrowdArrays.numbers`
+GOAL_X, GOAL_Y, TOLERANCE, READY, LEFT, PLANNED = range(6)
+"""Goal and how near to it is near enough [m], when the next plan may be made [s], the least way that was left to the
+goal so far [m], and when the latest plan was made [s]."""
+# entries of `LiveArrays.tally`
+PLANS, FAILURES, ARRIVALS, TRIES, TESTS, SEARCHES, LOGGED, CURSOR = range(8)
+"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, searches, entries of the log, and whose turn
+is next (one entry for each tree)."""
+# columns of `LiveArrays.log`
+LOG_WHO, LOG_LIFE, LOG_ACTION, LOG_X, LOG_Y, LOG_HEADING, LOG_TIME = range(7)
+"""Character, how many have had its place, action, x, y [m], heading [rad] and time [s] of a step that began."""
+GONE = -1.0
+"""In place of the action of somebody who is taken out."""
+SEED, SHIFT = 6, 7
+"""Entries of `LiveArrays.options` besides those of `_live_kernels`: of what is drawn, and whether kin may be."""
+NOW = 1e-9
+"""Times that differ by less are one [s]."""
+
+
+class LiveArrays(NamedTuple):
+    """What a run of many characters needs besides."""
+
+    options: FloatArray
+    """See `_live_kernels`, and `SEED`; (8,)."""
+    query: FloatArray
+    """Query that is being answered, see `behavior._search_kernels`; (15,)."""
+    turns: FloatArray
+    """Where to try to go: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
+    tally: IntArray
+    """See `PLANS` and the others; (16,)."""
+    table: FloatArray
+    """What is played, as rows of `take._kernels`; (C, 12)."""
+    rows: IntArray
+    """First row of the pool for each action after each (the last: after none); (A + 1, A)."""
+    clips: FloatArray
+    """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
+    spans: IntArray
+    """Who may stand in for each action, see `behavior.TwinArrays`; without rows where nobody may; (A, 4) or (0, 4)."""
+    members: IntArray
+    """Likewise; (A,)."""
+    log: FloatArray
+    """Steps that began, see `LOG_WHO` and the others; (L, 7)."""
+
+
+@kernel(borrows=True, inner=True)
+def show(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
+    """Begin to play the current step of a character, and note it."""
+    k, table, clips, steps = crowd.counts[me, FIRST], live.table, live.clips, crowd.steps
+    a, earlier = np.int64(crowd.actions[me, k]), crowd.counts[me, EARLIER]
+    heading = steps[me, k, HEADING] - clips[a, 2]
+    c, s = math.cos(heading), math.sin(heading)
+    table[me, 0], table[me, 1], table[me, 2] = steps[me, k, TIME], 0.0, clips[a, 4]
+    table[me, 3] = steps[me, k, X] - c * clips[a, 0] + s * clips[a, 1]
+    table[me, 4] = steps[me, k, Y] - s * clips[a, 0] - c * clips[a, 1]
+    table[me, 5], table[me, 6] = math.cos(0.5 * heading), math.sin(0.5 * heading)
+    table[me, 9] = live.rows[earlier if earlier >= 0 else len(live.rows) - 1, a]
+    table[me, 10] = clips[a, 3]
+    crowd.until[me] = steps[me, k, TIME] + body.durations[a]
+    number = live.tally[LOGGED]
+    if number < len(live.log):
+        log = live.log
+        log[number, LOG_WHO], log[number, LOG_LIFE], log[number, LOG_ACTION] = me, crowd.counts[me, LIFE], a
+        log[number, LOG_X], log[number, LOG_Y] = steps[me, k, X], steps[me, k, Y]
+        log[number, LOG_HEADING], log[number, LOG_TIME] = steps[me, k, HEADING], steps[me, k, TIME]
+        live.tally[LOGGED] = number + 1
+
+
+@kernel(borrows=True, inner=True)
+def rest(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, time: float) -> None:
+    """Let a character whose steps are all played stand still once, from a time on."""
+    counts, numbers, steps, end = crowd.counts, crowd.numbers, crowd.steps, crowd.steps.shape[1] - 1
+    for j in range(TIME):
+        steps[me, 0, j] = steps[me, end, j]
+    steps[me, 0, TIME] = time
+    crowd.actions[me, 0] = crowd.actions[me, end]
+    counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, 1, 1
+    if counts[me, STATUS] == GOING:
+        away = math.hypot(steps[me, end, X] - numbers[me, GOAL_X], steps[me, end, Y] - numbers[me, GOAL_Y])
+        if away <= numbers[me, TOLERANCE]:
+            counts[me, STATUS], counts[me, FAILS] = THERE, 0
+            live.tally[ARRIVALS] += 1
+        numbers[me, READY] = min(numbers[me, READY], time)
+
+
+@kernel(borrows=True)
+def advance(
+    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays], now: float
+) -> None:
+    """Play everybody up to a time [s]: steps that are over are let go, and whoever has none left stands."""
+    body, crowd, live = held_body.value, held_crowd.value, held_live.value
+    counts, until, rows = crowd.counts, crowd.until, crowd.steps.shape[1]
+    for me in range(len(until)):
+        while until[me] <= now + NOW:
+            k = counts[me, FIRST]
+            unlink(crowd, me * rows + k)
+            counts[me, EARLIER] = crowd.actions[me, k]
+            counts[me, FIRST] = k + 1
+            if k + 1 == counts[me, COUNT]:
+                rest(body, crowd, live, me, until[me])
+            counts[me, FIXED] = max(counts[me, FIXED], counts[me, FIRST] + 1)
+            show(body, crowd, live, me)
+
+
+@kernel(borrows=True)
+def place(
+    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_traffic: Held[TrafficArrays], busy: bool,
+    poses: FloatArray, since: FloatArray, now: float, resting: IntArray, numbers: IntArray,
+) -> None:  # fmt: skip
+    """Put those who rest into empty places, each if nothing is in the way and nobody will come by.
+
+    Args:
+        held_body: see there.
+        held_crowd: see there; with as many empty places.
+        held_live: see there.
+        held_library: actions.
+        held_fields: of the world.
+        held_traffic: movers.
+        busy: whether there are any.
+        poses: x, y [m], heading [rad]; (N, 3).
+        since: when each began to rest [s]; (N,).
+        now: [s].
+        resting: the action that each rests by; (N,).
+        numbers: receives the places, or -1; (N,).
+    """
+    body, crowd, live, traffic = held_body.value, held_crowd.value, held_live.value, held_traffic.value
+    library, fields, end, me = held_library.value, held_fields.value, crowd.steps.shape[1] - 1, 0
+    steps, counts = crowd.steps, crowd.counts
+    for k in range(len(poses)):
+        x, y, heading, a = poses[k, 0], poses[k, 1], wrapped(poses[k, 2]), resting[k]
+        c, s = math.cos(heading), math.sin(heading)
+        numbers[k] = -1
+        if shortage(library, fields, x, y, heading, a) > 0.0 or rest_hit(body, crowd, -1, x, y, c, s, now, a) >= 0:
+            continue
+        if busy and not stays_free(library, traffic, x, y, heading, now, a):
+            continue
+        while counts[me, STATUS] != EMPTY:
+            me += 1
+        steps[me, end, X], steps[me, end, Y], steps[me, end, COSINE], steps[me, end, SINE] = x, y, c, s
+        steps[me, end, HEADING], steps[me, end, TIME] = heading, since[k]
+        crowd.actions[me, end] = a
+        counts[me, STATUS], counts[me, FAILS], counts[me, EARLIER] = THERE, 0, -1
+        counts[me, SOURCE], counts[me, EFFORT], crowd.numbers[me, PLANNED] = NOTHING, 0, -np.inf
+        counts[me, LIFE] += 1
+        link(body, crowd, me, end)
+        rest(body, crowd, live, me, since[k])
+        show(body, crowd, live, me)
+        numbers[k] = me
+
+
+@kernel(borrows=True)
+def take_away(held_crowd: Held[CrowdArrays], numbers: IntArray) -> None:
+    """Empty some places; (N,)."""
+    crowd = held_crowd.value
+    rows = crowd.steps.shape[1]
+    for me in numbers:
+        for k in range(rows):
+            unlink(crowd, me * rows + k)
+        crowd.counts[me, STATUS], crowd.until[me] = EMPTY, np.inf
+
+
+@kernel(borrows=True)
+def relink(held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays]) -> None:
+    """Put all plans into chains anew, after the chains were emptied."""
+    body, crowd = held_body.value, held_crowd.value
+    counts, end = crowd.counts, crowd.steps.shape[1] - 1
+    for me in range(len(counts)):
+        planned = False
+        for k in range(end):
+            planned = planned or crowd.links[me * (end + 1) + k, CHAIN] >= 0
+        if counts[me, STATUS] != EMPTY:
+            if planned:
+                for k in range(counts[me, FIRST], counts[me, COUNT]):
+                    link(body, crowd, me, k)
+            link(body, crowd, me, end)

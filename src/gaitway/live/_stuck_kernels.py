@@ -1,0 +1,143 @@
+"""Whole ways for live characters that get no nearer to their goals, on plain arrays.
+
+Such a way is found by a search that knows others as slots of time. Here it is tested again as ways from trees are,
+move by move against what others have reserved: nobody is safe only because a search was right.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import START, wrapped
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import IntArray
+from gaitway.core.jit import kernel
+from gaitway.live._crowd_kernels import (
+    COSINE,
+    HEADING,
+    SINE,
+    TIME,
+    BodyArrays,
+    CrowdArrays,
+    X,
+    Y,
+    link,
+    move_hit,
+    rest_hit,
+    unlink,
+)
+from gaitway.live._playing_kernels import COUNT, FIRST, FIXED, READY, LiveArrays
+from gaitway.space._check_kernels import ActionArrays, shortage, static_hit, stays_free
+from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+
+_GONE = 0.5
+"""A way that is cut must lead at least so far [m]."""
+
+
+@kernel(borrows=True, inner=True)
+def can_rest(
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, body: BodyArrays,
+    crowd: CrowdArrays, me: int, x: float, y: float, heading: float, t: float, resting: int,
+) -> bool:  # fmt: skip
+    """Whether a character can rest by an action at a pose from a time on, for ever."""
+    c, s, first, end = math.cos(heading), math.sin(heading), library.firsts[resting, 0], library.firsts[resting + 1, 0]
+    if static_hit(library.static, first, end, fields.squares, fields.place, 0, 0.0, x, y, c, s) >= 0:
+        return False
+    if rest_hit(body, crowd, me, x, y, c, s, t, resting) >= 0:
+        return False
+    return not busy or stays_free(library, traffic, x, y, heading, t, resting)
+
+
+@kernel(borrows=True, inner=True)
+def free_steps(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, actions: IntArray, most: int,
+) -> int:  # fmt: skip
+    """How many of some actions can be done one after another from the query's start on, so that one can rest then."""
+    query = live.query
+    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    resting, shortfall, kept = body.rests[crowd.actions[me, crowd.counts[me, FIXED] - 1]], -np.inf, 0
+    if resting >= 0:
+        shortfall = shortage(library, fields, x, y, heading, resting)
+    for k in range(min(len(actions), most)):
+        a, c, s = actions[k], math.cos(heading), math.sin(heading)
+        if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a) or (
+            move_hit(body, crowd, me, x, y, c, s, t, a) >= 0
+        ):
+            break
+        u, v = library.actions[a, 0], library.actions[a, 1]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
+        heading, resting = wrapped(heading + library.actions[a, 2]), body.rests[a]
+        gone = k + 1 == len(actions) or math.hypot(x - query[START], y - query[START + 1]) > _GONE
+        if (
+            gone
+            and resting >= 0
+            and can_rest(library, fields, traffic, busy, body, crowd, me, x, y, heading, t, resting)
+        ):
+            kept = k + 1
+    return kept
+
+
+@kernel(borrows=True)
+def install(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
+    held_live: Held[LiveArrays], me: int, actions: IntArray,
+) -> int:  # fmt: skip
+    """Replace what comes after a character's fixed steps by some actions, all of which will be played.
+
+    They are cut after the last one at which one can rest, where not all are free or there is no room for them.
+
+    Args:
+        held_library: actions.
+        held_fields: of the world.
+        held_passing: see `_query_kernels.find`.
+        held_traffic: movers.
+        busy: whether there are any.
+        held_body: what bodies take up.
+        held_crowd: the characters.
+        held_live: see there; its query receives the end of the fixed steps.
+        me: the character.
+        actions: to be done; (N,).
+
+    Returns:
+        How many were taken, or 0.
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    body, crowd, live = held_body.value, held_crowd.value, held_live.value
+    counts, steps, rows, query = crowd.counts, crowd.steps, crowd.steps.shape[1], live.query
+    first, fixed = counts[me, FIRST], counts[me, FIXED]
+    before, row = fixed - first, fixed if fixed < counts[me, COUNT] else rows - 1
+    x, y, heading = steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING]
+    t = steps[me, fixed - 1, TIME] + body.durations[crowd.actions[me, fixed - 1]]
+    query[START], query[START + 1], query[START + 2], query[START + 3] = x, y, heading, t
+    number = free_steps(
+        library, fields, passing, traffic, busy, body, crowd, live, me, actions, rows - 1 - before
+    )  # fmt: skip
+    if number == 0:
+        return 0
+    for k in range(rows):
+        unlink(crowd, me * rows + k)
+    for k in range(before):
+        for j in range(TIME + 1):
+            steps[me, k, j] = steps[me, first + k, j]
+        crowd.actions[me, k] = crowd.actions[me, first + k]
+    for k in range(number + 1):
+        to, c, s = before + k if k < number else rows - 1, math.cos(heading), math.sin(heading)
+        steps[me, to, X], steps[me, to, Y], steps[me, to, COSINE], steps[me, to, SINE] = x, y, c, s
+        steps[me, to, HEADING], steps[me, to, TIME] = heading, t
+        a = actions[min(k, number - 1)]
+        crowd.actions[me, to] = a if k < number else body.rests[a]
+        u, v = library.actions[a, 0], library.actions[a, 1]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
+        heading = wrapped(heading + library.actions[a, 2])
+    counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, before + number, before + number
+    for k in range(before + number):
+        link(body, crowd, me, k)
+    link(body, crowd, me, rows - 1)
+    crowd.numbers[me, READY] = np.inf
+    return number

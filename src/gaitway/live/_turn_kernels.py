@@ -1,0 +1,181 @@
+"""Many characters that plan in turn while they are played (Lau 2009, algorithm 4), on plain arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import START
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import IntArray
+from gaitway.core.jit import kernel
+from gaitway.live._aim_kernels import EndArrays, Heap
+from gaitway.live._crowd_kernels import COSINE, SINE, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live._live_kernels import NEARER, PATIENCE, RETRY, plan
+from gaitway.live._playing_kernels import (
+    ALARM,
+    ARRIVALS,
+    COUNT,
+    CURSOR,
+    FAILS,
+    FAILURES,
+    FIRST,
+    FIXED,
+    GOAL_X,
+    GOAL_Y,
+    GOING,
+    HELD,
+    IDLE,
+    LEFT,
+    NOW,
+    PLANNED,
+    PLANS,
+    READY,
+    ROUTE,
+    SOUGHT,
+    STATUS,
+    THERE,
+    TOLERANCE,
+    LiveArrays,
+)
+from gaitway.live._subgoal_kernels import RouteArrays, length_at
+from gaitway.space._check_kernels import ActionArrays
+from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+from gaitway.tree.query._query_kernels import TreeArrays, Work
+
+_NEAR_BY = 1.5
+"""After `PATIENCE` failures one who stands no farther than this from a goal [m] has arrived."""
+_PATIENT = 0.5
+"""How much longer to wait after each failure, as a share of the first wait, up to `_PATIENCE` of them."""
+_ALARMED = 60
+"""How often somebody whose plan leads into something tries again in the next step of time."""
+AT_ONCE = -1e9
+"""Time when those are ready who must plan before all others [s]."""
+
+
+@kernel(borrows=True, inner=True)
+def note_progress(crowd: CrowdArrays, routes: RouteArrays, me: int) -> None:
+    """Count a character's turn, or begin to count anew if it is nearer to its goal than ever before."""
+    counts, numbers, steps, fixed = crowd.counts, crowd.numbers, crowd.steps, crowd.counts[me, FIXED]
+    row = fixed if fixed < counts[me, COUNT] else steps.shape[1] - 1
+    x, y, left = steps[me, row, X], steps[me, row, Y], np.inf
+    if counts[me, ROUTE] >= 0:
+        left = length_at(routes, counts[me, ROUTE], x, y)
+    if left == np.inf:
+        left = math.hypot(x - numbers[me, GOAL_X], y - numbers[me, GOAL_Y])
+    if left < numbers[me, LEFT] - NEARER:
+        numbers[me, LEFT], counts[me, IDLE], counts[me, SOUGHT] = left, 0, min(counts[me, SOUGHT], 0)
+    else:
+        counts[me, IDLE] += 1
+
+
+@kernel(borrows=True, inner=True)
+def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
+    """Let somebody be there who stands near a goal and has found no way nearer to it again and again."""
+    counts, numbers, end = crowd.counts, crowd.numbers, crowd.steps.shape[1] - 1
+    standing = counts[me, COUNT] == 1 and crowd.actions[me, 0] == crowd.actions[me, end]
+    dx, dy = numbers[me, GOAL_X] - crowd.steps[me, end, X], numbers[me, GOAL_Y] - crowd.steps[me, end, Y]
+    if standing and counts[me, FAILS] >= PATIENCE and math.hypot(dx, dy) <= numbers[me, TOLERANCE] + _NEAR_BY:
+        counts[me, STATUS], counts[me, FAILS] = THERE, 0
+        live.tally[ARRIVALS] += 1
+
+
+@kernel(borrows=True)
+def hasten(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
+) -> int:  # fmt: skip
+    """Have those plan at once whose next moves are not free any more, after the world has changed; how many they are.
+
+    Args:
+        held_library: actions.
+        held_fields: of the world.
+        held_passing: see `_query_kernels.find`.
+        held_traffic: movers.
+        busy: whether there are any.
+        held_crowd: the characters.
+        held_live: see there.
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    crowd, query, found = held_crowd.value, held_live.value.query, 0
+    steps, counts = crowd.steps, crowd.counts
+    query[START] = np.inf  # nobody is near the place where it began, so that nothing is let pass
+    for me in range(len(counts)):
+        free = counts[me, STATUS] != GOING
+        k = counts[me, FIRST] + 1
+        while not free and k < counts[me, COUNT] and move_free(
+            library, fields, passing, traffic, busy, query, -np.inf, steps[me, k, X], steps[me, k, Y],
+            steps[me, k, COSINE], steps[me, k, SINE], steps[me, k, TIME], crowd.actions[me, k],
+        ):  # fmt: skip
+            k += 1
+        if not free and k < counts[me, COUNT]:
+            crowd.numbers[me, READY], counts[me, ALARM] = AT_ONCE, 1
+            found += 1
+    return found
+
+
+@kernel(borrows=True)
+def plan_turns(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
+    held_live: Held[LiveArrays], held_routes: Held[RouteArrays], held_tree: Held[TreeArrays],
+    held_thin: Held[EndArrays], held_full: Held[EndArrays], held_heap: Held[Heap], held_work: Held[Work],
+    state: int, number: int, ready: float, now: float, budget: int,
+) -> int:  # fmt: skip
+    """Let characters plan in turn that are ready to, and whose fixed steps end in a state.
+
+    Args:
+        held_library: actions.
+        held_fields: of the world.
+        held_passing: see `_query_kernels.find`.
+        held_traffic: movers.
+        busy: whether there are any.
+        held_body: what bodies take up.
+        held_crowd: the characters.
+        held_live: see there.
+        held_routes: to the goals.
+        held_tree: that begins in the state.
+        held_thin: ends of the most promising of its ways.
+        held_full: ends of all of them, for those who found none of these free.
+        held_heap: memory.
+        held_work: memory.
+        state: of the planner.
+        number: of the tree.
+        ready: the time by which one is [s].
+        now: [s].
+        budget: most turns.
+
+    Returns:
+        Turns that were taken.
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    body, crowd, live, routes = held_body.value, held_crowd.value, held_live.value, held_routes.value
+    tree, thin, full, heap = held_tree.value, held_thin.value, held_full.value, held_heap.value
+    work = held_work.value
+    counts, numbers, tally, taken, places = crowd.counts, crowd.numbers, live.tally, 0, len(crowd.until)
+    me = tally[CURSOR + number]
+    for _ in range(places):
+        if taken >= budget:
+            break
+        me = me + 1 if me + 1 < places else 0
+        if numbers[me, READY] > ready + NOW or counts[me, STATUS] != GOING or counts[me, HELD] != 0:
+            continue
+        if body.states[crowd.actions[me, counts[me, FIXED] - 1]] != state:
+            continue
+        taken += 1
+        note_progress(crowd, routes, me)
+        if plan(library, fields, passing, traffic, busy, body, crowd, live, routes, me, tree, thin, full, heap, work):
+            counts[me, FAILS], counts[me, ALARM], numbers[me, PLANNED] = 0, 0, now
+            tally[PLANS] += 1
+        else:
+            counts[me, FAILS] += 1
+            numbers[me, READY] = now + live.options[RETRY] * (1.0 + _PATIENT * min(counts[me, FAILS], PATIENCE))
+            if counts[me, ALARM] != 0 and counts[me, FAILS] < _ALARMED:
+                numbers[me, READY] = AT_ONCE
+            tally[FAILURES] += 1
+            settle_down(crowd, live, me)
+    tally[CURSOR + number] = me
+    return taken

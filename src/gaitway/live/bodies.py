@@ -1,0 +1,173 @@
+"""What the bodies of a library take up, and their frames, laid out for many live characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.library import _disc_kernels
+from gaitway.live._crowd_kernels import GROUP, BodyArrays
+from gaitway.motion.blending import ease
+from gaitway.motion.clip import Clip
+from gaitway.space.prepared import Kit
+
+Single = npt.NDArray[np.float32]
+
+JOIN = 0.25
+"""Time over which the pose of one clip leads on to that of the next, where they were not made to join [s]."""
+_SAME = float(np.radians(0.2))
+"""Joints that differ by less are in one pose [rad]."""
+_LEVEL = 0.002
+"""And so are roots whose heights differ by less [m]."""
+
+
+def body_arrays(kit: Kit, radius: float) -> BodyArrays:
+    """Discs of all actions of a library: the body's own, and one about its root.
+
+    The body's discs hold all of it within a window of time of about a tenth of a second, between frames too
+    (`library.body_discs`). That about the root holds a disc of `radius` wherever the root is in the window. So whoever
+    keeps clear of these keeps clear of body and disc at all times, and needs no margin for what moves in between.
+
+    Args:
+        kit: the library.
+        radius: of the disc that each character keeps for itself [m].
+    """
+    table, discs, searcher = kit.table, kit.discs, kit.searcher
+    windows, parts, still = [], [], []
+    for a, name in enumerate(table.clips):
+        path = _path(kit.library.clips[name])
+        for w in range(discs.window_starts[a], discs.window_starts[a + 1]):
+            first, last = discs.window_frames[w]
+            own = discs.timed[discs.timed_starts[w] : discs.timed_starts[w + 1]]
+            parts.append(np.vstack([_about(path[first : last + 1], radius), own]))
+            windows.append((*discs.window_times[w], *_enclosing(parts[-1])))
+        own = discs.static[discs.static_starts[a] : discs.static_starts[a + 1]]
+        still.append(np.vstack([_about(path, radius), own]))
+    starts, rows = discs.window_starts, np.array(windows)
+    groups = [[rows[w : min(w + GROUP, starts[a + 1])] for w in range(starts[a], starts[a + 1], GROUP)]
+              for a in range(len(table))]  # fmt: skip
+    after = searcher.arrays.behaviors[table.behavior, 0]
+    return BodyArrays(
+        durations=read_only(table.durations),
+        around=_real([_enclosing(rows[starts[a] : starts[a + 1], 2:]) for a in range(len(table))]),
+        window_starts=_whole(starts),
+        windows=_real(rows),
+        groups=_real([(g[0, 0], g[-1, 1], *_enclosing(g[:, 2:])) for some in groups for g in some]),
+        group_starts=_whole(np.cumsum([0, *map(len, groups)])),
+        disc_starts=_whole(np.cumsum([0, *map(len, parts)])),
+        discs=_real(np.concatenate(parts)),
+        still_around=_real([_enclosing(some) for some in still]),
+        still_starts=_whole(np.cumsum([0, *map(len, still)])),
+        still=_real(np.concatenate(still)),
+        states=_whole(after),
+        rests=_whole(searcher.arrays.states[after, 1]),
+        special=_whole(table.kind >= 0),
+    )
+
+
+def frame_pool(kit: Kit) -> tuple[Single, IntArray, FloatArray]:
+    """All frames that live characters play.
+
+    Where a clip does not begin in the pose in which one ends that may come before it, it is in the pool once more, with
+    its first frames led on from there (`JOIN`): blending frames for all pairs of clips, made beforehand.
+
+    Returns:
+        Frames as `take.pool.BodyPool` has them (P, 4, J + 1), the first row of each action's clip after each action,
+        the last for none before (A + 1, A), and the pose of each clip's first frame with its number of frames and its
+        rate (A, 5).
+    """
+    table, library = kit.table, kit.library
+    clips = [library.clips[name] for name in table.clips]
+    count, frames = len(clips), [_laid_out(clip) for clip in clips]
+    starts = np.cumsum([0, *map(len, clips)])
+    rows = np.tile(starts[:-1], (count + 1, 1))
+    used = int(starts[-1])
+    firsts, lasts = (_ahead(clips, frame) for frame in (0, -1))
+    for before in range(count):
+        behavior = table.behavior[before]
+        followers = table.followers[table.follower_starts[behavior] : table.follower_starts[behavior + 1]]
+        apart = rotations.angle_between(lasts[0][before], firsts[0][followers]).max(axis=1, initial=0.0)
+        differ = (apart > _SAME) | (np.abs(lasts[1][before] - firsts[1][followers]) > _LEVEL)
+        for after in followers[differ].tolist():
+            joined = led_on(clips[before], clips[after])
+            if joined is not clips[after]:
+                frames.append(_laid_out(joined))
+                rows[before, after] = used
+                used += len(joined)
+    first = [(*clip.planar_path()[0], float(len(clip)), clip.fps) for clip in clips]
+    pool = np.concatenate(frames)
+    pool.setflags(write=False)
+    return pool, _whole(rows), _real(first)
+
+
+def led_on(before: Clip, after: Clip, window: float = JOIN) -> Clip:
+    """A clip that begins in the pose in which another ends and comes back to its own within a window of time [s].
+
+    Headings and places on the floor are left as they are. The clip itself, if it begins in that pose anyway.
+    """
+    last, first = before.rotations[-1].copy(), after.rotations[0].copy()
+    heading = float(after.headings()[0])
+    last[0] = rotations.multiply(rotations.from_yaw(heading - float(before.headings()[-1])), last[0])
+    rise = float(before.root_positions[-1, 2] - after.root_positions[0, 2])
+    if rotations.angle_between(last, first).max() <= _SAME and abs(rise) <= _LEVEL:
+        return after
+    apart = rotations.to_rotation_vector(rotations.multiply(last, rotations.conjugate(first)))
+    count = min(max(round(window * after.fps), 1), len(after))
+    share = 1.0 - ease(np.arange(count) / count)
+    turns, roots = np.array(after.rotations), np.array(after.root_positions)
+    offset = rotations.from_rotation_vector(share[:, None, None] * apart)
+    turns[:count] = rotations.multiply(offset, turns[:count])
+    roots[:count, 2] += share * rise
+    return Clip(after.skeleton, roots, rotations.normalize(turns), after.fps, after.name, after.contacts)
+
+
+def _ahead(clips: Sequence[Clip], frame: int) -> tuple[FloatArray, FloatArray]:
+    """Poses of clips in a frame as they are when one faces ahead (N, J, 4), and heights of the root [m] (N,)."""
+    turns = np.array([clip.rotations[frame] for clip in clips])
+    headings = np.array([clip.headings()[frame] for clip in clips])
+    turns[:, 0] = rotations.multiply(rotations.from_yaw(-headings), turns[:, 0])
+    return turns, np.array([clip.root_positions[frame, 2] for clip in clips])
+
+
+def rest_actions(kit: Kit) -> IntArray:
+    """Actions that somebody stands still with, one for each state that has one, the first at the start."""
+    found = kit.searcher.arrays.states[:-1, 1]
+    return _whole(found[found >= 0])
+
+
+def _path(clip: Clip) -> FloatArray:
+    """Places of the root, seen from the first frame [m]; (F, 2)."""
+    path = clip.planar_path()
+    c, s = np.cos(path[0, 2]), np.sin(path[0, 2])
+    away = path[:, :2] - path[0, :2]
+    return np.column_stack([c * away[:, 0] + s * away[:, 1], c * away[:, 1] - s * away[:, 0]])
+
+
+def _about(points: FloatArray, radius: float) -> FloatArray:
+    """A disc that holds discs of a radius about all points of a way [m]; (1, 3)."""
+    return _enclosing(np.column_stack([points, np.full(len(points), radius)]))[None]
+
+
+def _enclosing(discs: FloatArray) -> FloatArray:
+    out = np.empty(3)
+    _disc_kernels.enclose(read_only(discs), out)
+    return out
+
+
+def _laid_out(clip: Clip) -> Single:
+    frames = np.zeros((len(clip), 4, len(clip.skeleton) + 1), dtype=np.float32)
+    frames[:, :, :-1] = clip.rotations.transpose(0, 2, 1)
+    frames[:, :3, -1] = clip.root_positions
+    return frames
+
+
+def _whole(values: npt.ArrayLike) -> IntArray:
+    return read_only(np.array(values, dtype=np.int64))
+
+
+def _real(values: npt.ArrayLike) -> FloatArray:
+    return read_only(np.array(values, dtype=np.float64))

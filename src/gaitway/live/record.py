@@ -1,0 +1,104 @@
+"""What live characters played, as a take: the last minutes of a crowd, to look at again, save and export."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gaitway._version import __version__
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import TakeError
+from gaitway.live._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
+from gaitway.live.crowd import LiveCrowd
+from gaitway.performing.joins import mend_joins
+from gaitway.performing.terrain.ground import follow_ground
+from gaitway.take.model import Take
+from gaitway.take.tracks import Track, assemble
+
+MINUTES = 5.0
+"""That are kept unless told otherwise."""
+
+
+class LiveRecord:
+    """The steps that the characters of a crowd began, for as long as is asked for. This class is **mutable**."""
+
+    def __init__(self, crowd: LiveCrowd, minutes: float = MINUTES) -> None:
+        """Record from now on; whoever is there is taken to stand until its next step.
+
+        Args:
+            crowd: whose; best before anybody is in it.
+            minutes: how much is kept.
+        """
+        if not (np.isfinite(minutes) and minutes > 0.0):
+            raise TakeError(f"record of {minutes} minutes; write a time above 0")
+        self._crowd, self._seconds = crowd, 60.0 * minutes
+        self._chunks: deque[FloatArray] = deque()
+        crowd.watch(self._note)
+
+    def take(self, seconds: float | None = None, fps: float = 30.0, facts: Mapping[str, Any] | None = None) -> Take:
+        """The last seconds as a take that begins at time 0.
+
+        Args:
+            seconds: how much of what is kept; None for all.
+            fps: rate at which the take is meant to be looked at [Hz].
+            facts: where it comes from, as plain JSON values.
+
+        Raises:
+            TakeError: if nothing was played.
+        """
+        end = self._crowd.time
+        begin = end - (self._seconds if seconds is None else float(seconds))
+        rows = np.concatenate([*self._chunks, np.empty((0, 7))])
+        begin = max(begin, float(rows[:, LOG_TIME].min(initial=end)), self._crowd.start_time)
+        if not (len(rows) and end > begin):
+            raise TakeError("nothing was played that a take could be made of; step the crowd first")
+        order = np.lexsort((rows[:, LOG_TIME], rows[:, LOG_LIFE], rows[:, LOG_WHO]))
+        rows = rows[order]
+        cuts = np.flatnonzero((np.diff(rows[:, [LOG_WHO, LOG_LIFE]], axis=0) != 0.0).any(axis=1)) + 1
+        found = [self._track(part, begin, end) for part in np.split(rows, cuts)]
+        tracks = [track for track in found if track is not None]
+        told = {"planner": "live", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
+        return follow_ground(mend_joins(assemble(tracks, fps, told)), self._crowd.world)
+
+    def _note(self, rows: FloatArray) -> None:
+        """Keep steps that began, and forget those that ended long ago."""
+        self._chunks.append(rows)
+        old = self._crowd.time - self._seconds - float(self._crowd.kit.table.durations.max())
+        while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
+            self._chunks.popleft()
+
+    def _track(self, rows: FloatArray, begin: float, end: float) -> Track | None:
+        """What one character did between two times [s], or None."""
+        gone = rows[rows[:, LOG_ACTION] == GONE, LOG_TIME]
+        stop = min(end, float(gone.min(initial=end)))
+        steps = rows[(rows[:, LOG_ACTION] != GONE) & (rows[:, LOG_TIME] < stop)]
+        first = max(int(np.searchsorted(steps[:, LOG_TIME], begin, side="right")) - 1, 0)
+        steps = steps[first:]
+        if not len(steps):
+            return None
+        kit = self._crowd.kit
+        actions = steps[:, LOG_ACTION].astype(np.int64).tolist()
+        clips = tuple(kit.library.clips[kit.table.clips[a]] for a in actions)
+        starts = np.maximum(steps[:, LOG_TIME], begin)
+        if stop <= starts[0]:
+            return None
+        origins = np.array([clip.planar_path()[0] for clip in clips])
+        who, life = int(steps[0, LOG_WHO]), int(steps[0, LOG_LIFE])
+        count = len(steps)
+        return Track(
+            name=f"{kit.library.name} {who + 1}" + (f" ({life})" if life > 1 else ""),
+            clips=clips,
+            starts=starts - begin,
+            offsets=starts - steps[:, LOG_TIME],
+            speeds=np.ones(count),
+            poses=planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins)),
+            heights=np.zeros(count),
+            blends=np.zeros(count),
+            behaviors=tuple(kit.searcher.names[a] for a in actions),
+            end=stop - begin,
+            radius=self._crowd.options.radius,
+        )

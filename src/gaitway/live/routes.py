@@ -1,0 +1,105 @@
+"""Ways to far goals for many live characters: a field of distances for each goal, as many as memory is given for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.live._subgoal_kernels import RouteArrays
+from gaitway.space.fields import WorldFields
+from gaitway.space.routes import RouteMap
+
+FINEST, COARSEST = 0.2, 0.7
+"""Sides of the cells of a field in small worlds and in large ones [m]; the thesis took 0.7."""
+CELLS = 60_000
+"""How many are enough."""
+BYTES = 256_000_000
+"""Memory for fields."""
+_ROOM = 0.3
+"""Ways keep so far from things [m]."""
+_NEIGHBORS = 8
+"""Cells that a step of a way leads to."""
+
+
+class RouteBook:
+    """Fields by goal. This class is **mutable**.
+
+    Characters that go to the same place share one: a thousand of them through ten gates need ten. Where nothing stands
+    in the world there are none, and where there are more goals than fit into memory those who come last have none: they
+    go straight on, and around what the tree sees. So do those whose fields are still to be made (`fill`), unless the
+    goal was known before the world changed: then the old field stands until the new one is there.
+
+    Attributes:
+        map: where one can be.
+    """
+
+    def __init__(self, fields: WorldFields, most_bytes: int = BYTES, before: RouteBook | None = None) -> None:
+        """No goals yet.
+
+        Args:
+            fields: the world.
+            most_bytes: memory for fields.
+            before: of the world as it was; its memory is taken over, so that it is of no use after this.
+        """
+        x0, y0, x1, y1 = fields.world.bounds
+        cell = min(max(math.sqrt((x1 - x0) * (y1 - y0) / CELLS), FINEST), COARSEST)
+        self.map = RouteMap.of(fields, _ROOM, cell, neighbors=_NEIGHBORS)
+        spec = self.map.spec
+        rows, columns = spec.shape
+        self._most = most_bytes // (4 * rows * columns) if fields.world.obstacles else 0
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._waiting: dict[int, tuple[float, float]] = {}
+        self._made: set[int] = set()
+        self._lengths = np.empty((0, rows, columns), np.float32)
+        self._place = read_only(np.array([*spec.origin, 1.0 / spec.cell]))
+        if before is not None and self._most > 0 and before.map.spec == spec:
+            self._numbers, self._lengths = before._numbers, before._lengths
+        self._hold(len(self._lengths))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the fields."""
+        return int(self._lengths.nbytes)
+
+    @property
+    def waiting(self) -> int:
+        """Fields that are still to be made."""
+        return len(self._waiting)
+
+    def numbers(self, goals: FloatArray) -> IntArray:
+        """The field for each of some goals (N, 2) [m], or -1; new ones are made by `fill`."""
+        cells = self.map.spec.cells(goals)
+        out = np.full(len(goals), -1)
+        for k, (key, (x, y)) in enumerate(zip(map(tuple, cells.tolist()), goals.tolist(), strict=True)):
+            if key not in self._numbers and len(self._numbers) < self._most:
+                self._numbers[key] = len(self._numbers)
+            out[k] = number = self._numbers.get(key, -1)
+            if number >= 0 and number not in self._made:
+                self._waiting.setdefault(number, (x, y))
+        if len(self._numbers) > len(self._lengths):
+            self._hold(min(max(len(self._numbers), 2 * len(self._lengths)), self._most))
+        return out
+
+    def warm_up(self) -> None:
+        """Have compiled what fields are made by."""
+        x0, y0, x1, y1 = self.map.spec.bounds
+        self.map.field((0.5 * (x0 + x1), 0.5 * (y0 + y1)), 2.0 * self.map.spec.cell)
+
+    def fill(self, most: int) -> list[int]:
+        """Make so many fields at most that are asked for, in that order; their numbers."""
+        done = list(itertools.islice(self._waiting, most))
+        for number in done:
+            self._lengths[number] = self.map.field(self._waiting.pop(number), 2.0 * self.map.spec.cell).lengths
+        self._made.update(done)
+        return done
+
+    def _hold(self, count: int) -> None:
+        if count > len(self._lengths):
+            lengths = np.full((count, *self._lengths.shape[1:]), np.inf, np.float32)
+            lengths[: len(self._lengths)] = self._lengths
+            self._lengths = lengths
+        self.held = Held(RouteArrays(self._lengths, self._place))

@@ -1,0 +1,226 @@
+"""One search for a live character, a little at a time: nobody is to wait for it.
+
+A search is a generator: each step of it does a little work and yields how much that was, in nodes. How much is done in
+a step of time is counted in nodes too, never by the clock, so that the same calls lead to the same searches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.behavior import _search_kernels as searches
+from gaitway.behavior._heuristic_kernels import HeuristicArrays
+from gaitway.behavior.search import NO_TRAFFIC, Query, ask
+from gaitway.behavior.searcher import Searcher
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.live import _playing_kernels as playing
+from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live.movers import MoversAhead
+from gaitway.space._safe_interval_kernels import no_episodes
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import LaidSteps, Plan, Pose
+from gaitway.space.prepared import Kit
+from gaitway.space.traffic import Traffic, placed_discs
+
+WEIGHT = 1.5
+"""Of the estimate."""
+_SLICE = 60
+"""Nodes that are expanded at once."""
+_PLAN, _FIELD = 40, 60
+"""What it takes to know somebody's plan, and the ways to a goal, in nodes."""
+_AROUND, _MOST = 10.0, 28
+"""Others within this distance of the line to a goal [m] are in the way, so many of the nearest at most."""
+_NO_EPISODES = Held(no_episodes())
+
+
+class Wanted(NamedTuple):
+    """What is searched for."""
+
+    start: Pose
+    time: float
+    """When it sets out [s]."""
+    behavior: str
+    """That ends then."""
+    goal: tuple[float, float]
+    tolerance: float
+    """[m]."""
+    efforts: tuple[tuple[float, int], ...]
+    """Size of the bins (`Query.coarse`) and most nodes of one search after another."""
+
+
+class Found(NamedTuple):
+    """What came of it."""
+
+    actions: IntArray | None
+    """Of the way; (N,), or None if there is none."""
+    nodes: int
+    """That were expanded."""
+
+
+Work = Generator[int, None, Found]
+"""A search under way, which yields how much it does, in nodes."""
+
+
+class CrowdSearch:
+    """Searches among live characters of one library in a world, one at a time. This class is **mutable**.
+
+    It has a searcher of its own, whose bodies have a disc about the root as those of live characters have; so what it
+    finds is free for these too as a rule.
+    """
+
+    def __init__(self, kit: Kit, body: BodyArrays) -> None:
+        """Prepare a library.
+
+        Args:
+            kit: the library.
+            body: what its bodies take up.
+        """
+        self._kit, self._body = kit, body
+        self._discs = replace(
+            kit.discs, timed=body.discs, timed_starts=body.disc_starts, window_around=read_only(body.windows[:, 2:]),
+            around=body.around,
+        )  # fmt: skip
+        self._searcher = Searcher(kit.table, self._discs, kit.searcher.reaches, kit.searcher.time_weight)
+
+    def enter(self, fields: WorldFields, now: float) -> None:
+        """Take a world for the one to search in, from a time on [s]."""
+        self._fields = fields
+        self._heuristics = self._kit.heuristics if fields is self._kit.fields else None
+        self._movers = MoversAhead(fields, now, _MOST) if fields.world.movers else None
+
+    def warm_up(self, tolerances: tuple[float, ...]) -> None:
+        """Have all made and compiled that a search needs, which must not take place while people are watching.
+
+        Args:
+            tolerances: how near to their goals ways are to end [m].
+        """
+        x0, y0, x1, y1 = self._fields.world.bounds
+        x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
+        for tolerance in tolerances:
+            self._kit.heuristics.free_table(tolerance)
+        traffic = Traffic(self._fields.kinds)
+        traffic.add_standing(traffic.enroll("nobody"), [(x0, y0, 0.1)], 0.0, 1.0)
+        estimates = Held(self._kit.heuristics.arrays((x, y), tolerances[0], (x, y), WEIGHT))
+        for _ in self._slices(Query((x, y, 0.0), (x, y), tolerance=tolerances[0], max_nodes=1), traffic, estimates):
+            pass
+
+    def work(self, crowd: CrowdArrays, me: int, wanted: Wanted, now: float) -> Work:
+        """Search for a way for a character.
+
+        Others are in the way as they mean to go when the search comes to them, so that what it finds must be tested.
+
+        Args:
+            crowd: all of them.
+            me: the character.
+            wanted: from where to where.
+            now: [s].
+        """
+        if self._heuristics is None:
+            self._heuristics = self._kit.heuristics.moved(self._fields, self._kit.discs)
+            yield 10 * _FIELD
+        goal, tolerance = wanted.goal, wanted.tolerance
+        estimates = Held(self._heuristics.arrays(goal, tolerance, wanted.start[:2], WEIGHT))
+        yield _FIELD
+        # a search remembers all slots from 0 on, but times of movers cannot be shifted
+        since = 0.0 if self._movers is not None else now - float(self._body.durations.max())
+        traffic, owners = self._traffic()
+        try:
+            for owner, who in zip(owners, _others(crowd, me, wanted.start, goal), strict=False):
+                self._add(traffic, owner, crowd, who, now, since)
+                yield _PLAN
+            query = Query(
+                wanted.start, goal, tolerance=tolerance, weight=WEIGHT, start_time=wanted.time - since,
+                start_behavior=wanted.behavior, seed=(me << 12) ^ round(1e3 * wanted.time),
+            )  # fmt: skip
+            spent = 0
+            for coarse, nodes in wanted.efforts:
+                found = yield from self._slices(replace(query, coarse=coarse, max_nodes=nodes), traffic, estimates)
+                spent += found.nodes
+                if found.actions is not None:
+                    return found._replace(nodes=spent)
+            return Found(None, spent)
+        finally:
+            if self._movers is not None:
+                for owner in owners:
+                    traffic.remove(owner)
+
+    def _slices(self, query: Query, traffic: Traffic, estimates: Held[HeuristicArrays]) -> Work:
+        """A search in slices."""
+        searcher, fields, arrays = self._searcher, self._fields, traffic.arrays
+        busy = len(arrays.keys) > 0
+        held, episodes = NO_TRAFFIC, _NO_EPISODES
+        if busy:
+            held, episodes = Held(arrays), searcher.episodes(fields, arrays)
+        ask(searcher, query, query.weight)
+        state, passing = searcher.start_state(query.start_behavior), searcher.passing(fields)
+        done, anew = 0, True
+        while True:
+            code, node, expanded, _ = searcher.kernel(
+                searcher.held, fields.held, passing, held, busy, episodes, estimates, searcher.memory, searcher.query,
+                state, query.seed, min(done + _SLICE, query.max_nodes), anew,
+            )  # fmt: skip
+            yield max(expanded - done, 1)
+            done, anew = expanded, False
+            if code == searches.FULL:
+                searcher.grow()
+            elif code != searches.GOING or done >= query.max_nodes:
+                break
+        if code != searches.FOUND:
+            return Found(None, done)
+        rows, _, _, _ = searcher.trace(searcher.held, searcher.memory, node)
+        return Found(read_only(rows[:, 4].astype(np.int64)), done)
+
+    def look_ahead(self, now: float) -> None:
+        """Know where things move for long enough; while no search is under way."""
+        if self._movers is not None:
+            self._movers.look_ahead(now)
+
+    def _traffic(self) -> tuple[Traffic, list[int]]:
+        """Traffic of movers, and numbers in it for others."""
+        if self._movers is not None:
+            return self._movers.traffic, self._movers.owners
+        traffic = Traffic(self._fields.kinds)
+        return traffic, [traffic.enroll(str(k)) for k in range(_MOST)]
+
+    def _add(self, traffic: Traffic, owner: int, crowd: CrowdArrays, who: int, now: float, since: float) -> None:
+        """Put somebody's plan and the place where it rests into traffic."""
+        body, end = self._body, crowd.steps[who, -1]
+        resting, start = int(crowd.actions[who, -1]), max(float(end[TIME]), now) - since
+        x, y, heading = end[[X, Y, HEADING]].tolist()
+        first, count = crowd.counts[who, [playing.FIRST, playing.COUNT]].tolist()
+        rows = np.empty((count - first, 5))
+        rows[:, :3], rows[:, 3] = crowd.steps[who, first:count][:, [X, Y, HEADING]], crowd.steps[who, first:count, TIME]
+        rows[:, 3] -= since
+        rows[:, 4] = crowd.actions[who, first:count]
+        if end[TIME] > now:  # else it stands there already
+            steps = LaidSteps(rows, self._searcher.names, self._kit.table.clips)
+            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), self._kit.table, self._discs)
+        discs = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
+        traffic.add_standing(owner, placed_discs((x, y, heading), discs), start)
+
+
+def _others(crowd: CrowdArrays, me: int, pose: Pose, goal: tuple[float, float]) -> list[int]:
+    """Those around the line from a pose to a goal, the nearest first."""
+    places, now_at = np.arange(len(crowd.until)), crowd.counts[:, playing.FIRST]
+    away = np.minimum(
+        _from_line(crowd.steps[:, -1, :2], pose, goal), _from_line(crowd.steps[places, now_at, :2], pose, goal)
+    )
+    away[(places == me) | (crowd.counts[:, playing.STATUS] == playing.EMPTY)] = np.inf
+    nearest = np.argsort(away, kind="stable")[:_MOST]
+    out: list[int] = nearest[away[nearest] < _AROUND].tolist()
+    return out
+
+
+def _from_line(points: FloatArray, pose: Pose, goal: tuple[float, float]) -> FloatArray:
+    """Distances of points (N, 2) from the line between a pose and a goal [m]; (N,)."""
+    start = np.array(pose[:2])
+    along = np.array(goal) - start
+    share = np.clip((points - start) @ along / max(math.hypot(*along), 1e-4) ** 2, 0.0, 1.0)
+    out: FloatArray = np.hypot(*(points - start - share[:, None] * along).T)
+    return out

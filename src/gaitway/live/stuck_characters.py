@@ -1,0 +1,213 @@
+"""Who is searched for: those who get no nearer to their goals, for trees know no way: doors, fences, beams, dead ends.
+
+One search is under way at a time, a little of it in each step of time (`searching`). Whoever it is for plays its plan
+to the end, and stands there until the search is over.
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import BoolArray, IntArray
+from gaitway.live import _playing_kernels as playing
+from gaitway.live._crowd_kernels import APART, HEADING, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live._subgoal_kernels import RouteArrays, passes_special, subgoal_of
+from gaitway.live.sliced_search import CrowdSearch, Wanted, Work
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import Pose
+from gaitway.space.prepared import Kit
+
+EFFORTS = (
+    (12.0, ((1.0, 1_000), (6.0, 3_000))),
+    (math.inf, ((6.0, 6_000),)),
+    (8.0, ((3.0, 3_000),)),
+)
+AT_FIRST = ((math.inf, ((3.0, 1_500),)), (math.inf, ((6.0, 3_000),)))
+"""How far ahead on the way to its goal a way is to lead [m], size of the bins (`Query.coarse`) and most nodes of one
+search after another: in the first attempt, the next, and so on in turn; and for somebody who has a new goal in the
+first two. Small bins are for doors; with large ones many nodes before a fence, where no jump begins, are one."""
+RATE = 300
+"""Nodes for each step of time: about five milliseconds."""
+_MANY, _LEAST = 200, 20
+"""With so many characters it is half as many, and so on, but so many at least: large crowds have no time for it."""
+IDLE = 3
+"""Turns to plan that brought somebody no nearer to its goal before it is searched for."""
+_LONGER, _LONGEST = 2, 4
+"""So many turns more with each search that found nothing, and how often at most."""
+_WIDER = 1.5
+"""How much farther from a goal that is taken, or ahead on the way to it, a way may end [m]."""
+_LEAD = 0.8
+"""A search begins no sooner from now on, so that it is over by then as a rule [s]."""
+_LOOKS = 8
+"""At the ways of so many who have not set out for long it is looked in a step of time at most."""
+_FAR_OFF = 7200.0
+"""Where things move, nobody is searched for after so long [s]: the search would have to remember all slots since 0."""
+
+
+class Outcome(NamedTuple):
+    """A search that is over."""
+
+    character: int
+    actions: IntArray | None
+    """Of the way from the end of its fixed steps on; (N,), or None."""
+    nodes: int
+    milliseconds: float
+    """That it took, all steps of time together; for show only."""
+
+
+class _Task(NamedTuple):
+    """A search that is under way."""
+
+    character: int
+    life: int
+    """How many have had its number."""
+    start: Pose
+    """Where it begins."""
+    work: Work
+
+
+class Seeker:
+    """Searches for live characters of one library in a world. This class is **mutable**."""
+
+    def __init__(self, kit: Kit, body: BodyArrays) -> None:
+        """Prepare a library.
+
+        Args:
+            kit: the library.
+            body: what its bodies take up.
+        """
+        self._kit, self._body, self._fields = kit, body, kit.fields
+        self._search = CrowdSearch(kit, body)
+        self._task: _Task | None = None
+        self._left, self._latest, self._looked, self._spent = 0, -1, 0, 0.0
+
+    def enter(self, fields: WorldFields, now: float) -> None:
+        """Take a world for the one to search in, from a time on [s]; a search in the one before is given up."""
+        self._give_up()
+        self._fields = fields
+        self._search.enter(fields, now)
+
+    def warm_up(self, tolerance: float, routes: Held[RouteArrays]) -> None:
+        """Have all made and compiled that searches need, where goals have a tolerance [m]."""
+        self._search.warm_up((tolerance, tolerance + _WIDER))
+        subgoal_of(routes, -1, 0.0, 0.0, 0.0, 0.0, 1.0)
+        passes_special(self._fields.held, routes, -1, 0.0, 0.0)
+
+    def go_on(self, crowd: CrowdArrays, routes: Held[RouteArrays], now: float, share: float) -> Outcome | None:
+        """Search for a step of time; what came of a search that is over now.
+
+        Args:
+            crowd: the characters.
+            routes: to their goals.
+            now: [s].
+            share: of `RATE`.
+        """
+        rate = round(share * max(RATE * _MANY / (_MANY + len(crowd.until)), _LEAST))
+        self._left = min(self._left + rate, rate)
+        if self._task is not None and not self._is_due(crowd, self._task):
+            self._give_up()
+        if self._task is None:
+            self._search.look_ahead(now)
+        began = clock.perf_counter()
+        while self._left > 0 and (self._task is not None or self._begin(crowd, routes, now)):
+            task = self._task
+            assert task is not None
+            try:
+                self._left -= next(task.work)
+            except StopIteration as end:
+                self._task, crowd.counts[task.character, playing.HELD] = None, 0
+                spent = self._spent + clock.perf_counter() - began
+                return Outcome(task.character, end.value.actions, end.value.nodes, 1e3 * spent)
+        self._spent += clock.perf_counter() - began
+        return None
+
+    def _begin(self, crowd: CrowdArrays, routes: Held[RouteArrays], now: float) -> bool:
+        """Begin the next search, if anybody needs one."""
+        if self._fields.world.movers and now > _FAR_OFF:
+            return False
+        me = self._next(crowd, routes)
+        if me is None:
+            return False
+        self._latest, self._spent = me, 0.0
+        counts = crowd.counts
+        counts[me, playing.HELD] = 1
+        while (
+            counts[me, playing.FIXED] < counts[me, playing.COUNT] and _fixed_end(crowd, self._body, me)[1] < now + _LEAD
+        ):
+            counts[me, playing.FIXED] += 1
+        wanted = self._wanted(crowd, routes, me)
+        self._task = _Task(me, int(counts[me, playing.LIFE]), wanted.start, self._search.work(crowd, me, wanted, now))
+        return True
+
+    def _next(self, crowd: CrowdArrays, routes: Held[RouteArrays]) -> int | None:
+        """Whose search is next: first those who have not set out for long and have something special to pass."""
+        counts = crowd.counts
+        going: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & np.isfinite(crowd.numbers[:, playing.READY])
+        if self._fields.arrays.near.size > 1:
+            fresh = np.flatnonzero(going & (counts[:, playing.SOUGHT] < 0) & (counts[:, playing.ROUTE] >= 0))
+            for me in np.roll(fresh, -int(np.searchsorted(fresh, self._looked)))[:_LOOKS].tolist():
+                self._looked = me + 1
+                (x, y, _), _, _ = _fixed_end(crowd, self._body, me)
+                answer = passes_special(self._fields.held, routes, int(counts[me, playing.ROUTE]), x, y)
+                if answer == 1:
+                    return int(me)
+                if answer == 0:
+                    counts[me, playing.SOUGHT] = 0
+        patience = IDLE + _LONGER * np.clip(counts[:, playing.SOUGHT], 0, _LONGEST)
+        stuck = np.flatnonzero(going & (counts[:, playing.IDLE] >= patience))
+        if not len(stuck):
+            return None
+        return int(stuck[int(np.searchsorted(stuck, self._latest, side="right")) % len(stuck)])
+
+    def _wanted(self, crowd: CrowdArrays, routes: Held[RouteArrays], me: int) -> Wanted:
+        """From where to where a character is to be led."""
+        sought, table = int(crowd.counts[me, playing.SOUGHT]), self._kit.table
+        pose, time, last = _fixed_end(crowd, self._body, me)
+        x, y, tolerance = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
+        ahead, efforts = AT_FIRST[sought + len(AT_FIRST)] if sought < 0 else EFFORTS[sought % len(EFFORTS)]
+        goal, final = (x, y), True
+        if math.isfinite(ahead):
+            route = int(crowd.counts[me, playing.ROUTE])
+            near_x, near_y, final = subgoal_of(routes, route, pose[0], pose[1], x, y, ahead)
+            goal = (near_x, near_y)
+        if not final or _is_taken(crowd, me):
+            tolerance += _WIDER
+        return Wanted(pose, time, table.behaviors[int(table.behavior[last])], goal, tolerance, efforts)
+
+    def _is_due(self, crowd: CrowdArrays, task: _Task) -> bool:
+        """Whether a search is still for somebody who waits for it where it begins."""
+        counts = crowd.counts[task.character]
+        waits = counts[playing.HELD] != 0 and counts[playing.STATUS] == playing.GOING
+        if not waits or counts[playing.LIFE] != task.life:
+            return False
+        if _fixed_end(crowd, self._body, task.character)[0] != task.start:
+            counts[playing.HELD] = 0
+            return False
+        return True
+
+    def _give_up(self) -> None:
+        """End what is under way."""
+        if self._task is not None:
+            self._task.work.close()
+            self._task = None
+
+
+def _is_taken(crowd: CrowdArrays, me: int) -> bool:
+    """Whether somebody else rests at a character's goal, or so near to it that not both could turn."""
+    away = np.hypot(*(crowd.steps[:, -1, :2] - crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y]]).T)
+    away[crowd.counts[:, playing.STATUS] == playing.EMPTY] = np.inf
+    away[me] = np.inf
+    return bool((away < crowd.extent[APART]).any())
+
+
+def _fixed_end(crowd: CrowdArrays, body: BodyArrays, me: int) -> tuple[Pose, float, int]:
+    """Where and when a character's fixed steps end, and the last action of them."""
+    fixed, count = crowd.counts[me, [playing.FIXED, playing.COUNT]].tolist()
+    x, y, heading = crowd.steps[me, fixed if fixed < count else -1, [X, Y, HEADING]].tolist()
+    last = int(crowd.actions[me, fixed - 1])
+    return (x, y, heading), float(crowd.steps[me, fixed - 1, TIME] + body.durations[last]), last

@@ -1,0 +1,286 @@
+"""Motions bent to end elsewhere: the root's path like a rod of even stiffness, and every planted foot as a whole.
+
+What a motion lacks to its goal is shared out over its footfalls. Each stance is moved rigidly: those that are there
+when the motion begins not at all, and those that are there when it ends by all that is lacking. So no foot slides, and
+both ends of the motion keep their poses. Feet in the air go over from one stance to the next, and legs follow. What
+rolls is steered: its share grows with the way that it rolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import BoolArray, FloatArray, read_only
+from gaitway.motion.blending import ease
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+from gaitway.motion.footplants import FootPlan
+from gaitway.motion.footskate import lowered, root_drop, with_legs
+from gaitway.performing.arrival import _bending_kernels
+from gaitway.performing.arrival.footwork import Footwork
+from gaitway.performing.terrain.footing import SIDES
+from gaitway.performing.terrain.terrain_tilt import lead
+
+_WALKS = read_only(np.array([1.0, 1.0, 1.0 / 2.0**2]))
+_ROLLS = read_only(np.array([1.0, 0.01, 1.0 / 0.3**2]))
+"""How readily a path is stretched, shifted sideways [m^2 each] and turned [rad^2], on feet and on wheels."""
+_SHORT_S = 0.07
+"""A foot that leaves the ground for no longer than this has not stepped [s]."""
+_FOLLOW_S = 0.15
+"""How slowly the root follows what the feet are moved by [s]."""
+_SWING_S = 0.6
+"""A foot that is in the air for longer goes with the body in between [s]."""
+_LEAST = 0.1
+"""Wheels that roll no farther than this cannot be steered [m]."""
+_NEAR, _LONGER, _TURNED = 0.08, 0.06, float(np.radians(10.0))
+"""A step goes unnoticed that ends up to this far from where it would [m], the more so the longer it is [m for each
+metre], and is turned by no more than this [rad]."""
+_STEP_S = 0.4
+"""Time that counts as a step on wheels [s]."""
+_BENT = 0.2
+"""The middle joint of a leg that is bent is this far aside of the line from end to end, in lengths of that line."""
+_STRAIGHTEST, _DROP_S = 0.97, 0.4
+"""Share of its length up to which a planted leg is stretched, beyond which the root sinks, and how slowly [s]."""
+_ROUNDS = 8
+"""More than it takes to bend a path exactly."""
+
+
+@dataclass(frozen=True)
+class Stance:
+    """One foot on the ground, from a frame up to another."""
+
+    leg: int
+    start: int
+    stop: int
+    share: float
+    """Of what the motion lacks that it is moved by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bend:
+    """How a motion is bent; see `bent`."""
+
+    work: Footwork
+    """Of the motion as it is."""
+    path: FloatArray
+    """Planar poses of the root as they shall be; (F, 3)."""
+    stances: tuple[Stance, ...]
+    moves: FloatArray
+    """Planar moves of the stances in the world; (S, 3)."""
+    strain: float
+    """How much steps differ from what they were; up to 1 nobody notices."""
+
+
+def plan_bend(work: Footwork, goal: tuple[float, float], heading: float | None = None) -> Bend | None:
+    """How to bend a motion so that its last frame is at a goal.
+
+    Args:
+        work: its footwork in the world.
+        goal: where its root shall be in the last frame [m].
+        heading: where it shall face then [rad]; None leaves that to the bend.
+
+    Returns:
+        None if some foot does not step, or wheels do not roll, so that nothing can be elsewhere in the end.
+    """
+    found = _stepped(work) if work.rolled is None else _ridden(work, work.rolled)
+    if found is None:
+        return None
+    placed, shares = found
+    out = np.empty_like(work.path)
+    wanted = np.array([*goal, 0.0 if heading is None else heading, 0.0 if heading is None else 1.0])
+    ready = _WALKS if work.rolled is None else _ROLLS
+    lack = _bending_kernels.bend_path(read_only(work.path), read_only(shares), read_only(wanted), ready, _ROUNDS, out)
+    if not lack < 1e-6:
+        return None
+    frames = np.arange(len(shares))
+    at = np.interp([stance.share for stance in placed], shares, frames)
+    moves = _moves(work.path, out)
+    stance_moves = np.column_stack([np.interp(at, frames, moves[:, k]) for k in range(3)])
+    return Bend(work, out, tuple(placed), stance_moves, _strain(work, placed, stance_moves, moves))
+
+
+def bent(clip: Clip, bend: Bend) -> Clip:
+    """The bent motion: as long as before, with the same contacts, the same first pose and the same last one.
+
+    Args:
+        clip: the motion; its parts may lie anywhere in the plan.
+        bend: how its footwork in the world is bent.
+    """
+    carry = planar.compose(bend.path, planar.inverse(clip.planar_path()))
+    roots, local = np.array(clip.root_positions), np.array(clip.rotations)
+    roots[:, :2] = planar.transform_points(carry, roots[:, :2])
+    local[:, 0] = rotations.multiply(rotations.from_yaw(carry[:, 2]), local[:, 0])
+    moved = replace(clip, root_positions=roots, rotations=local)
+    led = _walk(moved, bend) if _on_two_legs(bend.work) else _ride(moved, bend)
+    roots, turns = np.array(led.root_positions), np.array(led.rotations)
+    for end in (0, -1):
+        roots[end], turns[end] = moved.root_positions[end], moved.rotations[end]
+    return replace(led, root_positions=roots, rotations=turns)
+
+
+def _stepped(work: Footwork) -> tuple[list[Stance], FloatArray] | None:
+    """The stances of feet, and the share of what is lacking that the root has in each frame (F,).
+
+    Each footfall has a greater share than the one before, up to the first after which its foot stays.
+    """
+    spans = [_spans(work.down[:, leg], work.fps) for leg in range(work.down.shape[1])]
+    if not all(own and own[-1][0] > 0 and own[-1][1] == len(work) for own in spans):
+        return None
+    falls = sorted((start, leg) for leg, own in enumerate(spans) for start, _ in own if start > 0)
+    whole = 1 + min(falls.index((own[-1][0], leg)) for leg, own in enumerate(spans))
+    share = {fall: min((number + 1) / whole, 1.0) for number, fall in enumerate(falls)}
+    found = [Stance(leg, a, b, share.get((a, leg), 0.0)) for leg, own in enumerate(spans) for a, b in own]
+    shares = _followed(found, len(work), work.fps)
+    # the less a foot is moved otherwise than the root while it is down, the less its leg has to do
+    inner = [replace(s, share=float(shares[s.start : s.stop].mean())) if 0.0 < s.share < 1.0 else s for s in found]
+    return inner, shares
+
+
+def _spans(down: BoolArray, fps: float) -> list[tuple[int, int]]:
+    """Frames from which and up to which a foot is on the ground; lifting it for a moment is no step."""
+    spans = stances(down)
+    joined = spans[:1]
+    for start, stop in spans[1:]:
+        if start - joined[-1][1] <= round(_SHORT_S * fps):
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _followed(found: Sequence[Stance], frames: int, fps: float) -> FloatArray:
+    """The mean of the shares of all feet, smoothly, from 0 in the first frame to 1 in the last; (F,)."""
+    tracks = []
+    for leg in range(found[-1].leg + 1):
+        own = [stance for stance in found if stance.leg == leg]
+        times = [frame for stance in own for frame in (stance.start, stance.stop - 1)]
+        values = [stance.share for stance in own for _ in range(2)]
+        tracks.append(np.interp(np.arange(frames), [-1, *times], [0.0, *values]))
+    # mirrored at its ends, so that it leaves them level
+    smooth = scipy.ndimage.gaussian_filter1d(np.mean(tracks, axis=0), _FOLLOW_S * fps, mode="reflect")
+    return np.asarray((smooth - smooth[0]) / (smooth[-1] - smooth[0]))
+
+
+def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[Stance], FloatArray] | None:
+    """The stances of feet that push and are put down beside wheels, and the share of the root in each frame (F,)."""
+    if rolled[-1] < _LEAST:
+        return None
+    shares, last = ease(rolled / rolled[-1]), len(work) - 1
+    found = []
+    for leg in range(work.down.shape[1]):
+        for start, stop in _spans(work.down[:, leg], work.fps):
+            middle = 0 if start == 0 else last if stop > last else (start + stop) // 2
+            found.append(Stance(leg, start, stop, float(shares[middle])))
+    return found, shares
+
+
+def _moves(path: FloatArray, bent: FloatArray) -> FloatArray:
+    """Planar moves of the world that carry poses (F, 3) to others, turns not wrapped; (F, 3)."""
+    moves = planar.compose(bent, planar.inverse(path))
+    moves[:, 2] = bent[:, 2] - path[:, 2]
+    return moves
+
+
+def _strain(work: Footwork, placed: Sequence[Stance], moves: FloatArray, roots: FloatArray) -> float:
+    """See `Bend.strain`; moves of the stances (S, 3) and of the root (F, 3)."""
+    if work.rolled is not None:
+        later = np.minimum(np.arange(len(work)) + round(_STEP_S * work.fps), len(work) - 1)
+        return _strange(work.path[:, :2], work.path[later, :2], roots, roots[later])
+    at = work.ends[[(stance.start + stance.stop) // 2 for stance in placed], [stance.leg for stance in placed]]
+    first = np.array([k == 0 or placed[k - 1].leg != stance.leg for k, stance in enumerate(placed)])[:, None]
+    place = np.where(first, at, np.roll(at, 1, axis=0))
+    return _strange(place, at, np.where(first, 0.0, np.roll(moves, 1, axis=0)), moves)
+
+
+def _strange(here: FloatArray, there: FloatArray, before: FloatArray, after: FloatArray) -> float:
+    """How strange it looks to go from places (N, 2) to others that are not moved (N, 3) as the first ones are."""
+    away = np.hypot(*(planar.transform_points(after, there) - planar.transform_points(before, there)).T)
+    usual = _NEAR + _LONGER * np.hypot(*(there - here).T)
+    turned = np.abs(after[:, 2] - before[:, 2]) / _TURNED
+    return float(np.maximum(away / usual, turned).max())
+
+
+def _on_two_legs(work: Footwork) -> bool:
+    return work.rolled is None and len(work.legs) == len(SIDES) and all(leg.human for leg in work.legs)
+
+
+def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """How far the end of a leg is off where it shall be [m] (F, 3), its turn [rad] (F,), and when it is planted (F,).
+
+    Args:
+        bend: the bend.
+        carried: where the end of the leg is if it goes with the root [m]; (F, 3).
+        number: of the leg.
+    """
+    frames, at, turned = len(carried), bend.work.ends[:, number], bend.path[:, 2] - bend.work.path[:, 2]
+    shift, turn, planted = np.zeros((frames, 3)), np.zeros(frames), np.zeros(frames, dtype=bool)
+    own = [(stance, move) for stance, move in zip(bend.stances, bend.moves, strict=True) if stance.leg == number]
+    for k, (stance, move) in enumerate(own):
+        before = own[k - 1][0].stop if k > 0 else 0
+        after = own[k + 1][0].start if k + 1 < len(own) else frames
+        weight = _weight(stance, before, after, round(_SWING_S * bend.work.fps))
+        rows = slice(before, after)
+        shift[rows, :2] += weight[:, None] * (planar.transform_points(move, at[rows]) - carried[rows, :2])
+        turn[rows] += weight * (move[2] - turned[rows])
+        planted[stance.start : stance.stop] = True
+    return shift, turn, planted
+
+
+def _weight(stance: Stance, before: int, after: int, longest: int) -> FloatArray:
+    """How much a stance counts from the end of the one before it until the next begins; (after - before,).
+
+    All while it lasts, and in a swing less and less; in the middle of a long one nothing counts but the body.
+    """
+    coming = np.arange(stance.start - before, 0, -1) / (min(stance.start - before, longest) + 1)
+    going = np.arange(1, after - stance.stop + 1) / (min(after - stance.stop, longest) + 1)
+    t = np.minimum(np.concatenate([coming, np.zeros(stance.stop - stance.start), going]), 1.0)
+    # neither speed nor acceleration jumps where a swing begins and ends
+    return np.asarray(1.0 - t * t * t * (10.0 + t * (6.0 * t - 15.0)))
+
+
+def _walk(moved: Clip, bend: Bend) -> Clip:
+    """The moved motion of somebody on two legs, with its feet where they shall be."""
+    roles = moved.skeleton.roles
+    positions, turns = moved.joint_transforms()
+    plans = {}
+    for side in SIDES:
+        ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
+        number = next(k for k, leg in enumerate(bend.work.legs) if leg.joints[2] == ankle)
+        shift, turn, planted = _foot_moves(bend, positions[:, ankle], number)
+        turned = rotations.from_yaw(turn)
+        toes = None if toe is None else rotations.multiply(turned, turns[:, toe])
+        foot = rotations.multiply(turned, turns[:, ankle])
+        plans[side] = FootPlan(positions[:, ankle] + shift, foot, toes, planted)
+    drop = root_drop(moved, plans, straightest=_STRAIGHTEST, drop_s=_DROP_S)
+    frames = np.arange(len(moved))
+    ends = ease(np.minimum(frames, frames[::-1]) / (0.5 * _DROP_S * moved.fps))
+    return with_legs(lowered(moved, ends * drop), plans)
+
+
+def _ride(moved: Clip, bend: Bend) -> Clip:
+    """The moved motion of any other body, with its feet where they shall be."""
+    positions, up = moved.joint_positions(), np.array([0.0, 0.0, 1.0])
+    for number, leg in enumerate(bend.work.legs):
+        top, middle, end = (positions[:, joint] for joint in leg.joints)
+        shift, turn, planted = _foot_moves(bend, end, number)
+        shift = np.where(planted[:, None], shift, _swung(top, middle, end, shift))
+        moved = lead(moved, leg, shift, turn[:, None] * up)
+    return moved
+
+
+def _swung(top: FloatArray, middle: FloatArray, end: FloatArray, shift: FloatArray) -> FloatArray:
+    """Moves of the end of a leg (F, 3) that do not make it longer or shorter while it is almost straight.
+
+    There, millimetres would be degrees in its middle joint, and in the air they do not matter.
+    """
+    line = end - top
+    length = np.linalg.norm(line, axis=1, keepdims=True)
+    line /= length
+    aside = np.linalg.norm(np.cross(middle - top, line), axis=1, keepdims=True)
+    longer = np.sum(shift * line, axis=1, keepdims=True)
+    return np.asarray(shift - (1.0 - ease(aside / (_BENT * length))) * longer * line)

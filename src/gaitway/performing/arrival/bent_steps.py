@@ -1,0 +1,174 @@
+"""Goals met exactly: the last steps of a plan are bent so that it ends where, and facing where, it was asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
+from gaitway.performing.arrival.bending import Bend, bent, plan_bend
+from gaitway.performing.arrival.final_steps import nearer
+from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
+from gaitway.space.plan import Plan, Pose
+
+HARDEST = 1.3
+"""The greatest strain (`Bend.strain`) that a plan may have which has too few steps for a lesser one."""
+MOST = 10
+"""The last so many steps may be bent."""
+THERE = (0.002, float(np.radians(0.2)))
+"""Who is this near to its goal [m], and to the heading asked for [rad], is there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """A plan that ends at its goal exactly."""
+
+    plan: Plan
+    """The same steps at the same times, and perhaps a step or two more at the end; the last ones play bent clips."""
+    clips: Mapping[str, Clip]
+    """The bent clips by name, in the order in which they are played."""
+    strain: float
+    """How much steps differ from what they were; up to 1 nobody notices."""
+
+    @property
+    def first(self) -> int:
+        """Number of the first step that is bent."""
+        return len(self.plan.steps) - len(self.clips)
+
+
+def meet_goal(
+    library: Library,
+    plan: Plan,
+    goal: tuple[float, float],
+    goal_heading: float | None = None,
+    *,
+    name: str = "exact",
+    footworks: Footworks | None = None,
+) -> Arrival | None:
+    """Bend the last steps of a plan so that it ends at a goal.
+
+    As few of them are bent as it takes to do so unnoticed, and no others change. Special behaviours, and what hands or
+    knees rest in, are never bent. Where there is too little to bend, a step or turn on the spot may be added.
+
+    Args:
+        library: whose clips the plan plays.
+        plan: ends near the goal, at rest.
+        goal: where the root shall be in the end [m].
+        goal_heading: where it shall face then [rad]; None leaves it about as it is.
+        name: what the names of bent clips end in; different for each character of a take.
+        footworks: what is known of the library's clips from earlier calls.
+
+    Returns:
+        None if the library has no steps that could be bent to make up for what the plan lacks.
+    """
+    return next(arrivals(library, plan, goal, goal_heading, name=name, footworks=footworks), None)
+
+
+def arrivals(
+    library: Library,
+    plan: Plan,
+    goal: tuple[float, float],
+    goal_heading: float | None = None,
+    *,
+    name: str = "exact",
+    footworks: Footworks | None = None,
+) -> Iterator[Arrival]:
+    """All ways that `meet_goal` knows, the best first: the plan's own steps bent, and then some more steps."""
+    if _there(plan.end_pose, goal, goal_heading):
+        yield Arrival(plan, {}, 0.0)
+        return
+    known = footworks if footworks is not None else Footworks(library)
+    found = _least_bend(plan, goal, goal_heading, known)
+    if found is not None:
+        yield _arrival(library, plan, *found, name)
+    for longer in nearer(library, plan, goal, goal_heading, known):
+        found = _least_bend(longer, goal, goal_heading, known)
+        if found is not None:
+            yield _arrival(library, longer, *found, name)
+
+
+def _there(pose: Pose, goal: tuple[float, float], heading: float | None) -> bool:
+    turn = 0.0 if heading is None else abs(float(planar.wrap_angle(pose[2] - heading)))
+    return float(np.hypot(goal[0] - pose[0], goal[1] - pose[1])) <= THERE[0] and turn <= THERE[1]
+
+
+def _least_bend(
+    plan: Plan, goal: tuple[float, float], heading: float | None, known: Footworks
+) -> tuple[int, Bend] | None:
+    """The first step of those that are bent, and how: as few as nobody notices, or those that are strained least.
+
+    None if that is too much.
+    """
+    best: tuple[int, Bend] | None = None
+    works: list[Footwork] = []
+    for first in range(len(plan.steps) - 1, max(len(plan.steps) - MOST, 0) - 1, -1):
+        work = known.of(plan.steps[first].behavior, plan.steps[first].clip)
+        if work is None or (works and work.fps != works[0].fps):
+            break
+        works.insert(0, work)
+        bend = plan_bend(laid(works, [step.pose for step in plan.steps[first:]]), goal, heading)
+        if bend is not None and (best is None or bend.strain < best[1].strain):
+            best = first, bend
+        if best is not None and best[1].strain <= 1.0:
+            break
+    return best if best is not None and best[1].strain <= HARDEST else None
+
+
+def _arrival(library: Library, plan: Plan, first: int, bend: Bend, name: str) -> Arrival:
+    """The plan with its steps from one on cut from a bent motion."""
+    sources = [library.clips[step.clip] for step in plan.steps[first:]]
+    motion = bent(_motion(sources), bend)
+    steps, clips, start = list(plan.steps[:first]), {}, 0
+    for k, (step, source) in enumerate(zip(plan.steps[first:], sources, strict=True)):
+        before = sources[k - 1] if k > 0 else None
+        own = _cut(motion, start, bend.path[start], source, before, f"{step.clip}~{name}-{first + k}")
+        clips[own.name] = own
+        steps.append(replace(step, clip=own.name, pose=_pose(bend.path[start])))
+        start += len(source) - 1
+    end = replace(plan, steps=tuple(steps), end_pose=_pose(bend.path[-1]))
+    return Arrival(end, clips, bend.strain)
+
+
+def _motion(sources: Sequence[Clip]) -> Clip:
+    """Clips one after another as they are; the last frame of one stands for the first of the next."""
+    return replace(
+        sources[0],
+        root_positions=np.concatenate([c.root_positions[min(k, 1) :] for k, c in enumerate(sources)]),
+        rotations=np.concatenate([c.rotations[min(k, 1) :] for k, c in enumerate(sources)]),
+        contacts=None,
+    )
+
+
+def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip | None, name: str) -> Clip:
+    """What became of a source clip in a motion that is bent, where the source itself lies in the plan.
+
+    Args:
+        motion: the bent motion.
+        start: the frame in which the clip begins.
+        pose: where the root is then; (3,).
+        source: the clip.
+        before: the one before it, whose last frame stands for its first in the motion.
+        name: of the result.
+    """
+    rows = slice(start, start + len(source))
+    roots, turns = np.array(motion.root_positions[rows]), np.array(motion.rotations[rows])
+    back = planar.compose(source.planar_path()[0], planar.inverse(pose))
+    roots[:, :2] = planar.transform_points(back, roots[:, :2])
+    turns[:, 0] = rotations.multiply(rotations.from_yaw(back[2]), turns[:, 0])
+    if before is not None:  # their poses need not be the same; what was bent of one is bent of the other
+        change = rotations.multiply(rotations.conjugate(before.rotations[-1, 1:]), turns[0, 1:])
+        turns[0, 1:] = rotations.multiply(source.rotations[0, 1:], change)
+        turns[0, 0] = source.rotations[0, 0]
+        roots[0] = source.root_positions[0]
+        roots[0, 2] += motion.root_positions[start, 2] - before.root_positions[-1, 2]
+    return replace(source, root_positions=roots, rotations=turns, name=name)
+
+
+def _pose(values: FloatArray) -> Pose:
+    x, y, heading = (float(v) for v in values)
+    return x, y, float(planar.wrap_angle(heading))

@@ -1,0 +1,161 @@
+"""Exact arrivals that are safe: bent steps keep clear of the world and of everybody else, as planned ones do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.library.actions import ActionTable, action_table
+from gaitway.library.behavior import BehaviorGraph, Library
+from gaitway.library.body_discs import BodyDiscs, body_discs
+from gaitway.performing.arrival.bent_steps import Arrival, arrivals
+from gaitway.performing.arrival.footwork import Footworks
+from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit, traffic_hit
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import Plan
+from gaitway.space.prepared import Kit
+from gaitway.space.traffic import Traffic, placed_discs
+
+TRIES = 3
+"""So many ways to arrive are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactArrival:
+    """An arrival, and what a planner sees of its bent steps."""
+
+    arrival: Arrival
+    table: ActionTable | None
+    """Actions of the bent clips; None where nothing is bent."""
+    discs: BodyDiscs | None
+    """What they take up of the floor."""
+
+    @property
+    def plan(self) -> Plan:
+        """All of it."""
+        return self.arrival.plan
+
+    def add_to(self, traffic: Traffic, owner: int, table: ActionTable, discs: BodyDiscs) -> None:
+        """Put its steps into traffic, as `Traffic.add_plan` does it with a plan that plays a library's clips only.
+
+        Args:
+            traffic: the traffic.
+            owner: number of the character.
+            table: actions of the library.
+            discs: what these take up.
+        """
+        first, steps = self.arrival.first, self.plan.steps
+        traffic.add_plan(owner, replace(self.plan, steps=steps[:first]), table, discs)
+        if self.table is not None and self.discs is not None:
+            traffic.add_plan(owner, replace(self.plan, steps=steps[first:]), self.table, self.discs)
+
+
+def exact_arrival(
+    kit: Kit,
+    traffic: Traffic,
+    plan: Plan,
+    goal: tuple[float, float],
+    goal_heading: float | None = None,
+    *,
+    name: str = "exact",
+    footworks: Footworks | None = None,
+) -> ExactArrival | str:
+    """The first arrival at a goal that hits nothing and nobody, or why there is none.
+
+    Args:
+        kit: library, discs and world of the character.
+        traffic: everybody else; the character itself must not be in it.
+        plan: ends near the goal, at rest.
+        goal: where to be in the end [m].
+        goal_heading: where to face then [rad], or None.
+        name: what the names of bent clips end in; different for each character of a take.
+        footworks: what is known of the library's clips from earlier calls.
+    """
+    reason = "there are too few steps to bend"
+    ways = arrivals(kit.library, plan, goal, goal_heading, name=name, footworks=footworks)
+    for arrival in islice(ways, TRIES):
+        if first_slot(arrival.plan.end_time) >= traffic.horizon:
+            traffic.extend(2.0 * arrival.plan.end_time)
+        made = _prepared(kit, arrival)
+        met = arrival_hit(made, kit.fields, traffic, kit.standing_discs(_last(arrival.plan)))
+        if met is None:
+            return made
+        reason = f"'{met}' is in the way of the last steps"
+    return f"cannot stop at the goal exactly: {reason}"
+
+
+def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, standing: FloatArray) -> str | None:
+    """What bent steps, or standing at their end for ever, come too near to: an obstacle or a character; else None.
+
+    Args:
+        exact: the arrival; what is not bent is as it was planned, and is not looked at.
+        fields: the world.
+        traffic: everybody else.
+        standing: what somebody who stands takes up, seen from its root (x, y, radius) [m]; (D, 3).
+    """
+    plan, table, discs = exact.plan, exact.table, exact.discs
+    if table is None or discs is None:
+        return None
+    for step in plan.steps[exact.arrival.first :]:
+        swept = placed_discs(step.pose, _part(discs.static, discs.static_starts, _row(table, step.clip)))
+        near = np.flatnonzero(fields.clearance(swept[:, :2]) < swept[:, 2])
+        if len(near):
+            return fields.blame(swept[near[:1], :2])[0]
+    return _met(exact, traffic, table, discs) or _stood_on(plan, traffic, placed_discs(plan.end_pose, standing), fields)
+
+
+def _met(exact: ExactArrival, traffic: Traffic, table: ActionTable, discs: BodyDiscs) -> str | None:
+    """Whom bent steps meet."""
+    arrays = traffic.arrays
+    for step in exact.plan.steps[exact.arrival.first :]:
+        action = _row(table, step.clip)
+        rows = range(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
+        around = placed_discs(step.pose, discs.window_around[rows.start : rows.stop])
+        for window, (x, y, reach) in zip(rows, around.tolist(), strict=True):
+            begin, end = (step.time + discs.window_times[window]).tolist()
+            for slot in range(int(first_slot(begin)), int(end_slot(end))):
+                if traffic_hit(arrays, slot, x, y, reach, -1) < 0:
+                    continue
+                for u, v, r in placed_discs(step.pose, _part(discs.timed, discs.timed_starts, window)).tolist():
+                    owner = int(traffic_hit(arrays, slot, u, v, r, -1))
+                    if owner >= 0:
+                        return traffic.names[owner]
+    return None
+
+
+def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldFields) -> str | None:
+    """What somebody comes too near to who stands at the end of a plan."""
+    near = np.flatnonzero(fields.clearance(standing[:, :2]) < standing[:, 2])
+    if len(near):
+        return fields.blame(standing[near[:1], :2])[0]
+    arrays, slot = traffic.arrays, int(first_slot(plan.end_time))
+    owners = (int(stay_hit(arrays, slot, x, y, r)) for x, y, r in standing.tolist())
+    return next((traffic.names[owner] for owner in owners if owner >= 0), None)
+
+
+def _prepared(kit: Kit, arrival: Arrival) -> ExactArrival:
+    """With the actions and discs of its bent clips."""
+    if not arrival.clips:
+        return ExactArrival(arrival, None, None)
+    bent: dict[str, list[str]] = {}
+    for step in arrival.plan.steps[arrival.first :]:
+        bent.setdefault(step.behavior, []).append(step.clip)
+    graph = BehaviorGraph(tuple(replace(kit.library.graph[b], clips=tuple(clips)) for b, clips in bent.items()))
+    library = Library(kit.library.name, kit.library.skeleton, arrival.clips, graph)
+    table = action_table(library)
+    return ExactArrival(arrival, table, body_discs(library, table, kit.discs.margin, kit.discs.timed_margin))
+
+
+def _last(plan: Plan) -> str | None:
+    return plan.steps[-1].behavior if plan.steps else None
+
+
+def _row(table: ActionTable, clip: str) -> int:
+    return table.clips.index(clip)
+
+
+def _part(values: FloatArray, starts: IntArray, row: int) -> FloatArray:
+    return np.asarray(values[int(starts[row]) : int(starts[row + 1])])

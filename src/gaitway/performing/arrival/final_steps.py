@@ -1,0 +1,85 @@
+"""A step or turn on the spot for somebody who has stopped short of its goal, or was almost there to begin with."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+from gaitway.library.actions import path_length, stays
+from gaitway.library.behavior import Library
+from gaitway.performing.arrival.footwork import Footworks
+from gaitway.performing.standing import standing_behaviors
+from gaitway.space.plan import Plan, PlanStep
+
+TRIES = 12
+"""So many ways are worth a closer look."""
+_ARM = 0.6
+"""A turn counts as much as a way of this many metres for each radian."""
+_DEARER = 0.03
+"""Each further second counts as much as this far from the goal [m]."""
+
+
+def nearer(
+    library: Library, plan: Plan, goal: tuple[float, float], heading: float | None, footworks: Footworks
+) -> list[Plan]:
+    """Longer plans that end at rest as near to a goal as a step or two lead; the most promising ones, best first.
+
+    Args:
+        library: whose clips the plan plays.
+        plan: ends at rest.
+        goal: where to be in the end [m].
+        heading: where to face then [rad]; None for about where the plan does.
+        footworks: what is known of the library's clips; only those that can be bent are added.
+    """
+    state = library.graph[plan.steps[-1].behavior].end if plan.steps else _first_state(library)
+    ways = [] if state is None else _ways(library, state, footworks)
+    if not ways:
+        return []
+    ends = np.array([planar.compose(plan.end_pose, move) for _, move, _ in ways])
+    away = np.hypot(ends[:, 0] - goal[0], ends[:, 1] - goal[1])
+    turn = np.abs(planar.wrap_angle(ends[:, 2] - (plan.end_pose[2] if heading is None else heading)))
+    price = away + _ARM * turn + _DEARER * np.array([seconds for _, _, seconds in ways])
+    return [_longer(library, plan, ways[k][0]) for k in np.argsort(price, kind="stable")[:TRIES]]
+
+
+def _first_state(library: Library) -> str | None:
+    names = standing_behaviors(library)
+    return library.graph[names[0]].start if names else None
+
+
+def _ways(library: Library, state: str, footworks: Footworks) -> list[tuple[tuple[str, ...], FloatArray, float]]:
+    """One or two behaviours from a state back to it that go or turn: names, planar move, and duration [s]."""
+    graph = library.graph
+    here = [b.name for b in graph.behaviors if b.start == state]
+    there = [b.name for b in graph.behaviors if b.end == state]
+    chains: list[tuple[str, ...]] = [(name,) for name in here if graph[name].end == state]
+    chains += [pair for pair in product(here, there) if pair[1] in graph.followers(pair[0])]
+    moves: dict[str, FloatArray | None] = {}
+    for name in {*here, *there}:
+        clip = library.clips[graph[name].clips[0]]
+        work = None if stays(clip) else footworks.of(name, clip.name)
+        moves[name] = None if work is None else work.path[-1]
+    found: list[tuple[tuple[str, ...], FloatArray, float]] = []
+    for chain in chains:
+        parts = [move for name in chain if (move := moves[name]) is not None]
+        if len(parts) == len(chain):
+            seconds = sum(library.clips[graph[name].clips[0]].duration for name in chain)
+            found.append((chain, parts[0] if len(parts) == 1 else planar.compose(parts[0], parts[1]), seconds))
+    return found
+
+
+def _longer(library: Library, plan: Plan, names: tuple[str, ...]) -> Plan:
+    """The plan with behaviours appended."""
+    pose, time, cost, steps = np.array(plan.end_pose), plan.end_time, plan.cost, list(plan.steps)
+    for name in names:
+        clip = library.clips[library.graph[name].clips[0]]
+        x, y, heading = (float(v) for v in pose)
+        steps.append(PlanStep(name, clip.name, (x, y, heading), time))
+        path = clip.planar_path()
+        pose, time = planar.compose(pose, planar.relative(path[0], path[-1])), time + clip.duration
+        cost += library.graph[name].weight * path_length(clip)
+    x, y, heading = (float(v) for v in pose)
+    return Plan(tuple(steps), (x, y, heading), time, cost)

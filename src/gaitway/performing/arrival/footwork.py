@@ -1,0 +1,108 @@
+"""Where the root and the feet of motions are in the plan, and when feet are down: what is needed to bend them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gaitway.core import planar
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts
+from gaitway.motion.legs import Leg, legs_of
+from gaitway.motion.skeleton import Skeleton
+from gaitway.space.plan import Pose
+
+
+@dataclass(frozen=True, eq=False)
+class Footwork:
+    """Of a motion on L legs."""
+
+    legs: tuple[Leg, ...]
+    """With the contact points of feet or hooves only."""
+    path: FloatArray
+    """Planar poses (x, y, heading) of the root, headings not wrapped; (F, 3)."""
+    ends: FloatArray
+    """Where the last joint of each leg is [m]; (F, L, 2)."""
+    down: BoolArray
+    """Whether each foot is on the ground; (F, L)."""
+    rolled: FloatArray | None
+    """How far wheels have rolled since the first frame [m]; (F,), None where there are no wheels."""
+    fps: float
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+
+@dataclass(eq=False)
+class Footworks:
+    """Footwork of a library's clips, each found once; share one between calls with the same library. **Mutable**."""
+
+    library: Library
+    known: dict[str, Footwork | None] = field(default_factory=dict)
+
+    def of(self, behavior: str, clip: str) -> Footwork | None:
+        """Of a clip of a behaviour; None if it must not be bent: it passes something special, or is on all fours."""
+        if clip not in self.known:
+            special = self.library.graph[behavior].obstacle is not None
+            self.known[clip] = None if special else footwork(self.library.clips[clip])
+        return self.known[clip]
+
+
+def footwork(clip: Clip) -> Footwork | None:
+    """Of a clip, seen from its first frame; None where it rests on anything but feet, hooves and wheels, or on nothing.
+
+    Contacts are found where they are not known, if it is a humanoid's.
+    """
+    legs, wheels = _feet(clip.skeleton), _wheels(clip.skeleton)
+    if clip.contacts is None and clip.skeleton.contact_points and not wheels:
+        clip = detect_contacts(clip)
+    if clip.contacts is None or not legs:
+        return None
+    known = {*wheels, *(column for leg in legs for column in leg.columns)}
+    if any(clip.contacts[:, c].any() for c in range(clip.contacts.shape[1]) if c not in known):
+        return None
+    path, positions = clip.planar_path(), clip.joint_positions()
+    away = planar.inverse(path[0])
+    ends = planar.transform_points(away, positions[:, [leg.joints[2] for leg in legs], :2])
+    seen = planar.compose(away, path)
+    seen[:, 2] = path[:, 2] - path[0, 2]
+    down = np.stack([clip.contacts[:, leg.columns].any(axis=1) for leg in legs], axis=1)
+    return Footwork(legs, seen, ends, down, _rolled(clip, wheels) if wheels else None, clip.fps)
+
+
+def laid(works: Sequence[Footwork], poses: Sequence[Pose]) -> Footwork:
+    """Motions one after another, each with its first frame at a pose; that is the last frame of the one before."""
+    paths, ends, rolled, gone = [], [], [], 0.0
+    for k, (work, pose) in enumerate(zip(works, poses, strict=True)):
+        frames = slice(min(k, 1), None)
+        paths.append(planar.compose(pose, work.path[frames]))
+        paths[-1][:, 2] = pose[2] + work.path[frames, 2]
+        ends.append(planar.transform_points(pose, work.ends[frames]))
+        if work.rolled is not None:
+            rolled.append(gone + work.rolled[frames])
+            gone = float(rolled[-1][-1])
+    path = np.concatenate(paths)
+    path[:, 2] = np.unwrap(path[:, 2])
+    down = np.concatenate([work.down[min(k, 1) :] for k, work in enumerate(works)])
+    way = np.concatenate(rolled) if rolled else None
+    return Footwork(works[0].legs, path, np.concatenate(ends), down, way, works[0].fps)
+
+
+def _feet(skeleton: Skeleton) -> tuple[Leg, ...]:
+    """What a body goes on: its legs if it has any that are known by role, or else all limbs that touch the ground."""
+    wheels = set(_wheels(skeleton))
+    limbs = tuple(leg for leg in legs_of(skeleton) if wheels.isdisjoint(leg.columns))
+    return tuple(leg for leg in limbs if leg.human) or limbs
+
+
+def _wheels(skeleton: Skeleton) -> list[int]:
+    return [c for c, point in enumerate(skeleton.contact_points) if point.rolls]
+
+
+def _rolled(clip: Clip, wheels: list[int]) -> FloatArray:
+    middle = clip.contact_positions()[:, wheels, :2].mean(axis=1)
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(middle, axis=0), axis=1))])

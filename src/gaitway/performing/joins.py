@@ -1,0 +1,162 @@
+"""Joins of clips that do not share their end poses, as cut from a capture.
+
+Clips lie where they were planned, the last frame of one at the place of the first of the next. What their poses differ
+by there dies away over a window, with value and speed, and planted feet are then held where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.motion.blending import ease
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import detect_contacts, stances
+from gaitway.motion.footplants import FootPlan, bridge
+from gaitway.motion.footskate import clean_footskate, reach_feet
+from gaitway.motion.skeleton import Skeleton
+from gaitway.performing.layers import layer_between
+from gaitway.take.model import Layer, Take
+
+LAYER = "joins"
+"""Name of the layers."""
+WINDOW = 0.25
+"""Time over which a difference dies away [s]."""
+_SAME = np.radians(0.2)
+"""Joints that differ by less than this are in one pose [rad]."""
+_TOE_S = 0.15
+"""Time over which what is changed of a foot that stands on its toes dies away after they have left the ground [s]."""
+_LEVEL = 0.002
+"""And roots whose heights differ by less than this [m]."""
+
+
+def mend_joins(take: Take, window: float = WINDOW) -> Take:
+    """The take with layers that lead each clip on from the one before, where their end poses differ.
+
+    Clips that were made to follow one another need none and get none.
+
+    Args:
+        take: clips one after another, without fades.
+        window: time over which differences die away [s].
+    """
+    torn = _torn(take)
+    layers = [_layer(take, c, torn, window) for c in range(len(take))]
+    found = tuple(layer for layer in layers if layer is not None)
+    return replace(take, layers=(*take.layers, *found)) if found else take
+
+
+def _torn(take: Take) -> FloatArray:
+    """Which segments begin in another pose than the one before ends in; (S,)."""
+    known: dict[tuple[int, int], bool] = {}
+    out = np.zeros(len(take.segments), dtype=bool)
+    first = set(take.rows.tolist())
+    for s in range(len(out)):
+        if s not in first:
+            pair = (int(take.segments.clip[s - 1]), int(take.segments.clip[s]))
+            if pair not in known:
+                known[pair] = _differ(take.clips[pair[0]], take.clips[pair[1]])
+            out[s] = known[pair]
+    return out
+
+
+def _differ(before: Clip, after: Clip) -> bool:
+    """Whether the last pose of one clip is not the first of the other, headings aside."""
+    last, first = before.rotations[-1].copy(), after.rotations[0].copy()
+    for pose, heading in ((last, before.headings()[-1]), (first, after.headings()[0])):
+        pose[0] = rotations.multiply(rotations.from_yaw(-heading), pose[0])
+    rise = abs(float(before.root_positions[-1, 2] - after.root_positions[0, 2]))
+    on_one_floor = before.contacts is None or after.contacts is None
+    return bool(rotations.angle_between(last, first).max() > _SAME or (on_one_floor and rise > _LEVEL))
+
+
+def _layer(take: Take, character: int, torn: FloatArray, window: float) -> Layer | None:
+    """What one character needs, or None."""
+    rows = np.arange(take.rows[character], take.rows[character + 1])
+    joins = rows[torn[rows]]
+    if not len(joins):
+        return None
+    clip = take.clip(character)
+    frames = np.ceil((take.segments.start[joins] - take.start(character)) * clip.fps - 1e-6).astype(np.int64)
+    led = _led_on(clip, frames[(frames > 0) & (frames < len(clip))], window)
+    if _has_feet(clip.skeleton):
+        led = _toes_held(clean_footskate(led if led.contacts is not None else detect_contacts(led), hold=True))
+    return layer_between(take, character, clip, replace(led, skeleton=clip.skeleton, contacts=clip.contacts), LAYER)
+
+
+def _led_on(clip: Clip, frames: IntArray, window: float) -> Clip:
+    """The clip with the parts before and after each of the frames led to one another, half way each.
+
+    What they differ by in pose and speed, with the part before carried on to the frame, falls to nothing within the
+    window on either side (or half a part, where that is shorter).
+    """
+    roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
+    edges = np.concatenate([[0], frames, [len(clip)]])
+    for k, frame in enumerate(frames, start=1):
+        if frame < 2 or frame + 2 > len(clip):
+            continue
+        jump, speed = _difference(clip.root_positions, frame)
+        turn, spin = _turned_difference(clip.rotations, frame)
+        for sign, room in ((-1, frame - edges[k - 1]), (1, edges[k + 1] - frame)):
+            reach = max(min(window * clip.fps, 0.5 * room), 1.0)
+            steps = np.arange(1, int(reach) + 1) if sign < 0 else np.arange(int(reach) + 1)
+            rows = frame + sign * steps
+            steps, rows = steps[(rows >= 0) & (rows < len(clip))], rows[(rows >= 0) & (rows < len(clip))]
+            rest, lead = _dying(steps / reach)
+            roots[rows] += 0.5 * (sign * rest[:, None] * jump + reach * lead[:, None] * speed)
+            offset = 0.5 * (sign * rest[:, None, None] * turn + reach * lead[:, None, None] * spin)
+            turns[rows] = rotations.multiply(rotations.from_rotation_vector(offset), turns[rows])
+    return replace(clip, root_positions=roots, rotations=rotations.normalize(turns))
+
+
+def _difference(roots: FloatArray, frame: int) -> tuple[FloatArray, FloatArray]:
+    """By how much the root before a frame, carried on, is ahead of the one from it on [m], and faster [m/frame]."""
+    own, before = roots[frame + 1] - roots[frame], roots[frame - 1] - roots[frame - 2]
+    return roots[frame - 1] + before - roots[frame], before - own
+
+
+def _turned_difference(turns: FloatArray, frame: int) -> tuple[FloatArray, FloatArray]:
+    """As `_difference`, of all joints as rotation vectors; (J, 3) each."""
+
+    def between(first: FloatArray, last: FloatArray) -> FloatArray:
+        return rotations.to_rotation_vector(rotations.multiply(last, rotations.conjugate(first)))
+
+    own, before = between(turns[frame], turns[frame + 1]), between(turns[frame - 2], turns[frame - 1])
+    ahead = rotations.multiply(rotations.from_rotation_vector(before), turns[frame - 1])
+    return between(turns[frame], ahead), before - own
+
+
+def _dying(share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Curves that fall from value 1 and from slope 1 to nothing at the end of a window."""
+    return 1.0 - ease(share), share * (1.0 - np.minimum(share, 1.0)) ** 2
+
+
+def _toes_held(clip: Clip) -> Clip:
+    """The clip with toes that stay where they were planted while heel and ball are up already."""
+    if clip.contacts is None or clip.skeleton.roles.get("left_toe") is None:
+        return clip
+    positions, turns = clip.joint_transforms()
+    points = clip.contact_positions()
+    names = [p.name for p in clip.skeleton.contact_points]
+    plans = {}
+    for side in ("left", "right"):
+        heel, ball, toe = (names.index(f"{side}_{part}") for part in ("heel", "ball", "toe"))
+        held, tip = np.asarray(clip.contacts[:, heel] | clip.contacts[:, ball]), clip.contacts[:, toe]
+        shift = np.zeros((len(clip), 3))
+        for start, stop in stances(tip):
+            place = points[start:stop, toe]
+            flat = np.flatnonzero(held[start:stop])
+            anchor = place[flat[-1]] if len(flat) else np.median(place, axis=0)
+            shift[start:stop] = np.where(held[start:stop, None], 0.0, anchor - place)
+        planted = held | tip
+        ankle, toes = (clip.skeleton.roles[f"{side}_{part}"] for part in ("ankle", "toe"))
+        moved = positions[:, ankle] + bridge(shift, planted, clip.fps, _TOE_S)
+        plans[side] = FootPlan(moved, turns[:, ankle], turns[:, toes], planted)
+    return reach_feet(clip, plans)
+
+
+def _has_feet(skeleton: Skeleton) -> bool:
+    parts = ("hip", "knee", "ankle")
+    return all(f"{side}_{part}" in skeleton.roles for side in ("left", "right") for part in parts)

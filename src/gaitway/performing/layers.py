@@ -1,0 +1,34 @@
+"""Changes to a character's motion, kept as a layer over its take."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.motion.clip import Clip
+from gaitway.take.model import Layer, Single, Take
+
+_SAME = 1e-7
+"""Turns smaller than this are none."""
+
+
+def layer_between(take: Take, character: int, before: Clip, after: Clip, name: str) -> Layer:
+    """The layer that makes one motion of another.
+
+    Args:
+        take: whose character.
+        character: its index.
+        before: `take.clip(character)`.
+        after: what it shall be, frame by frame.
+        name: of the layer.
+    """
+    turns = rotations.multiply(rotations.conjugate(before.rotations), after.rotations)
+    joints = np.flatnonzero(np.abs(turns[..., 1:]).max(axis=(0, 2)) > _SAME)
+    moves = after.root_positions - before.root_positions
+    return Layer(character, take.start(character), joints, _held(turns[:, joints]), root_moves=_held(moves), name=name)
+
+
+def _held(samples: FloatArray) -> Single:
+    """Samples with the last one twice: a take may end between two frames."""
+    return np.concatenate([samples, samples[-1:]]).astype(np.float32)

@@ -1,0 +1,205 @@
+"""From plans to a take: every clip exactly where and when it was planned, and then standing until all is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from gaitway._version import __version__
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import TakeError
+from gaitway.library.actions import SAME_HEADING, SAME_PLACE, stays
+from gaitway.library.behavior import Library
+from gaitway.motion.clip import Clip
+from gaitway.performing.joins import mend_joins
+from gaitway.performing.standing import Repeat, Standing
+from gaitway.performing.terrain.ground import follow_ground
+from gaitway.space.plan import Plan, Pose
+from gaitway.take.model import Take
+from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track
+from gaitway.world.world import World
+
+AGREEMENT = 1e-6
+"""A planner's poses and times are those of the clips laid one after another, up to this [m, rad, s]."""
+REST = 1.0
+"""The take goes on for this long after the last one has arrived, unless told otherwise [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Performer:
+    """One character of a take, and what was planned for it."""
+
+    name: str
+    library: Library
+    start: Pose
+    plan: Plan | None = None
+    """None for somebody who stays where it is."""
+    start_time: float = 0.0
+    """When it appears [s]."""
+    goal: tuple[float, float] | None = None
+    """Where it was to arrive [m]."""
+    goal_heading: float | None = None
+    """[rad]."""
+    tolerance: float | None = None
+    """How near counts as there [m]."""
+    radius: float | None = None
+    """Of the disc that was kept clear about its root [m]."""
+    seed: int = 0
+    """Of how it stands."""
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+    """Clips of its own that its plan plays besides those of the library, by name, such as bent ones."""
+    sway: float | None = None
+    """Who stands gets no farther than this from where it stopped [m]; None for as far as its clips take it."""
+
+
+def plans_to_take(
+    world: World,
+    performers: Sequence[Performer],
+    *,
+    fps: float = 30.0,
+    facts: Mapping[str, Any] | None = None,
+    hold_until: float | None = None,
+) -> Take:
+    """What everybody does, from plans.
+
+    Clips lie exactly where and when they were planned. Before its first step and after its last, somebody stands. All
+    stay until the take is over. Layers lead on clips whose end poses differ, and put everybody onto ground that is not
+    level; clips that were made to follow one another, on a level floor, play as they are.
+
+    Args:
+        world: where it takes place.
+        performers: who; names are all different.
+        fps: rate at which the take is meant to be looked at [Hz].
+        facts: where it comes from, as plain JSON values, such as "seed" and "scene_hash"; "planner", "collision" and
+            "versions" are filled in where they are missing.
+        hold_until: when the take is over [s]; None for a second after the last one has arrived. It is never over
+            before that.
+
+    Raises:
+        TakeError: if there are no performers, or a plan does not hold together.
+    """
+    if not performers:
+        raise TakeError("a take needs at least one performer")
+    arrived = max(_arrival(performer) for performer in performers)
+    end = arrived + REST if hold_until is None else max(arrived, float(hold_until))
+    known = _Known()
+    tracks = [_track(world, performer, end, known) for performer in performers]
+    told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
+    return follow_ground(mend_joins(assemble(tracks, fps, told)), world)
+
+
+@dataclass(eq=False)
+class _Known:
+    """What several characters share."""
+
+    ends: ClipEnds = field(default_factory=ClipEnds)
+    standing: dict[tuple[int, str | None, float | None], Standing] = field(default_factory=dict)
+
+    def stand(self, library: Library, state: str | None, sway: float | None = None) -> Standing:
+        """How to stand in a state."""
+        key = (id(library), state, sway)
+        if key not in self.standing:
+            found = Standing.of(library, state)
+            self.standing[key] = found if sway is None else found.calmed(sway)
+        return self.standing[key]
+
+
+def _arrival(performer: Performer) -> float:
+    """When somebody has come to rest [s]."""
+    return performer.start_time if performer.plan is None else max(performer.plan.end_time, performer.start_time)
+
+
+def _track(world: World, performer: Performer, end: float, known: _Known) -> Track:
+    """One character's track: standing, its steps, and standing again until the end."""
+    rng = np.random.default_rng([performer.seed, crc32(performer.name.encode())])
+    steps = () if performer.plan is None else performer.plan.steps
+    runs: list[Repeat] = []
+    poses: list[Pose] = []
+    if steps and steps[0].time > performer.start_time + AGREEMENT:
+        first = known.stand(performer.library, performer.library.graph[steps[0].behavior].start)
+        runs += first.between(performer.start_time, steps[0].time, rng)
+        poses += [performer.start] * len(runs)
+    for step in steps:
+        runs.append(Repeat(_clip(performer, step.clip), step.behavior, step.time, 0.0, 1.0))
+        poses.append(step.pose)
+    _check_steps(performer, known.ends)
+    last = performer.library.graph[steps[-1].behavior].end if steps else None
+    here = performer.start if performer.plan is None else performer.plan.end_pose
+    rest = known.stand(performer.library, last, performer.sway).until(_arrival(performer), end, rng, afresh=not steps)
+    runs, poses = runs + rest, poses + [here] * len(rest)
+    return _laid(performer, runs, poses, end, _ground_height(world, performer.start), known.ends)
+
+
+def _laid(
+    performer: Performer, runs: Sequence[Repeat], poses: Sequence[Pose], end: float, height: float, ends: ClipEnds
+) -> Track:
+    """A track of clips at given poses; what ends on other ground than it began on carries the next one up or down."""
+    clips = [run.clip for run in runs]
+    goal = None
+    if performer.goal is not None:
+        extra = (performer.goal_heading, performer.tolerance)
+        goal = (*performer.goal, *(np.nan if value is None else float(value) for value in extra))
+    names = [run.behavior for run in runs]
+    chained = lay_track(
+        performer.name, clips, poses[0], behaviors=names, goal=goal, radius=performer.radius, height=height, ends=ends
+    )
+    first: FloatArray = np.array([ends.path(clip)[0] for clip in clips])
+    return Track(
+        name=chained.name,
+        clips=chained.clips,
+        starts=np.array([run.start for run in runs]),
+        offsets=np.array([run.offset for run in runs]),
+        speeds=np.array([run.speed for run in runs]),
+        poses=planar.compose(np.array(poses), planar.inverse(first)),
+        heights=chained.heights,
+        blends=np.zeros(len(runs)),
+        behaviors=chained.behaviors,
+        end=end,
+        goal=chained.goal,
+        radius=chained.radius,
+    )
+
+
+def _check_steps(performer: Performer, ends: ClipEnds) -> None:
+    """Whether each step begins where and when the one before it ends, as clips laid one after another do."""
+    plan = performer.plan
+    if plan is None or not plan.steps:
+        return
+    poses, times = np.array([step.pose for step in plan.steps]), np.array([step.time for step in plan.steps])
+    clips = [_clip(performer, step.clip) for step in plan.steps]
+    first, last = (np.array([ends.path(clip)[frame] for clip in clips]) for frame in (0, -1))
+    reached = planar.compose(poses, planar.relative(first, last))
+    following = np.vstack([poses[1:], plan.end_pose])
+    gap = following - reached
+    gap[:, 2] = planar.wrap_angle(gap[:, 2])
+    waits = np.array([stays(clip) for clip in clips])
+    gap[waits] -= np.clip(gap[waits], [-SAME_PLACE, -SAME_PLACE, -SAME_HEADING], [SAME_PLACE, SAME_PLACE, SAME_HEADING])
+    late = np.append(times[1:], plan.end_time) - times - np.array([clip.duration for clip in clips])
+    worst = np.maximum(np.abs(gap).max(axis=1), np.abs(late))
+    if not worst.max() <= AGREEMENT:
+        k = int(np.argmax(~(worst <= AGREEMENT)))
+        raise TakeError(
+            f"plan of '{performer.name}': step {k} '{plan.steps[k].clip}' ends {worst[k]:.3g} (m, rad or s) away from "
+            "where and when the next one begins"
+        )
+
+
+def _clip(performer: Performer, name: str) -> Clip:
+    if name in performer.clips:
+        return performer.clips[name]
+    if name not in performer.library.clips:
+        raise TakeError(
+            f"plan of '{performer.name}' plays clip '{name}', which library '{performer.library.name}' lacks"
+        )
+    return performer.library.clips[name]
+
+
+def _ground_height(world: World, start: Pose) -> float:
+    """Height of what somebody stands on at the start, over the terrain [m]."""
+    place = np.array(start[:2])
+    return float(world.standing_height(place) - world.ground(place))

@@ -1,0 +1,1 @@
+"""Motion that was made for a level floor, put onto the ground of a world."""

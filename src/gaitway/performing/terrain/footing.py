@@ -1,0 +1,333 @@
+"""Where the feet of somebody on two legs go on ground that is not level.
+
+A motion made for a level floor is carried over: each foot rides on the ground under it. While it is planted it is moved
+as a whole (turned to lie on the slope, raised to its height), so that what rested in the motion rests on the ground,
+and does not slide. In between, what was changed goes over smoothly from one stance to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
+
+from gaitway.core import rotations
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+from gaitway.motion.footplants import FootPlan, bridge
+from gaitway.motion.footskate import lowered, root_drop, with_legs
+from gaitway.motion.limits import HUMAN_LIMITS, clamp, joint_limits
+from gaitway.performing.terrain.heel_raise import raise_heel
+from gaitway.world.world import World
+
+SIDES = ("left", "right")
+_PARTS = ("heel", "ball", "toe")
+_HALF_FOOT = 0.08
+"""Where the ground is felt ahead of and behind the middle of a foot that rests on one point [m]."""
+_HALF_SOLE = 0.04
+"""And left and right of it [m]."""
+_ROOT_S = 0.25
+"""How slowly the root follows the ground under it [s]."""
+_DEEPEST = 0.30
+"""On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
+_DROP_S = 0.5
+"""Time that this takes to come and to go [s]; the root moves gently."""
+_STRAIGHTEST = 0.96
+"""Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
+_SETTLED_S, _SWING_S = 0.07, 0.15
+"""A foot is moved as when planted for this long before and after, unless its swing is as short as that [s]."""
+_LEAN, _LEAN_S = 0.35, 0.3
+"""Share of a slope by which the trunk leans toward it, and how slowly it comes and goes [s]."""
+_FELT = 0.5
+"""How far ahead and behind the slope is felt for that [m]."""
+_CLEARANCE = 0.03
+"""A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
+_LITTLE = 0.03
+"""A foot that is lower than it should be by less than this has met no step [m]."""
+_RIDE_S = 0.08
+"""How slowly a foot in the air follows the ground under it [s]."""
+_LIFT_S = 0.10
+"""Time that lifting a foot over the ground takes to come and to go [s]."""
+_BENT = 0.06
+"""Knees and ankles are bent much where the root has come down by more than this [m]."""
+_HEEL_UP = 0.035
+"""A heel that is higher than this over the floor is seen to have left it [m]."""
+_WITH_BODY = 0.10, 0.35
+"""Heights over the floor between which a foot in the air goes over from riding on the ground to going with the body
+[m]."""
+_OWN_SLOPE, _TOE_LACK = 0.25, 0.03
+"""A foot that rests in the motion may slope by this much, and its toes be this far [m] off the ground; more is no fault
+of a capture."""
+_MOVES = sorted(np.linspace(-0.20, 0.20, 21), key=abs)
+"""How far ahead a foot may be put down to find even ground, the least first [m]."""
+_EVEN, _STEEPEST_FOOT = 0.004, 0.45
+"""Ground is even if nothing of it is farther than this from a plane under the foot [m], which is no steeper than
+that."""
+_ROOM, _STATIONS = (0.035, 0.10), 12
+"""Room behind and ahead of the points on which a foot rests, so that it gets away without a stumble [m], and at how
+many places that is felt."""
+_FOREVER = 1e4
+"""[s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """How a planted foot is moved: turned about a place and raised."""
+
+    start: int
+    stop: int
+    level: float
+    """Height of the floor that it stands on in the motion [m]."""
+    place: FloatArray
+    """The middle of its footprint in the motion [m]; (3,)."""
+    turn: FloatArray
+    """How it is turned to lie on the ground, as a rotation vector [rad]; (3,)."""
+    rise: float
+    """How far that place is raised [m]."""
+    move: FloatArray
+    """How far it is moved level to where the ground is even [m]; (3,)."""
+    toes: FloatArray
+    """How the toes are turned beyond that to lie on the ground, as a rotation vector [rad]; (3,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Foot:
+    """One foot on the way to its place on the ground."""
+
+    plan: FootPlan
+    tilt: FloatArray
+    """How it is turned to lie on the ground; (F, 4)."""
+    arms: FloatArray
+    """From its ankle to heel, ball and toe in the motion [m]; (F, P, 3)."""
+    over: FloatArray
+    """How high those are over the floor in the motion [m]; (F, P)."""
+    rise: FloatArray
+    """How far its ankle is raised [m]; (F,)."""
+    extra: FloatArray
+    """How far its floor is raised beyond the terrain [m]; (F,)."""
+    rests: BoolArray
+    """Frames in which something of it rests; (F,)."""
+
+
+def on_ground(clip: Clip, world: World) -> Clip:
+    """A motion made for a level floor, on the ground of a world.
+
+    Args:
+        clip: motion of a humanoid with contacts, placed in the world's plan; heights count from the terrain.
+        world: whose terrain and things to stand on there are.
+    """
+    positions, turned = clip.joint_transforms()
+    feet = {side: _foot(clip, side, positions, turned, world) for side in SIDES}
+    under = world.ground(clip.root_positions[:, :2]) + np.mean([foot.extra for foot in feet.values()], axis=0)
+    rise = scipy.ndimage.gaussian_filter1d(under, _ROOT_S * clip.fps, mode="nearest")
+    raised = lowered(clip, -rise)
+    plans = {
+        side: raise_heel(raised, side, foot.plan, np.asarray(foot.over[:, 0] < _HEEL_UP), _STRAIGHTEST)
+        for side, foot in feet.items()
+    }
+    drop = root_drop(raised, plans, deepest=_DEEPEST, straightest=_STRAIGHTEST, drop_s=_DROP_S)
+    plans = {side: _in_the_air(foot, plans[side], rise - drop, world, clip.fps) for side, foot in feet.items()}
+    return _leaning(_loose(with_legs(lowered(raised, drop), plans), drop), world)
+
+
+def _in_the_air(foot: _Foot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
+    """The plan of a foot that goes with the body where it is high, and clears the ground where it is low.
+
+    Args:
+        foot: in the motion.
+        plan: what it shall do.
+        rise: how far the root is raised [m]; (F,).
+        world: whose ground.
+        fps: frames in a second [Hz].
+    """
+    low, high = _WITH_BODY
+    share = np.clip((foot.over.min(axis=1) - low) / (high - low), 0.0, 1.0) * ~plan.planted
+    ankle = np.array(plan.ankle)
+    ankle[:, 2] += share * share * (3.0 - 2.0 * share) * (rise - foot.rise)
+    sole = ankle[:, None] + rotations.rotate(foot.tilt[:, None], foot.arms)
+    ankle[:, 2] += _lift(foot, sole, plan.planted, world, fps)
+    return replace(plan, ankle=ankle)
+
+
+def _loose(clip: Clip, drop: FloatArray) -> Clip:
+    """The clip with feet that are in the air bent no farther than ankles go, where the body has come down [m] (F,)."""
+    roles, names = clip.skeleton.roles, [p.name for p in clip.skeleton.contact_points]
+    low = np.flatnonzero(drop > _BENT)
+    if clip.contacts is None or not len(low):
+        return clip
+    part = replace(clip, root_positions=clip.root_positions[low], rotations=clip.rotations[low], contacts=None)
+    within = clamp(part, joint_limits(clip.skeleton, {"ankle": HUMAN_LIMITS["ankle"]})).rotations
+    local = np.array(clip.rotations)
+    for side in SIDES:
+        columns = [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
+        free, ankle = ~clip.contacts[low][:, columns].any(axis=1), roles[f"{side}_ankle"]
+        local[low[free], ankle] = within[free, ankle]
+    return replace(clip, rotations=local)
+
+
+def _leaning(clip: Clip, world: World) -> Clip:
+    """The clip with its trunk bent a little toward a slope that it climbs, and back from one that it goes down."""
+    spine, heading = clip.skeleton.roles.get("spine"), clip.headings()
+    if spine is None or clip.contacts is None:
+        return clip
+    ahead = np.column_stack([np.cos(heading), np.sin(heading)])
+    rise = [world.ground(clip.root_positions[:, :2] + sign * _FELT * ahead) for sign in (1.0, -1.0)]
+    feet = [p.name.rpartition("_")[2] in _PARTS for p in clip.skeleton.contact_points]
+    upright = ~clip.contacts[:, ~np.array(feet)].any(axis=1)  # nobody leans who holds on to something or crawls
+    lean = _LEAN * np.arctan2(rise[0] - rise[1], 2.0 * _FELT) * upright
+    lean = scipy.ndimage.gaussian_filter1d(lean, _LEAN_S * clip.fps, mode="nearest")
+    left = np.column_stack([-ahead[:, 1], ahead[:, 0], np.zeros(len(clip))])
+    world_turns = clip.joint_transforms()[1]
+    below, own = world_turns[:, clip.skeleton.parents[spine]], world_turns[:, spine]
+    local = np.array(clip.rotations)
+    bent = rotations.multiply(rotations.from_axis_angle(left, lean), own)
+    local[:, spine] = rotations.multiply(rotations.conjugate(below), bent)
+    return replace(clip, rotations=rotations.normalize(local))
+
+
+def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World) -> _Foot:
+    """What one foot shall do; in the air it goes over from one stance to the next."""
+    roles, fps = clip.skeleton.roles, clip.fps
+    ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
+    at, points, flags = positions[:, ankle], *_sole(clip, side)
+    rests = np.asarray(flags.any(axis=1))
+    planted = settled(rests, fps)
+    ride = scipy.ndimage.gaussian_filter1d(world.ground(at[:, :2]), _RIDE_S * fps, mode="nearest")
+    shift, turn, level, extra, bend = (np.zeros((len(clip), n)) for n in (3, 3, 1, 1, 3))
+    for start, stop in stances(planted):
+        stance = _stance(points, flags, world_turns[:, ankle], start, stop, world)
+        rows = slice(start, stop)
+        # what is still in the air comes straight down, so that it does not slide while it lands
+        free = np.array([0.0, 0.0, 1.0]) * np.maximum(points[rows, :, 2].min(axis=1) - stance.level, 0.0)[:, None]
+        turned = rotations.rotate(rotations.from_rotation_vector(stance.turn), at[rows] - free - stance.place)
+        shift[rows] = turned + free + stance.place + stance.move - at[rows]
+        shift[rows, 2] += stance.rise - ride[rows]
+        turn[rows], level[rows], bend[rows] = stance.turn, stance.level, stance.toes
+        extra[rows, 0] = stance.rise - float(world.ground((stance.place + stance.move)[:2]))
+    known = bridge(np.hstack([shift, turn, level, extra, bend]), planted, fps, _FOREVER)
+    shift, turn, level, extra, bend = np.split(known, [3, 6, 7, 8], axis=1)
+    shift[:, 2] += ride
+    tilt = rotations.from_rotation_vector(turn)
+    toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
+    toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
+    plan = FootPlan(at + shift, rotations.multiply(tilt, world_turns[:, ankle]), toes, planted)
+    return _Foot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
+
+
+def settled(planted: BoolArray, fps: float) -> BoolArray:
+    """Stances that begin a little earlier and end later: what hardly moves yet must not be seen to slide; (F,)."""
+    reach = round(_SETTLED_S * fps)
+    out = np.array(planted)
+    for start, stop in stances(~planted):
+        spare = min(reach, max((stop - start - round(_SWING_S * fps)) // 2, 0))
+        out[start : start + spare if start > 0 else start] = True
+        out[stop - spare if stop < len(planted) else stop : stop] = True
+    return out
+
+
+def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:
+    """Where heel, ball and toe of a foot are [m] (F, P, 3), and whether they rest (F, P)."""
+    names = [p.name for p in clip.skeleton.contact_points]
+    columns = [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
+    contacts = np.zeros((len(clip), len(columns)), bool) if clip.contacts is None else clip.contacts[:, columns]
+    return clip.contact_positions()[:, columns], contacts
+
+
+def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: World) -> Stance:
+    """How one stance lies on the ground."""
+    resting = flags[start:stop]
+    used = np.flatnonzero(resting.any(axis=0))
+    rest = np.array([points[start:stop, c][resting[:, c]].mean(axis=0) for c in used])
+    place, level = rest.mean(axis=0), float(rest[:, 2].mean())
+    terrain = float(world.ground(place[:2]))
+    over = float(world.standing_height(place[:2])) - terrain
+    if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
+        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3), np.zeros(3))
+    middle = foot[(start + stop) // 2]
+    ahead = rotations.rotate(middle, np.array([1.0, 0.0, 0.0]))[:2]
+    ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
+    across = np.array([-ahead[1], ahead[0]])
+    along, own = (rest[:, :2] - place[:2]) @ ahead, 0.0
+    if np.ptp(along) < _HALF_FOOT:
+        along = np.array([-_HALF_FOOT, _HALF_FOOT])
+    else:  # a captured foot does not rest exactly level
+        own = min(max(_line(along, rest[:, 2])[1], -_OWN_SLOPE), _OWN_SLOPE)
+    move, height, pitch, roll = _footprint(place[:2], ahead, along, world)
+    up, normal = np.append(-own * ahead, 1.0), np.append(-pitch * ahead - roll * across, 1.0)
+    turn = rotations.to_rotation_vector(rotations.between(up, normal))
+    stance = Stance(start, stop, level, place, turn, height - level, np.append(move * ahead, 0.0), np.zeros(3))
+    return replace(stance, toes=_toe_turn(stance, rest, used, across, world))
+
+
+def _footprint(
+    place: FloatArray, ahead: FloatArray, along: FloatArray, world: World
+) -> tuple[float, float, float, float]:
+    """Where a foot finds even ground: how far ahead of a place (2,) [m], its height there [m], and its slopes.
+
+    Args:
+        place: the middle of what rests in the motion.
+        ahead: where the foot points to; (2,).
+        along: where it rests, ahead of the place [m].
+        world: whose ground.
+
+    Returns:
+        The least move to ground on which the foot lies even, or to the evenest within reach, the height of the foot
+        there, and how much it rises ahead and to its left.
+    """
+    count, across = len(along), np.array([-ahead[1], ahead[0]])
+    stations = np.append(along, np.linspace(along.min() - _ROOM[0], along.max() + _ROOM[1], _STATIONS))
+    places = np.vstack([stations[:, None] * ahead, -_HALF_SOLE * across, _HALF_SOLE * across])
+    best: tuple[float, tuple[float, float, float, float]] | None = None
+    for move in _MOVES:
+        middle = place + move * ahead
+        heights = world.ground(middle + places)
+        height, pitch = _line(along, heights[:count])
+        roll = float(heights[-1] - heights[-2]) / (2.0 * _HALF_SOLE)
+        gaps = heights[:-2] - height - pitch * stations
+        uneven = max(float(np.abs(gaps[:count]).max()), float(gaps.max())) + max(abs(pitch) - _STEEPEST_FOOT, 0.0)
+        if best is None or uneven < best[0] - _EVEN:
+            best = uneven, (float(move), height, pitch, roll)
+        if best[0] < _EVEN:
+            break
+    assert best is not None
+    return best[1]
+
+
+def _line(along: FloatArray, heights: FloatArray) -> tuple[float, float]:
+    """Height at 0 and slope of the line nearest to some heights [m] (N,) at places [m] (N,)."""
+    middle, level = float(along.mean()), float(heights.mean())
+    slope = float((along - middle) @ (heights - level)) / max(float((along - middle) @ (along - middle)), 1e-12)
+    return level - slope * middle, slope
+
+
+def _toe_turn(stance: Stance, rest: FloatArray, used: IntArray, across: FloatArray, world: World) -> FloatArray:
+    """How toes that rest beside the ball of a turned foot must be turned to lie on the ground, as a rotation vector."""
+    if not {1, 2} <= set(used.tolist()):
+        return np.zeros(3)
+    turn = rotations.from_rotation_vector(stance.turn)
+    ball, toe = (stance.place + rotations.rotate(turn, rest[used == part][0] - stance.place) for part in (1, 2))
+    lack = float(world.ground((toe + stance.move)[:2])) - toe[2] - stance.rise
+    angle = np.arctan2(np.clip(lack, -_TOE_LACK, _TOE_LACK), np.linalg.norm(toe - ball))
+    return np.asarray(-angle * np.append(across, 0.0))
+
+
+def _lift(foot: _Foot, sole: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
+    """How much higher a foot in the air must be to keep clear of the ground [m]; (F,).
+
+    Over steps that must begin as soon as nothing of it rests; else, when it has settled.
+    """
+    gaps = sole[..., 2] - world.ground(sole[..., :2])
+    lack = np.maximum((np.minimum(foot.over, _CLEARANCE) - gaps).max(axis=1), 0.0)
+    little = np.minimum(lack, _LITTLE)
+    return _eased(little, planted, fps) + _eased(lack - little, foot.rests, fps)
+
+
+def _eased(lack: FloatArray, rests: BoolArray, fps: float) -> FloatArray:
+    """Heights (F,) [m] that come and go smoothly, are nothing while a foot rests, else what is lacking."""
+    half = max(int(0.5 * _LIFT_S * fps), 1)
+    spread = scipy.ndimage.maximum_filter1d(np.where(rests, 0.0, lack), 2 * half + 1, mode="nearest")
+    since = scipy.ndimage.distance_transform_edt(~rests) if rests.any() else np.full(len(rests), np.inf)
+    smooth = scipy.ndimage.gaussian_filter1d(spread, 0.5 * half, mode="nearest")
+    return np.asarray(smooth * np.minimum(since / (2.0 * half), 1.0) ** 2)

@@ -1,0 +1,60 @@
+"""Takes made for a level floor, put onto the ground of a world by layers; level ground needs none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.core.arrays import BoolArray
+from gaitway.motion.clip import Clip
+from gaitway.motion.skeleton import Skeleton
+from gaitway.performing.layers import layer_between
+from gaitway.performing.terrain.footing import SIDES, on_ground
+from gaitway.performing.terrain.terrain_tilt import carried
+from gaitway.take.model import Layer, Take
+from gaitway.world.world import World
+
+LAYER = "ground"
+"""Name of the layers."""
+_OFF = 0.002
+"""Points that rest this near to the ground need no help [m]."""
+
+
+def follow_ground(take: Take, world: World) -> Take:
+    """The take with layers that put everybody onto the ground.
+
+    Characters are placed in the world's plan and their heights count from the terrain under them, as if it were level.
+    Who rests on the ground already (on a level floor, on stairs that fit the clips) gets no layer. Captured feet, and
+    feet that other layers have moved, do not rest exactly where they should even on a level floor.
+    """
+    level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles)
+    if level and not take.layers:
+        return take
+    layers = [layer for c in range(len(take)) if (layer := _layer(take, c, world)) is not None]
+    return replace(take, layers=(*take.layers, *layers)) if layers else take
+
+
+def _layer(take: Take, character: int, world: World) -> Layer | None:
+    """What one character needs, or None."""
+    clip = take.clip(character)
+    if clip.contacts is None or _rests(clip, clip.contacts, world):
+        return None
+    changed = on_ground(clip, world) if _walks(clip.skeleton) else carried(clip, world)
+    return layer_between(take, character, clip, changed, LAYER)
+
+
+def _walks(skeleton: Skeleton) -> bool:
+    """Whether it goes on two legs: both are known by role, and nothing rolls."""
+    legs = all(f"{side}_{part}" in skeleton.roles for side in SIDES for part in ("hip", "knee", "ankle"))
+    return legs and not any(point.rolls for point in skeleton.contact_points)
+
+
+def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:
+    """Whether everything that rests is on the ground already."""
+    if world.terrain is not None:
+        return False
+    resting = clip.contact_positions()[contacts]
+    tops = world.standing_height(resting[:, :2])
+    off = np.minimum(np.abs(resting[:, 2] - tops), np.abs(resting[:, 2] - world.ground(resting[:, :2])))
+    return bool((off < _OFF).all())

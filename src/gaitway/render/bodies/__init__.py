@@ -1,0 +1,1 @@
+"""Bodies to draw: people, the horse and the skateboarder."""

@@ -1,0 +1,1 @@
+"""Films and stills of clips and takes."""

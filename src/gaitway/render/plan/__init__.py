@@ -1,0 +1,1 @@
+"""Maps: a scene from above."""

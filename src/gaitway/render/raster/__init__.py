@@ -1,0 +1,1 @@
+"""The software renderer: triangles in, pixels out."""

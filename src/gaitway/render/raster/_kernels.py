@@ -1,0 +1,313 @@
+"""Compiled loops of the rasteriser: plain arrays in, plain arrays out.
+
+None of them starts threads of its own. They let go of the interpreter lock, so the caller runs one call a band of
+rows on several threads; every band writes its own rows only, so the picture is the same for any thread count.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+
+Single = npt.NDArray[np.float32]
+Index = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.uint8]
+
+
+class View(NamedTuple):
+    """A camera as plain numbers."""
+
+    eye: FloatArray
+    axes: FloatArray
+    """Rows right, up, sight; (3, 3)."""
+    scale: float
+    """Pixels a metre, at a depth of one metre if perspective."""
+    centre_x: float
+    centre_y: float
+    perspective: bool
+
+
+class Look(NamedTuple):
+    """Light, ground and backdrop as plain numbers; colours are linear RGB."""
+
+    light: FloatArray
+    """Unit vector towards the key light."""
+    key: FloatArray
+    sky: FloatArray
+    bounce: FloatArray
+    ground: FloatArray
+    line: FloatArray
+    backdrop_low: FloatArray
+    backdrop_high: FloatArray
+    focus: FloatArray
+    """x and y of the lower, then of the upper corner of the rectangle that is the middle of the stage [m]."""
+    fade: float
+    """Metres over which the ground turns into the backdrop outside the focus."""
+    grid: float
+    """Opacity of the metre lines, 0 for none."""
+    has_ground: bool
+    shadow: float
+    """Share of light that the full shadow takes from the ground."""
+
+
+class Shadow(NamedTuple):
+    """What the key light and the open sky see, as pictures; see `_shadows`."""
+
+    light: View
+    closest: Single
+    """Closeness of the first surface that the light meets; (H, W)."""
+    soft: Single
+    """Share of the key light that does not reach the ground, blurred; (H, W)."""
+    above: View
+    contact: Single
+    """Share of the sky that the ground close under a body does not see; (H, W)."""
+
+
+@kernel
+def skin(
+    positions: FloatArray,
+    turns: FloatArray,
+    rest_positions: FloatArray,
+    rest_turns: FloatArray,
+    joints: IntArray,
+    weights: FloatArray,
+    rest_points: FloatArray,
+    rest_normals: FloatArray,
+    points: FloatArray,
+    normals: FloatArray,
+) -> None:
+    """World vertices of N figures of one body: (N, J, 3) and (N, J, 4) to (N, V, 3) points and unit normals."""
+    count = positions.shape[1]
+    m = np.empty((count, 3, 4))
+    b = np.empty((3, 4))
+    for n in range(positions.shape[0]):
+        for j in range(count):
+            # the turn since the rest pose, then what it leaves of the way there
+            aw, ax, ay, az = turns[n, j, 0], turns[n, j, 1], turns[n, j, 2], turns[n, j, 3]
+            bw, bx, by, bz = rest_turns[j, 0], -rest_turns[j, 1], -rest_turns[j, 2], -rest_turns[j, 3]
+            w, x = aw * bw - ax * bx - ay * by - az * bz, aw * bx + ax * bw + ay * bz - az * by
+            y, z = aw * by - ax * bz + ay * bw + az * bx, aw * bz + ax * by - ay * bx + az * bw
+            m[j, 0, 0], m[j, 0, 1], m[j, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+            m[j, 1, 0], m[j, 1, 1], m[j, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+            m[j, 2, 0], m[j, 2, 1], m[j, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+            for k in range(3):
+                m[j, k, 3] = positions[n, j, k]
+                for c in range(3):
+                    m[j, k, 3] -= m[j, k, c] * rest_positions[j, c]
+        for i in range(joints.shape[0]):
+            j, s = joints[i, 0], weights[i, 0]
+            for k in range(3):
+                for c in range(4):
+                    b[k, c] = s * m[j, k, c]
+            for e in range(1, joints.shape[1]):
+                j, s = joints[i, e], weights[i, e]
+                if s == 0.0:  # strongest first: nothing follows
+                    break
+                for k in range(3):
+                    for c in range(4):
+                        b[k, c] += s * m[j, k, c]
+            square = 0.0
+            for k in range(3):
+                p, q = b[k, 3], 0.0
+                for c in range(3):
+                    p += b[k, c] * rest_points[i, c]
+                    q += b[k, c] * rest_normals[i, c]
+                points[n, i, k], normals[n, i, k] = p, q
+                square += q * q
+            factor = 1.0 / np.sqrt(max(square, 1e-20))
+            for k in range(3):
+                normals[n, i, k] *= factor
+
+
+@kernel
+def project(points: FloatArray, view: View, screen: FloatArray) -> None:
+    """Pixel x, y and closeness (larger is nearer, linear across a flat triangle) of points (V, 3)."""
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0] - view.eye[0], points[i, 1] - view.eye[1], points[i, 2] - view.eye[2]
+        right = view.axes[0, 0] * x + view.axes[0, 1] * y + view.axes[0, 2] * z
+        up = view.axes[1, 0] * x + view.axes[1, 1] * y + view.axes[1, 2] * z
+        depth = view.axes[2, 0] * x + view.axes[2, 1] * y + view.axes[2, 2] * z
+        closeness, factor = -depth, view.scale
+        if view.perspective:
+            closeness = 1.0 / max(depth, 1e-9)  # nearer triangles are clipped before they come here
+            factor = view.scale * closeness
+        screen[i, 0] = view.centre_x + factor * right
+        screen[i, 1] = view.centre_y - factor * up
+        screen[i, 2] = closeness
+
+
+@kernel(inline=True)
+def _row_span(b_dx: float, b_dy: float, c_dx: float, c_dy: float, y: float) -> tuple[float, float]:
+    """Between which x a triangle can cover anything of the row from y to y + 1; both counted from its first corner.
+
+    Shares of the corners b and c grow by (dx, dy) from place to place. Large slanted triangles fill little of their
+    bounding box, so that this saves most of the work.
+    """
+    low, high = -1e30, 1e30
+    for edge in range(3):
+        if edge == 0:
+            per_x, most = b_dx, max(b_dy * y, b_dy * (y + 1.0))
+        elif edge == 1:
+            per_x, most = c_dx, max(c_dy * y, c_dy * (y + 1.0))
+        else:
+            per_x, most = -b_dx - c_dx, 1.0 + max(-(b_dy + c_dy) * y, -(b_dy + c_dy) * (y + 1.0))
+        if per_x > 1e-12:
+            low = max(low, -most / per_x)
+        elif per_x < -1e-12:
+            high = min(high, -most / per_x)
+    return low - 1e-3, high + 1e-3
+
+
+@kernel
+def raster(
+    screen: FloatArray, triangles: Index, offsets: FloatArray, first_row: int, closest: Single, owner: Index
+) -> None:
+    """Closest triangle at every sample of a band of rows; triangles that turn their back are skipped.
+
+    Args:
+        screen: pixel x, y and closeness; (V, 3).
+        triangles: vertex indices, anticlockwise seen from outside; (T, 3).
+        offsets: places of the samples inside a pixel, each 0..1; (S, 2).
+        first_row: the picture's row that is row 0 of the band.
+        closest: closeness so far; (rows, W, S), updated.
+        owner: index of the triangle seen, or -1; (rows, W, S), updated.
+    """
+    rows, width, samples = closest.shape
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ay, by, cy = screen[a, 1] - first_row, screen[b, 1] - first_row, screen[c, 1] - first_row
+        low, high = min(ay, by, cy), max(ay, by, cy)
+        if not (high >= 0.0 and low < rows):
+            continue
+        ax, bx, cx = screen[a, 0], screen[b, 0], screen[c, 0]
+        left, right = min(ax, bx, cx), max(ax, bx, cx)
+        if not (right >= 0.0 and left < width):
+            continue
+        # rows run downwards, so a triangle that faces the viewer has a negative cross product
+        area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)
+        if not area < -1e-12:
+            continue
+        inverse = 1.0 / area
+        az, bz, cz = screen[a, 2], screen[b, 2], screen[c, 2]
+        # shares of the corners b and c as linear functions of the place
+        b_dx, b_dy = (cy - ay) * inverse, -(cx - ax) * inverse
+        c_dx, c_dy = -(by - ay) * inverse, (bx - ax) * inverse
+        first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
+        for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
+            span_low, span_high = _row_span(b_dx, b_dy, c_dx, c_dy, row - ay)
+            start = int(max(first_col, min(span_low + ax - 1.0, width)))
+            stop = int(min(last_col, max(span_high + ax, -1.0)))
+            for col in range(start, stop + 1):
+                for s in range(samples):
+                    dx, dy = col + offsets[s, 0] - ax, row + offsets[s, 1] - ay
+                    share_b, share_c = dx * b_dx + dy * b_dy, dx * c_dx + dy * c_dy
+                    if share_b < 0.0 or share_c < 0.0 or share_b + share_c > 1.0:
+                        continue
+                    near = np.float32(az + share_b * (bz - az) + share_c * (cz - az))
+                    if near > closest[row, col, s]:
+                        closest[row, col, s] = near
+                        owner[row, col, s] = t
+
+
+@kernel
+def raster_both(screen: FloatArray, triangles: Index, closest: Single, farthest: Single) -> None:
+    """Closeness of the nearest and of the farthest surface at the middle of every pixel; both (H, W), updated."""
+    rows, width = closest.shape
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ax, ay, az = screen[a, 0], screen[a, 1], screen[a, 2]
+        bx, by, bz = screen[b, 0] - ax, screen[b, 1] - ay, screen[b, 2] - az
+        cx, cy, cz = screen[c, 0] - ax, screen[c, 1] - ay, screen[c, 2] - az
+        area = bx * cy - cx * by
+        if not (area > 1e-12 or area < -1e-12):
+            continue
+        low, high = ay + min(0.0, by, cy), ay + max(0.0, by, cy)
+        left, right = ax + min(0.0, bx, cx), ax + max(0.0, bx, cx)
+        if not (high >= 0.0 and low < rows and right >= 0.0 and left < width):
+            continue
+        inverse = 1.0 / area
+        first_col, last_col = int(max(left, 0.0)), int(min(right, width - 1.0))
+        for row in range(int(max(low, 0.0)), int(min(high, rows - 1.0)) + 1):
+            span_low, span_high = _row_span(cy * inverse, -cx * inverse, -by * inverse, bx * inverse, row - ay)
+            start = int(max(first_col, min(span_low + ax - 1.0, width)))
+            stop = int(min(last_col, max(span_high + ax, -1.0)))
+            for col in range(start, stop + 1):
+                dx, dy = col + 0.5 - ax, row + 0.5 - ay
+                share_b, share_c = (dx * cy - dy * cx) * inverse, (dy * bx - dx * by) * inverse
+                if share_b < 0.0 or share_c < 0.0 or share_b + share_c > 1.0:
+                    continue
+                near = np.float32(az + share_b * bz + share_c * cz)
+                closest[row, col] = max(closest[row, col], near)
+                farthest[row, col] = min(farthest[row, col], near)
+
+
+@kernel
+def blur(source: Single, radius: int, target: Single) -> None:
+    """Box blur of a picture (H, W) over 2 * radius + 1 pixels each way; what lies outside counts as zero."""
+    height, width = source.shape
+    share = np.float32(1.0 / (2 * radius + 1))
+    rows = np.zeros((height, width), np.float32)
+    for i in range(height):
+        total = np.float64(0.0)
+        for j in range(min(radius, width)):
+            total += source[i, j]
+        for j in range(width):
+            if j + radius < width:
+                total += source[i, j + radius]
+            rows[i, j] = total * share
+            if j >= radius:
+                total -= source[i, j - radius]
+    totals = np.zeros(width, np.float64)
+    for i in range(min(radius, height)):
+        for j in range(width):
+            totals[j] += rows[i, j]
+    for i in range(height):
+        if i + radius < height:
+            for j in range(width):
+                totals[j] += rows[i + radius, j]
+        for j in range(width):
+            target[i, j] = totals[j] * share
+        if i >= radius:
+            for j in range(width):
+                totals[j] -= rows[i - radius, j]
+
+
+@kernel
+def split_shadow(farthest: Single, base: float, per_row: float, per_col: float, crisp: Single, soft: Single) -> None:
+    """Coverage of the light's picture, split by how far the lowest surface is from the floor.
+
+    Args:
+        farthest: closeness of the lowest surface, infinite where there is none; (H, W).
+        base: minus the closeness of the floor at row 0 and column 0 [m].
+        per_row: how that changes from row to row.
+        per_col: how that changes from column to column.
+        crisp: share of light kept off by surfaces that touch the floor or nearly so; written.
+        soft: share kept off by what is higher; written. Both add up to one where there is a surface.
+    """
+    for i in range(farthest.shape[0]):
+        for j in range(farthest.shape[1]):
+            crisp[i, j] = 0.0
+            soft[i, j] = 0.0
+            if farthest[i, j] < np.inf:
+                gap = base + i * per_row + j * per_col + farthest[i, j]
+                share = min(max((gap - 0.05) / 0.75, 0.0), 1.0)
+                crisp[i, j] = 1.0 - share
+                soft[i, j] = share
+
+
+@kernel
+def split_contact(farthest: Single, eye_height: float, close: Single, wide: Single) -> None:
+    """How much sky the floor misses right under a surface (close) and around it (wide), before blurring; (H, W)."""
+    for i in range(farthest.shape[0]):
+        for j in range(farthest.shape[1]):
+            close[i, j] = 0.0
+            wide[i, j] = 0.0
+            if farthest[i, j] < np.inf:
+                height = max(eye_height + farthest[i, j], 0.0)
+                close[i, j] = np.exp(-height / 0.035)
+                wide[i, j] = np.exp(-height / 0.45)

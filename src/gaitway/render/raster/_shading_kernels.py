@@ -1,0 +1,286 @@
+"""Compiled loops that turn what the rasteriser found into colour: ground, shadow, light on bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.jit import kernel
+from gaitway.render.raster._kernels import Flags, Index, Look, Shadow, Single, View
+
+
+@kernel
+def _smooth(edge0: float, edge1: float, value: float) -> float:
+    t = min(max((value - edge0) / (edge1 - edge0), 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+@kernel(fastmath=True)
+def _bilinear(pixels: Single, u: float, v: float) -> float:
+    """Value between the middles of four pixels; zero outside the picture."""
+    u, v = u - 0.5, v - 0.5
+    height, width = pixels.shape
+    if not (u >= 0.0 and v >= 0.0 and u < width - 1 and v < height - 1):
+        return 0.0
+    i, j = int(v), int(u)
+    fv, fu = v - i, u - j
+    top = pixels[i, j] * (1.0 - fu) + pixels[i, j + 1] * fu
+    low = pixels[i + 1, j] * (1.0 - fu) + pixels[i + 1, j + 1] * fu
+    return float(top * (1.0 - fv) + low * fv)
+
+
+@kernel(fastmath=True)
+def _line_cover(x: float, width: float, foot: float) -> float:
+    """Share of a window of size `foot` about x that lies on lines of a width [m], one a metre: exact, so no moire."""
+    low, high = x - 0.5 * foot + 0.5 * width, x + 0.5 * foot + 0.5 * width
+    low_whole, high_whole = np.floor(low), np.floor(high)
+    before = low_whole * width + min(low - low_whole, width)
+    return float(high_whole * width + min(high - high_whole, width) - before) / (foot + 1e-9)
+
+
+@kernel(fastmath=True)
+def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, out: Single) -> None:
+    """Ground and backdrop of a band of rows: linear RGB before shadow, and the share of light left; (rows, W, 4)."""
+    eye, axes, pixel = view.eye, view.axes, 1.0 / view.scale
+    per_fade, per_height = 1.0 / look.fade, 1.0 / height
+    light, above = shadow.light, shadow.above
+    for row in range(out.shape[0]):
+        py = row + first_row + 0.5
+        rise = 1.0 - py * per_height
+        up = (view.centre_y - py) * pixel
+        for col in range(out.shape[1]):
+            red = look.backdrop_low[0] + (look.backdrop_high[0] - look.backdrop_low[0]) * rise
+            green = look.backdrop_low[1] + (look.backdrop_high[1] - look.backdrop_low[1]) * rise
+            blue = look.backdrop_low[2] + (look.backdrop_high[2] - look.backdrop_low[2]) * rise
+            left = 1.0
+            right = (col + 0.5 - view.centre_x) * pixel
+            aside_x, aside_y, aside_z = (
+                right * axes[0, 0] + up * axes[1, 0],
+                right * axes[0, 1] + up * axes[1, 1],
+                right * axes[0, 2] + up * axes[1, 2],
+            )
+            way_z = axes[2, 2] + aside_z if view.perspective else axes[2, 2]
+            start_z = eye[2] if view.perspective else eye[2] + aside_z
+            if look.has_ground and way_z < -1e-4 and start_z > 0.0:
+                per_way = 1.0 / way_z
+                far = -start_z * per_way
+                if view.perspective:
+                    way_x, way_y = axes[2, 0] + aside_x, axes[2, 1] + aside_y
+                    x, y = eye[0] + far * way_x, eye[1] + far * way_y
+                    # how far the place on the floor moves from one pixel to the next, across and up
+                    far_u, far_v = -far * axes[0, 2] * per_way, -far * axes[1, 2] * per_way
+                    step = far
+                else:
+                    way_x, way_y = axes[2, 0], axes[2, 1]
+                    x, y = eye[0] + aside_x + far * way_x, eye[1] + aside_y + far * way_y
+                    far_u, far_v = -axes[0, 2] * per_way, -axes[1, 2] * per_way
+                    step = 1.0
+                away_x = max(look.focus[0] - x, x - look.focus[2], 0.0)
+                away_y = max(look.focus[1] - y, y - look.focus[3], 0.0)
+                away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
+                near = 1.0 - away * away * (3.0 - 2.0 * away)
+                if near > 0.0:
+                    line = 0.0
+                    if look.grid > 0.0:
+                        foot_x = abs(step * axes[0, 0] + far_u * way_x) + abs(step * axes[1, 0] + far_v * way_x)
+                        foot_y = abs(step * axes[0, 1] + far_u * way_y) + abs(step * axes[1, 1] + far_v * way_y)
+                        line_x, line_y = _line_cover(x, 0.012, foot_x * pixel), _line_cover(y, 0.012, foot_y * pixel)
+                        line = look.grid * (line_x + line_y - line_x * line_y)
+                    red += (look.ground[0] + (look.line[0] - look.ground[0]) * line - red) * near
+                    green += (look.ground[1] + (look.line[1] - look.ground[1]) * line - green) * near
+                    blue += (look.ground[2] + (look.line[2] - look.ground[2]) * line - blue) * near
+                px, py_, pz = x - light.eye[0], y - light.eye[1], -light.eye[2]
+                dark = _bilinear(
+                    shadow.soft,
+                    light.scale * (light.axes[0, 0] * px + light.axes[0, 1] * py_ + light.axes[0, 2] * pz),
+                    -light.scale * (light.axes[1, 0] * px + light.axes[1, 1] * py_ + light.axes[1, 2] * pz),
+                )
+                px, py_ = x - above.eye[0], y - above.eye[1]
+                closed = _bilinear(
+                    shadow.contact,
+                    above.scale * (above.axes[0, 0] * px + above.axes[0, 1] * py_),
+                    -above.scale * (above.axes[1, 0] * px + above.axes[1, 1] * py_),
+                )
+                left = (1.0 - look.shadow * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
+            out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
+
+
+@kernel(inline=True)
+def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> float:
+    """Share 0..1 of the key light that reaches a point of a body, averaged over a patch of the light's picture."""
+    axes = light.axes
+    x, y, z = x - light.eye[0], y - light.eye[1], z - light.eye[2]
+    u = light.scale * (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z) - 0.5
+    v = -light.scale * (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z) - 0.5
+    here = -(axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z)
+    height, width = closest.shape
+    if not (u >= 2.0 and v >= 2.0 and u < width - 3 and v < height - 3):
+        return 1.0
+    i, j = int(v), int(u)
+    fv, fu = v - i, u - j
+    lit = 0.0
+    for di in range(-1, 3):
+        # a box of 3 by 3 texels that slides smoothly: full weight inside, shared weight at its rim
+        weight_v = 1.0 - fv if di == -1 else (fv if di == 2 else 1.0)
+        for dj in range(-1, 3):
+            weight_u = 1.0 - fu if dj == -1 else (fu if dj == 2 else 1.0)
+            if here >= closest[i + di, j + dj]:
+                lit += weight_u * weight_v
+    return lit / 9.0
+
+
+@kernel(inline=True)
+def _body(
+    look: Look,
+    shadow: Shadow,
+    point: FloatArray,
+    normal: FloatArray,
+    sight: FloatArray,
+    color: FloatArray,
+    out: FloatArray,
+    s: int,
+) -> None:
+    """Light that a body's surface sends to the eye, into row `s`: soft key, sky and ground, a little sheen and rim."""
+    nx, ny, nz = normal[0], normal[1], normal[2]
+    light = look.light
+    facing = nx * light[0] + ny * light[1] + nz * light[2]
+    lit = 1.0
+    if facing > -0.2:
+        # start outside the surface, by as much as it rises within the patch of texels that is looked at
+        lift = 0.006 + 2.2 * np.sqrt(max(1.0 - facing * facing, 0.0)) / shadow.light.scale
+        x, y, z = point[0] + lift * nx, point[1] + lift * ny, point[2] + lift * nz
+        lit = _lit_share(shadow.closest, shadow.light, x, y, z)
+    wrapped = max(0.0, (facing + 0.22) / 1.22)
+    diffuse = wrapped * wrapped * (0.35 + 0.65 * wrapped) * (0.12 + 0.88 * lit)
+    upward = 0.5 + 0.5 * nz
+    open_share = 1.0
+    if look.has_ground:  # close to the floor less of the sky is seen
+        open_share = 0.55 + 0.45 * _smooth(-0.05, 0.45, point[2] + 0.25 * nz)
+    toward = -(nx * sight[0] + ny * sight[1] + nz * sight[2])
+    rim = (1.0 - min(max(toward, 0.0), 1.0)) ** 3 * 0.16 * upward
+    half_x, half_y, half_z = light[0] - sight[0], light[1] - sight[1], light[2] - sight[2]
+    length = np.sqrt(half_x * half_x + half_y * half_y + half_z * half_z) + 1e-9
+    glance = max(0.0, (nx * half_x + ny * half_y + nz * half_z) / length) ** 2
+    glance = glance * glance * glance
+    sheen = glance * glance * glance * glance * 0.05 * lit
+    for k in range(3):
+        ambient = (look.bounce[k] + (look.sky[k] - look.bounce[k]) * upward) * open_share
+        out[s, k] = color[k] * (look.key[k] * diffuse + ambient) + rim * look.sky[k] + sheen * look.key[k]
+
+
+@kernel(inline=True)
+def _surface(
+    screen: FloatArray,
+    triangles: Index,
+    t: int,
+    normals: FloatArray,
+    colors: Single,
+    x: float,
+    y: float,
+    normal: FloatArray,
+    color: FloatArray,
+) -> None:
+    """Unit normal and colour (RGBA) of a triangle at a place in the picture."""
+    a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    ax, ay = screen[a, 0], screen[a, 1]
+    bx, by, cx, cy = screen[b, 0] - ax, screen[b, 1] - ay, screen[c, 0] - ax, screen[c, 1] - ay
+    inverse = 1.0 / (bx * cy - cx * by)
+    share_b, share_c = ((x - ax) * cy - (y - ay) * cx) * inverse, ((y - ay) * bx - (x - ax) * by) * inverse
+    share_a = 1.0 - share_b - share_c
+    for k in range(4):
+        color[k] = share_a * colors[a, k] + share_b * colors[b, k] + share_c * colors[c, k]
+    square = 0.0
+    for k in range(3):
+        normal[k] = share_a * normals[a, k] + share_b * normals[b, k] + share_c * normals[c, k]
+        square += normal[k] * normal[k]
+    factor = 1.0 / np.sqrt(max(square, 1e-20))
+    for k in range(3):
+        normal[k] *= factor
+
+
+@kernel(inline=True)
+def _place(view: View, px: float, py: float, closeness: float, point: FloatArray, sight: FloatArray) -> None:
+    """World point seen at a place of the picture, and the unit direction from the eye to it."""
+    right, up = (px - view.centre_x) / view.scale, (view.centre_y - py) / view.scale
+    depth = 1.0 / closeness if view.perspective else -closeness
+    square = 0.0
+    for k in range(3):
+        aside = right * view.axes[0, k] + up * view.axes[1, k]
+        way = view.axes[2, k] + (aside if view.perspective else 0.0)
+        point[k] = view.eye[k] + depth * way + (0.0 if view.perspective else aside)
+        sight[k] = way
+        square += way * way
+    factor = 1.0 / np.sqrt(square)
+    for k in range(3):
+        sight[k] *= factor
+
+
+@kernel
+def shade(
+    view: View,
+    look: Look,
+    shadow: Shadow,
+    screen: FloatArray,
+    triangles: Index,
+    normals: FloatArray,
+    colors: Single,
+    painted: Flags,
+    groups: Index,
+    offsets: FloatArray,
+    first_row: int,
+    closest: Single,
+    owner: Index,
+    behind: Single,
+    steps: Flags,
+    picture: Flags,
+) -> None:
+    """Colour a band of rows; (rows, W, 3) is written.
+
+    Samples of a pixel that show the same smooth surface share one colour, so shading costs little more than one sample.
+    `behind` is what `stage` found, and `steps` is 8-bit sRGB by linear light.
+    """
+    rows, width, samples = closest.shape
+    point, sight, normal, color = np.empty(3), np.empty(3), np.empty(3), np.empty(4)
+    found, surface = np.empty((samples, 3)), np.empty(samples, np.int32)
+    top = len(steps) - 1
+    ground_hides = look.has_ground and view.eye[2] > 0.0
+    for row in range(rows):
+        for col in range(width):
+            seen = 0
+            for s in range(samples):
+                seen += owner[row, col, s] >= 0
+            left = behind[row, col, 3]
+            if seen == 0:
+                for k in range(3):
+                    picture[row, col, k] = steps[int(min(behind[row, col, k] * left, 1.0) * top)]
+                continue
+            red, green, blue = 0.0, 0.0, 0.0
+            for s in range(samples):
+                t = owner[row, col, s]
+                surface[s] = groups[t] if t >= 0 else -1
+                same = 0
+                while surface[same] != surface[s]:
+                    same += 1
+                if same < s:
+                    red, green, blue = red + found[same, 0], green + found[same, 1], blue + found[same, 2]
+                    found[s, 0], found[s, 1], found[s, 2] = found[same, 0], found[same, 1], found[same, 2]
+                    continue
+                opacity = 0.0
+                if t >= 0:
+                    px, py = col + offsets[s, 0], row + first_row + offsets[s, 1]
+                    _place(view, px, py, closest[row, col, s], point, sight)
+                    if not ground_hides or point[2] > -0.002:
+                        _surface(screen, triangles, t, normals, colors, px, py, normal, color)
+                        opacity = color[3]
+                if opacity > 0.0 and not painted[t]:
+                    _body(look, shadow, point, normal, sight, color, found, s)
+                else:
+                    for k in range(3):
+                        base = behind[row, col, k]
+                        found[s, k] = (base + (color[k] - base) * opacity) * left if opacity > 0.0 else base * left
+                for k in range(3):
+                    found[s, k] = min(found[s, k], 1.0)
+                red, green, blue = red + found[s, 0], green + found[s, 1], blue + found[s, 2]
+            picture[row, col, 0] = steps[int(red / samples * top)]
+            picture[row, col, 1] = steps[int(green / samples * top)]
+            picture[row, col, 2] = steps[int(blue / samples * top)]

@@ -1,0 +1,225 @@
+"""One picture of figures, obstacles and paint on a studio floor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import GaitwayError
+from gaitway.render.bodies.palette import from_hex
+from gaitway.render.labels import LabelPlacer, Wish, write
+from gaitway.render.raster import _kernels, _shading_kernels
+from gaitway.render.raster import scene_arrays as _scene
+from gaitway.render.raster import shadows as _shadows
+from gaitway.render.raster._kernels import Look, Shadow, View
+from gaitway.render.raster.camera import Camera
+from gaitway.render.raster.things import Figure, Label, Paint, Solid
+
+MAX_PIXELS = 64_000_000
+"""Most pixels of one picture."""
+_NEAR = 0.05
+_KEY_ASIDE = np.radians(38.0)
+"""How far the key light stands to the right of the camera."""
+_SAMPLES = {
+    1: ((8, 8),),
+    4: ((6, 2), (14, 6), (2, 10), (10, 14)),
+    8: ((9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)),
+    16: (
+        (9, 9), (7, 5), (5, 10), (12, 7), (3, 6), (10, 13), (13, 11), (11, 3),
+        (6, 14), (8, 1), (4, 2), (2, 12), (0, 8), (15, 4), (14, 15), (1, 0),
+    ),
+}  # fmt: skip
+"""Places of the samples in sixteenths of a pixel: no two in a row or column, so slanted edges get every step."""
+
+
+@dataclass(frozen=True)
+class Studio:
+    """Light and floor. Colours are sRGB such as "#e9e7e3"."""
+
+    ground: str | None = "#dedcd8"
+    """Colour of the floor; None leaves the figures in front of the backdrop."""
+    backdrop: tuple[str, str] = ("#ecebe8", "#f6f6f5")
+    """Colours at the lower and the upper edge of the picture."""
+    grid: float = 0.55
+    """Opacity of the lines at every metre; 0 for none."""
+    line: str = "#bfc0c2"
+    light_azimuth: float | None = None
+    """Bearing of the key light seen from the scene [rad]; None stands it to the right of the camera."""
+    light_elevation: float = np.radians(52.0)
+    """Height of the key light over the horizon [rad]."""
+    shadow: float = 0.42
+    """Share of light that a shadow takes away."""
+    fade: float = 6.0
+    """Metres over which the floor turns into the backdrop around the figures."""
+    reach: tuple[float, float] = (0.5, 0.5)
+    """Metres of full floor around the figures along x and y."""
+
+
+def render_frame(
+    figures: Sequence[Figure],
+    camera: Camera,
+    *,
+    size: tuple[int, int] = (1280, 720),
+    obstacles: Sequence[Solid] = (),
+    paint: Sequence[Paint] = (),
+    labels: Sequence[Label] = (),
+    studio: Studio | None = None,
+    samples: int = 8,
+    threads: int | None = None,
+) -> npt.NDArray[np.uint8]:
+    """Draw one picture.
+
+    Args:
+        figures: bodies in their poses.
+        camera: where it is taken from.
+        size: width and height in pixels.
+        obstacles: solids (see `place.solid_of`).
+        paint: trails and marks on the floor; later ones lie on top.
+        labels: words at places of the world.
+        studio: light and floor.
+        samples: places looked at in each pixel: 1, 4, 8 or 16. More makes smoother edges and takes longer.
+        threads: how many to use; the picture is the same for any number. None takes one a core.
+
+    Returns:
+        sRGB; (height, width, 3).
+    """
+    width, height = checked_size(size)
+    if samples not in _SAMPLES:
+        raise GaitwayError(f"{samples} samples a pixel; write one of {', '.join(map(str, _SAMPLES))}")
+    studio = studio or Studio()
+    triangles = _scene.gather(figures, obstacles, paint, camera, height)
+    light = _key_direction(studio, camera)
+    look = _look(studio, light, triangles.points)
+    view = _view(camera, width, height)
+    with ThreadPoolExecutor(max(1, threads or os.cpu_count() or 1)) as pool:
+        points, casters = _scene.solid(triangles)
+        texel = _texel(camera, points, height)
+        shadow = _shadows.cast(points, casters, light, texel, pool) if len(casters) else _shadows.no_shadow()
+        if view.perspective:
+            triangles = _scene.clip_near(triangles, camera.eye, view.axes[2], _NEAR)
+        picture = _draw_bands(triangles, view, look, shadow, (width, height), samples, pool)
+    return draw_labels(picture, labels, camera) if labels else picture
+
+
+def checked_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Width and height in whole pixels, if such a picture can be drawn."""
+    width, height = int(size[0]), int(size[1])
+    if width < 1 or height < 1 or width * height > MAX_PIXELS:
+        raise GaitwayError(
+            f"a picture of {width} x {height} pixels cannot be drawn; write a size from 1 x 1 up to "
+            f"{MAX_PIXELS // 1_000_000} million pixels, for example (1280, 720)"
+        )
+    return width, height
+
+
+def _draw_bands(
+    triangles: _scene.Triangles,
+    view: View,
+    look: Look,
+    shadow: Shadow,
+    size: tuple[int, int],
+    samples: int,
+    pool: ThreadPoolExecutor,
+) -> npt.NDArray[np.uint8]:
+    """Rasterise and shade bands of rows side by side."""
+    width, height = size
+    screen = np.empty((len(triangles.points), 3))
+    _kernels.project(triangles.points, view, screen)
+    offsets = np.array(_SAMPLES[samples]) / 16.0 + (1.0 / 32.0 if samples > 1 else 0.0)
+    picture = np.empty((height, width, 3), dtype=np.uint8)
+    steps = _srgb_steps()
+    rows = max(8, min(64, 4_000_000 // (width * samples * 8)))
+
+    def draw(first: int) -> None:
+        count = min(rows, height - first)
+        closest = np.full((count, width, samples), -np.inf, dtype=np.float32)
+        owner = np.full((count, width, samples), -1, dtype=np.int32)
+        behind = np.empty((count, width, 4), dtype=np.float32)
+        _shading_kernels.stage(view, look, shadow, first, height, behind)
+        _kernels.raster(screen, triangles.corners, offsets, first, closest, owner)
+        _shading_kernels.shade(
+            view, look, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
+            triangles.groups, offsets, first, closest, owner, behind, steps, picture[first : first + count],
+        )  # fmt: skip
+
+    list(pool.map(draw, range(0, height, rows)))
+    return picture
+
+
+def _texel(camera: Camera, points: FloatArray, height: int) -> float:
+    """Metres that a pixel shows where the nearest third of the scene is: finer shadows would not be seen."""
+    if camera.span is not None or len(points) == 0:
+        return 1.0 / camera.scale(height)
+    some = points[:: max(1, len(points) // 4000)]  # enough to tell
+    depth = np.quantile((some - camera.eye) @ camera.axes[2], 0.33)
+    return max(float(depth), 0.5) / camera.scale(height)
+
+
+def _view(camera: Camera, width: int, height: int) -> View:
+    return View(np.array(camera.eye), camera.axes, camera.scale(height), 0.5 * width, 0.5 * height, camera.span is None)
+
+
+def _key_direction(studio: Studio, camera: Camera) -> FloatArray:
+    """Unit vector towards the key light."""
+    azimuth, elevation = studio.light_azimuth, studio.light_elevation
+    if not 0.1 <= elevation <= 0.5 * np.pi:
+        raise GaitwayError(f"key light at {elevation:g} rad over the horizon; it must stand between 0.1 and pi/2")
+    if azimuth is None:
+        # the camera stands a quarter turn from its right; also defined for a view straight down
+        right = camera.axes[0]
+        azimuth = float(np.arctan2(-right[0], right[1])) + _KEY_ASIDE
+    flat = np.cos(elevation)
+    return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
+
+
+def _look(studio: Studio, light: FloatArray, points: FloatArray) -> Look:
+    focus = np.zeros(4)
+    if len(points):
+        focus = np.concatenate([points[:, :2].min(axis=0) - studio.reach, points[:, :2].max(axis=0) + studio.reach])
+    return Look(
+        light=light,
+        key=np.array([0.86, 0.82, 0.76]),
+        sky=np.array([0.46, 0.49, 0.54]),
+        bounce=np.array([0.24, 0.225, 0.21]),
+        ground=from_hex(studio.ground or "#ffffff"),
+        line=from_hex(studio.line),
+        backdrop_low=from_hex(studio.backdrop[0]),
+        backdrop_high=from_hex(studio.backdrop[1]),
+        focus=focus,
+        fade=studio.fade,
+        grid=studio.grid,
+        has_ground=studio.ground is not None,
+        shadow=studio.shadow,
+    )
+
+
+@cache
+def _srgb_steps() -> npt.NDArray[np.uint8]:
+    """8-bit sRGB of linear light 0..1 in even steps; a soft shoulder keeps bright colours from clipping."""
+    value = np.linspace(0.0, 1.0, 16384)
+    coded = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1.0 / 2.4) - 0.055)
+    return np.floor(255.0 * coded + 0.5).astype(np.uint8)
+
+
+def draw_labels(picture: npt.NDArray[np.uint8], labels: Sequence[Label], camera: Camera) -> npt.NDArray[np.uint8]:
+    """The picture with words in it, moved aside where they would cover one another.
+
+    Words whose place is behind a perspective camera or outside the picture are left out.
+    """
+    image = Image.fromarray(picture)
+    wishes = []
+    for label in labels:
+        x, y, depth = (float(v) for v in camera.project(label.place, image.size))
+        if (depth > _NEAR or camera.span is not None) and 0.0 <= x <= image.width and 0.0 <= y <= image.height:
+            size = label.size or max(11, image.height // 40)
+            wishes.append(Wish(label.text, x, y, size, label.color, 0.3 * size, label.halo, label.anchor))
+    write(ImageDraw.Draw(image), LabelPlacer(image.width, image.height).place(wishes, keep=True))
+    return np.asarray(image)

@@ -1,0 +1,148 @@
+"""What can stand in a picture besides the ground: figures, obstacles, paint on the floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray, owned
+from gaitway.core.errors import GaitwayError
+from gaitway.motion.clip import Clip
+from gaitway.motion.skeleton import Skeleton
+from gaitway.render.bodies.body import BodyShape
+from gaitway.render.bodies.mesh import Mesh
+from gaitway.render.bodies.palette import TONES, Palette, linear_color, person_palette
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """One body in one pose."""
+
+    skeleton: Skeleton
+    positions: FloatArray
+    """World positions of its joints [m]; (J, 3)."""
+    rotations: FloatArray
+    """World rotations of its joints, wxyz; (J, 4)."""
+    colors: Palette | None = None
+    """Linear RGB of every tone (see `palette`); None takes person 0."""
+    body: BodyShape | None = None
+    """Recipe of its body; None makes one from the bones."""
+
+    def __post_init__(self) -> None:
+        joints = len(self.skeleton)
+        object.__setattr__(self, "positions", owned(self.positions, "figure positions", (joints, 3)))
+        object.__setattr__(self, "rotations", owned(self.rotations, "figure rotations", (joints, 4)))
+        colors = person_palette() if self.colors is None else self.colors
+        object.__setattr__(self, "colors", owned(colors, "figure colours", (len(TONES), 3)))
+
+
+def figures_of(
+    clip: Clip, frames: npt.ArrayLike, colors: Palette | None = None, body: BodyShape | None = None
+) -> list[Figure]:
+    """The clip's poses at these frames, where they are in the world."""
+    places, turns = clip.joint_transforms()
+    picked = np.atleast_1d(np.asarray(frames, dtype=np.int64))
+    if len(picked) and not (-len(clip) <= picked.min() and picked.max() < len(clip)):
+        raise GaitwayError(f"frames {picked.min()}..{picked.max()} asked of clip '{clip.name}', which has {len(clip)}")
+    return [Figure(clip.skeleton, places[f], turns[f], colors, body) for f in picked]
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """Anything with a surface; `place.solid_of` makes one of any shape of a world."""
+
+    mesh: Mesh
+    color: str | FloatArray = "#b9b4aa"
+    """One sRGB colour, or linear RGB of every vertex; (V, 3)."""
+    smooth: bool = False
+    """Whether it is one rounded surface rather than faces with edges between them; it is drawn faster then."""
+
+    def colors(self) -> FloatArray:
+        """Linear RGB of every vertex; (V, 3)."""
+        if isinstance(self.color, str):
+            return np.tile(linear_color(self.color), (len(self.mesh.points), 1))
+        return owned(self.color, "solid colours", (len(self.mesh.points), 3))
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """A ribbon of paint on the floor along a path."""
+
+    path: FloatArray
+    """x and y of its points [m]; (N, 2)."""
+    color: str | tuple[float, float, float] = "#7f8fa6"
+    width: float = 0.05
+    """[m]."""
+    opacity: float = 0.65
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", owned(self.path, "trail path", (None, 2)))
+
+    def surface(self) -> tuple[FloatArray, IntArray]:
+        """Corners (V, 2) [m] and triangles (T, 3), anticlockwise seen from above."""
+        gaps = np.linalg.norm(np.diff(self.path, axis=0), axis=1)
+        path = self.path[np.append(True, gaps > 1e-4)] if len(self.path) > 1 else self.path
+        if len(path) < 2:
+            return np.empty((0, 2)), np.empty((0, 3), np.int64)
+        way = np.gradient(path, axis=0)
+        way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
+        aside = 0.5 * self.width * np.stack([-way[:, 1], way[:, 0]], axis=1)
+        left = np.arange(len(path) - 1)
+        right = left + len(path)
+        fans = [np.stack([right, right + 1, left + 1], axis=1), np.stack([right, left + 1, left], axis=1)]
+        return np.concatenate([path + aside, path - aside]), np.concatenate(fans)
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """A convex patch of paint on the floor, such as a footprint."""
+
+    outline: FloatArray
+    """x and y of its corners [m], anticlockwise; (N, 2)."""
+    color: str | tuple[float, float, float] = "#7f8fa6"
+    opacity: float = 0.7
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outline", owned(self.outline, "mark outline", (None, 2)))
+
+    def surface(self) -> tuple[FloatArray, IntArray]:
+        """Corners (V, 2) [m] and triangles (T, 3), anticlockwise seen from above."""
+        after = np.arange(1, len(self.outline) - 1)
+        return self.outline, np.stack([np.zeros_like(after), after, after + 1], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Paint on the floor of any outline, as triangles."""
+
+    corners: FloatArray
+    """[m]; (V, 2)."""
+    triangles: IntArray
+    """Anticlockwise seen from above; (T, 3)."""
+    color: str | tuple[float, float, float] = "#7f8fa6"
+    opacity: float = 1.0
+
+    def surface(self) -> tuple[FloatArray, IntArray]:
+        """Corners (V, 2) [m] and triangles (T, 3), anticlockwise seen from above."""
+        return self.corners, self.triangles
+
+
+@dataclass(frozen=True)
+class Label:
+    """Words beside a place of the world."""
+
+    text: str
+    place: tuple[float, float, float]
+    """Where the words point at [m]."""
+    color: str = "#3b3f45"
+    size: int = 0
+    """Letter height in pixels; 0 takes one that suits the picture."""
+    anchor: str = "mm"
+    """Pillow's text anchor: which point of the words is at the place, unless other words are there."""
+    halo: str | None = None
+    """Colour of a rim around the letters."""
+
+
+Paint = Trail | Mark | Patch

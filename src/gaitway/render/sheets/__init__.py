@@ -1,0 +1,1 @@
+"""Pictures on one sheet: strips, graphs, trees and reports."""

@@ -1,0 +1,280 @@
+"""A picture of a behaviour graph: states as cards, behaviours as labelled arrows between them.
+
+Behaviours that end in the state they start in are listed on its card; those that lead from one state to another share
+one arrow. What passes a special obstacle is coloured, and says which where its name does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.library.behavior import Behavior, BehaviorGraph
+from gaitway.render.labels import text_font
+
+SUPERSAMPLE = 2
+"""Everything is drawn this many times larger and scaled down, which smooths lines."""
+INK, FAINT, ACCENT, EDGE, CARD, BACKDROP = "#2f3338", "#8b8f94", "#b5532f", "#7f95a8", "#ffffff", "#f4f4f2"
+_LINE, _PAD, _COLUMN = 19, 12, 9
+"""Pixels a line of text, around it, and lines in one column of a card."""
+
+
+@dataclass(frozen=True)
+class _Box:
+    """An upright rectangle on the picture [px]."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def overlaps(self, other: _Box, gap: float = 4.0) -> bool:
+        """Whether the two are nearer than `gap` in both directions."""
+        return (
+            abs(self.x - other.x) < 0.5 * (self.width + other.width) + gap
+            and abs(self.y - other.y) < 0.5 * (self.height + other.height) + gap
+        )
+
+    def holds(self, points: FloatArray, margin: float = 0.0) -> BoolArray:
+        """Which of points (N, 2) are inside; (N,)."""
+        away = np.abs(points - [self.x, self.y]) - [0.5 * self.width + margin, 0.5 * self.height + margin]
+        inside: BoolArray = np.logical_and(away[:, 0] < 0.0, away[:, 1] < 0.0)
+        return inside
+
+
+@dataclass(frozen=True)
+class _Card:
+    """A state with the behaviours that stay in it; `box` is around its middle."""
+
+    state: str
+    loops: tuple[Behavior, ...]
+    box: _Box
+
+
+@dataclass(frozen=True)
+class _Arrow:
+    """All behaviours that lead from one state to another."""
+
+    start: str
+    end: str
+    behaviors: tuple[Behavior, ...]
+    line: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    label: _Box = field(default_factory=lambda: _Box(0.0, 0.0, 0.0, 0.0))
+
+
+def graph_picture(graph: BehaviorGraph, width: int = 1800) -> Image.Image:
+    """Draw a behaviour graph, `width` pixels wide; its height follows from what there is to show."""
+    cards = _place(_cards(graph), _neighbours(graph), width)
+    arrows = _route(_arrows(graph), cards)
+    cards, arrows, size = _fit(cards, arrows, width)
+    picture = Image.new("RGB", (size[0] * SUPERSAMPLE, size[1] * SUPERSAMPLE), BACKDROP)
+    pen = ImageDraw.Draw(picture)
+    for arrow in arrows:
+        _draw_arrow(pen, arrow)
+    for card in cards.values():
+        _draw_card(pen, card)
+    for arrow in arrows:
+        _draw_label(pen, arrow)
+    if any(behavior.obstacle is not None for behavior in graph.behaviors):
+        _write(pen, (24, size[1] - 16), "passes a special obstacle", 13, ACCENT, "lm")
+    return picture.resize(size, Image.Resampling.LANCZOS)
+
+
+def _text_width(text: str, size: float = 14) -> float:
+    return float(text_font(size).getlength(text))
+
+
+def _words(behavior: Behavior) -> str:
+    said = behavior.obstacle is None or behavior.obstacle in behavior.name
+    return behavior.name if said else f"{behavior.name}  [{behavior.obstacle}]"
+
+
+def _cards(graph: BehaviorGraph) -> dict[str, _Card]:
+    """A card for each state, sized by what it lists."""
+    cards = {}
+    for state in graph.states:
+        loops = tuple(b for b in graph.behaviors if b.start == b.end == state)
+        columns = [loops[i : i + _COLUMN] for i in range(0, len(loops), _COLUMN)]
+        text = sum(max(_text_width(_words(b)) for b in column) + 2 * _PAD for column in columns)
+        width = max(_text_width(state, 18) + 4 * _PAD, text + _PAD)
+        lines = max((len(column) for column in columns), default=0)
+        cards[state] = _Card(state, loops, _Box(0.0, 0.0, width, 38 + _LINE * lines + (_PAD if lines else 0)))
+    return cards
+
+
+def _neighbours(graph: BehaviorGraph) -> dict[str, set[str]]:
+    out: dict[str, set[str]] = {state: set() for state in graph.states}
+    for b in graph.behaviors:
+        if b.start != b.end:
+            out[b.start].add(b.end)
+            out[b.end].add(b.start)
+    return out
+
+
+def _place(cards: dict[str, _Card], neighbours: dict[str, set[str]], width: int) -> dict[str, _Card]:
+    """Up to two states side by side; more around the one that has most neighbours."""
+    order = sorted(cards, key=lambda s: (-len(neighbours[s]), -len(cards[s].loops)))
+    widest = max((card.box.width for card in cards.values()), default=0.0)
+    across = 0.5 * (width - widest) - 24
+    places = dict.fromkeys(order, (0.0, 0.0))
+    if len(order) == 2:
+        places = {order[0]: (-0.62 * across, 0.0), order[1]: (0.62 * across, 0.0)}
+    elif len(order) > 2:
+        down = 110 + 0.5 * cards[order[0]].box.height + 0.5 * max(cards[s].box.height for s in order[1:])
+        for k, state in enumerate(_around(order[1:], neighbours)):
+            angle = np.pi + 2.0 * np.pi * k / (len(order) - 1)
+            places[state] = (across * float(np.cos(angle)), down * float(np.sin(angle)))
+    placed = {s: replace(card, box=replace(card.box, x=places[s][0], y=places[s][1])) for s, card in cards.items()}
+    return _apart(placed)
+
+
+def _around(states: list[str], neighbours: dict[str, set[str]]) -> list[str]:
+    """An order around the circle in which states that are neighbours tend to be next to one another."""
+    left = list(states)
+    out: list[str] = []
+    while left:
+        following = next((s for s in left if out and s in neighbours[out[-1]]), left[0])
+        left.remove(following)
+        out.append(following)
+    return out
+
+
+def _apart(cards: dict[str, _Card], gap: float = 92.0) -> dict[str, _Card]:
+    """Push cards that overlap away from each other, up and down."""
+    boxes = {state: card.box for state, card in cards.items()}
+    names = list(boxes)
+    for _ in range(200):
+        moved = False
+        for i, a in enumerate(names):
+            for b in names[i + 1 :]:
+                if boxes[a].overlaps(boxes[b], gap):
+                    upper, lower = (a, b) if boxes[a].y <= boxes[b].y else (b, a)
+                    boxes[upper] = replace(boxes[upper], y=boxes[upper].y - 8)
+                    boxes[lower] = replace(boxes[lower], y=boxes[lower].y + 8)
+                    moved = True
+        if not moved:
+            break
+    return {state: replace(card, box=boxes[state]) for state, card in cards.items()}
+
+
+def _arrows(graph: BehaviorGraph) -> list[_Arrow]:
+    pairs: dict[tuple[str, str], list[Behavior]] = {}
+    for b in graph.behaviors:
+        if b.start != b.end:
+            pairs.setdefault((b.start, b.end), []).append(b)
+    return [_Arrow(start, end, tuple(behaviors)) for (start, end), behaviors in pairs.items()]
+
+
+def _route(arrows: list[_Arrow], cards: dict[str, _Card]) -> list[_Arrow]:
+    """Bend every arrow to its right-hand side, around cards in its way, and find a free place for its label."""
+    taken = [card.box for card in cards.values()]
+    out = []
+    for arrow in sorted(arrows, key=lambda a: -len(a.behaviors)):
+        others = [card.box for state, card in cards.items() if state not in (arrow.start, arrow.end)]
+        line = _curve(cards[arrow.start].box, cards[arrow.end].box, others)
+        width = max(_text_width(_words(b)) for b in arrow.behaviors) + _PAD
+        size = _Box(0.0, 0.0, width, _LINE * len(arrow.behaviors) + 4)
+        label = _free_place(line, size, taken)
+        taken.append(label)
+        out.append(replace(arrow, line=line, label=label))
+    return out
+
+
+def _curve(start: _Box, end: _Box, others: list[_Box]) -> FloatArray:
+    """Points (N, 2) of a bow from the rim of one box to that of another that crosses as few others as it can."""
+    a, b = np.array([start.x, start.y]), np.array([end.x, end.y])
+    along = b - a
+    normal = np.array([-along[1], along[0]])
+    t = np.linspace(0.0, 1.0, 240)[:, None]
+    best, fewest = np.stack([a, b]), np.inf
+    for bend in (0.12, 0.2, 0.32, 0.45, 0.6, -0.3, -0.5, -0.7):
+        bow = (1 - t) ** 2 * a + 2 * t * (1 - t) * (0.5 * (a + b) + bend * normal) + t**2 * b
+        bow = bow[~start.holds(bow, 3.0) & ~end.holds(bow, 5.0)]
+        crossed = sum(float(other.holds(bow, 8.0).sum()) for other in others) if len(bow) > 2 else np.inf
+        if crossed < fewest:
+            best, fewest = bow, crossed
+        if fewest == 0:
+            break
+    return best
+
+
+def _free_place(line: FloatArray, size: _Box, taken: list[_Box]) -> _Box:
+    """Where along a line a label covers nothing; the middle first."""
+    shares = [0.5, *(0.5 + sign * step for step in np.arange(0.04, 0.46, 0.04) for sign in (1, -1))]
+    for share in shares:
+        x, y = line[int(share * (len(line) - 1))]
+        for aside, shift in ((0.0, 0.0), (0.0, -0.6), (0.0, 0.6), (-0.45, 0.0), (0.45, 0.0)):
+            box = replace(size, x=float(x) + aside * size.width, y=float(y) + shift * size.height)
+            if not any(box.overlaps(other) for other in taken):
+                return box
+    x, y = line[len(line) // 2]
+    return replace(size, x=float(x), y=float(y))
+
+
+def _fit(
+    cards: dict[str, _Card], arrows: list[_Arrow], width: int
+) -> tuple[dict[str, _Card], list[_Arrow], tuple[int, int]]:
+    """Move everything into a picture that just holds it."""
+    boxes = [card.box for card in cards.values()] + [arrow.label for arrow in arrows]
+    top = min([b.y - 0.5 * b.height for b in boxes] + [float(a.line[:, 1].min()) for a in arrows]) - 24
+    bottom = max([b.y + 0.5 * b.height for b in boxes] + [float(a.line[:, 1].max()) for a in arrows]) + 24
+    shift = np.array([0.5 * width, -top])
+
+    def moved(box: _Box) -> _Box:
+        return replace(box, x=box.x + float(shift[0]), y=box.y + float(shift[1]))
+
+    cards = {state: replace(card, box=moved(card.box)) for state, card in cards.items()}
+    arrows = [replace(a, line=a.line + shift, label=moved(a.label)) for a in arrows]
+    return cards, arrows, (width, int(bottom - top))
+
+
+def _corners(box: _Box) -> list[float]:
+    half_x, half_y = 0.5 * box.width, 0.5 * box.height
+    return [SUPERSAMPLE * v for v in (box.x - half_x, box.y - half_y, box.x + half_x, box.y + half_y)]
+
+
+def _draw_arrow(pen: ImageDraw.ImageDraw, arrow: _Arrow) -> None:
+    points = [(float(x) * SUPERSAMPLE, float(y) * SUPERSAMPLE) for x, y in arrow.line]
+    for a, b in pairwise(points):
+        pen.line([a, b], fill=EDGE, width=2 * SUPERSAMPLE)
+    tip = arrow.line[-1]
+    back = tip - arrow.line[max(len(arrow.line) - 6, 0)]
+    back = back / max(float(np.linalg.norm(back)), 1e-9) * 13.0
+    side = 0.42 * np.array([-back[1], back[0]])
+    head = [tip, tip - back + side, tip - back - side]
+    pen.polygon([(float(x) * SUPERSAMPLE, float(y) * SUPERSAMPLE) for x, y in head], fill=EDGE)
+
+
+def _write(pen: ImageDraw.ImageDraw, at: tuple[float, float], text: str, size: float, fill: str, anchor: str) -> None:
+    place = (at[0] * SUPERSAMPLE, at[1] * SUPERSAMPLE)
+    pen.text(place, text, fill=fill, font=text_font(size * SUPERSAMPLE), anchor=anchor)
+
+
+def _draw_card(pen: ImageDraw.ImageDraw, card: _Card) -> None:
+    box = card.box
+    left, top = box.x - 0.5 * box.width, box.y - 0.5 * box.height
+    pen.rounded_rectangle(_corners(box), 10 * SUPERSAMPLE, fill=CARD, outline=INK, width=2 * SUPERSAMPLE)
+    _write(pen, (box.x, top + 20), card.state, 18, INK, "mm")
+    if card.loops:
+        pen.line(
+            [SUPERSAMPLE * v for v in (left + 10, top + 37, left + box.width - 10, top + 37)], fill="#d8d8d4", width=2
+        )
+    x = left + _PAD
+    for i in range(0, len(card.loops), _COLUMN):
+        column = card.loops[i : i + _COLUMN]
+        for row, behavior in enumerate(column):
+            color = INK if behavior.obstacle is None else ACCENT
+            _write(pen, (x, top + 50 + _LINE * row), _words(behavior), 14, color, "lm")
+        x += max(_text_width(_words(b)) for b in column) + 2 * _PAD
+
+
+def _draw_label(pen: ImageDraw.ImageDraw, arrow: _Arrow) -> None:
+    box = arrow.label
+    pen.rounded_rectangle(_corners(box), 5 * SUPERSAMPLE, fill=BACKDROP)
+    for row, behavior in enumerate(arrow.behaviors):
+        y = box.y - 0.5 * box.height + 2 + _LINE * (row + 0.5)
+        _write(pen, (box.x, y), _words(behavior), 14, INK if behavior.obstacle is None else ACCENT, "mm")

@@ -1,0 +1,1 @@
+"""What every planner asks of a place: distance fields, routes, traffic, safe intervals, body checks and plans."""

@@ -1,0 +1,343 @@
+"""What stands in the way of an action (function G of Lau 2009, algorithm 1), on plain arrays.
+
+Kernels that are called often take arrays and no tuples of them: taking an array out of a tuple costs more than a look
+into it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.space._distance_kernels import Squares
+from gaitway.space._traffic_kernels import (
+    BEGIN,
+    END,
+    END_DISC,
+    END_GROUP,
+    END_SLOT,
+    ERA,
+    FIRST_DISC,
+    FIRST_GROUP,
+    FIRST_SLOT,
+    KIND,
+    TrafficArrays,
+    block_of,
+    end_slot,
+    first_link,
+    first_slot,
+    is_first,
+    meets,
+    stay_hit,
+)
+from gaitway.space.fields import FieldArrays, Labels, SpecialArrays
+
+_LEAVING = 0.4
+"""How far from the start [m] one may be as near to things as one is there."""
+_LEEWAY = 0.01
+"""And how much nearer [m], since behaviours differ in the room that they take to begin with."""
+_LEAST_LEEWAY = 0.03
+"""How much nearer to things than usual anybody may come near the start [m]; discs keep more than this from bodies."""
+_LOOSER = 0.1
+"""How much farther than the discs of a whole sweep those of its windows may reach [m]."""
+
+
+class ActionArrays(NamedTuple):
+    """What the search sees of a library; A actions, B behaviours, S states, W windows. All arrays are read-only."""
+
+    actions: FloatArray
+    """x, y [m], turn [rad], cost, duration [s], and the disc (x, y, radius) around all that is swept [m]; (A, 8)."""
+    firsts: IntArray
+    """First static disc, first window, and the row of `ways` or -1; (A + 1, 3)."""
+    behaviors: IntArray
+    """The state after each behaviour, and its first action; (B + 1, 2)."""
+    states: IntArray
+    """The first of the followers of each state, and the action that stands still in it or -1; (S + 1, 2)."""
+    followers: IntArray
+    """Behaviours to try, state after state."""
+    static: FloatArray
+    """Discs (x, y, radius) of whole sweeps, the largest of each action first [m]; (N, 3)."""
+    windows: FloatArray
+    """Begin and end [s] of each window, and the disc around it [m]; (W, 5)."""
+    timed_starts: IntArray
+    """First timed disc of each window; (W + 1,)."""
+    timed: FloatArray
+    """Discs of each window, the largest first [m]; (M, 3)."""
+    ways: FloatArray
+    """Direction [rad], half width, first station [m], and stations in a metre, of what passes obstacles; (P, 4)."""
+    profile_starts: IntArray
+    """First station of each; (P + 1,)."""
+    profiles: FloatArray
+    """Height that is cleared over, and under, at each station [m]; (Q, 2)."""
+
+
+@kernel(borrows=True, inner=True)
+def square_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
+    """Squared distance [m^2] that a point keeps at least, see `distances`; 0 beyond the outer middles of cells."""
+    column, row = (x - place[0]) * place[2] - 0.5, (y - place[1]) * place[2] - 0.5
+    if not (0.0 <= column < grid.shape[2] - 1 and 0.0 <= row < grid.shape[1] - 1):
+        return 0.0
+    # indices that cannot be negative need no test
+    i, j, one, f = np.uintp(row), np.uintp(column), np.uintp(1), np.uintp(field)
+    u, v = column - j, row - i
+    below = (1.0 - u) * grid[f, i, j] + u * grid[f, i, j + one]
+    above = (1.0 - u) * grid[f, i + one, j] + u * grid[f, i + one, j + one]
+    return float(max((1.0 - v) * below + v * above - (u * (1.0 - u) + v * (1.0 - v)) * place[3], 0.0))
+
+
+@kernel(borrows=True, inner=True)
+def surely_free(grid: Squares, place: FloatArray, field: int, x: float, y: float, radius: float) -> bool:
+    """Whether the one value of a point's cell tells that `square_at` is no less than the square of a radius [m]."""
+    column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
+    if not (0.0 <= column < grid.shape[2] and 0.0 <= row < grid.shape[1]):
+        return False
+    wide = radius + place[4]
+    return bool(grid[np.uintp(field), np.uintp(row), np.uintp(column)] >= wide * wide)
+
+
+@kernel(borrows=True, inner=True)
+def clearance_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
+    """Distance [m] that a point keeps at least."""
+    return math.sqrt(square_at(grid, place, field, x, y))
+
+
+@kernel(borrows=True, inner=True)
+def static_hit(
+    discs: FloatArray, first: int, end: int, grid: Squares, place: FloatArray, field: int, leave: float,
+    x: float, y: float, c: float, s: float,
+) -> int:  # fmt: skip
+    """The first of some discs that comes nearer than it may to what stands there, or -1.
+
+    Args:
+        discs: seen from the pose at (x, y) that faces (c, s).
+        first: of the discs.
+        end: of the discs.
+        grid: squared distances.
+        place: of the grid.
+        field: which of them.
+        leave: how much nearer than its radius a disc may come [m].
+        x: [m].
+        y: [m].
+        c: cosine of the heading.
+        s: sine of the heading.
+    """
+    for k in range(first, end):
+        disc = np.uintp(k)
+        u, v, reach = discs[disc, 0], discs[disc, 1], max(discs[disc, 2] - leave, 0.0)
+        px, py = x + c * u - s * v, y + s * u + c * v
+        if not surely_free(grid, place, field, px, py, reach) and square_at(grid, place, field, px, py) < reach * reach:
+            return k
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def timed_hit(
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
+    leave: float,
+) -> int:  # fmt: skip
+    """What an action meets that begins at time t and passes a kind of obstacle: index of the group, or -1.
+
+    Discs may overlap by as much as `leave` [m].
+    """
+    actions, keys, heads, links, chunks = library.actions, traffic.keys, traffic.heads, traffic.links, traffic.chunks
+    u, v, r = actions[a, 5], actions[a, 6], actions[a, 7] + _LOOSER
+    px, py = x + c * u - s * v, y + s * u + c * v
+    first, end = first_slot(t), end_slot(t + actions[a, 4])
+    era, last_era, found = 0, ((end - 1) >> ERA) + 1, -1
+    first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
+    while era <= last_era and len(keys) > 0:
+        for column in range(first_column, block_of(px + r) + 1):
+            for row in range(first_row, block_of(py + r) + 1):
+                link = first_link(keys, heads, era, column, row)
+                while link >= 0:
+                    chunk = links[link, 0]
+                    link = links[link, 1]
+                    there = chunks[chunk, BEGIN] < end and chunks[chunk, END] > first
+                    new = there and is_first(traffic, chunk, era, column, row, first_era, first_column, first_row)
+                    if new and found < 0 and meets(traffic.chunk_around, chunk, px, py, r):
+                        found = chunk_hit(library, traffic, x, y, c, s, t, a, kind, leave, chunk)
+        era = last_era + 1 if found >= 0 else max(era + 1, first_era)
+    return found
+
+
+@kernel(borrows=True, inner=True)
+def chunk_hit(
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
+    leave: float, chunk: int,
+) -> int:  # fmt: skip
+    """What of a chunk an action meets: index of the group, or -1."""
+    windows, starts, discs = library.windows, library.timed_starts, library.timed
+    around, groups, others = traffic.around, traffic.groups, traffic.discs
+    first, end = traffic.chunks[chunk, FIRST_GROUP], traffic.chunks[chunk, END_GROUP]
+    for w in range(library.firsts[a, 1], library.firsts[a + 1, 1]):
+        u, v, r = windows[w, 2], windows[w, 3], windows[w, 4]
+        px, py = x + c * u - s * v, y + s * u + c * v
+        if not meets(traffic.chunk_around, chunk, px, py, r):
+            continue
+        begin, stop = first_slot(t + windows[w, 0]), end_slot(t + windows[w, 1])
+        for group in range(first, end):
+            if groups[group, FIRST_SLOT] >= stop or groups[group, END_SLOT] <= begin:
+                continue
+            if (kind >= 0 and groups[group, KIND] == kind) or not meets(around, group, px, py, r):
+                continue
+            for k in range(starts[w], starts[w + 1]):
+                u, v, q = discs[k, 0], discs[k, 1], discs[k, 2]
+                qx, qy = x + c * u - s * v, y + s * u + c * v
+                if meets(around, group, qx, qy, q):
+                    for other in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+                        if meets(others, other, qx, qy, q - leave):
+                            return group
+    return -1
+
+
+@kernel(borrows=True, inner=True)
+def stays_free(
+    library: ActionArrays, traffic: TrafficArrays, x: float, y: float, heading: float, t: float, a: int
+) -> bool:
+    """Whether nobody comes by for ever where one stands still, by action a, from time t on."""
+    c, s, slot = math.cos(heading), math.sin(heading), first_slot(t)
+    around, discs = library.actions, library.static
+    u, v = around[a, 5], around[a, 6]
+    if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, around[a, 7]) < 0:
+        return True
+    for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
+        u, v = discs[k, 0], discs[k, 1]
+        if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2]) >= 0:
+            return False
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def strip_extent(
+    specials: SpecialArrays, special: int, x: float, y: float, c: float, s: float, width: float
+) -> tuple[float, float]:
+    """From where to where an obstacle lies in the strip along a way [m]; from infinity to minus infinity if nowhere.
+
+    The strip reaches `width` [m] to either side of the line from (x, y) in the direction (c, s).
+    """
+    points, rounding = specials.points, specials.solids[special, 0]
+    wide = width + rounding
+    low, high = np.inf, -np.inf
+    for ring in range(specials.ring_starts[special], specials.ring_starts[special + 1]):
+        first, end = specials.point_starts[ring], specials.point_starts[ring + 1]
+        dx, dy = points[end - 1, 0] - x, points[end - 1, 1] - y
+        along0, across0 = c * dx + s * dy, c * dy - s * dx
+        for k in range(first, end):
+            dx, dy = points[k, 0] - x, points[k, 1] - y
+            along, across = c * dx + s * dy, c * dy - s * dx
+            if abs(across) <= wide:
+                low, high = min(low, along), max(high, along)
+            for side in (-wide, wide):
+                if (across0 - side) * (across - side) < 0.0:
+                    cut = along0 + (side - across0) / (across - across0) * (along - along0)
+                    low, high = min(low, cut), max(high, cut)
+            along0, across0 = along, across
+    return low - rounding, high + rounding
+
+
+@kernel(borrows=True, inner=True)
+def special_hit(
+    library: ActionArrays, specials: SpecialArrays, kind: int, x: float, y: float, heading: float, t: float, a: int
+) -> int:
+    """Whether a special action passes all obstacles of its kind that it meets, and meets one.
+
+    Returns:
+        -1 if so, the obstacle that it does not pass, or the number of all obstacles if it meets none.
+    """
+    reach = library.firsts[a, 2]
+    direction, width = heading + library.ways[reach, 0], library.ways[reach, 1]
+    origin, rate = library.ways[reach, 2], library.ways[reach, 3]
+    c, s, until = math.cos(direction), math.sin(direction), t + library.actions[a, 4]
+    first, stations = library.profile_starts[reach], library.profile_starts[reach + 1] - library.profile_starts[reach]
+    far, passed = stations / rate + width, False
+    for k in range(specials.kind_starts[kind], specials.kind_starts[kind + 1]):
+        if specials.solids[k, 3] >= until or specials.solids[k, 4] <= t:
+            continue
+        if math.hypot(specials.circles[k, 0] - x, specials.circles[k, 1] - y) > far + specials.circles[k, 2]:
+            continue
+        low, high = strip_extent(specials, k, x, y, c, s, width)
+        if low > high:
+            continue
+        begin = int(max(math.floor((low - origin) * rate + 1e-9), 0))
+        end = int(min(math.ceil((high - origin) * rate - 1e-9), stations))
+        over, under = np.inf, -np.inf
+        for station in range(first + begin, first + end):
+            over, under = min(over, library.profiles[station, 0]), max(under, library.profiles[station, 1])
+        if over == np.inf:
+            continue  # it lies before or beyond all that the body sweeps
+        if specials.solids[k, 2] > over and specials.solids[k, 1] < under:
+            return k
+        passed = True
+    return -1 if passed else len(specials.circles)
+
+
+@kernel(borrows=True, inner=True)
+def near_bits(fields: FieldArrays, x: float, y: float) -> int:
+    """Kinds of obstacle that a motion which begins here may pass, as bits."""
+    near, place = fields.near, fields.place
+    column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
+    if not (0.0 <= column < near.shape[1] and 0.0 <= row < near.shape[0]):
+        return 0
+    return int(near[int(row), int(column)])
+
+
+@kernel(borrows=True, inner=True)
+def shortage(library: ActionArrays, fields: FieldArrays, x: float, y: float, heading: float, a: int) -> float:
+    """How much nearer to something than it may be somebody stands who does action a [m]; 0 or less if it is clear."""
+    discs, c, s = library.static, math.cos(heading), math.sin(heading)
+    worst = -np.inf
+    for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
+        u, v = discs[k, 0], discs[k, 1]
+        room = clearance_at(fields.squares, fields.place, 0, x + c * u - s * v, y + s * u + c * v)
+        worst = max(worst, discs[k, 2] - room)
+    return worst
+
+
+@kernel(borrows=True, inner=True)
+def leaves(along: float, aside: float) -> bool:
+    """Whether a place so far from the start [m] is so near that one may still be nearer to things than usual."""
+    return bool(along * along + aside * aside <= _LEAVING * _LEAVING)
+
+
+@kernel(borrows=True, inner=True)
+def leeway(shortfall: float, along: float, aside: float) -> float:
+    """How much nearer to things than usual one may be so far from the start [m], where one has so much too little."""
+    return max(shortfall + _LEEWAY, _LEAST_LEEWAY) if leaves(along, aside) else 0.0
+
+
+@kernel(borrows=True, inner=True)
+def parts_meet(labels: Labels, place: FloatArray, start: FloatArray, goal: FloatArray) -> tuple[bool, bool]:
+    """Whether anything is free within the tolerance of a goal, and whether it hangs together with the start.
+
+    It errs on the hopeful side: any cell that meets the disc will do, and any cell near the start counts as its own.
+
+    Args:
+        labels: parts of free space, 0 where nothing is free.
+        place: of the grid.
+        start: x, y [m] and more.
+        goal: x, y, tolerance [m] and more.
+    """
+    rows, columns = labels.shape
+    own_row, own_column = int((start[1] - place[1]) * place[2]), int((start[0] - place[0]) * place[2])
+    own, spread = labels[own_row, own_column], 0 if labels[own_row, own_column] > 0 else 4
+    column, row = int((goal[0] - place[0]) * place[2]), int((goal[1] - place[1]) * place[2])
+    if own > 0 and labels[row, column] == own:
+        return True, True
+    reach = int(goal[2] * place[2]) + 1
+    some = False
+    for i in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for j in range(max(column - reach, 0), min(column + reach + 1, columns)):
+            across, along = max(abs(i - row) - 1, 0), max(abs(j - column) - 1, 0)
+            label = labels[i, j]
+            if label == 0 or math.hypot(across, along) > goal[2] * place[2]:
+                continue
+            some = True
+            for k in range(max(own_row - spread, 0), min(own_row + spread + 1, rows)):
+                for m in range(max(own_column - spread, 0), min(own_column + spread + 1, columns)):
+                    if labels[k, m] == label:
+                        return True, True
+    return some, False

@@ -1,0 +1,223 @@
+"""Plans made one clip or another: which of those that may stand in for a step is played, on plain arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import CLOSE, CROWDED, GOAL, NEVER, ORDINARY, START, mixed, wrapped
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.space._check_kernels import (
+    ActionArrays,
+    leaves,
+    leeway,
+    near_bits,
+    shortage,
+    special_hit,
+    static_hit,
+    stays_free,
+    surely_free,
+    timed_hit,
+)
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+
+UNDER_WAY = -np.inf
+"""Instead of what the start is short of: who is on the way may be no nearer to things than anywhere else."""
+KIN, TWINS = 0, 2
+"""Columns of `TwinArrays.spans` where those who may stand in begin: all of them, and those that move alike."""
+STRAY = 0.25
+"""How far from its end a plan may lead as steps shift it [m], before steps are taken that lead back."""
+_TRIES = 4
+"""Draws for a step before it is given up, or left as it is."""
+_TURN = 2.0 * math.pi
+
+
+class TwinArrays(NamedTuple):
+    """Which of A actions may stand in for one another (see `twins`); both arrays are read-only."""
+
+    spans: IntArray
+    """Where the kin of each action begin and end in `members`, and its twins among them; (A, 4)."""
+    members: IntArray
+    """Actions, kin side by side; (A,)."""
+
+
+@kernel(borrows=True, inner=True)
+def move_free(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    query: FloatArray, shortfall: float, x: float, y: float, c: float, s: float, t: float, a: int,
+) -> bool:  # fmt: skip
+    """Whether nothing is in the way of an action, at the sampling of the A* search."""
+    actions, kind = library.actions, passing[a]
+    if kind != ORDINARY and (kind == NEVER or not (near_bits(fields, x, y) >> kind) & 1):
+        return False
+    along, aside = x - query[START], y - query[START + 1]
+    grid, place, field = fields.squares, fields.place, fields.field_of[kind + 1]
+    u, v = actions[a, 5], actions[a, 6]
+    if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, 7]):
+        leave = leeway(shortfall, along, aside) if shortfall > -np.inf else 0.0  # else on the way, not at a start
+        first, end = library.firsts[a, 0], library.firsts[a + 1, 0]
+        if static_hit(library.static, first, end, grid, place, field, leave, x, y, c, s) >= 0:
+            return False
+    if kind >= 0 and special_hit(library, fields.specials, kind, x, y, math.atan2(s, c), t, a) >= 0:
+        return False
+    if busy:
+        leave = query[CROWDED] if leaves(along, aside) else 0.0
+        return timed_hit(library, traffic, x, y, c, s, t, a, kind, leave) < 0
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, state: int, under_way: bool) -> float:
+    """How much room the start is short of [m], `UNDER_WAY`, or infinity if it is too much."""
+    rest = library.states[state, 1]
+    if under_way:
+        return UNDER_WAY
+    if rest < 0:
+        return 0.0
+    out = shortage(library, fields, query[START], query[START + 1], query[START + 2], rest)
+    return np.inf if out > query[CLOSE] else out
+
+
+@kernel(borrows=True, inner=True)
+def stand_in(spans: IntArray, members: IntArray, a: int, among: int, seed: int, number: int, tried: int) -> int:
+    """The action that is drawn in place of one for a step, the first time, the second, and so on.
+
+    Args:
+        spans: of `TwinArrays`.
+        members: likewise.
+        a: the action.
+        among: `KIN` or `TWINS`.
+        seed: of the plan.
+        number: of the step.
+        tried: how many were drawn for it before.
+    """
+    first, end = spans[a, among], spans[a, among + 1]
+    return int(members[first + ((mixed(seed, number, tried) * (end - first)) >> 30)])
+
+
+@kernel(borrows=True, inner=True)
+def strays(
+    x: float, y: float, heading: float, planned_x: float, planned_y: float, planned: float, end_x: float, end_y: float
+) -> float:
+    """How far from its end a plan would end which goes on from another pose than planned [m].
+
+    Args:
+        x: where it goes on from [m].
+        y: [m].
+        heading: [rad].
+        planned_x: where it was to [m].
+        planned_y: [m].
+        planned: heading [rad].
+        end_x: where it was to end [m].
+        end_y: [m].
+    """
+    c, s = math.cos(heading - planned), math.sin(heading - planned)
+    u, v = end_x - planned_x, end_y - planned_y
+    return math.hypot(x + c * u - s * v - end_x, y + s * u + c * v - end_y)
+
+
+@kernel(borrows=True)
+def play_twins(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], held_twins: Held[TwinArrays],
+    state: int, under_way: bool, seed: int, rows: FloatArray,
+) -> None:  # fmt: skip
+    """Make the steps of a plan one or another of their twins that is free there; where none is, they stay.
+
+    Args:
+        held_library: actions.
+        held_fields: of the world.
+        held_passing: kind that each action passes here; (A,).
+        held_traffic: who is where and when.
+        busy: whether there is any traffic.
+        held_query: from where; see `_search_kernels`.
+        held_twins: who may stand in.
+        state: of the planner at the start.
+        under_way: whether the start has been left.
+        seed: of the plan.
+        rows: x, y, heading, time and action of each step, and the end as the last row; actions are changed; (N + 1, 5).
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    query, twins = held_query.value, held_twins.value
+    shortfall = short_of(library, fields, query, state, under_way)
+    for k in range(len(rows) - 1):
+        a, c, s = int(rows[k, 4]), math.cos(rows[k, 2]), math.sin(rows[k, 2])
+        for tried in range(_TRIES):
+            b = stand_in(twins.spans, twins.members, a, TWINS, seed, k, tried)
+            if b == a or move_free(
+                library, fields, passing, traffic, busy, query, shortfall, rows[k, 0], rows[k, 1], c, s, rows[k, 3], b
+            ):
+                rows[k, 4] = b
+                break
+
+
+@kernel(borrows=True)
+def play_kin(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], held_twins: Held[TwinArrays],
+    state: int, under_way: bool, seed: int, rows: FloatArray, rest: int, out: FloatArray,
+) -> bool:  # fmt: skip
+    """Lay a plan anew with kin of its steps, each tested where it comes to lie; whether all are free.
+
+    The first that is drawn for a step is played, unless the plan would end more than `STRAY` from its end with it: then
+    the one of some that leads nearest to there, so that small turns do not add up to a detour.
+
+    Args:
+        held_library: as `play_twins`, and so on up to the seed.
+        held_fields: likewise.
+        held_passing: likewise.
+        held_traffic: likewise.
+        busy: likewise.
+        held_query: likewise.
+        held_twins: likewise.
+        state: likewise.
+        under_way: likewise.
+        seed: likewise.
+        rows: the plan; (N + 1, 5).
+        rest: action that stands still in the end, where the plan must then end within reach of the query's goal; -1
+            for one that goes on.
+        out: receives the plan; (N + 1, 5).
+    """
+    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
+    query, twins, actions, last = held_query.value, held_twins.value, held_library.value.actions, len(rows) - 1
+    shortfall = short_of(library, fields, query, state, under_way)
+    x, y, heading, t = rows[0, 0], rows[0, 1], rows[0, 2], rows[0, 3]
+    for k in range(last):
+        a, c, s, best, chosen = int(rows[k, 4]), math.cos(heading), math.sin(heading), np.inf, -1
+        for tried in range(_TRIES):
+            b = stand_in(twins.spans, twins.members, a, KIN, seed, k, tried)
+            if best > STRAY and move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, b):
+                u, v = actions[b, 0], actions[b, 1]
+                off = strays(
+                    x + c * u - s * v, y + s * u + c * v, heading + actions[b, 2],
+                    rows[k + 1, 0], rows[k + 1, 1], rows[k + 1, 2], rows[last, 0], rows[last, 1],
+                )  # fmt: skip
+                if off < best:
+                    best, chosen = off, b
+        if chosen < 0:
+            return False
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = x, y, heading, t, chosen
+        u, v = actions[chosen, 0], actions[chosen, 1]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[chosen, 4]
+        heading = wrapped(heading + actions[chosen, 2])
+    out[last, 0], out[last, 1], out[last, 2], out[last, 3], out[last, 4] = x, y, heading, t, -1.0
+    return rest < 0 or arrives(library, traffic, busy, query, x, y, heading, t, rest)
+
+
+@kernel(borrows=True, inner=True)
+def arrives(
+    library: ActionArrays, traffic: TrafficArrays, busy: bool, query: FloatArray, x: float, y: float, heading: float,
+    t: float, rest: int,
+) -> bool:  # fmt: skip
+    """Whether one is at the goal of a query, faces as one is to, and can stay there."""
+    off = heading - query[GOAL + 3]
+    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+        return False
+    if abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL + 4]:
+        return False
+    return not busy or stays_free(library, traffic, x, y, heading, t, rest)

@@ -1,0 +1,121 @@
+"""Spans of time in which a place is free or taken, for the search kernel.
+
+While a place stays free one can wait there, so that whoever is there sooner can do all that a later one can (safe
+intervals: Phillips and Likhachev, 2011). The closed set therefore tells episodes of a place apart, not moments.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.jit import kernel
+from gaitway.space._traffic_kernels import (
+    END_DISC,
+    END_GROUP,
+    END_SLOT,
+    ERA,
+    FIRST_DISC,
+    FIRST_GROUP,
+    FIRST_SLOT,
+    SLOT,
+    TrafficArrays,
+    block_of,
+    first_link,
+    is_first,
+    meets,
+)
+
+TICK = 4
+"""Slots that are not told apart."""
+PLACES = 4.0
+"""Places in a metre."""
+_BODY = 0.3
+"""Radius of what is to find room at a place [m]; this decides about effort, not about collisions."""
+_MOST = 255
+_RATE = 1.0 / (SLOT * TICK)
+
+
+class Episodes(NamedTuple):
+    """Episodes of the places that a search came to. C places, R of them looked at, T ticks."""
+
+    corner: FloatArray
+    """Of the first place [m]; (2,)."""
+    rows: npt.NDArray[np.int32]
+    """Row of each place plus the number of rows before this search, so that nothing need be cleared; (Y, X)."""
+    numbers: npt.NDArray[np.uint8]
+    """Number of the episode of each place looked at in each tick; (R, T)."""
+    used: npt.NDArray[np.int64]
+    """Rows used by searches before this one, and by this one too; (2,)."""
+
+
+def no_episodes() -> Episodes:
+    """Where there is no traffic."""
+    corner = np.zeros(2)
+    corner.setflags(write=False)
+    return Episodes(corner, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), np.zeros(2, np.int64))
+
+
+@kernel(borrows=True, inner=True)
+def look(traffic: TrafficArrays, x: float, y: float, numbers: npt.NDArray[np.uint8], row: int) -> None:
+    """Number the episodes of a place: a new one whenever somebody comes or has gone."""
+    ticks, links, chunks, groups = numbers.shape[1], traffic.links, traffic.chunks, traffic.groups
+    for tick in range(ticks):
+        numbers[row, tick] = 0
+    first_column, first_line = block_of(x - _BODY), block_of(y - _BODY)
+    for era in range(((ticks * TICK) >> ERA) + 2):
+        for column in range(first_column, block_of(x + _BODY) + 1):
+            for line in range(first_line, block_of(y + _BODY) + 1):
+                link = first_link(traffic.keys, traffic.heads, era, column, line)
+                while link >= 0:
+                    chunk = links[link, 0]
+                    link = links[link, 1]
+                    new = is_first(traffic, chunk, era, column, line, 1, first_column, first_line)
+                    if new and meets(traffic.chunk_around, chunk, x, y, _BODY):
+                        for group in range(chunks[chunk, FIRST_GROUP], chunks[chunk, END_GROUP]):
+                            if is_in(traffic, group, x, y):
+                                first, end = groups[group, FIRST_SLOT] // TICK, (groups[group, END_SLOT] - 1) // TICK
+                                for tick in range(first, min(end + 1, ticks)):
+                                    numbers[row, tick] = 1
+    number, before = 0, 0
+    for tick in range(ticks):
+        taken = numbers[row, tick]
+        if taken != before and number < _MOST:
+            number += 1
+        numbers[row, tick], before = number, taken
+
+
+@kernel(borrows=True, inner=True)
+def is_in(traffic: TrafficArrays, group: int, x: float, y: float) -> bool:
+    """Whether a group takes a place."""
+    groups, taken = traffic.groups, False
+    if meets(traffic.around, group, x, y, _BODY):
+        for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
+            taken = taken or meets(traffic.discs, disc, x, y, _BODY)
+    return taken
+
+
+@kernel(borrows=True, inner=True)
+def episode(traffic: TrafficArrays, episodes: Episodes, x: float, y: float, t: float) -> tuple[int, bool]:
+    """Number of the episode of the place at (x, y) at a time, and whether it is the last one for ever."""
+    rows, numbers, used = episodes.rows, episodes.numbers, episodes.used
+    ticks = numbers.shape[1]
+    tick = int(min(max(t * _RATE, 0.0), ticks - 1.0))
+    column, line = math.floor((x - episodes.corner[0]) * PLACES), math.floor((y - episodes.corner[1]) * PLACES)
+    if not (0 <= column < rows.shape[1] and 0 <= line < rows.shape[0]):
+        return tick, False
+    row = rows[line, column] - used[0]
+    if row < 0:
+        row = used[1] - used[0]
+        if row >= len(numbers):
+            return tick, False  # there is no more room, or moments are to be told apart
+        used[1] += 1
+        rows[line, column] = used[0] + row
+        px, py = episodes.corner[0] + (column + 0.5) / PLACES, episodes.corner[1] + (line + 0.5) / PLACES
+        look(traffic, px, py, numbers, row)
+    number = numbers[row, tick]
+    return int(number), number == numbers[row, ticks - 1]

@@ -1,0 +1,315 @@
+"""What a search has to know of a world: distances to what is in the way, parts of free space, special obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.space import _distance_kernels, distances
+from gaitway.space._distance_kernels import Squares
+from gaitway.space.plan import NOT_PASSED
+from gaitway.space.slopes import steepest_passed, steepness
+from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint
+from gaitway.world.clearance import Components
+from gaitway.world.footprint import Footprint, Outlines
+from gaitway.world.grid import Bounds, GridSpec
+from gaitway.world.mover import Mover
+from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+from gaitway.world.occupancy import MaskArray, layer_kinds
+from gaitway.world.raster import rasterise
+from gaitway.world.regions import BEHAVIOR_KINDS, Reach, near, obstruction, reaches_for
+from gaitway.world.world import World
+
+CELL = 0.05
+"""Side of a cell [m] where a world is not too large for it."""
+MAX_CELLS = 4_000_000
+"""Cells of a grid whose side is chosen by itself."""
+OVERHANG = 0.1
+"""How far a body may lean out over the bounds [m]; its root, which is deeper inside, never leaves."""
+_THINNEST = 0.1
+"""No body is thinner around its root [m]."""
+
+Labels = npt.NDArray[np.int32]
+
+
+class SpecialArrays(NamedTuple):
+    """Special obstacles as plain arrays, by kind; S obstacles, R rings, N points. All are read-only."""
+
+    kind_starts: IntArray
+    """First obstacle of each kind, and S at the end; (K + 1,)."""
+    ring_starts: IntArray
+    """First ring of each obstacle, and R at the end; (S + 1,)."""
+    point_starts: IntArray
+    """First point of each ring, and N at the end; (R + 1,)."""
+    points: FloatArray
+    """Corners of the footprints [m]; (N, 2)."""
+    solids: FloatArray
+    """Rounding of the footprint, bottom and top over the ground [m], time from which and until which it is there [s];
+    (S, 5)."""
+    circles: FloatArray
+    """A circle around each footprint (x, y, radius) [m]; (S, 3)."""
+
+
+class FieldArrays(NamedTuple):
+    """What the search kernel sees of a world; all arrays are read-only."""
+
+    squares: Squares
+    """Squared distance [m^2] of the middle of each cell from what is in the way, see `distances`; (fields, rows,
+    columns)."""
+    field_of: IntArray
+    """Which of them holds for a body that nothing lets pass, and then for one that passes each kind; (K + 1,)."""
+    place: FloatArray
+    """x and y of the lower left corner [m], cells in a metre, and the square of a cell's side [m^2]; (4,)."""
+    near: MaskArray
+    """Bit k where motions that pass kind k may begin; (rows, columns), or (1, 1) where nothing can be passed."""
+    labels: Labels
+    """Parts of free space for the root, 0 where it cannot be; (rows, columns)."""
+    specials: SpecialArrays
+
+
+@dataclass(frozen=True, eq=False)
+class WorldFields:
+    """A world prepared for the bodies of a library; made by `of`."""
+
+    world: World
+    spec: GridSpec
+    """Where the cells lie: the world and a ring of cells around it that nobody may enter."""
+    kinds: tuple[str, ...]
+    """Special kinds of obstacle that occur, movers' phases included; (K,)."""
+    arrays: FieldArrays
+    specials: tuple[Obstacle, ...]
+    """The special obstacles in the order of `arrays.specials`."""
+    parts: Components
+    """Free space for the root by what hangs together; it errs on the hopeful side."""
+    troubles: dict[int, str]
+    """Special obstacles that the library cannot pass, by their index in `world.obstacles`, with the reason."""
+    run_ups: dict[int, float]
+    """Special obstacles that one motion passes as a whole, likewise, with how near to them it may begin at most [m]."""
+
+    @staticmethod
+    def of(
+        world: World,
+        reaches: Sequence[Reach] = (),
+        cell: float | GridSpec | None = None,
+        *,
+        band: Band = BODY_BAND,
+        max_slope: float | None = None,
+        who: str = "the library",
+    ) -> WorldFields:
+        """Prepare a world.
+
+        Args:
+            world: its movers are left out, but for phases in which one rests and is a special obstacle.
+            reaches: what the library gets past (`library.reach.reaches`).
+            cell: side of a cell [m], or the whole grid; None takes 5 cm, or more where the world is large.
+            band: heights over the ground [m] between which something is in the way.
+            max_slope: ground that is steeper [rad] is a wall (`slopes.steepness`); None for any that there is.
+            who: name of the library, for the reasons.
+        """
+        spec = cell if isinstance(cell, GridSpec) else _spec(world, cell)
+        outlines = [_in_the_way(world, o, band) for o in world.obstacles]
+        resting = [(b, e, o) for mover in world.movers for b, e, o in resting_phases(mover) if o.special]
+        kinds = tuple(kind for kind in layer_kinds(world)[1:])
+        listed = [(-np.inf, np.inf, o) for o in world.obstacles if o.special] + resting
+        listed.sort(key=lambda entry: kinds.index(entry[2].kind))
+        troubles = {i: reason for i, o in enumerate(world.obstacles)
+                    if (reason := obstruction(o, reaches, who, ground=_ground(world, o)[0])) is not None}  # fmt: skip
+        passing = [kind for kind in kinds if any(o.kind == kind for o in world.obstacles)]
+        layers = {kind: _layer(world, outlines, kind, spec) for kind in (WALL, *passing)}
+        steep = _steep(world, passing, max_slope, spec)
+        layers[WALL] = np.minimum(layers[WALL], steep.pop(WALL, layers[WALL]))
+        squares = np.stack([_squares(layers, kind, steep.get(kind), world.bounds, spec) for kind in (None, *passing)])
+        squares.setflags(write=False)
+        closed = distances.near_squares(Outlines.of([outlines[index] for index in troubles]), spec)
+        parts = _parts(np.minimum(layers[WALL], closed), world.bounds, spec)
+        arrays = FieldArrays(
+            squares=squares,
+            field_of=_whole([0, *(1 + passing.index(kind) if kind in passing else 0 for kind in kinds)]),
+            place=distances.place(spec),
+            near=_near(world, spec, kinds, [o for _, _, o in listed], reaches),
+            labels=parts.labels,
+            specials=_specials(world, kinds, listed),
+        )
+        return WorldFields(
+            world, spec, kinds, arrays, tuple(o for _, _, o in listed), parts, troubles, _run_ups(world, reaches)
+        )
+
+    @cached_property
+    def held(self) -> Held[FieldArrays]:
+        """The arrays for the search kernel."""
+        return Held(self.arrays)
+
+    def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> FloatArray:
+        """Distance [m] (...) that points (..., 2) keep at least from all that is in the way; 0 beyond the grid."""
+        field = self.arrays.field_of[0 if passing is None else 1 + self.kinds.index(passing)]
+        return distances.looked_up(self.arrays.squares[field], self.spec, points)
+
+    def roomy(self, radius: float) -> BoolArray:
+        """Cells that may hold a point which keeps a radius [m] from all that is in the way; (fields, rows, columns)."""
+        return distances.roomy(self.arrays.squares, radius, self.spec)
+
+    def blame(self, points: FloatArray, passing: Iterable[str] = ()) -> list[str]:
+        """What is nearest to each of some points (N, 2): an obstacle's name, "bounds", or what cannot be passed."""
+        points, allowed = np.asarray(points, dtype=np.float64).reshape(-1, 2), (PASSABLE, *passing)
+        obstacles = [index for index, obstacle in enumerate(self.world.obstacles) if obstacle.kind not in allowed]
+        outlines = Outlines.of([self.world.obstacles[index].shape.footprint() for index in obstacles])
+        (x, y), (x0, y0, x1, y1) = points.T, self.world.bounds
+        away = np.maximum(np.minimum.reduce([x - x0, x1 - x, y - y0, y1 - y]), 0.0)
+        which = np.full(len(points), -1)
+        _distance_kernels.nearest(*outlines, read_only(points), which, away)
+        return ["bounds" if k < 0 else self.label(obstacles[k]) for k in which.tolist()]
+
+    def label(self, index: int) -> str:
+        """How a message calls an obstacle of the world."""
+        obstacle = self.world.obstacles[index]
+        name = obstacle.name or f"{obstacle.kind} {index}"
+        return f"{NOT_PASSED} a {obstacle.kind} ('{name}')" if index in self.troubles else name
+
+    def passed_kind(self, behavior_kind: str) -> int:
+        """Number of the kind of obstacle that behaviours of a kind pass, or -1 if none occurs here."""
+        for number, kind in enumerate(self.kinds):
+            if behavior_kind in BEHAVIOR_KINDS.get(kind, (kind,)):
+                return number
+        return -1
+
+
+def resting_phases(mover: Mover) -> Iterator[tuple[float, float, Obstacle]]:
+    """What a mover is while it stays where it is: from when, until when [s], and the obstacle."""
+    times = [-np.inf, *mover.times.tolist(), np.inf]
+    starts = [-np.inf, *(phase.start for phase in mover.phases[1:]), np.inf]
+    poses = [mover.poses[0], *mover.poses, mover.poses[-1]]
+    spans: list[tuple[float, float]] = []
+    for k in range(len(times) - 1):
+        if np.array_equal(poses[k], poses[k + 1]):
+            joined = bool(spans) and spans[-1][1] == times[k]
+            spans[-1:] = [(spans[-1][0], times[k + 1])] if joined else [*spans[-1:], (times[k], times[k + 1])]
+    for number, phase in enumerate(mover.phases):
+        for begin, end in spans:
+            low, high = max(begin, starts[number]), min(end, starts[number + 1])
+            if low < high:
+                middle = float(np.clip(0.0, low, high)) if np.isinf([low, high]).any() else 0.5 * (low + high)
+                shape = phase.shape.placed(mover.pose(middle))
+                yield low, high, Obstacle(shape, phase.kind, mover.name, mover.color)
+
+
+def _spec(world: World, cell: float | None) -> GridSpec:
+    """The grid of a world: its bounds, what may lean out over them, and a ring of cells that nobody may enter."""
+    x0, y0, x1, y1 = world.bounds
+    if cell is None:
+        cell = max(CELL, float(np.sqrt((x1 - x0) * (y1 - y0) / MAX_CELLS)))
+    room = OVERHANG + cell
+    return GridSpec.covering((x0 - room, y0 - room, x1 + room, y1 + room), cell)
+
+
+def _in_the_way(world: World, obstacle: Obstacle, band: Band) -> Footprint:
+    return NOTHING if obstacle.kind == PASSABLE else body_footprint(obstacle.shape, world.terrain, band, 0.0)
+
+
+def _layer(world: World, outlines: Sequence[Footprint], kind: str, spec: GridSpec) -> Squares:
+    """Squared distances from the obstacles of one kind [m^2]."""
+    own = [outline for outline, obstacle in zip(outlines, world.obstacles, strict=True) if obstacle.kind == kind]
+    return distances.near_squares(Outlines.of(own), spec)
+
+
+def _squares(
+    layers: Mapping[str, Squares], passing: str | None, steep: Squares | None, bounds: Bounds, spec: GridSpec
+) -> Squares:
+    """Squared distances from all kinds but one, and from ground on which that one cannot be passed [m^2]."""
+    x0, y0, x1, y1 = bounds
+    room = (x0 - OVERHANG, y0 - OVERHANG, x1 + OVERHANG, y1 + OVERHANG)
+    near = [layer for kind, layer in layers.items() if kind != passing]
+    return distances.squares(near if steep is None else [*near, steep], room, spec)
+
+
+def _steep(world: World, passing: Sequence[str], max_slope: float | None, spec: GridSpec) -> dict[str | None, Squares]:
+    """Squared distances from ground that is too steep to walk on (WALL) and to pass obstacles of each kind on [m^2]."""
+    if world.terrain is None or max_slope is None:
+        return {}
+    slope = steepness(world.terrain, spec)
+    limits: dict[str | None, float] = {WALL: max_slope, **{kind: steepest_passed(kind) for kind in passing}}
+    return {kind: distances.near_squares_of_cells(slope > most, spec) for kind, most in limits.items()}
+
+
+def _parts(closed: Squares, bounds: Bounds, spec: GridSpec) -> Components:
+    """Parts of space for the thinnest body.
+
+    Args:
+        closed: squared distance from what nobody passes [m^2].
+        bounds: of the world.
+        spec: the cells.
+    """
+    free = distances.roomy(closed, _THINNEST, spec)
+    (x, y), (rows, columns), side = spec.origin, spec.shape, spec.cell
+    across, along = y + side * (np.arange(rows) + 0.5), x + side * (np.arange(columns) + 0.5)
+    x0, y0, x1, y1 = bounds
+    free[(across < y0) | (across > y1)] = False
+    free[:, (along < x0) | (along > x1)] = False
+    labels, count = scipy.ndimage.label(free, structure=np.ones((3, 3)))
+    labels.setflags(write=False)
+    return Components(spec, labels, int(count))
+
+
+def _ground(world: World, obstacle: Obstacle) -> tuple[float, float]:
+    """Lowest and highest ground under the outline of an obstacle [m]."""
+    points = obstacle.shape.footprint().points
+    heights = world.ground(points) if len(points) else np.zeros(1)
+    return float(heights.min()), float(heights.max())
+
+
+def _near(
+    world: World, spec: GridSpec, kinds: Sequence[str], obstacles: Sequence[Obstacle], reaches: Sequence[Reach]
+) -> MaskArray:
+    """Bits of the kinds whose motions may begin in each cell."""
+    out = np.zeros(spec.shape if obstacles else (1, 1), dtype=np.uint16)
+    for obstacle in obstacles:
+        region = near(obstacle, reaches, ground=_ground(world, obstacle)[0])
+        if region is not None:
+            for row, first, end in rasterise(region.footprint, spec, max(region.farthest, 0.0)):
+                out[row, first:end] |= np.uint16(1 << kinds.index(obstacle.kind))
+    out.setflags(write=False)
+    return out
+
+
+def _run_ups(world: World, reaches: Sequence[Reach]) -> dict[int, float]:
+    """How near to the special obstacles that one motion passes it may begin at most [m], by index."""
+    passed = {i: near(o, reaches, ground=_ground(world, o)[0]) for i, o in enumerate(world.obstacles)
+              if o.special and all(reach.edge is None for reach in reaches_for(o, reaches))}  # fmt: skip
+    return {index: region.nearest for index, region in passed.items() if region is not None}
+
+
+def _specials(world: World, kinds: Sequence[str], listed: Sequence[tuple[float, float, Obstacle]]) -> SpecialArrays:
+    outlines = Outlines.of([obstacle.shape.footprint() for _, _, obstacle in listed])
+    solids, circles = [], []
+    for begin, end, obstacle in listed:
+        footprint = obstacle.shape.footprint()
+        low, high = _ground(world, obstacle)
+        bottom, top = obstacle.shape.heights
+        solids.append((footprint.radius, bottom - high, top - low, begin, end))
+        middle = 0.5 * (footprint.points.min(axis=0) + footprint.points.max(axis=0))
+        reach = float(np.hypot(*(footprint.points - middle).T).max()) + footprint.radius
+        circles.append((*middle.tolist(), reach))
+    of_kind = [kinds.index(obstacle.kind) for _, _, obstacle in listed]
+    return SpecialArrays(
+        kind_starts=_whole(np.searchsorted(of_kind, np.arange(len(kinds) + 1))),
+        ring_starts=outlines.group_starts,
+        point_starts=outlines.ring_starts,
+        points=outlines.points,
+        solids=_real(np.array(solids).reshape(-1, 5)),
+        circles=_real(np.array(circles).reshape(-1, 3)),
+    )
+
+
+def _whole(values: npt.ArrayLike) -> IntArray:
+    return read_only(np.array(values, dtype=np.int64))
+
+
+def _real(values: npt.ArrayLike) -> FloatArray:
+    return read_only(np.array(values, dtype=np.float64))

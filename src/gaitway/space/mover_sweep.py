@@ -1,0 +1,133 @@
+"""What movers cover of the floor plan in slots of time, as groups of discs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.library import _disc_kernels
+from gaitway.space._traffic_kernels import FOREVER, SLOT, end_slot, first_slot
+from gaitway.space.disc_cover import cover_footprint
+from gaitway.world.body_band import Band, body_footprint
+from gaitway.world.mover import Mover
+from gaitway.world.obstacle import PASSABLE
+from gaitway.world.terrain import Terrain
+
+FARTHEST = 0.2
+"""Things that go farther within a slot are put down more than once in it [m]."""
+_TOUCH = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Groups of discs, each there for some slots."""
+
+    around: FloatArray
+    """One disc around each group [m]; (G, 3)."""
+    discs: FloatArray
+    """x, y and radius [m]; (D, 3)."""
+    starts: IntArray
+    """First disc of each group, and D at the end; (G + 1,)."""
+    slots: IntArray
+    """First and end slot of each group; (G, 2)."""
+    kinds: IntArray
+    """Number of the special kind of each group, or -1; (G,)."""
+
+    @staticmethod
+    def standing(discs: FloatArray, first: int, end: int, kind: int) -> Swept:
+        """One group."""
+        return Swept(
+            enclosing(discs)[None], discs, np.array([0, len(discs)]), np.array([[first, end]]), np.array([kind])
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Swept]) -> Swept:
+        """All groups of several."""
+        starts = np.cumsum([0, *(len(part.discs) for part in parts)])
+        return Swept(
+            np.concatenate([part.around for part in parts]),
+            np.concatenate([part.discs for part in parts]),
+            np.append(np.concatenate([s + p.starts[:-1] for s, p in zip(starts, parts, strict=False)]), starts[-1]),
+            np.concatenate([part.slots for part in parts]),
+            np.concatenate([part.kinds for part in parts]),
+        )
+
+
+def enclosing(discs: FloatArray) -> FloatArray:
+    """One disc around others; (3,)."""
+    out = np.zeros(3)
+    _disc_kernels.enclose(read_only(discs), out)
+    return out
+
+
+def sweep_mover(
+    mover: Mover, kinds: Sequence[str], terrain: Terrain | None, band: Band, horizon: int
+) -> Iterator[Swept]:
+    """What a mover covers in each slot until a horizon, in all phases but passable ones.
+
+    It rests between keys in the same pose, before the first and after the last; only then it bears its special kind.
+    """
+    starts = [0.0, *(max(phase.start, 0.0) for phase in mover.phases[1:]), math.inf]
+    known = horizon * SLOT
+    for phase, begins, ends in zip(mover.phases, starts[:-1], starts[1:], strict=True):
+        if phase.kind == PASSABLE or ends <= begins:
+            continue
+        discs = cover_footprint(body_footprint(phase.shape, terrain, band, 0.0, mover.poses))
+        if not len(discs):
+            continue
+        kind = kinds.index(phase.kind) if phase.kind in kinds else -1
+        rests = max(begins, float(mover.times[-1]))
+        until = min(ends, rests, known)
+        cuts = np.concatenate([[begins], mover.breaks(begins, until), [until]])
+        for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            if b > a:
+                yield _piece(mover, discs, a, b, kind)
+        if rests < ends and mover.times[-1] <= known:
+            here = _placed(discs, mover.pose(rests)[None])[0]
+            yield Swept.standing(here, int(first_slot(rests)), last_slot(ends), kind)
+
+
+def last_slot(time: float) -> int:
+    """The slot after the last one of something that ends at a time [s], which may be infinity."""
+    return FOREVER if math.isinf(time) else int(end_slot(time))
+
+
+def _piece(mover: Mover, discs: FloatArray, begins: float, ends: float, kind: int) -> Swept:
+    """Between two times without a key in between."""
+    start, end = mover.pose(np.array([begins, ends]))
+    move = end - start
+    first, last = int(first_slot(begins)), int(end_slot(ends))
+    if not move.any():
+        return Swept.standing(_placed(discs, start[None])[0], first, max(last, first + 1), kind)
+    borders = SLOT * np.arange(first, max(last, first + 1) + 1)
+    borders[0], borders[-1] = begins, ends
+    reach = float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
+    way = (math.hypot(move[0], move[1]) + reach * abs(move[2])) / (ends - begins)
+    parts = max(math.ceil(way * SLOT / FARTHEST - _TOUCH), 1)
+    shares = (np.arange(parts) + 0.5) / parts
+    times = (borders[:-1, None] + np.diff(borders)[:, None] * shares).ravel()
+    here = _placed(discs, mover.pose(times))
+    here[..., 2] += 0.5 * way * np.repeat(np.diff(borders), parts)[:, None] / parts
+    around = _placed(enclosing(discs)[None], mover.pose(times))[:, 0]
+    around[:, 2] += here[:, 0, 2] - discs[0, 2]
+    slots = first + np.repeat(np.arange(len(borders) - 1), parts)
+    count = len(times)
+    return Swept(
+        around,
+        here.reshape(-1, 3),
+        len(discs) * np.arange(count + 1),
+        np.column_stack([slots, slots + 1]),
+        np.full(count, -1, dtype=np.int64),
+    )
+
+
+def _placed(discs: FloatArray, poses: FloatArray) -> FloatArray:
+    """Discs (D, 3) at poses (N, 3); (N, D, 3)."""
+    c, s = np.cos(poses[:, 2:]), np.sin(poses[:, 2:])
+    x, y = discs[:, 0], discs[:, 1]
+    radii = np.broadcast_to(discs[:, 2], (len(poses), len(discs)))
+    return np.stack([poses[:, :1] + c * x - s * y, poses[:, 1:2] + s * x + c * y, radii], axis=-1)

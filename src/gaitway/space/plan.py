@@ -1,0 +1,156 @@
+"""What planning yields: a character's sequence of behaviours, and how the search for it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import overload
+
+from gaitway.core.arrays import FloatArray
+
+Pose = tuple[float, float, float]
+"""x, y [m] and heading [rad]."""
+
+
+NOT_PASSED = "no behaviour passes"
+"""What the name of a blocker begins with that no behaviour of a library gets past."""
+
+
+class Status(StrEnum):
+    """How a search ended."""
+
+    FOUND = "found"
+    PARTIAL = "partial"
+    """The budget ran out; the plan leads to the place nearest to the goal that was reached."""
+    NO_PATH = "no path"
+    """There is none: everything that can be reached was looked at, or the goal lies in another part of free space."""
+    BUDGET = "budget"
+    """The budget ran out before anything useful was found."""
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One clip played once."""
+
+    behavior: str
+    clip: str
+    pose: Pose
+    """Where the root is in its first frame."""
+    time: float
+    """When its first frame is shown [s]."""
+
+
+class LaidSteps(Sequence[PlanStep]):
+    """Steps as a search leaves them, equal to a tuple of the same: they are made when somebody looks at them."""
+
+    def __init__(self, rows: FloatArray, behaviors: Sequence[str], clips: Sequence[str]) -> None:
+        """Steps by what is in their rows.
+
+        Args:
+            rows: x, y, heading, time and action of each step; (N, 5).
+            behaviors: name of each action's behaviour.
+            clips: name of each action's clip.
+        """
+        self.rows, self._behaviors, self._clips = rows, behaviors, clips
+
+    @cached_property
+    def _made(self) -> tuple[PlanStep, ...]:
+        return tuple(
+            PlanStep(self._behaviors[int(action)], self._clips[int(action)], (x, y, heading), time)
+            for x, y, heading, time, action in self.rows.tolist()
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> PlanStep: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PlanStep, ...]: ...
+    def __getitem__(self, index: int | slice) -> PlanStep | tuple[PlanStep, ...]:
+        return self._made[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._made == (other._made if isinstance(other, LaidSteps) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._made)
+
+    def __repr__(self) -> str:
+        return repr(self._made)
+
+
+@dataclass(frozen=True, init=False)
+class Plan:
+    """What one character does, from its start to its end."""
+
+    steps: Sequence[PlanStep]
+    end_pose: Pose
+    end_time: float
+    """When the last step is over [s]."""
+    cost: float
+    """Sum of the steps' costs."""
+
+    def __init__(self, steps: Sequence[PlanStep], end_pose: Pose, end_time: float, cost: float) -> None:
+        """All at once, see `SearchResult`."""
+        fields = self.__dict__
+        fields["steps"], fields["end_pose"], fields["end_time"], fields["cost"] = steps, end_pose, end_time, cost
+
+    @property
+    def behaviors(self) -> tuple[str, ...]:
+        """Names of the behaviours in order."""
+        return tuple(step.behavior for step in self.steps)
+
+
+@dataclass(frozen=True, init=False)
+class SearchResult:
+    """How one search went."""
+
+    status: Status
+    plan: Plan | None
+    """None unless something was found, all or part of the way."""
+    expanded: int = 0
+    """Nodes taken from the queue."""
+    checks: int = 0
+    """Actions tested for collisions."""
+    seconds: float = 0.0
+    """Time the search took [s]."""
+    closest: Pose | None = None
+    """The place nearest to the goal that the search got to."""
+    remaining: float = 0.0
+    """Distance from there to the goal [m]."""
+    blockers: dict[str, int] = field(default_factory=dict)
+    """What stood in the way of actions that would have led nearer: names of obstacles, movers and characters, "bounds",
+    "no behaviour passes a jump" ..., with how often; the most frequent first."""
+    reason: str = ""
+    """One line for people."""
+    by_tree: bool = False
+    """Whether it was answered from a precomputed tree, without a search."""
+
+    def __init__(
+        self, status: Status, plan: Plan | None, expanded: int = 0, checks: int = 0, seconds: float = 0.0,
+        closest: Pose | None = None, remaining: float = 0.0, blockers: dict[str, int] | None = None, reason: str = "",
+        by_tree: bool = False,
+    ) -> None:  # fmt: skip
+        """All at once: to set the fields of a frozen class one after another takes as long as to expand some nodes."""
+        fields = self.__dict__
+        fields["status"], fields["plan"], fields["expanded"], fields["checks"] = status, plan, expanded, checks
+        fields["seconds"], fields["closest"], fields["remaining"] = seconds, closest, remaining
+        fields["blockers"], fields["reason"] = {} if blockers is None else blockers, reason
+        fields["by_tree"] = by_tree
+
+    @property
+    def found(self) -> bool:
+        """Whether the goal was reached."""
+        return self.status is Status.FOUND
+
+
+def in_the_way(blockers: Sequence[str]) -> str:
+    """In words: what blocks a way, as `SearchResult.blockers` names it."""
+    things = [f"'{who}'" for who in blockers if not who.startswith(NOT_PASSED)]
+    words = [who for who in blockers if who.startswith(NOT_PASSED)]
+    if things:
+        words.append(f"{' and '.join(things)} {'is' if len(things) == 1 else 'are'} in the way")
+    return "; ".join(words) or "others are in the way"

@@ -1,0 +1,242 @@
+"""How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
+
+A hopeful field never claims more than the shortest way of any body. A cell is open if the thinnest body can have its
+root in some point of it; special obstacles that the library passes are open; steps may cut corners; and what steps to
+sixteen neighbours run longer than the straight line is taken off. Hopeful ways leak through thin walls, so that other
+fields take a cell for open if there is room in most of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from gaitway.core.arrays import BoolArray, IntArray, read_only
+from gaitway.library.body_discs import BodyDiscs
+from gaitway.space import _route_kernels
+from gaitway.space._route_kernels import ACROSS, BORDER, CLOSED, OPEN, STEPS, TOO_NEAR, WIDE_OPEN, Cells, Distances
+from gaitway.space.fields import WorldFields
+from gaitway.world.grid import GridSpec
+from gaitway.world.raster import rasterise
+
+CELL, COARSEST = 0.2, 0.3
+"""Side of a cell of the field [m] in small worlds and in large ones, or as near to it as the cells of the world's
+fields allow."""
+CELLS = 20_000
+"""How many are enough."""
+KEPT = 64
+"""Fields that are kept."""
+SLACK, MORE = 1.5, 4.0
+"""How many times as far as the start a field is computed, and how much farther [m]."""
+_CROOKED = {16: 0.9731, 8: 0.9238}
+"""Straight line by the shortest way in steps to so many neighbours, at worst: the cosine of half the widest angle."""
+
+
+def thinnest(discs: BodyDiscs) -> float:
+    """Radius of a disc around the root that some body covers at any time of any action [m]."""
+    inner = []
+    for window in range(len(discs.window_bounds)):
+        part = discs.timed[discs.timed_starts[window] : discs.timed_starts[window + 1]]
+        away = np.hypot(*(part[:, :2] - discs.window_poses[window, :2]).T)
+        inner.append(float((part[:, 2] - away).max(initial=0.0)))
+    return max(min(inner, default=0.0), 0.0)
+
+
+class RouteField(NamedTuple):
+    """The way to one goal; arrays are read-only."""
+
+    lengths: Distances
+    """Least length [m] of a way from anywhere in each cell, infinity where there is none; (rows, columns)."""
+    ways: Cells
+    """By which step (`_route_kernels.direction_of`) each cell is reached from the goal; (rows, columns)."""
+    known: float
+    """The greatest length that is known [m]; beyond it that one stands."""
+
+
+@dataclass(frozen=True, eq=False)
+class RouteMap:
+    """Where roots can be, in the cells of route fields."""
+
+    spec: GridSpec
+    """Where the cells lie, without the border."""
+    cells: Cells
+    """What each is (`_route_kernels`), with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
+    fields: WorldFields
+    radius: float
+    """Of a disc around the root that every body covers [m]."""
+    hopeful: bool
+    """Whether cells are open where a root can be in any point of them, so that no way is too long."""
+    neighbors: int = STEPS
+    """Cells that a step leads to: 16, or 8 for fields in half the time that are less exact."""
+
+    @staticmethod
+    def of(
+        fields: WorldFields,
+        radius: float = 0.0,
+        cell: float | None = None,
+        *,
+        hopeful: bool = False,
+        neighbors: int = STEPS,
+    ) -> RouteMap:
+        """Of a world.
+
+        Args:
+            fields: the world.
+            radius: of a disc around the root that every body covers [m] (`thinnest`).
+            cell: side of a cell that would be right [m]; None chooses it by the size of the world.
+            hopeful: whether cells are open where a root can be in any point of them, and not only in most of it.
+            neighbors: cells that a step leads to, 16 or 8.
+        """
+        free, side = _free(fields, radius), fields.spec.cell
+        if cell is None:
+            cell = min(max(side * math.sqrt(free.size / CELLS), CELL), COARSEST)
+        size = max(round(cell / side), 1)
+        rows, columns = (-(-n // size) for n in free.shape)
+        blocks = (rows, size, columns, size)
+        room = ((0, rows * size - free.shape[0]), (0, columns * size - free.shape[1]))
+        shares = np.pad(free, room).reshape(blocks).mean(axis=(1, 3))
+        spec = GridSpec(fields.spec.origin, size * side, (rows, columns))
+        if not hopeful:  # a thin wall must not be lost in large cells, or it would seem that one can walk through it
+            shares[~np.pad(_free(fields, 0.0), room).reshape(blocks).all(axis=(1, 3))] = 0.0
+        inner = np.where(shares > (0.0 if hopeful else 0.5), OPEN, CLOSED).astype(np.uint8)
+        _mark_passages(inner, fields, spec)
+        cells = np.pad(inner, BORDER)
+        cells[scipy.ndimage.minimum_filter(cells == OPEN, 2 * BORDER + 1, mode="constant")] = WIDE_OPEN
+        cells.setflags(write=False)
+        return RouteMap(spec, cells, fields, radius, hopeful, neighbors)
+
+    def finer(self) -> RouteMap | None:
+        """The same in cells of half the side; None if there are none."""
+        half = 0.5 * self.spec.cell
+        fits = half >= 0.99 * self.fields.spec.cell
+        if not fits:
+            return None
+        return RouteMap.of(self.fields, self.radius, half, hopeful=self.hopeful, neighbors=self.neighbors)
+
+    def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
+        """The way to within a tolerance [m] of a goal (x, y) [m].
+
+        Args:
+            goal: x and y [m].
+            tolerance: [m].
+            start: x and y [m] of somebody who goes there; the field then ends somewhat beyond. None computes all.
+        """
+        spec, width = self.spec, self.cells.shape[1]
+        seeds = self._seeds(goal, tolerance)
+        target = -1
+        if start is not None and spec.contains(spec.cells(start)):
+            row, column = spec.cells(start)
+            target = int((row + BORDER) * width + column + BORDER)
+        steps, step_lengths = self._steps
+        distances, ways, limit = _route_kernels.spread(
+            self.cells.reshape(-1),
+            seeds,
+            target,
+            SLACK,
+            MORE / spec.cell,
+            steps,
+            step_lengths,
+            STEPS // self.neighbors,
+        )
+        diagonal, straight = math.sqrt(2.0) * spec.cell, _CROOKED[self.neighbors]
+        lengths, inner_ways = _route_kernels.lengths_of(distances, ways, width, limit, straight * spec.cell, diagonal)
+        lengths.setflags(write=False)
+        inner_ways.setflags(write=False)
+        known = math.inf if math.isinf(limit) else (straight * limit - math.sqrt(2.0)) * spec.cell
+        return RouteField(lengths, inner_ways, known)
+
+    def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:
+        """Open cells that meet the disc around a goal, in the grid with a border."""
+        (x, y), side = self.spec.origin, self.spec.cell
+        return _route_kernels.disc_seeds(
+            self.cells.reshape(-1), self.cells.shape[1], (goal[0] - x) / side + BORDER, (goal[1] - y) / side + BORDER,
+            tolerance / side,
+        )  # fmt: skip
+
+    @cached_property
+    def _steps(self) -> tuple[IntArray, Distances]:
+        """As `_route_kernels.spread` takes them."""
+        width = self.cells.shape[1]
+        around = np.array([(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)])
+        after = np.roll(around, -1, axis=0)
+        steps, offsets = np.zeros((STEPS, 3, 2), dtype=np.int64), np.array([width, 1])
+        steps[0::2, 0] = around
+        steps[1::2] = np.stack([around + after, around, after], axis=1)
+        lengths = np.hypot(*np.moveaxis(steps[:, 0], -1, 0)).astype(np.float32)
+        return read_only(steps @ offsets), read_only(lengths)
+
+
+class RouteFields:
+    """Fields by goal, the last `KEPT` of them. This class is **mutable**."""
+
+    def __init__(self, route_map: RouteMap) -> None:
+        self.map = route_map
+        self._kept: OrderedDict[tuple[float, float, float], RouteField] = OrderedDict()
+
+    def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
+        """As `RouteMap.field`; computed anew only where a start lies beyond what is known.
+
+        Where no way leads from a start although one can get there, the cells are too large, and are halved for good.
+        """
+        key = (float(goal[0]), float(goal[1]), float(tolerance))
+        found = self._kept.get(key)
+        if found is None:
+            found = self.map.field(goal, tolerance, start)
+        elif not math.isinf(found.known) and (start is None or self._value(found.lengths, start) * SLACK > found.known):
+            found = self.map.field(goal, tolerance)
+        if (
+            start is not None
+            and math.isinf(self._value(found.lengths, start))
+            and self._refined(start, goal, tolerance)
+        ):
+            return self.field(goal, tolerance, start)
+        self._kept[key] = found
+        self._kept.move_to_end(key)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+    def forget(self) -> None:
+        """Forget all goals."""
+        self._kept.clear()
+
+    def _refined(self, start: npt.ArrayLike, goal: tuple[float, float], tolerance: float) -> bool:
+        """Take smaller cells if there is a way from a start to a goal and there are such cells."""
+        finer = self.map.finer() if self.map.fields.parts.connected(start, goal, tolerance) else None
+        if finer is not None:
+            self.map = finer
+            self.forget()
+        return finer is not None
+
+    def _value(self, field: Distances, start: npt.ArrayLike) -> float:
+        cell = self.map.spec.cells(start)
+        return float(field[cell[0], cell[1]]) if self.map.spec.contains(cell) else 0.0
+
+
+def _mark_passages(cells: Cells, fields: WorldFields, spec: GridSpec) -> None:
+    """Mark open cells on special obstacles that can be passed, and those too near to them for that to begin."""
+    diagonal = math.sqrt(2.0) * spec.cell
+    marks = [(TOO_NEAR, index, away - diagonal) for index, away in fields.run_ups.items()]
+    marks += [(ACROSS, index, 0.5 * diagonal) for index in fields.run_ups]
+    for mark, index, radius in marks:
+        if radius > 0.0:
+            for row, first, end in rasterise(fields.world.obstacles[index].shape.footprint(), spec, radius):
+                part = cells[row, first:end]
+                part[part != CLOSED] = mark
+
+
+def _free(fields: WorldFields, radius: float) -> BoolArray:
+    """Cells of the world's fields in which a root can be, whatever it is doing."""
+    free: BoolArray = np.any(fields.roomy(radius), axis=0)
+    for index in fields.troubles:
+        footprint = fields.world.obstacles[index].shape.footprint()
+        for row, first, end in rasterise(footprint, fields.spec, max(radius - math.sqrt(2.0) * fields.spec.cell, 0.0)):
+            free[row, first:end] = False
+    return free

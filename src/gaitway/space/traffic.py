@@ -1,0 +1,314 @@
+"""Traffic: who and what is where in each slot of time, for characters that are planned one after another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import GaitwayError, LibraryError
+from gaitway.library.actions import ActionTable
+from gaitway.library.body_discs import BodyDiscs
+from gaitway.space._traffic_kernels import (
+    END_SLOT,
+    ERA,
+    FIRST_DISC,
+    FIRST_SLOT,
+    FOREVER,
+    LAST_SLOT,
+    OWNER,
+    SLOT,
+    TrafficArrays,
+    count_links,
+    end_slot,
+    first_slot,
+    link_chunks,
+    no_traffic,
+    traffic_hit,
+)
+from gaitway.space.mover_sweep import Swept, last_slot, sweep_mover
+from gaitway.space.plan import Plan, Pose
+from gaitway.world.body_band import BODY_BAND, Band
+from gaitway.world.mover import Mover
+from gaitway.world.terrain import Terrain
+
+__all__ = ["FOREVER", "SLOT", "Traffic", "TrafficArrays", "traffic_hit"]
+
+SHORT = 2
+"""What is there for no more eras than this is in the chains of each of them."""
+_HORIZON = 120.0
+"""Until when the ways of movers are known at first [s]."""
+
+
+class Traffic:
+    """Discs of movers and planned characters in slots of `SLOT` seconds. This class is **mutable**.
+
+    What a body or thing takes up of the floor plan at any time of a slot lies within its discs in that slot: nothing
+    that two bodies share is missed. Tightness: a character's discs are those of its windows of about 0.1 s that overlap
+    the slot, so that they are true for at most 0.1 s before and after it; they leave the body by the margin of its
+    `BodyDiscs`. Discs of things that move leave them by half the way that they go within the slot, 0.1 m at most.
+
+    Attributes:
+        names: of the owners, by number.
+        kinds: special kinds of obstacle, by number, that `traffic_hit` can be told to let through.
+        horizon: slots for which movers are known; beyond it those that still move are missing. See `extend`.
+    """
+
+    def __init__(
+        self, kinds: Sequence[str] = (), *, terrain: Terrain | None = None, band: Band = BODY_BAND,
+        horizon: float = _HORIZON,
+    ) -> None:  # fmt: skip
+        """Nobody yet.
+
+        Args:
+            kinds: special kinds of obstacle, as in `WorldFields.kinds`.
+            terrain: the ground; None is level at height 0.
+            band: heights over the ground [m] between which a mover is in the way.
+            horizon: until when the ways of movers are looked up at first [s].
+        """
+        self.names: list[str] = []
+        self.kinds = tuple(kinds)
+        self.horizon = int(end_slot(horizon))
+        self._terrain, self._band = terrain, band
+        self._movers: dict[int, Mover] = {}
+        self._groups_of: dict[int, list[tuple[int, int]]] = {}
+        self._chunks_of: dict[int, list[tuple[int, int]]] = {}
+        self._around: FloatArray = np.empty((256, 3))
+        self._groups: npt.NDArray[np.int32] = np.empty((256, 6), np.int32)
+        self._discs: FloatArray = np.empty((1024, 3))
+        self._chunk_around: FloatArray = np.empty((64, 3))
+        self._chunks: npt.NDArray[np.int32] = np.empty((64, 4), np.int32)
+        self._counts = [0, 0, 0]  # groups, discs, chunks
+        self._gone = 0
+        self._last = 0
+        self._links: npt.NDArray[np.int32] = np.empty((1024, 2), np.int32)
+        self._clear_chains(1024)
+
+    @property
+    def arrays(self) -> TrafficArrays:
+        """What `traffic_hit` takes in a planner's kernel; anew after each change."""
+        if self._counts[0] == 0:
+            return no_traffic()
+        return TrafficArrays(
+            _view(self._keys),
+            _view(self._heads),
+            _view(self._links),
+            _view(self._chunk_around),
+            _view(self._chunks),
+            _view(self._around),
+            _view(self._groups),
+            _view(self._discs),
+            self._last,
+        )
+
+    def enroll(self, name: str) -> int:
+        """A new owner; its number."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def hit(self, time: float, x: float, y: float, r: float, passing: str | None = None) -> str | None:
+        """Name of somebody within a disc [m] in the slot of a time [s], or None; see `traffic_hit`."""
+        kind = -1 if passing is None else self.kinds.index(passing)
+        owner = traffic_hit(self.arrays, int(first_slot(time)), float(x), float(y), float(r), kind)
+        return None if owner < 0 else self.names[owner]
+
+    def add_mover(self, mover: Mover) -> int:
+        """Put a mover in, in all its phases but passable ones; its number."""
+        owner = self.enroll(mover.name)
+        self._movers[owner] = mover
+        self._add_mover(owner)
+        return owner
+
+    def add_plan(self, owner: int, plan: Plan, table: ActionTable, discs: BodyDiscs) -> None:
+        """Put a character in from the first to the last moment of its plan; see `add_standing` for the time after."""
+        parts = [self._placed(step.pose, step.time, discs, _action(table, step.clip, step.behavior))
+                 for step in plan.steps]  # fmt: skip
+        if parts:
+            self._add(owner, Swept.joined(parts))
+
+    def add_standing(
+        self, owner: int, discs: npt.ArrayLike, start: float, end: float = math.inf, kind: str | None = None
+    ) -> None:
+        """Put something in that stays where it is from one time until another [s].
+
+        Args:
+            owner: its number.
+            discs: x, y and radius [m]; (D, 3).
+            start: [s].
+            end: [s]; infinity is for ever.
+            kind: a special kind that can be passed, or None.
+        """
+        discs = np.asarray(discs, dtype=np.float64).reshape(-1, 3)
+        if not (np.isfinite(discs).all() and math.isfinite(start) and end > start):
+            raise GaitwayError(
+                f"'{self.names[owner]}' stands from {start} to {end} s in {len(discs)} discs; write finite ones"
+            )
+        number = self.kinds.index(kind) if kind in self.kinds else -1
+        self._add(owner, Swept.standing(discs, int(first_slot(start)), last_slot(end), number))
+
+    def remove(self, owner: int) -> None:
+        """Take everything of an owner out; its number stays its own."""
+        self._movers.pop(owner, None)
+        self._take_out(owner)
+
+    def extend(self, time: float) -> None:
+        """Know the ways of movers until a time [s] at least, and twice as long as now."""
+        wanted = int(end_slot(time))
+        if wanted <= self.horizon:
+            return
+        known = self.horizon
+        self.horizon = min(max(wanted, 2 * known), LAST_SLOT)
+        for owner, mover in self._movers.items():
+            if first_slot(float(mover.times[-1])) >= known:
+                self._take_out(owner)
+                self._add_mover(owner)
+
+    def _add_mover(self, owner: int) -> None:
+        for swept in sweep_mover(self._movers[owner], self.kinds, self._terrain, self._band, self.horizon):
+            self._add(owner, swept)
+
+    @staticmethod
+    def _placed(pose: Pose, time: float, discs: BodyDiscs, action: int) -> Swept:
+        """The windows of one action."""
+        windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
+        starts = discs.timed_starts[windows.start : windows.stop + 1]
+        times = time + discs.window_times[windows]
+        first = np.array([first_slot(t) for t in times[:, 0].tolist()])
+        end = np.array([end_slot(t) for t in times[:, 1].tolist()])
+        return Swept(
+            _moved(pose, discs.window_around[windows]),
+            _moved(pose, discs.timed[int(starts[0]) : int(starts[-1])]),
+            starts - starts[0],
+            np.column_stack([first, np.maximum(end, first + 1)]),
+            np.full(len(first), -1, dtype=np.int64),
+        )
+
+    def _add(self, owner: int, swept: Swept) -> None:
+        groups, discs, chunks = self._counts
+        new = (groups + len(swept.around), discs + len(swept.discs))
+        self._around, self._groups = _roomy(self._around, new[0]), _roomy(self._groups, new[0])
+        self._discs = _roomy(self._discs, new[1])
+        self._around[groups : new[0]], self._discs[discs : new[1]] = swept.around, swept.discs
+        rows = self._groups[groups : new[0]]
+        rows[:, FIRST_DISC], rows[:, FIRST_DISC + 1] = discs + swept.starts[:-1], discs + swept.starts[1:]
+        rows[:, OWNER], rows[:, OWNER + 1] = owner, swept.kinds
+        rows[:, FIRST_SLOT : END_SLOT + 1] = swept.slots
+        self._counts = [*new, chunks]
+        self._last = max(self._last, _last_change(swept.slots))
+        self._groups_of.setdefault(owner, []).append((groups, new[0]))
+        self._chunks_of.setdefault(owner, []).append(self._add_chunks(groups, new[0]))
+        self._link(chunks, self._counts[2])
+
+    def _add_chunks(self, first: int, end: int) -> tuple[int, int]:
+        """Gather groups of one owner into chunks: the first chunk, and the one after the last."""
+        slots = self._groups[first:end, FIRST_SLOT : END_SLOT + 1]
+        eras, long = slots[:, 0] >> ERA, slots[:, 1] - slots[:, 0] > 1 << ERA
+        cuts = np.flatnonzero((np.diff(eras) != 0) | long[1:] | long[:-1]) + 1
+        starts, count = np.concatenate([[0], cuts]), self._counts[2]
+        done = count + len(starts)
+        self._chunks, self._chunk_around = _roomy(self._chunks, done), _roomy(self._chunk_around, done)
+        rows = self._chunks[count:done]
+        rows[:, 0], rows[:, 1] = first + starts, first + np.append(cuts, end - first)
+        rows[:, 2], rows[:, 3] = np.minimum.reduceat(slots[:, 0], starts), np.maximum.reduceat(slots[:, 1], starts)
+        around = self._around[first:end]
+        low = np.minimum.reduceat(around[:, :2] - around[:, 2:], starts)
+        high = np.maximum.reduceat(around[:, :2] + around[:, 2:], starts)
+        middle = 0.5 * (low + high)
+        away = np.hypot(*(around[:, :2] - np.repeat(middle, np.diff(np.append(starts, end - first)), axis=0)).T)
+        self._chunk_around[count:done, :2] = middle
+        self._chunk_around[count:done, 2] = np.maximum.reduceat(away + around[:, 2], starts)
+        self._counts[2] = done
+        return count, done
+
+    def _link(self, first: int, end: int) -> None:
+        """Put new chunks into chains, anew with all others where keys become crowded."""
+        needed = int(count_links(self._chunk_around, self._chunks, first, end, SHORT))
+        wanted = int(self._state[1]) + needed
+        if 2 * wanted > len(self._keys):
+            self._clear_chains(2 ** math.ceil(math.log2(4 * wanted)))
+            first, needed = 0, int(count_links(self._chunk_around, self._chunks, 0, end, SHORT))
+        self._links = _roomy(self._links, int(self._state[0]) + needed)
+        link_chunks(
+            self._keys, self._heads, self._links, self._chunk_around, self._chunks, first, end, SHORT, self._state
+        )
+
+    def _take_out(self, owner: int) -> None:
+        for first, end in self._chunks_of.pop(owner, []):
+            self._chunk_around[first:end, 2] = -np.inf
+        for first, end in self._groups_of.pop(owner, []):
+            self._around[first:end, 2] = -np.inf
+            self._gone += end - first
+        if self._gone > 1024 and 2 * self._gone > self._counts[0]:
+            self._pack()
+
+    def _pack(self) -> None:
+        """Forget groups that are gone."""
+        groups = self._counts[0]
+        kept = np.flatnonzero(self._around[:groups, 2] > -np.inf)
+        rows = self._groups[kept]
+        sizes = rows[:, 1] - rows[:, 0]
+        ends = np.cumsum(sizes)
+        which = np.repeat(rows[:, 0] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
+        self._discs[: len(which)] = self._discs[which]
+        rows[:, 0], rows[:, 1] = ends - sizes, ends
+        self._groups[: len(kept)], self._around[: len(kept)] = rows, self._around[kept]
+        before = np.searchsorted(kept, np.arange(groups + 1))
+        self._groups_of = {
+            owner: [(int(before[a]), int(before[b])) for a, b in spans] for owner, spans in self._groups_of.items()
+        }
+        self._counts, self._gone = [len(kept), len(which), 0], 0
+        self._last = _last_change(rows[:, FIRST_SLOT : END_SLOT + 1])
+        self._clear_chains(len(self._keys))
+        self._chunks_of = {
+            owner: [self._add_chunks(first, end) for first, end in spans] for owner, spans in self._groups_of.items()
+        }
+        self._link(0, self._counts[2])
+
+    def _clear_chains(self, size: int) -> None:
+        self._keys: IntArray = np.full(size, -1, dtype=np.int64)
+        self._heads = np.full(size, -1, dtype=np.int32)
+        self._state: IntArray = np.zeros(2, dtype=np.int64)
+
+
+def _view(array: npt.NDArray[Any]) -> Any:
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def placed_discs(pose: Pose, discs: npt.ArrayLike) -> FloatArray:
+    """Discs (D, 3) that are seen from a pose, in the world."""
+    return _moved(pose, np.asarray(discs, dtype=np.float64))
+
+
+def _moved(pose: Pose, discs: FloatArray) -> FloatArray:
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    x, y = discs[:, 0], discs[:, 1]
+    return np.column_stack([pose[0] + c * x - s * y, pose[1] + s * x + c * y, discs[:, 2]])
+
+
+def _action(table: ActionTable, clip: str, behavior: str) -> int:
+    number = table.index(behavior)
+    for action, name in enumerate(table.clips):
+        if name == clip and table.behavior[action] == number:
+            return action
+    raise LibraryError(f"behaviour '{behavior}' has no clip '{clip}'; plan with the same library")
+
+
+def _last_change(slots: npt.NDArray[Any]) -> int:
+    """The last slot in which something comes or goes."""
+    ends = slots[slots[:, 1] < FOREVER, 1]
+    return int(max(slots[:, 0].max(initial=0), ends.max(initial=0)))
+
+
+def _roomy(array: npt.NDArray[Any], needed: int) -> Any:
+    """The array, or a copy of at least twice the length where it is too short."""
+    if needed <= len(array):
+        return array
+    out = np.empty((max(needed, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out

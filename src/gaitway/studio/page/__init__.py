@@ -1,0 +1,1 @@
+"""The page of the studio, by viser: it shows a session and posts events."""

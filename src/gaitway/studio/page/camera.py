@@ -1,0 +1,149 @@
+"""Cameras of those who look: the whole place, from above, or beside somebody who walks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import viser
+
+from gaitway.core.arrays import FloatArray
+from gaitway.scene.scene import Scene
+from gaitway.studio.page.server import sent_to
+
+_FIELD = 0.9
+"""Angle of view from bottom to top [rad]."""
+_ABOVE = np.array([-0.12, -0.80, 0.72])
+"""Whence the whole place is seen, as a direction."""
+_BESIDE = np.array([-3.2, -4.2, 2.6])
+"""Whence somebody who is followed is seen at first [m]."""
+_PANEL = 345.0
+"""Width that the panel covers [px]."""
+_CHEST = 1.0
+"""What of somebody is looked at [m]."""
+_EVERY = 0.06
+"""Time between two moves of a camera that follows [s]."""
+_DRIVING = 0.8
+"""For how long a key holds the camera's bearing [s]: the same keys move the browser's camera."""
+_MARGIN = 2.5
+"""Room about what is to be seen [m]."""
+
+
+class Cameras:
+    """Where everybody looks from. This class is **mutable**."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._server = server
+        self._followers: set[int] = set()
+        self._held: dict[int, tuple[float, FloatArray]] = {}
+        self._scene: Scene | None = None
+        self._moved = 0.0
+        self._at: FloatArray | None = None
+
+    def enter(self, scene: Scene) -> None:
+        """Take a place; who looks on is shown all of it where it is another one."""
+        before, self._scene = self._scene, scene
+        if before is None or before.world.bounds != scene.world.bounds:
+            self._followers.clear()
+            for client in self._server.get_clients().values():
+                self.look(client)
+
+    def forget(self, client: viser.ClientHandle) -> None:
+        """Somebody has gone."""
+        self._followers.discard(client.client_id)
+        self._held.pop(client.client_id, None)
+
+    def look(self, client: viser.ClientHandle, top: bool = False) -> None:
+        """Let somebody see all of the place."""
+        self._followers.discard(client.client_id)
+        if self._scene is None:
+            return
+        low, high = seen(self._scene)
+        middle, size = 0.5 * (low + high), high - low
+        aspect, slope = min(max(client.camera.aspect, 0.5), 3.0), float(np.tan(0.5 * _FIELD))
+        away = np.array([0.0, -1e-3, 1.0]) if top else _ABOVE / np.linalg.norm(_ABOVE)
+        panel = min(_PANEL / max(client.camera.image_width, 1), 0.45)
+        free = aspect * (1.0 - panel)
+        reach = max(size[0] / free, size[1] * (1.0 if top else 0.8)) / (2.0 * slope) + (1.0 if top else 0.25 * size[1])
+        target = np.array([middle[0] + panel * reach * slope * aspect, middle[1], 0.0])
+        with sent_to(client):
+            client.camera.fov = _FIELD
+            client.camera.up_direction = (0.0, 0.0, 1.0)
+            client.camera.position = tuple(target + reach * away)
+            client.camera.look_at = tuple(target)
+
+    def toggle(self, client: viser.ClientHandle) -> bool:
+        """Follow the selected character, or no longer; whether it does now."""
+        if client.client_id in self._followers:
+            self._followers.discard(client.client_id)
+            return False
+        self.begin(client)
+        return True
+
+    def begin(self, client: viser.ClientHandle) -> None:
+        """Follow the selected character."""
+        if client.client_id not in self._followers and self._at is not None:
+            self._followers.add(client.client_id)
+            self._put(client, self._at, _BESIDE)
+
+    def drive(self, client: viser.ClientHandle) -> None:
+        """Somebody presses a key to drive: follow, and keep the bearing for a while."""
+        self.begin(client)
+        held = self._held.get(client.client_id)
+        now = time.perf_counter()
+        offset = held[1] if held is not None and now - held[0] < _DRIVING else _offset(client)
+        self._held[client.client_id] = (now, offset)
+
+    def track(self, target: npt.ArrayLike | None) -> None:
+        """Carry the cameras of followers along with somebody; None where nobody is selected."""
+        if target is None:
+            self._at = None
+            self._followers.clear()
+            return
+        now, at = time.perf_counter(), np.asarray(target, dtype=np.float64)
+        steady = 0.0 if self._at is None or np.linalg.norm(at - self._at) > 3.0 else 0.7
+        self._at = steady * (self._at if self._at is not None else at) + (1.0 - steady) * at
+        if not self._followers or now - self._moved < _EVERY:
+            return
+        self._moved = now
+        for number, client in self._server.get_clients().items():
+            if number in self._followers:
+                when, offset = self._held.get(number, (0.0, _BESIDE))
+                self._put(client, self._at, offset if now - when < _DRIVING else _offset(client))
+
+    def nearest(self, places: FloatArray, most: int) -> Sequence[int]:
+        """Numbers of the places (N, 3) that are nearest to what somebody looks at."""
+        clients = list(self._server.get_clients().values())
+        if not clients or len(places) <= most:
+            return range(len(places))
+        away = np.linalg.norm(places[:, :2] - np.array(clients[0].camera.look_at)[:2], axis=1)
+        chosen: list[int] = np.argpartition(away, most)[:most].tolist()
+        return chosen
+
+    def _put(self, client: viser.ClientHandle, at: FloatArray, offset: FloatArray) -> None:
+        target = np.array([at[0], at[1], _CHEST])
+        with sent_to(client):
+            client.camera.position = tuple(target + offset)
+            client.camera.look_at = tuple(target)
+
+
+def _offset(client: viser.ClientHandle) -> FloatArray:
+    """From what somebody looks at to the camera [m]; (3,)."""
+    out: FloatArray = np.array(client.camera.position) - np.array(client.camera.look_at)
+    return out
+
+
+def seen(scene: Scene) -> tuple[FloatArray, FloatArray]:
+    """Corners (2,) of what is worth seeing: all things and people, with a margin, within bounds [m]."""
+    x0, y0, x1, y1 = scene.world.bounds
+    boxes = [o.shape.footprint().bounds for o in scene.world.obstacles if not o.shape.footprint().empty]
+    points = [p for box in boxes for p in (box[:2], box[2:])]
+    points += [p for c in scene.characters for p in (c.start[:2], c.goal)]
+    if not points:
+        return np.array([x0, y0]), np.array([x1, y1])
+    spread = np.array(points, dtype=np.float64)
+    low = np.maximum(spread.min(axis=0) - _MARGIN, (x0, y0))
+    high = np.minimum(spread.max(axis=0) + _MARGIN, (x1, y1))
+    return low, high

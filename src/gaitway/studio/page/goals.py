@@ -1,0 +1,118 @@
+"""Where groups are to go: flat marks on the ground that can be dragged."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import viser
+
+from gaitway.core.arrays import FloatArray
+from gaitway.scene.scene import Scene
+from gaitway.studio.edits import goal_area, goal_names
+from gaitway.studio.events import Event, MoveGoal
+from gaitway.studio.page.paint import flat_mesh
+from gaitway.studio.page.rays import on_level
+
+Heights = Callable[[FloatArray], FloatArray]
+"""Heights [m] (N,) of the ground at points (N, 2)."""
+_COLORS = ((86, 150, 92), (74, 122, 170), (176, 120, 60), (140, 96, 164), (170, 84, 92), (70, 148, 150))
+"""Of groups, in turn."""
+_LIFT = 0.022
+"""Over the ground, so that nothing flickers [m]."""
+_BACK = 0.5
+"""What cannot be where it was dragged is put back after this time [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Mark:
+    """A mark, its middle, and its corners seen from there [m]."""
+
+    handle: viser.MeshHandle
+    middle: tuple[float, float]
+    corners: tuple[float, float, float, float]
+
+
+class GoalMarks:
+    """Marks of all groups that go to an area. This class is **mutable**."""
+
+    def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], told: Callable[[str], None]) -> None:
+        self._server, self._post, self._told = server, post, told
+        self._marks: dict[str, _Mark] = {}
+        self._held: tuple[int, str] | None = None
+        self._grip = np.zeros(3)
+        self._loose = 0.0
+        self._scene: Scene | None = None
+        self._wanted = True
+
+    def enter(self, scene: Scene, heights: Heights) -> None:
+        """Draw the marks of a scene."""
+        self._scene, self._held = scene, None
+        self._remove()
+        for number, name in enumerate(goal_names(scene.source) if self._wanted else ()):
+            self._draw(name, _COLORS[number % len(_COLORS)], heights)
+
+    def show(self, on: bool, heights: Heights) -> None:
+        """Draw them, or no longer."""
+        self._wanted = on
+        if self._scene is not None:
+            self.enter(self._scene, heights)
+
+    def look(self) -> None:
+        """Put back what could not be where it was dragged."""
+        if self._loose and self._held is None and time.perf_counter() - self._loose > _BACK:
+            self._loose = 0.0
+            for mark in self._marks.values():
+                mark.handle.position = (*mark.middle, 0.0)
+
+    def let_go(self, client: int) -> None:
+        """Somebody has gone, perhaps with a mark in hand."""
+        if self._held is not None and self._held[0] == client:
+            self._held, self._loose = None, time.perf_counter()
+
+    def _draw(self, name: str, color: tuple[int, int, int], heights: Heights) -> None:
+        assert self._scene is not None
+        area = goal_area(self._scene.source, name)
+        x, y = area.centroid.x, area.centroid.y
+        vertices, faces = flat_mesh(area, _LIFT)
+        vertices[:, 2] += heights(vertices[:, :2].astype(np.float64)).astype(np.float32)
+        vertices[:, :2] -= np.array([x, y], dtype=np.float32)
+        handle = self._server.scene.add_mesh_simple(
+            f"/goals/{name.replace('/', '-')}", vertices, faces, color=color, opacity=0.28, side="double",
+            cast_shadow=False, receive_shadow=False, position=(x, y, 0.0),
+        )  # fmt: skip
+        x0, y0, x1, y1 = area.bounds
+        self._marks[name] = _Mark(handle, (x, y), (x0 - x, y0 - y, x1 - x, y1 - y))
+        handle.on_drag("left")(partial(self._drag, name))
+        handle.on_click(lambda _: self._told("a group goes here; drag it to send all of them elsewhere"))
+
+    def _remove(self) -> None:
+        for mark in self._marks.values():
+            mark.handle.remove()
+        self._marks = {}
+
+    async def _drag(self, name: str, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
+        """Slide a mark over the ground under the pointer; its group goes there when it is let go."""
+        mark, scene = self._marks.get(name), self._scene
+        if mark is None or scene is None or (self._held is not None and self._held != (event.client_id, name)):
+            return
+        if self._held is None:  # later events tell where that point of the mark is now
+            self._grip = np.array(event.start_position)
+        eye, to, grip = np.array(event.client.camera.position), np.array(event.end_position), self._grip
+        dx, dy = (on_level(eye, to, float(grip[2])) - grip[:2]).tolist()
+        if not (math.isfinite(dx) and math.isfinite(dy)):
+            return
+        x0, y0, x1, y1 = scene.world.bounds
+        x = min(max(mark.middle[0] + dx, x0 - mark.corners[0]), x1 - mark.corners[2])
+        y = min(max(mark.middle[1] + dy, y0 - mark.corners[1]), y1 - mark.corners[3])
+        with contextlib.suppress(RuntimeError):  # it has gone meanwhile
+            mark.handle.position = (x, y, 0.0)
+        self._held = (event.client_id, name)
+        if event.phase == "end":
+            self._held, self._loose = None, time.perf_counter()
+            self._post(MoveGoal(name, x, y))

@@ -1,0 +1,216 @@
+"""The page: a session in a browser, by viser. Everything here only shows, or posts events."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import viser
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import StudioError
+from gaitway.scene.scene import Scene
+from gaitway.studio.events import Event, SetGoal
+from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.page.camera import Cameras
+from gaitway.studio.page.goals import GoalMarks
+from gaitway.studio.page.keys import Keys
+from gaitway.studio.page.marks import MOST_NAMES, Names, Traces, Way
+from gaitway.studio.page.panel import Panel
+from gaitway.studio.page.people import People
+from gaitway.studio.page.place import PlaceView
+from gaitway.studio.page.rays import ground_point
+from gaitway.studio.page.server import LocalServer
+from gaitway.studio.session import Session
+
+_SLOW = 0.2
+"""Time between two drawings of what may lag behind: trails, plans, names [s]."""
+_MOST_PLANS = 200
+"""Plans of all that are drawn at most."""
+_TURN = 15.0
+"""By how much a key turns a thing [degrees]."""
+
+
+class Page:
+    """A front (`front.Front`) in a browser. This class is **mutable**.
+
+    Attributes:
+        panel: what can be pressed and read.
+        cameras: where everybody looks from.
+        tool: what a click on the ground does, or "".
+        item: the thing that is selected, or "".
+        dropped: frames that were left out, for nobody had got the one before.
+        sending_ms: what the latest frame took to be handed to viser.
+    """
+
+    def __init__(self, server: LocalServer) -> None:
+        self._server = server
+        self._session: Session | None = None
+        self._scene: Scene | None = None
+        self._roots: dict[str, FloatArray] = {}
+        self._slow, self._left_out = 0.0, False
+        self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
+        self.cameras = Cameras(server)
+        self._people = People(server, self._select)
+        self._place = PlaceView(server, self.post, self.select_item)
+        self._way = Way(server, self._send)
+        self._traces, self._names = Traces(server), Names(server)
+        self._goals = GoalMarks(server, self.post, self.tell)
+        self.panel = Panel(server, self.post, self)
+        self._keys = Keys(server, self)
+        server.scene.set_up_direction("+z")
+        server.scene.configure_default_lights(True, cast_shadow=False)
+        server.scene.on_click()(self._on_ground)
+        server.on_client_connect(self.look)
+        server.on_client_disconnect(self._leave)
+
+    def attach(self, session: Session) -> None:
+        """Take a session to show and to post to."""
+        self._session = session
+
+    def show_place(self, scene: Scene) -> None:
+        """Draw a place."""
+        self._scene = scene
+        with self._server.atomic():
+            self._place.show(scene)
+            self._place.ring(self.item)
+            self._goals.enter(scene, self._heights)
+        self.panel.show_scene(scene)
+        self.cameras.enter(scene)
+
+    def show(self, frame: Frame) -> None:
+        """Draw a moment, unless the one before is still on its way to everybody."""
+        self._keys.look()
+        self._left_out = not self._server.ready
+        if self._left_out:
+            self.dropped += 1
+            return
+        began = time.perf_counter()
+        roots = np.concatenate([np.empty((0, 3)), *(some.positions[:, 0] for some in frame.joints)])
+        self._roots = dict(zip(frame.names, roots, strict=True))
+        with self._server.atomic():
+            self._people.show(frame.joints, frame.names, self._heights)
+            self._place.move(frame.movers)
+            self._goals.look()
+            self._traces.note(frame.time, frame.names, roots[:, :2])
+            if began - self._slow > _SLOW:
+                self._slow = began
+                self._show_slow(frame, roots)
+        self.panel.show_frame(began, frame, self.sending_ms, self.dropped)
+        self._server.mark()
+        self.sending_ms = 1e3 * (time.perf_counter() - began)
+
+    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+        """Draw what the selected character means to do."""
+        if self._left_out:
+            return
+        self.panel.show_selected(name, behavior, ahead)
+        at = self._roots.get(name)
+        self._way.show(ahead, at, self._heights, self.panel.shows("plans"), self.panel.shows("labels"))
+        self.cameras.track(at)
+
+    def tell(self, message: str) -> None:
+        """Say something to everybody who looks."""
+        self.panel.tell(message)
+
+    def post(self, event: Event) -> None:
+        """Have something done."""
+        if self._session is not None:
+            self._session.post(event)
+
+    def selected(self) -> str:
+        """Name of the selected character, or ""."""
+        return "" if self._session is None else self._session.selected
+
+    def look(self, client: viser.ClientHandle, top: bool = False) -> None:
+        """Let a viewer see all of the place."""
+        self.cameras.look(client, top)
+
+    def viewers(self) -> list[viser.ClientHandle]:
+        """Who looks."""
+        return list(self._server.get_clients().values())
+
+    def shown(self) -> list[tuple[int, FloatArray]]:
+        """Joints, and where they are drawn (N, 3) [m]."""
+        return self._people.shown()
+
+    def follow(self, client: viser.ClientHandle) -> None:
+        """Let a viewer's camera go with the selected character, or no longer."""
+        if not self.selected():
+            self.tell("click a person first, then follow it")
+        else:
+            self.cameras.toggle(client)
+
+    def show_what(self, what: str, on: bool) -> None:
+        """Show something, or no longer."""
+        if what in ("grid", "clearance"):
+            self._place.ground.show(what, on)
+        elif what == "capsules":
+            self._people.capsules = on
+        elif what == "contacts":
+            self._people.contacts = on
+        elif what == "goals":
+            self._goals.show(on, self._heights)
+        self._slow = 0.0
+
+    def select_item(self, item: str) -> None:
+        """Take a thing in hand, or none."""
+        self.item = item
+        self._place.ring(item)
+        self.panel.show_item(item, self._place.words(item))
+
+    def turn_item(self) -> None:
+        """Turn the selected thing a little."""
+        if self.item:
+            self._place.turn(self.item, _TURN)
+        else:
+            self.tell("click a thing first, then turn it")
+
+    def _show_slow(self, frame: Frame, roots: FloatArray) -> None:
+        """Trails, plans of all, and names."""
+        self._traces.show_trails(self.panel.shows("trails"), self._heights)
+        self._traces.show_plans(self._all_ahead(frame) if self.panel.shows("all plans") else (), self._heights)
+        named = self.cameras.nearest(roots, MOST_NAMES) if self.panel.shows("names") else ()
+        heads = np.array([[*roots[k, :2], roots[k, 2] + 0.95] for k in named]).reshape(-1, 3)
+        self._names.show([frame.names[k] for k in named], heads)
+
+    def _all_ahead(self, frame: Frame) -> list[Ahead]:
+        if self._session is None:
+            return []
+        out = []
+        for name in frame.names[:_MOST_PLANS]:
+            try:
+                out.append(self._session.engine.ahead(name))
+            except StudioError:  # it went away just now
+                continue
+        return out
+
+    def _heights(self, points: FloatArray) -> FloatArray:
+        if self._scene is None or self._scene.world.terrain is None:
+            return np.zeros(len(points))
+        return np.asarray(self._scene.world.ground(points))
+
+    def _select(self, name: str) -> None:
+        if self._session is not None:
+            self._session.select(name)
+            self.select_item("")
+
+    def _send(self, x: float, y: float) -> None:
+        """Give the selected character another goal, within bounds."""
+        if self._scene is not None and self.selected():
+            x0, y0, x1, y1 = self._scene.world.bounds
+            self.post(SetGoal(self.selected(), min(max(x, x0), x1), min(max(y, y0), y1)))
+
+    def _leave(self, client: viser.ClientHandle) -> None:
+        self._place.let_go(client.client_id)
+        self._way.let_go(client.client_id)
+        self._goals.let_go(client.client_id)
+        self.cameras.forget(client)
+
+    def _on_ground(self, event: viser.SceneClickEvent) -> None:
+        """Do with a place on the ground what the tool in hand is for."""
+        if self._scene is None or not self.tool:
+            return
+        at = ground_point(self._scene, event.ray_origin, event.ray_direction)
+        if at is not None:
+            self.panel.use_tool(self.tool, at)

@@ -1,0 +1,280 @@
+"""The panel of the page: time, tools, what is selected, the crowd, what is shown, figures, and files."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import viser
+
+from gaitway.cast.catalog import cast_names
+from gaitway.scene.plan_options import planner_names
+from gaitway.scene.scene import Scene
+from gaitway.studio import events
+from gaitway.studio.events import Event
+from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.page.figures import FigurePlots
+from gaitway.studio.page.gallery import show_gallery, show_keys
+from gaitway.studio.page.marks import plain_words
+from gaitway.studio.page.time import TimePart
+
+if TYPE_CHECKING:
+    from gaitway.studio.page.page import Page
+
+HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. Drag a thing into somebody's way. All
+can be undone.
+"""
+SHOWN = (("goals", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
+         ("clearance", False),
+         ("contacts", False), ("capsules", False), ("labels", True), ("names", False))  # fmt: skip
+"""What can be shown, and whether it is at first."""
+THINGS = ("box", "cylinder", "fence", "beam", "mover")
+_SIZES = {"box": (1.5, 1.5, 1.8), "cylinder": (1.0, 1.0, 1.8), "fence": (0.2, 5.0, 0.4), "beam": (0.3, 5.0, 0.4),
+          "mover": (6.0, 0.8, 1.6)}  # fmt: skip
+"""Length, width and height of new things [m]; of a mover how far it goes, and its width and height."""
+_TOLD = {"send": "click the ground where it is to go", "group": "click where the group starts"}
+_PLANNERS = {"behavior": "behavior (A*)", "tree": "tree"}
+_SECONDS = 9.0
+"""For how long a message stays [s]."""
+_OFTEN = 0.2
+"""Time between two texts about somebody [s]."""
+_SHARE = re.compile(r"(\d+) of (\d+)$")
+"""How far something is, at the end of what is said of it."""
+
+
+class Panel:
+    """What can be pressed and read. This class is **mutable**."""
+
+    def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], page: Page) -> None:
+        self._server, self._post, self._page = server, post, page
+        self._said, self._told, self._written = "", 0.0, 0.0
+        self._whom = ("", 0.0)
+        self._opened: Callable[[str], None] | None = None
+        self._saved: Callable[[str, str], None] | None = None
+        self._first: tuple[float, float] | None = None
+        self._shown: dict[str, viser.GuiCheckboxHandle] = {}
+        gui = server.gui
+        gui.configure_theme(
+            show_logo=False, show_share_button=False, brand_color=(60, 110, 140), control_width="medium"
+        )
+        gui.set_panel_label("gaitway studio")
+        self._hint = gui.add_markdown(HINT)
+        self._help = gui.add_button_group("Help", ("scenes", "keys", "hint"))
+        self._help.on_click(self._on_help)
+        self._line = gui.add_markdown("")
+        self._time = TimePart(gui, post)
+        self._message = gui.add_markdown("", visible=False)
+        self._bar = gui.add_progress_bar(0.0, visible=False, animated=True)
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Direct"):
+            self._direct_tab(gui)
+        with tabs.add_tab("Crowd"):
+            self._crowd_tab(gui)
+        with tabs.add_tab("Show"):
+            self._show_tab(gui)
+        with tabs.add_tab("Figures"):
+            self._figures = FigurePlots(gui)
+        with tabs.add_tab("Files"):
+            self._file_tab(gui)
+
+    def on_open(self, opened: Callable[[str], None]) -> None:
+        """Call somebody with the name of a ready scene that is to be opened."""
+        self._opened = opened
+
+    def on_save(self, saved: Callable[[str, str], None]) -> None:
+        """Call somebody with what is to be saved (scene, take, glb, mp4) and under which name."""
+        self._saved = saved
+
+    def shows(self, what: str) -> bool:
+        """Whether something is to be shown."""
+        return bool(self._shown[what].value)
+
+    def tell(self, message: str) -> None:
+        """Say something; what ends with "3 of 12" moves a bar."""
+        if message == self._said:
+            return
+        self._said, self._told = message, time.perf_counter()
+        far = _SHARE.search(message)
+        self._message.content, self._message.visible = f"*{message}*", bool(message)
+        self._bar.visible = far is not None or message.endswith("...")
+        self._bar.value = min(100.0 * int(far[1]) / max(int(far[2]), 1), 100.0) if far else 100.0  # type: ignore[misc]
+
+    def show_scene(self, scene: Scene) -> None:
+        """Name the scene, and what it is planned with."""
+        title = scene.title or (scene.path.stem if scene.path is not None else "scene")
+        self._server.gui.set_panel_label(f"gaitway · {title}")
+        planner = str((scene.source.plan or {}).get("planner", planner_names()[0]))
+        self._planner.value = _PLANNERS.get(planner, planner)  # type: ignore[misc]
+        self._seed.value = scene.seed  # type: ignore[misc]
+
+    def show_frame(self, now: float, frame: Frame, sending_ms: float, dropped: int) -> None:
+        """Time and figures; see `FigurePlots.show`."""
+        if self._said and not self._page.tool and now - self._told > (_SECONDS if not self._bar.visible else 0.0):
+            self.tell("")
+        self._time.show(frame)
+        line = self._figures.show(now, frame, sending_ms, dropped)
+        if line != self._line.content and int(4.0 * now) != int(4.0 * self._written):
+            self._written, self._line.content = now, line
+
+    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+        """Who is selected, a few times a second at most."""
+        now = time.perf_counter()
+        if name == self._whom[0] and now - self._whom[1] < _OFTEN:
+            return
+        self._whom = (name, now)
+        text = about(name, behavior, ahead)
+        if text != self._who.content:
+            self._who.content = text
+
+    def show_item(self, item: str, words: str) -> None:
+        """Which thing is selected."""
+        self._item.content = f"**{words}** · {item}" if item else "Click or drag a thing to select it."
+
+    def use_tool(self, tool: str, at: tuple[float, float]) -> None:
+        """Do at a place on the ground what a tool is for."""
+        x, y = at
+        if tool == "send":
+            if self._page.selected():
+                self._post(events.SetGoal(self._page.selected(), x, y))
+            self.hold("")
+        elif tool in _SIZES:
+            length, width, height = _SIZES[tool]
+            self._post(events.AddItem(tool, x, y, 0.0, length, width, height))  # type: ignore[arg-type]
+        elif tool == "group" and self._first is None:
+            self._first = at
+            self.tell("click where the group is to go")
+        elif tool == "group" and self._first is not None:
+            radius = max(1.0, 0.45 * float(self._count.value) ** 0.5)
+            self._post(events.AddPeople(int(self._count.value), *self._first, x, y, radius))
+            self.hold("")
+
+    def hold(self, tool: str) -> None:
+        """Take a tool in hand, or none."""
+        if tool == "send" and not self._page.selected():
+            self.tell("click a person first")
+            return
+        self._page.tool, self._first = tool, None
+        self.tell(_TOLD.get(tool, f"click the ground to put a {tool}; escape when done" if tool else ""))
+
+    def toggle(self) -> None:
+        """Play or pause."""
+        self._time.toggle()
+
+    def delete(self) -> None:
+        """Take away the thing, or else the person, that is selected."""
+        if self._page.item:
+            self._post(events.RemoveItem(self._page.item))
+            self._page.select_item("")
+        elif self._page.selected():
+            self._post(events.RemovePeople(1, self._page.selected()))
+        else:
+            self.tell("click a thing or a person first")
+
+    def _direct_tab(self, gui: viser.GuiApi) -> None:
+        with gui.add_folder("Person"):
+            self._who = gui.add_markdown("Click a person to select it.")
+            people = gui.add_button_group("", ("send", "follow", "remove"))
+            people.on_click(self._on_person)
+        with gui.add_folder("Things"):
+            put = gui.add_button_group("Put", THINGS)
+            put.on_click(lambda event: self.hold(str(event.target.value)))
+            self._item = gui.add_markdown("Click or drag a thing to select it.")
+            for buttons in (("turn", "delete"), ("undo", "redo")):
+                gui.add_button_group("", buttons).on_click(self._on_thing)
+
+    def _crowd_tab(self, gui: viser.GuiApi) -> None:
+        self._count = gui.add_slider("How many", 1, 200, 1, 20)
+        gui.add_button("Add a group: click start, then goal").on_click(lambda _: self.hold("group"))
+        gui.add_button("Remove as many").on_click(lambda _: self._post(events.RemovePeople(int(self._count.value))))
+        with gui.add_folder("Planned with"):
+            names = tuple(_PLANNERS.get(name, name) for name in planner_names())
+            self._planner = gui.add_dropdown("Planner", names, hint="of takes; live people use search trees")
+            self._library = gui.add_dropdown("Library", ("as it is", *cast_names()))
+            self._seed = gui.add_number("Seed", 0, min=0, max=2**32 - 1, step=1)
+            gui.add_button("Begin anew with these").on_click(lambda _: self._choose())
+
+    def _show_tab(self, gui: viser.GuiApi) -> None:
+        for what, on in SHOWN:
+            box = gui.add_checkbox(what.capitalize(), on)
+            box.on_update(partial(self._on_shown, what))
+            self._shown[what] = box
+        camera = gui.add_button_group("Camera", ("whole", "from above", "follow"))
+        camera.on_click(self._on_camera)
+
+    def _file_tab(self, gui: viser.GuiApi) -> None:
+        name = gui.add_text("Name", "scene")
+        for label, what in (("Save scene (YAML)", "scene"), ("Save last minutes as a take", "take"),
+                            ("Export GLB", "glb"), ("Export MP4", "mp4")):  # fmt: skip
+            gui.add_button(label).on_click(partial(self._save, what, name))
+
+    def _on_help(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+        if event.target.value == "hint":
+            self._hint.visible = not self._hint.visible
+        elif event.client is not None and event.target.value == "keys":
+            show_keys(event.client)
+        elif event.client is not None:
+            show_gallery(event.client, self._open)
+
+    def _on_person(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+        if event.target.value == "send":
+            self.hold("send")
+        elif event.target.value == "follow" and event.client is not None:
+            self._page.follow(event.client)
+        elif event.target.value == "remove" and self._page.selected():
+            self._post(events.RemovePeople(1, self._page.selected()))
+
+    def _on_thing(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+        if event.target.value == "turn":
+            self._page.turn_item()
+        elif event.target.value == "delete":
+            self.delete()
+        else:
+            self._post(events.Undo() if event.target.value == "undo" else events.Redo())
+
+    def _on_camera(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+        if event.client is None:
+            return
+        if event.target.value == "follow":
+            self._page.follow(event.client)
+        else:
+            self._page.look(event.client, top=event.target.value == "from above")
+
+    def _on_shown(self, what: str, event: viser.GuiEvent[viser.GuiCheckboxHandle]) -> None:
+        self._page.show_what(what, bool(event.target.value))
+
+    def _choose(self) -> None:
+        planner = next((name for name, words in _PLANNERS.items() if words == self._planner.value), self._planner.value)
+        library = "" if self._library.value == "as it is" else self._library.value
+        self._post(events.Choose(str(planner), str(library), int(self._seed.value)))
+
+    def _open(self, name: str) -> None:
+        if self._opened is not None:
+            self._opened(name)
+
+    def _save(self, what: str, name: viser.GuiInputHandle[str], event: object) -> None:
+        del event
+        if self._saved is not None:
+            self._saved(what, name.value)
+
+
+def about(name: str, behavior: str, ahead: Ahead | None) -> str:
+    """What there is to say of a character: what it does, where it goes, its plan, and what that took to be found."""
+    if not name:
+        return "Click a person to select it."
+    text = f"**{name}** · {plain_words(behavior)}"
+    if ahead is None:
+        return text
+    if ahead.goal is not None:
+        text += f" · to ({ahead.goal[0]:.1f}, {ahead.goal[1]:.1f})"
+    if ahead.seconds > 0.0 and ahead.labels:
+        steps = len(ahead.labels)
+        text += f"\n\nplan: {steps} step{'s' * (steps != 1)}, {ahead.length:.1f} m, {ahead.seconds:.1f} s left"
+    if ahead.cost is not None:
+        text += f"\n\ncost {ahead.cost:.1f}"
+        if ahead.found_by:
+            what = "moves tested" if ahead.found_by == "tree" else "nodes"
+            text += f" · {ahead.found_by}: {ahead.nodes:,} {what}, {ahead.milliseconds:.1f} ms"
+    return text

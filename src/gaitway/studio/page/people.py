@@ -1,0 +1,201 @@
+"""People on the page: one batch of copies for each piece of a body, so that a frame is one update a piece."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import viser
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.motion.skeleton import Skeleton
+from gaitway.studio.segments import Segment, body_segments, capsule_segments, segment_colors
+from gaitway.take.poses import Joints
+
+Clicked = Callable[[str], None]
+"""Called with the name of a character that was clicked."""
+Heights = Callable[[FloatArray], FloatArray]
+"""Heights [m] (N,) of the ground at points (N, 2)."""
+_SHADOW = (0.40, 0.24)
+"""Half axes of the soft disc under each person [m], along the light and across."""
+_LIGHT = -0.62
+"""Bearing of that disc [rad]."""
+_SIDES = 20
+_TOUCH = 0.03
+"""Points of the feet lower than this over the ground [m] are on it."""
+_CAPSULE, _CONTACT = (84, 128, 166), (200, 60, 10)
+
+
+class PeopleBatch:
+    """All characters of one kind of body. This class is **mutable**."""
+
+    def __init__(
+        self, server: viser.ViserServer, place: str, skeleton: Skeleton, clicked: Clicked, capsules: bool
+    ) -> None:
+        self._scene, self._place, self.skeleton, self._clicked = server.scene, place, skeleton, clicked
+        self._capsules = capsules
+        self._segments: tuple[Segment, ...] = capsule_segments(skeleton) if capsules else body_segments(skeleton)
+        self._handles: list[viser.BatchedMeshHandle] = []
+        self._shade: viser.BatchedMeshHandle | None = None
+        self._feet: viser.BatchedMeshHandle | None = None
+        self.names: tuple[str, ...] = ()
+
+    def show(self, joints: Joints, names: tuple[str, ...], heights: Heights, contacts: bool) -> None:
+        """Put everybody where it is."""
+        if not names:
+            self.remove()
+            return
+        positions, turns = joints.positions.astype(np.float32), joints.rotations.astype(np.float32)
+        shade = _floor(joints.positions[:, 0], heights)
+        if not self._handles:
+            self._make(positions, turns, shade, names)
+        changed, self.names = names != self.names, names
+        for segment, handle in zip(self._segments, self._handles, strict=True):
+            handle.batched_positions = positions[:, segment.joint]
+            handle.batched_wxyzs = turns[:, segment.joint]
+            if changed:
+                handle.batched_colors = self._colors(segment, names)
+        if self._shade is not None:
+            self._shade.batched_positions = shade
+            if changed:
+                self._shade.batched_wxyzs = _bearings(len(names))
+        self._show_feet(joints, heights, contacts)
+
+    def shown(self) -> list[tuple[int, FloatArray]]:
+        """Joints, and where they are drawn (N, 3) [m]."""
+        pairs = zip(self._segments, self._handles, strict=True) if self._handles else ()
+        return [(segment.joint, handle.batched_positions.astype(np.float64)) for segment, handle in pairs]
+
+    def remove(self) -> None:
+        """Take everybody off the page."""
+        for handle in (*self._handles, self._shade, self._feet):
+            if handle is not None:
+                handle.remove()
+        self._handles, self._shade, self._feet, self.names = [], None, None, ()
+
+    def _make(
+        self,
+        positions: npt.NDArray[np.float32],
+        turns: npt.NDArray[np.float32],
+        shade: npt.NDArray[np.float32],
+        names: tuple[str, ...],
+    ) -> None:
+        self.names, made = names, []
+        for number, segment in enumerate(self._segments):
+            handle = self._scene.add_batched_meshes_simple(
+                f"{self._place}/{number}",
+                segment.vertices,
+                segment.faces,
+                batched_wxyzs=turns[:, segment.joint],
+                batched_positions=positions[:, segment.joint],
+                batched_colors=self._colors(segment, names),
+                lod="off",
+                cast_shadow=False,
+                receive_shadow=False,
+            )
+            handle.on_click(self._on_click)
+            made.append(handle)
+        self._handles = made
+        vertices, faces = _disc(*_SHADOW)
+        self._shade = self._scene.add_batched_meshes_simple(
+            f"{self._place}/shade", vertices, faces, batched_wxyzs=_bearings(len(names)), batched_positions=shade,
+            batched_colors=(40, 42, 54), opacity=0.30, lod="off", cast_shadow=False, receive_shadow=False,
+        )  # fmt: skip
+
+    def _colors(self, segment: Segment, names: Sequence[str]) -> npt.NDArray[np.uint8]:
+        if self._capsules:
+            return np.full((len(names), 3), _CAPSULE, dtype=np.uint8)
+        return segment_colors(self.skeleton, segment.tone, [zlib.crc32(name.encode()) % 4096 for name in names])
+
+    def _show_feet(self, joints: Joints, heights: Heights, wanted: bool) -> None:
+        """Mark what rests on the ground."""
+        places = resting(joints, heights) if wanted else np.empty((0, 3), np.float32)
+        if not len(places):
+            if self._feet is not None:
+                self._feet.remove()
+                self._feet = None
+            return
+        turns = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (len(places), 1))
+        if self._feet is None:
+            vertices, faces = _disc(0.07, 0.07)
+            self._feet = self._scene.add_batched_meshes_simple(
+                f"{self._place}/feet", vertices, faces, turns, places, batched_colors=_CONTACT, lod="off",
+                cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
+        else:
+            self._feet.batched_wxyzs = turns
+            self._feet.batched_positions = places
+
+    def _on_click(self, event: viser.SceneNodePointerEvent[viser.BatchedMeshHandle]) -> None:
+        number, names = event.instance_index, self.names
+        if number is not None and 0 <= number < len(names):
+            self._clicked(names[number])
+
+
+class People:
+    """Everybody. This class is **mutable**.
+
+    Attributes:
+        capsules: show the bodies that are checked for collisions instead of people.
+        contacts: mark feet that are on the ground.
+    """
+
+    def __init__(self, server: viser.ViserServer, clicked: Clicked) -> None:
+        self._server, self._clicked = server, clicked
+        self._batches: list[PeopleBatch] = []
+        self._capsules = False
+        self.capsules, self.contacts = False, False
+
+    def show(self, joints: Sequence[Joints], names: tuple[str, ...], heights: Heights) -> None:
+        """Put everybody where it is; names in the order of all joints."""
+        skeletons = [some.skeleton for some in joints]
+        if [batch.skeleton for batch in self._batches] != skeletons or self.capsules != self._capsules:
+            self._capsules = self.capsules
+            for batch in self._batches:
+                batch.remove()
+            self._batches = [
+                PeopleBatch(self._server, f"/people/{number}", skeleton, self._clicked, self._capsules)
+                for number, skeleton in enumerate(skeletons)
+            ]
+        first = 0
+        for batch, some in zip(self._batches, joints, strict=True):
+            batch.show(some, names[first : first + len(some)], heights, self.contacts)
+            first += len(some)
+
+    def shown(self) -> list[tuple[int, FloatArray]]:
+        """Joints, and where they are drawn (N, 3) [m]; see `PeopleBatch.shown`."""
+        return [pair for batch in self._batches for pair in batch.shown()]
+
+
+def resting(joints: Joints, heights: Heights) -> npt.NDArray[np.float32]:
+    """Points of the feet that are on the ground, just over it; (K, 3)."""
+    points = joints.skeleton.contact_points
+    if not points:
+        return np.empty((0, 3), np.float32)
+    carriers = [point.joint for point in points]
+    offsets = np.array([point.offset for point in points])
+    places = joints.positions[:, carriers] + rotations.rotate(joints.rotations[:, carriers], offsets)
+    flat = places.reshape(-1, 3)
+    ground = heights(flat[:, :2])
+    out = np.column_stack([flat[:, :2], ground + 0.03])[flat[:, 2] - ground < _TOUCH]
+    return out.astype(np.float32)
+
+
+def _floor(roots: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
+    """Just over the ground beside each root, where its shadow falls; (N, 3)."""
+    plan = roots[:, :2] + 0.14 * np.array([np.cos(_LIGHT), np.sin(_LIGHT)])
+    return np.column_stack([plan, heights(plan) + 0.016]).astype(np.float32)
+
+
+def _bearings(count: int) -> npt.NDArray[np.float32]:
+    return np.tile(np.asarray(rotations.from_yaw(_LIGHT), dtype=np.float32), (count, 1))
+
+
+def _disc(length: float, width: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
+    angles = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
+    rim = np.column_stack([length * np.cos(angles), width * np.sin(angles), np.zeros(_SIDES)])
+    faces = [(0, 1 + k, 1 + (k + 1) % _SIDES) for k in range(_SIDES)]
+    return np.vstack([np.zeros((1, 3)), rim]).astype(np.float32), np.array(faces, dtype=np.uint32)

@@ -1,0 +1,229 @@
+"""The place on the page: obstacles and movers that can be dragged and turned."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import viser
+
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import StudioError
+from gaitway.render.plan.kinds import MOVER_COLOR, obstacle_color
+from gaitway.scene.scene import Scene
+from gaitway.studio.edits import item_names, item_pose
+from gaitway.studio.events import Event, MoveItem
+from gaitway.studio.page.ground import Ground
+from gaitway.studio.page.rays import on_level
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.surface import surface
+from gaitway.world.world import World
+
+Post = Callable[[Event], None]
+_RING = (226, 120, 40)
+_SIDES = 48
+_BACK = 0.4
+"""What cannot be where it was dragged is put back after this time [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Grip:
+    """What somebody holds."""
+
+    client: int
+    item: str
+    at: FloatArray
+    """Where it was gripped [m]; (2,)."""
+    pose: tuple[float, float, float]
+    """Of the thing then: x, y [m], yaw [degrees]."""
+
+
+class PlaceView:
+    """What stands and moves. This class is **mutable**."""
+
+    def __init__(self, server: viser.ViserServer, post: Post, clicked: Callable[[str], None]) -> None:
+        self._server, self._post, self._clicked = server, post, clicked
+        self._handles: dict[str, viser.MeshHandle] = {}
+        self._drawn: dict[str, tuple[str, Obstacle]] = {}
+        self._movers: list[viser.MeshHandle] = []
+        self._grip: _Grip | None = None
+        self._ring: viser.LineSegmentsHandle | None = None
+        self._loose: tuple[str, float] | None = None
+        self.ground = Ground(server)
+        self.scene: Scene | None = None
+
+    def show(self, scene: Scene) -> None:
+        """Draw a place; what is dragged just now is left alone, and so is what has not changed."""
+        before, self.scene = self.scene, scene
+        names, world = item_names(scene.source), scene.world
+        if self._grip is not None and before is not None and item_names(before.source) == names:
+            return
+        self.ground.enter(world)
+        fixed = [name for name in names if not name.startswith("movers/")]
+        own = len(fixed) == len(world.obstacles)  # things of included files cannot be dragged
+        wanted = {
+            f"/place/{number}": (fixed[number] if own else "", obstacle)
+            for number, obstacle in enumerate(world.obstacles)
+        }
+        for place in [place for place in self._handles if wanted.get(place) != self._drawn[place]]:
+            self._handles.pop(place).remove()
+            del self._drawn[place]
+        for place, (item, obstacle) in wanted.items():
+            if place not in self._handles:
+                self._draw(item, place, obstacle)
+        if before is None or before.world.movers != world.movers:
+            self._draw_movers(world, [name for name in names if name.startswith("movers/")])
+
+    def move(self, poses: FloatArray) -> None:
+        """Put movers where they are: x, y, heading (M, 3); and what was dragged where it may not be back."""
+        if self._loose is not None and self._grip is None and time.perf_counter() - self._loose[1] > _BACK:
+            place, self._loose = self._loose[0], None
+            if place in self._handles and self._handles[place].position.any() and self.scene is not None:
+                self._handles.pop(place).remove()
+                item, obstacle = self._drawn[place]
+                self._draw(item, place, obstacle)
+        for handle, (x, y, heading) in zip(self._movers, poses.tolist(), strict=False):
+            handle.position = (x, y, 0.0)
+            handle.wxyz = rotations.from_yaw(heading)
+
+    def ring(self, item: str) -> None:
+        """Mark the thing that is selected; "" marks none."""
+        if self._ring is not None:
+            self._ring.remove()
+            self._ring = None
+        places = [obstacle for name, obstacle in self._drawn.values() if name == item and name]
+        if not places:
+            return
+        x0, y0, x1, y1 = places[0].shape.footprint().bounds
+        angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
+        radius = 0.5 * math.hypot(x1 - x0, y1 - y0) + 0.25
+        rim = np.column_stack([0.5 * (x0 + x1) + radius * np.cos(angles), 0.5 * (y0 + y1) + radius * np.sin(angles)])
+        rim = np.column_stack([rim, np.full(len(rim), 0.04)])
+        self._ring = self._server.scene.add_line_segments(
+            "/ring", np.stack([rim[:-1], rim[1:]], axis=1), _RING, thickness=0.06
+        )
+
+    def words(self, item: str) -> str:
+        """What a thing is, for people."""
+        found = [obstacle for name, obstacle in self._drawn.values() if name == item]
+        return (found[0].name or found[0].kind) if found else "mover" if item else ""
+
+    def turn(self, item: str, by_deg: float) -> None:
+        """Turn a thing where it stands."""
+        if self.scene is None or not item:
+            return
+        try:
+            x, y, yaw = item_pose(self.scene.source, item)
+        except StudioError:
+            return
+        self._post(MoveItem(item, x, y, yaw + by_deg))
+
+    def let_go(self, client: int) -> None:
+        """Somebody has gone: what it held is where it is."""
+        grip = self._grip
+        if grip is None or grip.client != client or self.scene is None:
+            return
+        self._grip = None
+        try:
+            x, y, yaw = item_pose(self.scene.source, grip.item)
+        except StudioError:
+            return
+        self._post(MoveItem(grip.item, x, y, yaw))
+
+    def _draw(self, item: str, place: str, obstacle: Obstacle) -> None:
+        vertices, faces = surface(obstacle.shape)
+        handle = self._server.scene.add_mesh_simple(
+            place, vertices.astype(np.float32), faces.astype(np.uint32), color=rgb(obstacle_color(obstacle)),
+            flat_shading=True, cast_shadow=False, receive_shadow=False,
+        )  # fmt: skip
+        self._handles[place], self._drawn[place] = handle, (item, obstacle)
+        if item:
+            handle.on_drag("left")(partial(self._drag, item, False))
+            handle.on_drag("left", modifier="shift")(partial(self._drag, item, True))
+            handle.on_click(lambda _: self._clicked(item))
+
+    def _draw_movers(self, world: World, items: list[str]) -> None:
+        for handle in self._movers:
+            handle.remove()
+        self._movers = []
+        for number, mover in enumerate(world.movers):
+            vertices, faces = surface(mover.phases[0].shape)
+            handle = self._server.scene.add_mesh_simple(
+                f"/movers/{number}", vertices.astype(np.float32), faces.astype(np.uint32),
+                color=rgb(mover.color or MOVER_COLOR), flat_shading=True, cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
+            if len(items) == len(world.movers):
+                item = items[number]
+                handle.on_click(lambda _, item=item: self._clicked(item))  # type: ignore[misc]
+            self._movers.append(handle)
+
+    async def _drag(self, item: str, turns: bool, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
+        """Slide a thing over the ground under the pointer, or turn it about its middle.
+
+        A coroutine, for viser runs those in the order of events, and plain functions in any.
+        """
+        grip, scene = self._grip, self.scene
+        if scene is None:
+            return
+        at = _on_plane(event)
+        if event.phase == "start" or grip is None or grip.item != item or grip.client != event.client_id:
+            if event.phase == "end" or (grip is not None and grip.client != event.client_id):
+                return  # somebody else has it in hand
+            try:
+                grip = _Grip(event.client_id, item, np.array(event.start_position[:2]), item_pose(scene.source, item))
+            except StudioError:
+                return
+            self._grip = grip
+            self._clicked(item)
+        x, y, yaw = grip.pose
+        if turns:
+            turn = _angle(at - (x, y)) - _angle(grip.at - (x, y))
+            c, s = math.cos(turn), math.sin(turn)
+            _put(event.target, (x - c * x + s * y, y - s * x - c * y, 0.0), turn)
+            yaw = yaw + math.degrees(turn)
+        else:
+            dx, dy = (at - grip.at).tolist()
+            _put(event.target, (dx, dy, 0.0), 0.0)
+            x, y = x + dx, y + dy
+        done = event.phase == "end"
+        if done:
+            self._grip, self._loose = None, (event.target.name, time.perf_counter())
+        self._post(MoveItem(item, *_sane(x, y, yaw), done))
+
+
+def _put(target: viser.MeshHandle, position: tuple[float, float, float], turn: float) -> None:
+    """Move what is dragged, unless it has gone meanwhile."""
+    with contextlib.suppress(RuntimeError):
+        target.position = position
+        target.wxyz = rotations.from_yaw(turn)
+
+
+def _sane(x: float, y: float, yaw: float) -> tuple[float, float, float]:
+    """Numbers as events take them, whatever a browser sends."""
+    far = 1e4
+    values = (x, y, yaw)
+    if not all(map(math.isfinite, values)):
+        return 0.0, 0.0, 0.0
+    return min(max(x, -far), far), min(max(y, -far), far), math.remainder(yaw, 360.0)
+
+
+def _on_plane(event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> FloatArray:
+    """Where the pointer is at the height at which the thing was grabbed; (2,)."""
+    eye, to = np.array(event.client.camera.position), np.array(event.end_position)
+    return on_level(eye, to, event.start_position[2])
+
+
+def _angle(vector: FloatArray) -> float:
+    return math.atan2(float(vector[1]), float(vector[0]))
+
+
+def rgb(color: str) -> tuple[int, int, int]:
+    """Bytes of a colour such as "#6a7fb8"."""
+    digits = color.removeprefix("#")
+    return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)

@@ -1,0 +1,93 @@
+"""How evenly a tree covers its region: compiled loops of the density (formula 4.1) and of its changes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gaitway.core.jit import kernel
+from gaitway.core.arrays import (BoolArray, FloatArray, IntArray)
+from gaitway.tree.build._growth_kernels import (TOTAL, Growth, MoveArrays, trace)
+
+
+@kernel(borrows=True)
+def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: int) -> float:
+    """What one more in each of some cells does to the density: that is the sum of squares less that of the mean.
+
+    Args:
+        cells: (count,) or more.
+        count: how many.
+        growth: its `counts` and `numbers`.
+        region: cells of the region.
+    """
+    more = 0
+    for k in range(count):
+        more += 2 * growth.counts[cells[k]] + 1
+    return float(more - count * (2.0 * growth.numbers[TOTAL] + count) / region)
+
+
+@kernel(borrows=True)
+def density_of(frequencies: IntArray, total: int, region: int) -> float:
+    """Formula 4.1 by how many cells have each count."""
+    mean, out = total / region, 0.0
+    left = region
+    for value in range(len(frequencies)):
+        if left == 0:
+            break
+        out += frequencies[value] * (mean - value) * (mean - value)
+        left -= frequencies[value]
+    return out
+
+
+@kernel(borrows=True)
+def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
+    """Move cells to the next count (by = 1), or back (by = -1), in the frequencies alone."""
+    for k in range(count):
+        value = growth.counts[cells[k]]
+        growth.frequencies[value] -= by
+        growth.frequencies[value + 1] += by
+
+
+@kernel(borrows=True)
+def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: int) -> float:
+    """As `change_in_closed_form`, in the thesis's way."""
+    before = density_of(growth.frequencies, growth.numbers[TOTAL], region)
+    shift(cells, count, growth, 1)
+    after = density_of(growth.frequencies, growth.numbers[TOTAL] + count, region)
+    shift(cells, count, growth, -1)
+    return after - before
+
+
+@kernel(borrows=True)
+def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: bool) -> None:
+    """One more in each of some cells."""
+    if by_frequencies:
+        shift(cells, count, growth, 1)
+    for k in range(count):
+        growth.counts[cells[k]] += 1
+    growth.numbers[TOTAL] += count
+
+
+@kernel
+def coverage(
+    poses: FloatArray, parents: IntArray, actions: IntArray, arrays: MoveArrays, inside: BoolArray, place: FloatArray,
+    growth: Growth,
+) -> int:  # fmt: skip
+    """Count the moves of a tree through each cell; how many leave the region, which are not counted.
+
+    Args:
+        poses: of the nodes; (N, 4).
+        parents: (N,).
+        actions: (N,).
+        arrays: the moves.
+        inside: the region; (R, C).
+        place: of its cells; (3,).
+        growth: an empty one.
+    """
+    cells, outside = np.zeros(len(arrays.points), np.int64), 0
+    for node in range(1, len(parents)):
+        count = trace(poses, parents[node], actions[node], arrays, inside, place, growth, cells)
+        if count < 0:
+            outside += 1
+        else:
+            count_cells(cells, count, growth, False)
+    return outside

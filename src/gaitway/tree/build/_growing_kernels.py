@@ -1,0 +1,242 @@
+"""Compiled loops that grow trees. Nothing here draws random numbers: points and orders come from the caller."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.core.jit import kernel
+from gaitway.core.arrays import (BoolArray, FloatArray, IntArray)
+from gaitway.tree.build._density_kernels import (change_by_frequencies, change_in_closed_form, count_cells)
+from gaitway.tree.build._growth_kernels import (NODES, Growth, MoveArrays, add, cell_of, enlist, follower_range, full, nearest, take_off, trace)
+
+HEADINGS = 16
+"""That are told apart in a turn where costs are compared."""
+_TURN = 2.0 * math.pi
+
+
+class Bound(NamedTuple):
+    """What ways may cost, by blocks of two by two cells; where a way ends within them is of no account."""
+
+    least: FloatArray
+    """Cheapest cost of ending in each block; (R / 2, C / 2)."""
+    by_heading: FloatArray
+    """The same by heading and what may follow; (R / 2, C / 2, HEADINGS * groups)."""
+    groups: IntArray
+    """Number of what may follow each move, the root last; (M + 1,)."""
+    stretch: FloatArray
+    """How many times the least is too much, what is allowed beyond, and beyond the least by heading; (3,)."""
+
+
+@kernel(borrows=True, inner=True)
+def too_dear(
+    node: int, move: int, growth: Growth, arrays: MoveArrays, inside: BoolArray, place: FloatArray, bound: Bound
+) -> bool:
+    """Whether a move ends where one can get for much less, and it is not the cheapest way to get there facing so.
+
+    Nobody may end outside the region at all.
+    """
+    cosine, sine = math.cos(growth.poses[node, 2]), math.sin(growth.poses[node, 2])
+    x, y = arrays.moves[move, 0], arrays.moves[move, 1]
+    row, column = cell_of(
+        growth.poses[node, 0] + cosine * x - sine * y, growth.poses[node, 1] + sine * x + cosine * y, place
+    )
+    rows, columns = inside.shape
+    if row < 0 or column < 0 or row >= rows or column >= columns or not inside[row, column]:
+        return True
+    cost = growth.poses[node, 3] + arrays.moves[move, 3]
+    if cost <= bound.stretch[0] * bound.least[row // 2, column // 2] + bound.stretch[1]:
+        return False
+    part = part_of(
+        growth.poses[node, 2] + arrays.moves[move, 2], bound.groups[move], bound.by_heading.shape[2] // HEADINGS
+    )
+    return bool(cost > bound.by_heading[row // 2, column // 2, part] + bound.stretch[2])
+
+
+@kernel(borrows=True, inner=True)
+def part_of(heading: float, group: int, groups: int) -> int:
+    """Number of a heading and what may follow, see `Bound`."""
+    return math.floor(heading / _TURN * HEADINGS + 0.5) % HEADINGS * groups + group
+
+
+@kernel(borrows=True, inner=True)
+def best_follower(
+    node: int, arrays: MoveArrays, inside: BoolArray, place: FloatArray, region: int, bound: Bound,
+    by_frequencies: bool, growth: Growth, cells: IntArray,
+) -> int:  # fmt: skip
+    """Which follower of a node makes the density grow least for each cell, or -1; those that cannot be are marked."""
+    first, count = follower_range(node, growth, arrays)
+    best, lowest = -1, np.inf
+    for slot in range(count):
+        bit = np.uint64(1) << np.uint64(slot)
+        if growth.used[node] & bit:
+            continue
+        move = arrays.followers[first + slot]
+        if too_dear(node, move, growth, arrays, inside, place, bound):
+            growth.used[node] |= bit
+            continue
+        length = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
+        if length < 0:
+            growth.used[node] |= bit
+            continue
+        if by_frequencies:
+            change = change_by_frequencies(cells, length, growth, region) / length
+        else:
+            change = change_in_closed_form(cells, length, growth, region) / length
+        if change < lowest:
+            best, lowest = slot, change
+    return best
+
+
+@kernel(borrows=True, inner=True)
+def add_stops(
+    node: int, nodes: int, arrays: MoveArrays, inside: BoolArray, place: FloatArray, bound: Bound, growth: Growth,
+    cells: IntArray, levels: int,
+) -> None:  # fmt: skip
+    """Let a new node come to rest at once where it can, since a plan ends at rest. They count for no density."""
+    first, count = follower_range(node, growth, arrays)
+    for slot in range(count):
+        move = arrays.followers[first + slot]
+        if arrays.stops[move] and growth.numbers[NODES] < nodes:
+            dear = too_dear(node, move, growth, arrays, inside, place, bound)
+            if dear or trace(growth.poses, node, move, arrays, inside, place, growth, cells) < 0:
+                growth.used[node] |= np.uint64(1) << np.uint64(slot)
+            else:
+                offer(add(node, slot, move, arrays, growth), arrays, growth, levels)
+
+
+@kernel(borrows=True, inner=True)
+def offer(node: int, arrays: MoveArrays, growth: Growth, levels: int) -> None:
+    """Let a node grow, if it may."""
+    if growth.depths[node] < levels and not full(node, growth, arrays):
+        enlist(node, growth)
+
+
+@kernel(borrows=True)
+def grow_diverse(
+    samples: FloatArray,
+    nodes: int,
+    levels: int,
+    arrays: MoveArrays,
+    inside: BoolArray,
+    place: FloatArray,
+    region: int,
+    bound: Bound,
+    by_frequencies: bool,
+    stopping: bool,
+    growth: Growth,
+    cells: IntArray,
+) -> bool:
+    """Algorithm 2: one node for each sample at most, until there are enough. Whether more samples may add more.
+
+    Args:
+        samples: random points of the region; (K, 2).
+        nodes: how many the tree is to have.
+        levels: most moves from the root.
+        arrays: the moves.
+        inside: the region; (R, C).
+        place: of its cells; (3,).
+        region: how many cells it has.
+        bound: on costs.
+        by_frequencies: whether to compute densities in the thesis's way.
+        stopping: whether what comes to rest follows each node at once.
+        growth: the tree.
+        cells: memory for as many cells as there are points.
+    """
+    for k in range(len(samples)):
+        if growth.numbers[NODES] >= nodes:
+            return False
+        node = nearest(samples[k, 0], samples[k, 1], growth)
+        if node < 0:
+            return False
+        best = best_follower(node, arrays, inside, place, region, bound, by_frequencies, growth, cells)
+        if best >= 0:
+            first, _ = follower_range(node, growth, arrays)
+            move = arrays.followers[first + best]
+            count = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
+            count_cells(cells, count, growth, by_frequencies)
+            new = add(node, best, move, arrays, growth)
+            if stopping and growth.depths[new] < levels:
+                add_stops(new, nodes, arrays, inside, place, bound, growth, cells, levels)
+            offer(new, arrays, growth, levels)
+        if full(node, growth, arrays):
+            take_off(node, growth)
+    return bool(growth.numbers[NODES] < nodes)
+
+
+@kernel(borrows=True)
+def reopen(arrays: MoveArrays, growth: Growth, levels: int) -> None:
+    """Let all nodes grow again that have not all followers, whatever was too dear before.
+
+    Args:
+        arrays: the moves.
+        growth: the tree.
+        levels: most moves from the root.
+    """
+    rows, columns = growth.heads.shape
+    for row in range(rows):
+        for column in range(columns):
+            growth.heads[row, column] = -1
+    nodes = growth.numbers[NODES]
+    for node in range(nodes):
+        growth.used[node] = np.uint64(0)
+    for node in range(1, nodes):
+        parent = growth.parents[node]
+        first, count = follower_range(parent, growth, arrays)
+        for slot in range(count):
+            if arrays.followers[first + slot] == growth.actions[node]:
+                growth.used[parent] |= np.uint64(1) << np.uint64(slot)
+    for node in range(nodes):
+        offer(node, arrays, growth, levels)
+
+
+@kernel
+def grow_level(
+    parents: IntArray,
+    starts: IntArray,
+    order: IntArray,
+    nodes: int,
+    most: int,
+    arrays: MoveArrays,
+    inside: BoolArray,
+    place: FloatArray,
+    occupants: IntArray,
+    growth: Growth,
+) -> None:
+    """Add children of some nodes in a given order, if fewer than so many nodes are in their cell (chapter 4.2.2).
+
+    Args:
+        parents: the nodes; (L,).
+        starts: first child of each in `order`'s numbering, and all of them at the end; (L + 1,).
+        order: numbers of children, each once; (starts[-1],).
+        nodes: most of the tree.
+        most: nodes in a cell.
+        arrays: the moves.
+        inside: the region; (R, C).
+        place: of its cells; (3,).
+        occupants: nodes in each cell; (R, C), written.
+        growth: the tree.
+    """
+    cells = np.zeros(len(arrays.points), np.int64)
+    for k in range(len(order)):
+        if growth.numbers[NODES] >= nodes:
+            return
+        at = np.searchsorted(starts, order[k], side="right") - 1
+        node, slot = parents[at], order[k] - starts[at]
+        move = arrays.followers[follower_range(node, growth, arrays)[0] + slot]
+        count = trace(growth.poses, node, move, arrays, inside, place, growth, cells)
+        if count < 0:
+            continue
+        # the last point of a move is its end, though not always the last new cell of its trace
+        last = arrays.point_starts[move + 1] - 1
+        cosine, sine = math.cos(growth.poses[node, 2]), math.sin(growth.poses[node, 2])
+        x, y = arrays.points[last, 0], arrays.points[last, 1]
+        row, column = cell_of(
+            growth.poses[node, 0] + cosine * x - sine * y, growth.poses[node, 1] + sine * x + cosine * y, place
+        )
+        if occupants[row, column] < most:
+            occupants[row, column] += 1
+            count_cells(cells, count, growth, False)
+            add(node, slot, move, arrays, growth)

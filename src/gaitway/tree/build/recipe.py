@@ -1,0 +1,157 @@
+"""How a tree is grown, in words and numbers: enough to grow it again, and to use its file without being told more."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gaitway.space.prepared import (SPEEDS, speed_weights)
+from gaitway.behavior.searcher import TIME_WEIGHT
+from gaitway.core.errors import (FormatError, GaitwayError, TreeError)
+from gaitway.library.actions import ActionTable, action_table
+from gaitway.scene.characters import LibraryRef
+from gaitway.tree.forest import NODES
+from gaitway.tree.build.growing import (LEVELS, STRETCH, Budget, diverse_tree, exhaustive_tree, pruned_tree)
+from gaitway.tree.model import Tree
+from gaitway.tree.moves import Moves, choose_moves
+from gaitway.tree.region import Region
+from gaitway.tree.build.default_moves import (usual_cell, usual_radius, usual_roots)
+from gaitway.tree.thesis.baselines import (Rival, green_kelly_tree, inclusion_exclusion_tree, inner_product_tree, survivable_tree)
+from gaitway.tree.storage import describe_tree, load_tree, save_tree
+
+RIVALS: Mapping[str, Rival] = {
+    "green-kelly": green_kelly_tree,
+    "inner-product": inner_product_tree,
+    "inclusion-exclusion": inclusion_exclusion_tree,
+    "survivable": survivable_tree,
+}
+METHODS = ("diverse", "pruned", "exhaustive", *RIVALS)
+"""Ways to choose nodes, see `growing` and `rivals`."""
+REGIONS = ("disc", "half-disc")
+_FEW_LEVELS, _FEW_NODES = 4, 1000
+"""Where all sequences are tried, and nodes that are chosen from them, unless told otherwise."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a tree is grown of, and how. What is None is chosen by the library and method."""
+
+    library: LibraryRef = field(default_factory=LibraryRef)
+    root: str | None = None
+    """State that it begins in."""
+    speed: str | float = "normal"
+    """That one likes to go at: a word, or metres in a second."""
+    kinds: tuple[str, ...] = ()
+    """Of special obstacles that are to be passed."""
+    time_weight: float = TIME_WEIGHT
+    """Cost of a second [m/s]."""
+    method: str = "diverse"
+    nodes: int | None = None
+    levels: int | None = None
+    region: str = "disc"
+    radius: float | None = None
+    """[m]."""
+    cell: float | None = None
+    """[m]."""
+    stretch: float | None = STRETCH
+    """Of the diverse method."""
+    per_cell: int = 100
+    """Of the pruned method."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _one_of("method", self.method, METHODS)
+        _one_of("region", self.region, REGIONS)
+        if isinstance(self.speed, str):
+            _one_of("speed", self.speed, tuple(SPEEDS), " or metres in a second")
+        elif not (math.isfinite(self.speed) and self.speed > 0.0):
+            raise TreeError(f"speed {self.speed} m/s of a tree must be above 0")
+        if self.seed < 0:
+            raise TreeError(f"seed {self.seed} of a tree must be 0 or more")
+
+    def table(self) -> ActionTable:
+        """Actions of its library, with weights for its speed."""
+        library = self.library.load()
+        return action_table(library, weights=speed_weights(library, self.speed))
+
+    def moves(self) -> Moves:
+        """What it is grown of."""
+        table = self.table()
+        root = usual_roots(table, self.time_weight)[0] if self.root is None else self.root
+        return choose_moves(table, root, time_weight=self.time_weight, kinds=self.kinds)
+
+    def grow(self, progress: Progress | None = None, moves: Moves | None = None) -> Tree:
+        """The tree.
+
+        Args:
+            progress: called now and then with how many nodes there are, and of how many.
+            moves: what `moves` gave, if it was called before.
+
+        Raises:
+            LibraryError: if there is no such library or state.
+            TreeError: if it cannot be grown.
+        """
+        moves = moves or self.moves()
+        if self.method in ("diverse", "pruned"):
+            budget = Budget(NODES if self.nodes is None else self.nodes)
+            levels, where = LEVELS if self.levels is None else self.levels, self._region(moves)
+            if self.method == "pruned":
+                return pruned_tree(moves, where, budget, self.per_cell, levels, self.seed)
+            return diverse_tree(
+                moves, where, budget, levels=levels, stretch=self.stretch, seed=self.seed, progress=progress
+            )
+        levels = _FEW_LEVELS if self.levels is None else self.levels
+        inside = None if self.radius is None else self._region(moves)
+        most = None if self.nodes is None else Budget(self.nodes)
+        if self.method == "exhaustive":
+            return exhaustive_tree(moves, levels, inside, most)
+        return RIVALS[self.method](exhaustive_tree(moves, levels, inside), most or Budget(_FEW_NODES), self.seed)
+
+    def save(self, tree: Tree, path: str | Path) -> None:
+        """Write the tree that was grown, and how."""
+        save_tree(tree, path, dataclasses.asdict(self))
+
+    def _region(self, moves: Moves) -> Region:
+        radius = usual_radius(moves.table, self.time_weight) if self.radius is None else self.radius
+        cell = usual_cell(radius) if self.cell is None else self.cell
+        return Region.half_disc(radius, cell) if self.region == "half-disc" else Region.disc(radius, cell=cell)
+
+
+def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree, Recipe]:
+    """A tree and how it was grown, from its file.
+
+    Args:
+        path: that `Recipe.save` wrote.
+        library: in place of the one that the file names.
+
+    Raises:
+        FormatError: if there is none, it is damaged, of another version or library, or its file does not tell.
+    """
+    recipe = _told(Path(path), describe_tree(path).get("recipe"))
+    if library is not None:
+        recipe = dataclasses.replace(recipe, library=library)
+    return load_tree(path, recipe.moves()), recipe
+
+
+def _told(place: Path, facts: object) -> Recipe:
+    """A recipe from a header."""
+    if not isinstance(facts, dict):
+        raise FormatError(place, "the file does not tell how the tree was grown; use 'gaitway.tree.load_tree'")
+    numbers: dict[str, Any] = dict(facts)
+    try:
+        return Recipe(
+            library=LibraryRef(**numbers.pop("library")), kinds=tuple(map(str, numbers.pop("kinds"))), **numbers
+        )
+    except (KeyError, TypeError, GaitwayError) as problem:
+        raise FormatError(place, f"the file does not tell how the tree was grown ({problem}); grow it anew") from None
+
+
+def _one_of(what: str, word: str, known: tuple[str, ...], more: str = "") -> None:
+    if word not in known:
+        raise TreeError(f"{what} '{word}' of a tree is not known; write {', '.join(known)}{more}")

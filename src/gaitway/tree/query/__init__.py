@@ -1,0 +1,1 @@
+"""How a grown tree answers a query (Lau 2009, section 4.5)."""

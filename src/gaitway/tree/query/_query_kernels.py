@@ -1,0 +1,372 @@
+"""Backward search in a tree without mapping obstacles to it (Lau 2009, algorithm 3, turned round).
+
+Candidates are the nodes that end near the goal, the cheapest first, in bands of cost. The way to a candidate is tested
+from the root on, move by move, against the one world that all characters share: where it is blocked, all nodes below
+are, and as nodes are in depth-first order those are an interval. What lies in one is dropped at a glance. So a query
+looks at a few moves, however large the tree and however many obstacles there are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.behavior._search_kernels import (
+    APART,
+    CLOSE,
+    FOUND,
+    GOAL,
+    GOAL_BLOCKED,
+    NOTHING,
+    START,
+    START_BLOCKED,
+    WEIGHT,
+    wrapped,
+)
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.space._check_kernels import ActionArrays, parts_meet, shortage, stays_free
+from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+
+Links = npt.NDArray[np.uint32]
+Small = npt.NDArray[np.int32]
+
+COST_BITS, NODE_BITS, PLACE_BITS = 48, 24, 12
+"""Where the cost of an entry begins, its node, and its x; its y is in the lowest bits."""
+PLACES = 1 << PLACE_BITS
+"""Steps of x and y in a cell."""
+NODE_MASK, PLACE_MASK = (1 << NODE_BITS) - 1, PLACES - 1
+MOST_STEPS = 256
+"""Levels of a tree, and more."""
+NONE = 1 << 40
+"""More than any cost of an entry."""
+KNOWN = 1024
+"""Nodes that are known to be free at a time; a power of two."""
+LISTS = 256
+"""Cells around a goal that can be looked at."""
+# entries of `Work.state`
+OPEN, LIST, LOW, TOP, BLOCKED, STAMP, CANDIDATES, TESTED = range(8)
+"""Lists at hand, the one that is read, least cost beyond the band, end of the band, blocked subtrees, number of the
+query, nodes whose way was looked at, moves that were tested."""
+_TURN = 2.0 * math.pi
+
+
+class TreeArrays(NamedTuple):
+    """What a search sees of a tree of N nodes and M moves; all arrays are read-only."""
+
+    links: Links
+    """Parent in the upper 24 bits, move in the lower 8; (N,)."""
+    ends: Small
+    """One beyond the last node below each; (N,)."""
+    headings: npt.NDArray[np.int16]
+    """In 65536ths of a turn; (N,)."""
+    actions: IntArray
+    """Row of the library's table of each move; (M,)."""
+    turns: FloatArray
+    """Cosine and sine of the turn of each move; (M, 2)."""
+    rests: IntArray
+    """Action that stands still for ever after each move, or -1 where one goes on; (M,)."""
+    starts: Small
+    """First entry of each cell around the root, and their number at the end; (cells + 1,)."""
+    entries: IntArray
+    """By cell, then by cost: cost, node, and where in the cell it ends; (E,)."""
+    frame: FloatArray
+    """Lower left corner (x, y) of the cells, their side [m], columns, rows, and the cost of a step of it; (6,)."""
+
+
+class Work(NamedTuple):
+    """Memory of one thread for queries in trees of up to N nodes."""
+
+    known: IntArray
+    """Nodes whose move was found to be free, with the query, each at its number modulo the length; another that is put
+    there is only forgotten; (KNOWN,). So little memory stays in the processor's cache."""
+    blocked: Small
+    """First node and end of blocked subtrees, in order; (K, 2)."""
+    path: Small
+    """Nodes from one to the root; (levels,)."""
+    cursors: IntArray
+    """Next entry and end of the lists at hand; (LISTS, 2)."""
+    corners: FloatArray
+    """Lower left corners of their cells, seen from the goal [m]; (LISTS, 2)."""
+    state: IntArray
+    """See `OPEN` and the others; (8,)."""
+    ends: FloatArray
+    """Where and when the latest free way ends, and the best one: x, y [m], heading [rad], time [s]; (2, 4)."""
+
+
+@kernel(borrows=True, inner=True)
+def open_lists(tree: TreeArrays, work: Work, x: float, y: float, reach: float) -> bool:
+    """Begin a query: lay the lists of all cells at hand that meet a disc around (x, y) in the tree's frame [m].
+
+    Returns:
+        Whether that many lists can be laid.
+    """
+    starts, frame, state = tree.starts, tree.frame, work.state
+    side, columns, rows = frame[2], int(frame[3]), int(frame[4])
+    left, low = (x - frame[0]) / side, (y - frame[1]) / side
+    wide = reach / side
+    state[OPEN], state[LIST], state[LOW], state[TOP] = 0, 0, NONE, 0
+    state[BLOCKED], state[CANDIDATES], state[TESTED] = 0, 0, 0
+    state[STAMP] += 1
+    for row in range(max(math.floor(low - wide), 0), min(math.floor(low + wide), rows - 1) + 1):
+        for column in range(max(math.floor(left - wide), 0), min(math.floor(left + wide), columns - 1) + 1):
+            cell = row * columns + column
+            first, end = starts[cell], starts[cell + 1]
+            if first == end:
+                continue
+            count = state[OPEN]
+            if count == len(work.cursors):
+                return False
+            work.cursors[count, 0], work.cursors[count, 1] = first, end
+            work.corners[count, 0], work.corners[count, 1] = (column - left) * side, (row - low) * side
+            state[LOW] = min(state[LOW], tree.entries[first] >> COST_BITS)
+            state[OPEN] = count + 1
+    return True
+
+
+@kernel(borrows=True, inner=True)
+def next_candidate(tree: TreeArrays, work: Work, reach: float, band: int, bound: int) -> int:
+    """The entry of the next node within a distance of the goal [m] that is not below a blocked one, or -1.
+
+    Args:
+        tree: see there.
+        work: lists at hand.
+        reach: how far from the goal a node may end [m].
+        band: nodes whose costs differ by less than this come in any order, and a band with an answer is the last one.
+        bound: cost of an answer that there is, or `NONE`; only cheaper nodes are wanted.
+    """
+    entries, cursors, corners, state = tree.entries, work.cursors, work.corners, work.state
+    step, square = tree.frame[2] / PLACES, reach * reach
+    while True:
+        while state[LIST] < state[OPEN]:
+            at = state[LIST]
+            k, end = cursors[at, 0], cursors[at, 1]
+            while k < end:
+                entry = entries[k]
+                cost = entry >> COST_BITS
+                if cost >= state[TOP]:
+                    state[LOW] = min(state[LOW], cost)
+                    break
+                k += 1
+                x = corners[at, 0] + step * ((entry >> PLACE_BITS) & PLACE_MASK)
+                y = corners[at, 1] + step * (entry & PLACE_MASK)
+                if cost < bound and x * x + y * y <= square and not is_blocked(work, node_of(entry)):
+                    cursors[at, 0] = k
+                    return int(entry)
+            cursors[at, 0] = k
+            state[LIST] += 1
+        if bound < NONE or state[LOW] == NONE:
+            return -1
+        state[TOP], state[LOW], state[LIST] = state[LOW] + band, NONE, 0
+
+
+@kernel(borrows=True, inner=True)
+def node_of(entry: int) -> int:
+    """The node of an entry."""
+    return (entry >> NODE_BITS) & NODE_MASK
+
+
+@kernel(borrows=True, inner=True)
+def is_blocked(work: Work, node: int) -> bool:
+    """Whether a node lies in a blocked subtree."""
+    blocked = work.blocked
+    low, high = 0, work.state[BLOCKED]
+    while low < high:
+        middle = (low + high) >> 1
+        if blocked[middle, 0] <= node:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low > 0 and node < blocked[low - 1, 1])
+
+
+@kernel(borrows=True, inner=True)
+def block(tree: TreeArrays, work: Work, node: int) -> None:
+    """Note that nothing below a node, itself included, can be got to; subtrees that are noted already must not."""
+    blocked, count = work.blocked, work.state[BLOCKED]
+    if count == len(blocked):
+        return  # what is not noted is only tested again
+    while count > 0 and blocked[count - 1, 0] > node:
+        blocked[count, 0], blocked[count, 1] = blocked[count - 1, 0], blocked[count - 1, 1]
+        count -= 1
+    blocked[count, 0], blocked[count, 1] = node, tree.ends[node]
+    work.state[BLOCKED] += 1
+
+
+@kernel(borrows=True, inner=True)
+def is_known(work: Work, node: int) -> bool:
+    """Whether the move to a node is known to be free."""
+    return bool(work.known[node & (KNOWN - 1)] == (work.state[STAMP] << NODE_BITS) | node)
+
+
+@kernel(borrows=True, inner=True)
+def note_free(work: Work, node: int) -> None:
+    """Note that the move to a node is free."""
+    work.known[node & (KNOWN - 1)] = (work.state[STAMP] << NODE_BITS) | node
+
+
+@kernel(borrows=True, inner=True)
+def climb(links: Links, path: Small, node: int) -> int:
+    """Write down the nodes from one up to below the root; how many they are."""
+    count, at = 0, np.int64(node)
+    while at > 0:
+        path[count] = at
+        count, at = count + 1, np.int64(links[at] >> 8)
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def walk(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, node: int,
+) -> float:  # fmt: skip
+    """Test the way to a node from the root on: its cost, or -1; what is found to be free or blocked is noted."""
+    actions, path, state = library.actions, work.path, work.state
+    x, y, t, cost = query[START], query[START + 1], query[START + 3], 0.0
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    state[CANDIDATES] += 1
+    for k in range(climb(tree.links, path, node) - 1, -1, -1):
+        at = path[k]
+        move = np.int64(tree.links[at] & 255)
+        a = tree.actions[move]
+        if not is_known(work, at):
+            state[TESTED] += 1
+            if not move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, a):
+                block(tree, work, at)
+                return -1.0
+            note_free(work, at)
+        u, v, tc, ts = actions[a, 0], actions[a, 1], tree.turns[move, 0], tree.turns[move, 1]
+        x, y, t, cost = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4], cost + actions[a, 3]
+        c, s = c * tc - s * ts, s * tc + c * ts
+    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+        return -1.0
+    rest = tree.rests[np.int64(tree.links[node] & 255)]
+    if busy and rest >= 0 and not stays_free(library, traffic, x, y, math.atan2(s, c), t, rest):
+        return -1.0
+    work.ends[0, 0], work.ends[0, 1], work.ends[0, 2], work.ends[0, 3] = x, y, math.atan2(s, c), t
+    return cost
+
+
+@kernel(borrows=True, inner=True)
+def turned_well(tree: TreeArrays, query: FloatArray, node: int) -> bool:
+    """Whether a node faces as one is to face at the goal."""
+    off = query[START + 2] + tree.headings[node] * (_TURN / 65536.0) - query[GOAL + 3]
+    return bool(abs(off - _TURN * math.floor(off / _TURN + 0.5)) <= query[GOAL + 4])
+
+
+@kernel(borrows=True, inner=True)
+def cheapest(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int,
+) -> tuple[int, float]:  # fmt: skip
+    """The node at the goal with the cheapest free way, and its cost; -1 if there is none."""
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    dx, dy, reach = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1], query[GOAL + 2]
+    best, least, bound, rough = -1, np.inf, NONE, reach + tree.frame[2] / PLACES
+    going = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, reach)
+    while going:
+        entry = next_candidate(tree, work, rough, band, bound)
+        going = entry >= 0
+        if going and turned_well(tree, query, node_of(entry)):
+            node = node_of(entry)
+            cost = walk(library, fields, passing, traffic, busy, tree, work, query, shortfall, node)
+            if 0.0 <= cost < least:
+                best, least, bound = node, cost, entry >> COST_BITS
+                for k in range(4):
+                    work.ends[1, k] = work.ends[0, k]
+    return best, least
+
+
+@kernel(borrows=True, inner=True)
+def answer(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    tree: TreeArrays, work: Work, query: FloatArray, state: int, band: int,
+) -> tuple[int, int, float]:  # fmt: skip
+    """How a query ends (`FOUND`, `NOTHING`, or why there can be no way), the node, and its cost."""
+    rest, shortfall = library.states[state, 1], 0.0
+    if rest >= 0:
+        shortfall = shortage(library, fields, query[START], query[START + 1], query[START + 2], rest)
+        if shortfall > query[CLOSE]:
+            return START_BLOCKED, -1, -1.0
+        if math.hypot(query[START] - query[GOAL], query[START + 1] - query[GOAL + 1]) <= query[GOAL + 2]:
+            return NOTHING, -1, -1.0  # somebody who is there already need not go anywhere, which no node says
+    some, together = parts_meet(fields.labels, fields.place, query[START:GOAL], query[GOAL:WEIGHT])
+    if not together:
+        return APART if some else GOAL_BLOCKED, -1, -1.0
+    node, cost = cheapest(library, fields, passing, traffic, busy, tree, work, query, shortfall, band)
+    return FOUND if node >= 0 else NOTHING, node, cost
+
+
+@kernel(borrows=True)
+def find(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
+    held_query: Held[FloatArray], state: int, band: int,
+) -> tuple[int, int, float, int, int, float, float, float, float]:  # fmt: skip
+    """Answer one query from a tree.
+
+    Args:
+        held_library: its actions.
+        held_fields: of the world.
+        held_passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
+        held_traffic: who is where and when.
+        busy: whether there is any traffic.
+        held_tree: grown of the library's actions.
+        held_work: memory.
+        held_query: see `_search_kernels`.
+        state: of the behaviour graph at the start.
+        band: see `next_candidate`.
+
+    Returns:
+        How it ends, the node at the goal, its cost, nodes whose way was looked at, moves that were tested, and
+        where (x, y, heading) and when the way ends.
+    """
+    work = held_work.value
+    code, node, cost = answer(
+        held_library.value, held_fields.value, held_passing.value, held_traffic.value, busy, held_tree.value, work,
+        held_query.value, state, band,
+    )  # fmt: skip
+    counts, ends = work.state, work.ends
+    return code, node, cost, counts[CANDIDATES], counts[TESTED], ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
+
+
+@kernel
+def lay(
+    held_library: Held[ActionArrays], held_tree: Held[TreeArrays], node: int, x: float, y: float, heading: float,
+    t: float,
+) -> FloatArray:  # fmt: skip
+    """The way to a node for somebody at a pose and time: x, y, heading, time and action of each step, and the end."""
+    library, tree = held_library.value, held_tree.value
+    path = np.empty(MOST_STEPS, np.int32)
+    count = climb(tree.links, path, node)
+    rows = np.empty((count + 1, 5))
+    for k in range(count + 1):
+        a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)] if k < count else np.int64(-1)
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
+        if k < count:
+            c, s, u, v = math.cos(heading), math.sin(heading), library.actions[a, 0], library.actions[a, 1]
+            x, y, t = x + c * u - s * v, y + s * u + c * v, t + library.actions[a, 4]
+            heading = wrapped(heading + library.actions[a, 2])
+    return rows
+
+
+@kernel(borrows=True)
+def find_many(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
+    queries: FloatArray, state: int, band: int, first: int, end: int, codes: IntArray, nodes: IntArray,
+    costs: FloatArray,
+) -> None:  # fmt: skip
+    """Answer the queries (Q, 15) from the first up to the end: codes (Q,), nodes (Q,) and costs (Q,); as `find`."""
+    library, tree, work = held_library.value, held_tree.value, held_work.value
+    fields, passing, traffic = held_fields.value, held_passing.value, held_traffic.value
+    for k in range(first, end):
+        codes[k], nodes[k], costs[k] = answer(
+            library, fields, passing, traffic, busy, tree, work, queries[k], state, band
+        )

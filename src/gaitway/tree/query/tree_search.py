@@ -1,0 +1,198 @@
+"""Queries answered from trees: a way to a goal that lies within reach, without a search in the world (Lau 2009, 4.5).
+
+The thesis maps the obstacles into the frame of the tree for every query, see `mapping`. Here nothing is mapped: the few
+moves that a query looks at are tested where they are in the world, and as finely as the A* search tests them, so that
+what is found needs no second look.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gaitway.behavior._search_kernels import APART as KERNEL_APART
+from gaitway.behavior._search_kernels import FOUND, GOAL, START
+from gaitway.behavior.search import APART, NO_TRAFFIC, Query, Searcher, Traffic, ask
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.errors import TreeError
+from gaitway.core.jit import direct
+from gaitway.space.clip_choice import Instances
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import LaidSteps, Plan, SearchResult, Status
+from gaitway.tree.model import Tree
+from gaitway.tree.query import _query_kernels as kernels
+from gaitway.tree.query._query_kernels import TreeArrays, Work
+from gaitway.tree.query.index import band_of, tree_arrays, work_for
+
+_FOUND = Status.FOUND  # a look into an enumeration takes as long as to climb a tree
+BAND = 0.5
+"""Width of a band of cost: nodes within one are looked at in any order, and the best of its free ways is taken."""
+
+
+class _Rooted(NamedTuple):
+    """A tree and what a query needs of it."""
+
+    held: Held[TreeArrays]
+    band: int
+
+
+class Answers(NamedTuple):
+    """Answers to Q queries from one tree."""
+
+    nodes: IntArray
+    """Node of the tree at each goal, or -1; (Q,)."""
+    costs: FloatArray
+    """Of the ways there; -1 where there is none; (Q,)."""
+
+
+class TreeSteps(LaidSteps):
+    """The way to a node of a tree; it is laid when somebody looks at it."""
+
+    def __init__(self, searcher: Searcher, held: Held[TreeArrays], node: int, query: Query) -> None:
+        self._laid = searcher, held, node, query
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("rows", "_behaviors", "_clips"):
+            raise AttributeError(name)
+        searcher, held, node, query = self._laid
+        rows = kernels.lay(searcher.held, held, node, *query.start, query.start_time)
+        super().__init__(rows[:-1], searcher.names, searcher.table.clips)
+        return getattr(self, name)
+
+
+class TreeSearch:
+    """Trees of a library for queries, with memory that each query uses again. Not for several threads at once.
+
+    Attributes:
+        searcher: the library.
+        instances: which clips are played.
+        trees: by the state of the planner that they begin in.
+    """
+
+    def __init__(self, searcher: Searcher, trees: Sequence[Tree]) -> None:
+        """Prepare trees.
+
+        Args:
+            searcher: the library.
+            trees: one for each state that queries begin in.
+
+        Raises:
+            TreeError: if a tree is of another library or costs, or never comes to rest.
+        """
+        self.searcher, self.instances = searcher, Instances(searcher)
+        self.trees = {root_state(searcher, tree): tree for tree in trees}
+        self._rooted: Mapping[int, _Rooted] = {
+            state: _Rooted(Held(arrays), band_of(arrays, BAND))
+            for state, tree in self.trees.items()
+            for arrays in [tree_arrays(tree, searcher)]
+        }
+        self._find: Callable[..., tuple[int, int, float, int, int, float, float, float, float]] = direct(kernels.find)
+        self._lay: Callable[..., FloatArray] = direct(kernels.lay)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Memory of the trees, their lists, and what one thread writes to."""
+        lists = sum(r.held.value.starts.nbytes + r.held.value.entries.nbytes for r in self._rooted.values())
+        return sum(t.nbytes for t in self.trees.values()) + lists + sum(a.nbytes for a in self._work.value)
+
+    def find(self, fields: WorldFields, query: Query, traffic: Traffic | None = None) -> SearchResult | None:
+        """The cheapest free way of the tree, or nearly so; None if it has none, whatever A* may find.
+
+        A goal in another part of free space is refused at once.
+
+        Args:
+            fields: the world.
+            query: from where to where; its weight and budgets are of no account.
+            traffic: who is where and when; None for nobody. Nobody waits.
+        """
+        began, searcher = time.perf_counter(), self.searcher
+        state = searcher.start_state(query.start_behavior)
+        rooted = self._rooted.get(state)
+        if rooted is None:
+            return None
+        busy, held_traffic = False, NO_TRAFFIC
+        if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
+            busy, held_traffic = True, Held(arrays)
+        ask(searcher, query)
+        code, node, cost, candidates, tested, x, y, heading, end = self._find(
+            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.held, self._work,
+            searcher.query, state, rooted.band,
+        )  # fmt: skip
+        if code == KERNEL_APART:
+            away = math.dist(query.start[:2], query.goal)
+            return SearchResult(Status.NO_PATH, None, closest=query.start, remaining=away, reason=APART)
+        if code != FOUND:
+            return None
+        steps: LaidSteps = TreeSteps(searcher, rooted.held, node, query)
+        if self.instances.twins.any:
+            rows = self._lay(searcher.held, rooted.held, node, *query.start, query.start_time)
+            rows = self.instances.draw(fields, query, rows, traffic)
+            (x, y, heading, end), cost = rows[-1, :4].tolist(), self.instances.cost(rows)
+            steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips)
+        pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
+        plan = Plan(steps, pose, end, cost)
+        return SearchResult(_FOUND, plan, candidates, tested, time.perf_counter() - began, pose, away)
+
+    def find_many(
+        self, fields: WorldFields, starts: FloatArray, goals: FloatArray, tolerance: float = 0.5,
+        behavior: str | None = None, threads: int = 1,
+    ) -> Answers:  # fmt: skip
+        """Many queries at once in one world without traffic; the answers do not depend on the number of threads.
+
+        Args:
+            fields: the world.
+            starts: x, y [m], heading [rad]; (Q, 3).
+            goals: x, y [m]; (Q, 2).
+            tolerance: how near to a goal is near enough [m].
+            behavior: the behaviour that has just ended; None for those who stand.
+            threads: that share the work.
+
+        Raises:
+            TreeError: if there is no tree for those who did that, or there are not as many goals as starts.
+        """
+        count, searcher = len(starts), self.searcher
+        state = searcher.start_state(behavior)
+        if state not in self._rooted:
+            raise TreeError(f"no tree begins after '{behavior or 'standing'}'; grow one")
+        if (
+            starts.shape != (count, 3)
+            or goals.shape != (count, 2)
+            or not np.isfinite([*starts.flat, *goals.flat]).all()
+        ):
+            raise TreeError(f"starts {starts.shape} and goals {goals.shape} must be finite, (Q, 3) and (Q, 2)")
+        ask(searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0), tolerance=tolerance))
+        queries: FloatArray = np.tile(searcher.query.value, (count, 1))
+        queries[:, START : START + 3], queries[:, GOAL : GOAL + 2] = starts, goals
+        out = Answers(np.full(count, -1), np.full(count, -1.0))
+        held, codes, rooted = searcher.passing(fields), np.zeros(count, np.int64), self._rooted[state]
+
+        def part(number: int) -> None:
+            first, end = number * count // threads, (number + 1) * count // threads
+            work = Held(work_for([rooted.held.value]))
+            kernels.find_many(
+                searcher.held, fields.held, held, NO_TRAFFIC, False, rooted.held, work, queries, state, rooted.band,
+                first, end, codes, out.nodes, out.costs,
+            )  # fmt: skip
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, range(threads)))
+        return out
+
+    @cached_property
+    def _work(self) -> Held[Work]:
+        return Held(work_for([rooted.held.value for rooted in self._rooted.values()]))
+
+
+def root_state(searcher: Searcher, tree: Tree) -> int:
+    """The planner's state of somebody at the root of a tree."""
+    table = searcher.table
+    root = table.state(tree.moves.root)
+    before = np.flatnonzero(table.end_state == root)
+    return int(searcher.states.after[table.behavior[before[0]]]) if len(before) else searcher.start_state(None)

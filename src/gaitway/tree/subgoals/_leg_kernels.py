@@ -1,0 +1,246 @@
+"""One leg of a long way from a tree: to a sub-goal, on the way to something beyond it, or to the goal itself."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
+from gaitway.behavior._search_kernels import GOAL, START, wrapped
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.space._check_kernels import ActionArrays
+from gaitway.space._clip_choice_kernels import move_free, short_of
+from gaitway.space._route_kernels import Distances
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.fields import FieldArrays
+from gaitway.tree.query._query_kernels import (
+    BLOCKED,
+    CANDIDATES,
+    COST_BITS,
+    NONE,
+    OPEN,
+    PLACE_BITS,
+    PLACE_MASK,
+    PLACES,
+    STAMP,
+    Small,
+    TreeArrays,
+    Work,
+    is_blocked,
+    next_candidate,
+    node_of,
+    open_lists,
+    turned_well,
+    walk,
+)
+
+TAG_BITS = 8
+"""Bits of a tag with the planner's state; above them are the 65536ths of a turn of a node's heading."""
+TAG_MASK = (1 << TAG_BITS) - 1
+_TURN = 2.0 * math.pi / 65536.0
+
+
+class Left(NamedTuple):
+    """How far it is from anywhere to the goal, and how far it may be at the end of a leg; arrays are read-only."""
+
+    lengths: Distances
+    """Of the coarse way from each cell [m]; (rows, columns)."""
+    frame: FloatArray
+    """Lower left corner (x, y) of the cells, their side, and the most [m]; (4,)."""
+
+
+@kernel(borrows=True, inner=True)
+def is_astray(left: Left, x: float, y: float) -> bool:
+    """Whether it is too far to the goal from a place, such as one behind a wall."""
+    lengths, frame = left.lengths, left.frame
+    row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
+    if not (0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1]):
+        return True
+    return bool(lengths[row, column] > frame[3])
+
+
+@kernel(borrows=True, inner=True)
+def sink(ranked: FloatArray, count: int, at: int) -> None:
+    """Put an entry of a heap of (score, node) in its place below; the least score is on top."""
+    score, node = ranked[at, 0], ranked[at, 1]
+    child = 2 * at + 1
+    while child < count:
+        if child + 1 < count and ranked[child + 1, 0] < ranked[child, 0]:
+            child += 1
+        if ranked[child, 0] >= score:
+            break
+        ranked[at, 0], ranked[at, 1] = ranked[child, 0], ranked[child, 1]
+        at, child = child, 2 * child + 1
+    ranked[at, 0], ranked[at, 1] = score, node
+
+
+@kernel(borrows=True, inner=True)
+def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) -> bool:
+    """Lay the lists around the goal of a query at hand; what was blocked or free in the last one stays unless anew."""
+    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    stamp, blocked = work.state[STAMP], work.state[BLOCKED]
+    out = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, query[GOAL + 2])
+    if not anew:
+        work.state[STAMP], work.state[BLOCKED] = stamp, blocked
+    return out
+
+
+@kernel(borrows=True, inner=True)
+def rank(
+    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray, left: Left,
+    anew: bool,
+) -> int:  # fmt: skip
+    """Make a heap of the nodes near a sub-goal, by their cost and the estimate from there to what one aims at.
+
+    Returns:
+        How many they are.
+    """
+    c, s, reach = math.cos(query[START + 2]), math.sin(query[START + 2]), query[GOAL + 2]
+    step, count = tree.frame[2] / PLACES, 0
+    if not lists_around(tree, work, query, anew):
+        return 0
+    for at in range(work.state[OPEN]):
+        for k in range(work.cursors[at, 0], work.cursors[at, 1]):
+            entry = tree.entries[k]
+            u = work.corners[at, 0] + step * ((entry >> PLACE_BITS) & PLACE_MASK)
+            v = work.corners[at, 1] + step * (entry & PLACE_MASK)
+            if u * u + v * v > reach * reach or count == len(ranked) or is_blocked(work, node_of(entry)):
+                continue
+            tag = tags[k]
+            x, y = query[GOAL] + c * u - s * v, query[GOAL + 1] + s * u + c * v
+            if is_astray(left, x, y):
+                continue
+            beyond = estimate_at(x, y, query[START + 2] + _TURN * (tag >> TAG_BITS), tag & TAG_MASK, aim)
+            ranked[count, 0], ranked[count, 1] = (entry >> COST_BITS) * tree.frame[5] + beyond, node_of(entry)
+            count += 1
+    for at in range(count // 2 - 1, -1, -1):
+        sink(ranked, count, at)
+    return count
+
+
+@kernel(borrows=True, inner=True)
+def best_onward(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray,
+    left: Left, shortfall: float, most: int, anew: bool,
+) -> tuple[int, float]:  # fmt: skip
+    """The first of the ranked nodes whose way is free, and its cost; -1 if there is none among so many tries."""
+    count, tries = rank(tree, tags, work, query, aim, ranked, left, anew), 0
+    while count > 0 and tries < most:
+        node = int(ranked[0, 1])
+        count -= 1
+        ranked[0, 0], ranked[0, 1] = ranked[count, 0], ranked[count, 1]
+        sink(ranked, count, 0)
+        if is_blocked(work, node):
+            continue
+        tries += 1
+        cost = walk(library, fields, passing, traffic, busy, tree, work, query, shortfall, node)
+        if cost >= 0.0:
+            return node, cost
+    return -1, -1.0
+
+
+@kernel(borrows=True)
+def onward(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_tags: Held[Small],
+    held_work: Held[Work], held_query: Held[FloatArray], held_aim: Held[HeuristicArrays], held_ranked: Held[FloatArray],
+    held_left: Held[Left], state: int, under_way: bool, most: int, anew: bool,
+) -> tuple[int, float]:  # fmt: skip
+    """A leg past a sub-goal: the node near it that is best for what lies beyond, and whose way is free.
+
+    Args:
+        held_library: its actions.
+        held_fields: of the world.
+        held_passing: kind that each action passes here; (A,).
+        held_traffic: who is where and when.
+        busy: whether there is any traffic.
+        held_tree: with lists of nodes from which one goes on.
+        held_tags: heading and the planner's state of each entry of its lists; (E,).
+        held_work: memory.
+        held_query: the sub-goal is its goal; see `_search_kernels`.
+        held_aim: estimates of what lies beyond.
+        held_ranked: memory for scores and nodes; (K, 2).
+        held_left: how far it is to the goal, and may be after the leg.
+        state: of the planner at the start.
+        under_way: whether the leg is not the first.
+        most: ways to look at.
+        anew: whether the last leg began elsewhere or at another time, so that nothing is known of moves.
+
+    Returns:
+        The node, -1 if there is none, and the cost of the way there.
+    """
+    library, fields, tree, work = held_library.value, held_fields.value, held_tree.value, held_work.value
+    query = held_query.value
+    shortfall = short_of(library, fields, query, state, under_way)
+    if shortfall == np.inf:
+        return -1, -1.0
+    return best_onward(
+        library, fields, held_passing.value, held_traffic.value, busy, tree, held_tags.value, work, query,
+        held_aim.value, held_ranked.value, held_left.value, shortfall, most, anew,
+    )  # fmt: skip
+
+
+@kernel(borrows=True, inner=True)
+def best_arrival(
+    library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
+    tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int, most: int, anew: bool,
+) -> tuple[int, float]:  # fmt: skip
+    """As `_query_kernels.cheapest`, but among so many ways at most."""
+    best, least, bound, rough = -1, np.inf, NONE, query[GOAL + 2] + tree.frame[2] / PLACES
+    going = lists_around(tree, work, query, anew)
+    while going:
+        entry = next_candidate(tree, work, rough, band, bound)
+        going = entry >= 0 and work.state[CANDIDATES] < most
+        if going and turned_well(tree, query, node_of(entry)):
+            cost = walk(library, fields, passing, traffic, busy, tree, work, query, shortfall, node_of(entry))
+            if 0.0 <= cost < least:
+                best, least, bound = node_of(entry), cost, entry >> COST_BITS
+    return best, least
+
+
+@kernel(borrows=True)
+def arrive(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
+    held_query: Held[FloatArray], state: int, under_way: bool, band: int, most: int, anew: bool,
+) -> tuple[int, float]:  # fmt: skip
+    """The last leg, to the goal and to rest: the node, -1 if there is none, and the cost; as `onward`."""
+    library, fields, tree, work = held_library.value, held_fields.value, held_tree.value, held_work.value
+    query = held_query.value
+    shortfall = short_of(library, fields, query, state, under_way)
+    if shortfall == np.inf:
+        return -1, -1.0
+    return best_arrival(
+        library, fields, held_passing.value, held_traffic.value, busy, tree, work, query, shortfall, band, most, anew
+    )
+
+
+@kernel
+def stand(
+    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
+    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], state: int, under_way: bool, a: int,
+    times: int,
+) -> FloatArray:  # fmt: skip
+    """An action so often in a row, as `_query_kernels.lay` writes it down; only where it begins if it is not free."""
+    library, fields, query = held_library.value, held_fields.value, held_query.value
+    shortfall = short_of(library, fields, query, state, under_way)
+    rows, actions = np.empty((times + 1, 5)), library.actions
+    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    for k in range(times + 1):
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
+        c, s = math.cos(heading), math.sin(heading)
+        if k == times:
+            break
+        if shortfall == np.inf or not move_free(
+            library, fields, held_passing.value, held_traffic.value, busy, query, shortfall, x, y, c, s, t, a
+        ):
+            return rows[:1]
+        u, v = actions[a, 0], actions[a, 1]
+        x, y, t, heading = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4], wrapped(heading + actions[a, 2])
+    return rows

@@ -1,0 +1,214 @@
+"""Ways to goals at any distance by trees: one query where the goal is near, a chain of sub-goals where it is not."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaitway.behavior.search import Query, Traffic
+from gaitway.core.arrays import FloatArray
+from gaitway.space.fields import WorldFields
+from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status
+from gaitway.tree.subgoals.coarse import CoarsePlanner, CoarseWay
+from gaitway.tree.subgoals.legs import Leg, Legs
+
+SUB_GOALS = ((1.0, 0.15), (0.65, 0.25), (0.4, 0.15))
+"""How far ahead sub-goals are tried, one after another, and how near to them a leg has to end, by the reach."""
+BEYOND = 0.7
+"""How much farther along the way one aims at a sub-goal, by the reach."""
+LONGEST, MORE = 1.3, 5.0
+"""How many times what the coarse way costs a plan or a leg may cost, and as much as so many metres more for somebody
+who stands [m]; what costs more has gone astray, or walks about where it had better wait."""
+LEAST_TRIES, TRIES_PER_METRE = 20, 0.6
+"""How many legs are tried for a plan, and how many more for each metre to the goal."""
+MOST_WAITS = 4
+"""How often one stands still one after another, each time for longer."""
+SPARE_STEPS = 2
+"""Steps at the end of a leg that are not kept."""
+ANNOTATED_STEPS = 2
+"""Steps that are kept of a leg to an annotated sub-goal."""
+
+
+@dataclass(eq=False)
+class _Stage:
+    """A place on the way, and what was tried from there. **Mutable**."""
+
+    here: Query
+    """From there to the goal."""
+    steps: FloatArray
+    """That lead there from the stage before, as in `Leg.rows` without the end; (N, 5)."""
+    cost: float
+    """From the start."""
+    under_way: bool = False
+    """Whether the start has been left."""
+    waits: int = 0
+    """How often one has stood still right before."""
+    tried: int = 0
+    """How many of the ways to go on were tried."""
+    way: CoarseWay | None = None
+    """From there, if it was looked for."""
+
+
+class Journeys:
+    """Ways by the trees of a library in one world. Not for several threads at once.
+
+    Attributes:
+        legs: the trees.
+        fields: the world.
+        coarse: ways over large cells.
+        reach: how far sub-goals are [m].
+    """
+
+    def __init__(self, legs: Legs, fields: WorldFields, coarse: CoarsePlanner, reach: float) -> None:
+        """Prepare a world.
+
+        Args:
+            legs: trees.
+            fields: the world.
+            coarse: ways over large cells in this world.
+            reach: how far along a coarse way sub-goals are [m]; less than trees reach. The thesis found 10 to 12 m
+                right; nearer ones let trees be smaller, and so denser.
+        """
+        self.legs, self.fields, self.coarse, self.reach = legs, fields, coarse, reach
+        table, rest = legs.searcher.table, set(legs.forest.roots)
+        self._roots = {number for number, name in enumerate(table.states) if name in rest}
+
+    def find(self, query: Query, traffic: Traffic | None = None) -> SearchResult | None:
+        """A way that is free at the A* search's own sampling, to rest at the goal for ever; None if trees have none.
+
+        Args:
+            query: from where to where; its weight and budgets are of no account.
+            traffic: who is where and when; None for nobody.
+        """
+        began, legs = time.perf_counter(), self.legs
+        legs.forget()
+        if not legs.begins(query.start_behavior):
+            return None
+        if not self.fields.parts.connected(query.start[:2], query.goal, query.tolerance):
+            return None
+        plan = self._chain(query, traffic, shift=True)
+        if plan is None and legs.instances.twins.shift:  # steps that lie where trees have them are surely free
+            legs.forget()
+            plan = self._chain(query, traffic, shift=False)
+        if plan is None:
+            return None
+        away = math.dist(plan.end_pose[:2], query.goal)
+        seconds = time.perf_counter() - began
+        return SearchResult(Status.FOUND, plan, legs.looked_at, legs.tested, seconds, plan.end_pose, away)
+
+    def _chain(self, query: Query, traffic: Traffic | None, shift: bool) -> Plan | None:
+        """Legs one after another, by depth-first search: where none leads on, one stops or waits, or goes back.
+
+        Args:
+            query: from where to where.
+            traffic: who is where and when; None for nobody.
+            shift: whether steps may come to lie a little elsewhere than in the trees, see `space.clip_choice`.
+        """
+        stages, most = [_Stage(query, np.empty((0, 5)), 0.0)], math.inf
+        left = LEAST_TRIES + TRIES_PER_METRE * math.dist(query.start[:2], query.goal)
+        while stages and left > 0:
+            left -= 1
+            stage = stages[-1]
+            if stage.way is None:
+                last = self._arrive(stage, traffic)
+                if last is not None:
+                    return self._plan(stages, self._drawn(stage, last.rows, traffic, True, shift))
+                here = stage.here
+                stage.way = self.coarse.way(here.start[:2], here.goal, here.tolerance)
+                if stage.way is None:
+                    return None
+                if not stage.under_way:
+                    most = LONGEST * stage.way.remaining + MORE
+                if stage.cost / self.legs.per_metre + stage.way.remaining > most:
+                    stage.tried = len(SUB_GOALS) + 1
+            following = self._following(stage, traffic, shift)
+            if following is not None:
+                stages.append(following)
+            else:
+                stages.pop()
+        return None
+
+    def _arrive(self, stage: _Stage, traffic: Traffic | None) -> Leg | None:
+        """The last leg, if the goal is within reach."""
+        here = stage.here
+        if math.dist(here.start[:2], here.goal) > self.legs.reach + here.tolerance:
+            return None
+        return self.legs.arrive(self.fields, here, traffic, stage.under_way)
+
+    def _following(self, stage: _Stage, traffic: Traffic | None, shift: bool) -> _Stage | None:
+        """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
+        here, way = stage.here, stage.way
+        moves = not self.legs.rests(here.start_behavior)
+        while way is not None and stage.tried < len(SUB_GOALS):
+            reach, about = (share * self.reach for share in SUB_GOALS[stage.tried])
+            stage.tried += 1
+            if reach >= way.length:
+                continue
+            sub_goal = way.sub_goal(reach, BEYOND * self.reach)
+            if sub_goal is None:
+                continue
+            query = replace(here, goal=sub_goal.place, tolerance=about, goal_heading=None)
+            left = way.left(sub_goal, about)
+            leg = self.legs.onward(self.fields, query, sub_goal.aim, left, traffic, stage.under_way)
+            if leg is not None and leg.cost <= self.legs.per_metre * (LONGEST * reach + (0.0 if moves else MORE)):
+                count = self._kept(leg, sub_goal.annotated)
+                return self._stage(stage, self._drawn(stage, leg.rows[: count + 1], traffic, False, shift), 0)
+        # who stands gains nothing by waiting where nobody is about
+        if stage.tried == len(SUB_GOALS) and (moves or traffic is not None) and stage.waits < MOST_WAITS:
+            stage.tried += 1
+            rows = self.legs.pause(self.fields, here, traffic, stage.under_way, 1 + stage.waits)
+            if rows is not None:
+                rows = self._drawn(stage, rows, traffic, arrives=False, shift=False)
+                return self._stage(stage, rows, stage.waits + 1)
+        return None
+
+    def _drawn(
+        self, stage: _Stage, rows: FloatArray, traffic: Traffic | None, arrives: bool, shift: bool
+    ) -> FloatArray:
+        """What is played of some steps from a stage on, as `Leg.rows`."""
+        return self.legs.instances.draw(
+            self.fields, stage.here, rows, traffic, under_way=stage.under_way, arrives=arrives, shift=shift
+        )
+
+    def _stage(self, before: _Stage, rows: FloatArray, waits: int) -> _Stage:
+        """The stage at the end of some steps."""
+        searcher = self.legs.searcher
+        x, y, heading, at = rows[-1, :4].tolist()
+        actions = rows[:-1, 4].astype(np.int64)
+        left = before.under_way or (x, y) != before.here.start[:2]
+        here = replace(
+            before.here, start=(x, y, heading), start_time=at, start_behavior=searcher.names[int(actions[-1])],
+            crowded=0.0 if left else before.here.crowded,
+        )  # fmt: skip
+        return _Stage(here, rows[:-1], before.cost + float(searcher.costs[actions].sum()), left, waits)
+
+    def _kept(self, leg: Leg, annotated: bool) -> int:
+        """How many steps of a leg to keep (Lau 2009, 4.5), so that a tree begins where they end.
+
+        The thesis keeps all, or two where the sub-goal is annotated, or all up to a special one. Here the last few are
+        left out: as they are free, one can surely go on from where they begin.
+        """
+        table, most = self.legs.searcher.table, len(leg.rows) - 1
+        count = max(most - SPARE_STEPS, 1)
+        if annotated:
+            special = np.flatnonzero(table.kind[leg.rows[:-1, 4].astype(np.int64)] >= 0)
+            count = max(ANNOTATED_STEPS, int(special[0]) + 1 if len(special) else 0)
+        while count < most and not self._is_root(leg.rows[count - 1]):
+            count += 1
+        return min(count, most)
+
+    def _is_root(self, row: FloatArray) -> bool:
+        """Whether a tree begins in the state that a step ends in."""
+        return int(self.legs.searcher.table.end_state[int(row[4])]) in self._roots
+
+    def _plan(self, stages: list[_Stage], last: FloatArray) -> Plan:
+        """All stages and the last leg, as `Leg.rows`."""
+        searcher = self.legs.searcher
+        rows = np.concatenate([*(stage.steps for stage in stages), last[:-1]])
+        x, y, heading, end = last[-1, :4].tolist()
+        pose: Pose = (x, y, heading)
+        steps = LaidSteps(rows, searcher.names, searcher.table.clips)
+        return Plan(steps, pose, end, stages[-1].cost + self.legs.instances.cost(last))

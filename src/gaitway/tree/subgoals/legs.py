@@ -1,0 +1,222 @@
+"""Legs of a way from the trees of a library: onward past a sub-goal, or to the goal and to rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
+from gaitway.behavior._search_kernels import GOAL, START
+from gaitway.behavior.heuristics import Heuristics
+from gaitway.behavior.search import NO_TRAFFIC, Query, Searcher, Traffic, ask
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, read_only
+from gaitway.core.jit import direct
+from gaitway.space._traffic_kernels import TrafficArrays
+from gaitway.space.clip_choice import Instances
+from gaitway.space.fields import WorldFields
+from gaitway.tree.forest import Forest
+from gaitway.tree.model import Tree
+from gaitway.tree.query._query_kernels import CANDIDATES, NODE_BITS, NODE_MASK, Small, TreeArrays, lay
+from gaitway.tree.query.index import band_of, tree_arrays, work_for
+from gaitway.tree.query.tree_search import BAND, root_state
+from gaitway.tree.subgoals import _leg_kernels as kernels
+from gaitway.tree.subgoals._leg_kernels import Left
+
+_RANKED = 1 << 15
+"""Nodes near a sub-goal that are ranked at most."""
+_TRIES = 200
+"""Ways that are looked at for a leg: where so many are blocked, a nearer sub-goal is better, or a search."""
+
+
+class Leg(NamedTuple):
+    """A part of a way."""
+
+    rows: FloatArray
+    """x, y [m], heading [rad], time [s] and action of each step, and the end as the last row; (N + 1, 5)."""
+    cost: float
+
+
+class _Rooted(NamedTuple):
+    """A tree for those who are in its root's state."""
+
+    arriving: Held[TreeArrays]
+    onward: Held[TreeArrays]
+    tags: Held[Small]
+    """Heading and the planner's state of each entry of the lists from which one goes on; (E,)."""
+    band: int
+
+
+class Legs:
+    """Trees of a library for the legs of long ways, with memory that each uses again. Not for threads side by side.
+
+    Attributes:
+        searcher: the library.
+        instances: which clips are played.
+        forest: its trees.
+        reach: how far from a root its trees reach at least [m].
+        per_metre: least cost of a metre as the crow flies [1/m].
+        looked_at: ways that were looked at since `forget`.
+        tested: moves that were tested since then.
+    """
+
+    def __init__(self, searcher: Searcher, heuristics: Heuristics, forest: Forest) -> None:
+        """Prepare trees.
+
+        Args:
+            searcher: the library.
+            heuristics: of which the table of what turning, starting and stopping cost is taken.
+            forest: trees from rest, and from states in which one goes on.
+
+        Raises:
+            TreeError: if a tree is of another library or costs, or never comes to rest.
+        """
+        self.searcher, self.forest, self._heuristics = searcher, forest, heuristics
+        self.instances, self.per_metre = Instances(searcher), heuristics.per_metre
+        rest = {name for name, still in zip(searcher.table.states, searcher.table.rest.tolist(), strict=True) if still}
+        moving = tuple(name for name in forest.roots if name not in rest) or forest.roots
+        self._rooted = {root_state(searcher, tree): _rooted(searcher, tree, moving) for tree in forest.trees.values()}
+        self._last: tuple[float, float, float, float] | None = None
+        self.looked_at = self.tested = 0
+        self.reach = min(_radius(tree.region.spec.bounds) for tree in forest.trees.values())
+        self._work = Held(work_for([rooted.arriving.value for rooted in self._rooted.values()]))
+        self._ranked = Held(np.empty((_RANKED, 2)))
+        self._onward: Callable[..., tuple[int, float]] = direct(kernels.onward)
+        self._arrive: Callable[..., tuple[int, float]] = direct(kernels.arrive)
+        self._stops = {state: _stops(searcher, state) for state in self._rooted}
+        self._stand: Callable[..., FloatArray] = direct(kernels.stand)
+        self._lay: Callable[..., FloatArray] = direct(lay)
+
+    def begins(self, behavior: str | None) -> bool:
+        """Whether a tree begins in the state that a behaviour ends in; None is at rest."""
+        return self.searcher.start_state(behavior) in self._rooted
+
+    def rests(self, behavior: str | None) -> bool:
+        """Whether one stands after a behaviour; None is somebody who stands."""
+        return bool(self.searcher.arrays.states[self.searcher.start_state(behavior), 1] >= 0)
+
+    def arrive(self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool) -> Leg | None:
+        """The last leg: to the goal, to rest, and free for ever.
+
+        Args:
+            fields: the world.
+            query: from where to where.
+            traffic: who is where and when; None for nobody.
+            under_way: whether legs came before.
+        """
+        searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
+        rooted = self._rooted[state]
+        busy, held_traffic = _held(traffic)
+        ask(searcher, query)
+        node, cost = self._arrive(
+            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.arriving, self._work,
+            searcher.query, state, under_way, rooted.band, _TRIES, self._anew(query),
+        )  # fmt: skip
+        return self._leg(rooted.arriving, node, cost)
+
+    def onward(
+        self, fields: WorldFields, query: Query, aim: tuple[float, float], left: Left, traffic: Traffic | None,
+        under_way: bool,
+    ) -> Leg | None:  # fmt: skip
+        """A leg past a sub-goal, which is the goal of the query; it ends in a state that a tree begins in.
+
+        Args:
+            fields: the world.
+            query: from where to where.
+            aim: where one wants to go from there, as the crow flies: x, y [m].
+            left: how far it is to the goal, and may be after the leg.
+            traffic: who is where and when; None for nobody.
+            under_way: whether legs came before.
+        """
+        searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
+        rooted = self._rooted[state]
+        busy, held_traffic = _held(traffic)
+        ask(searcher, query)
+        node, cost = self._onward(
+            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.onward, rooted.tags,
+            self._work, searcher.query, Held(self._estimates(aim, query.tolerance)), self._ranked, Held(left),
+            state, under_way, _TRIES, self._anew(query),
+        )  # fmt: skip
+        return self._leg(rooted.onward, node, cost)
+
+    def pause(
+        self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool, times: int
+    ) -> FloatArray | None:
+        """Steps in which one stops, or stands still so often if one stands already, as `Leg.rows`; None if not free.
+
+        Args:
+            fields: the world.
+            query: from where.
+            traffic: who is where and when.
+            under_way: whether legs came before.
+            times: how often to stand still.
+        """
+        searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
+        busy, held_traffic = _held(traffic)
+        ask(searcher, query)
+        rest = int(searcher.arrays.states[state, 1])
+        for action in self._stops[state] if rest < 0 else (rest,):
+            rows = self._stand(
+                searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, searcher.query, state,
+                under_way, action, 1 if rest < 0 else times,
+            )  # fmt: skip
+            if len(rows) > 1:
+                return rows
+        return None
+
+    def forget(self) -> None:
+        """Begin another way: traffic may have changed, and nothing was looked at."""
+        self._last, self.looked_at, self.tested = None, 0, 0
+
+    def _anew(self, query: Query) -> bool:
+        """Whether a leg begins elsewhere, or at another time, than the last one; else what is blocked is known."""
+        place = (*query.start, query.start_time)
+        last, self._last = self._last, place
+        return place != last
+
+    def _leg(self, tree: Held[TreeArrays], node: int, cost: float) -> Leg | None:
+        candidates, tested = self._work.value.state[CANDIDATES:].tolist()
+        self.looked_at += candidates
+        self.tested += tested
+        if node < 0:
+            return None
+        start = self.searcher.query.value[START:GOAL].tolist()
+        return Leg(self._lay(self.searcher.held, tree, node, *start), cost)
+
+    def _estimates(self, aim: tuple[float, float], tolerance: float) -> HeuristicArrays:
+        """What it costs to get to a place where nothing is in the way, turning included."""
+        out = straight_line(*aim, tolerance, self.per_metre)
+        free = self._heuristics.free_table(tolerance)
+        frame = read_only(np.array([free.cell, free.reach]))
+        return out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
+
+
+def _rooted(searcher: Searcher, tree: Tree, moving: Collection[str]) -> _Rooted:
+    arriving, onward = tree_arrays(tree, searcher), tree_arrays(tree, searcher, onward=moving)
+    nodes = (onward.entries >> NODE_BITS) & NODE_MASK
+    states = searcher.states.after[searcher.table.behavior[tree.moves.actions]]
+    tags = (tree.headings[nodes].astype(np.int64) << kernels.TAG_BITS) | states[tree.actions[nodes]]
+    return _Rooted(Held(arriving), Held(onward), Held(tags.astype(np.int32)), band_of(arriving, BAND))
+
+
+def _stops(searcher: Searcher, state: int) -> tuple[int, ...]:
+    """Ordinary actions that come to rest from a state of the planner, the shortest first."""
+    states, table = searcher.states, searcher.table
+    after = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]
+    rests = states.rest[states.after[table.behavior]] >= 0
+    found = np.flatnonzero(np.isin(table.behavior, after) & rests & (table.kind < 0))
+    return tuple(found[np.argsort(table.durations[found], kind="stable")].tolist())
+
+
+def _held(traffic: Traffic | None) -> tuple[bool, Held[TrafficArrays]]:
+    if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
+        return True, Held(arrays)
+    return False, NO_TRAFFIC
+
+
+def _radius(bounds: tuple[float, float, float, float]) -> float:
+    """How far it is at least from the root to the edge of a region [m]."""
+    return float(min(math.fabs(edge) for edge in bounds))

@@ -1,0 +1,1 @@
+"""Search trees as the thesis describes them (Lau 2009, chapter 4), for comparison; only papers and tests use them."""

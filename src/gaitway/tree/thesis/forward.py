@@ -1,0 +1,124 @@
+"""A plain A* over the moves of a tree: what the thesis compares its trees with (Lau 2009, chapter 4.7.3).
+
+It checks what the tree's own search checks: the cell in which each move ends, and those in between, of the same grid.
+Nothing is precomputed. The cheapest node in each bin of places and headings goes on, so that it ends.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.core.errors import TreeError
+from gaitway.core.jit import direct
+from gaitway.tree.moves import Moves
+from gaitway.tree.thesis import _forward_kernels as kernels
+from gaitway.tree.thesis._forward_kernels import ForwardArrays
+from gaitway.tree.thesis.backward import move_codes
+from gaitway.tree.thesis.gridmap import GoalMap
+from gaitway.tree.thesis.mapping import MappedGrid
+
+BIN = 0.56
+"""Side of the bins of the closed set [m]."""
+HEADINGS = 24
+"""That it tells apart: 15 degrees are the least that the built-in people turn by."""
+NODES = 1 << 20
+"""Most nodes of a search."""
+
+Square = tuple[float, float, float, float]
+
+
+class Way(NamedTuple):
+    """What a search found."""
+
+    cost: float
+    """Of the way; infinite if there is none."""
+    moves: IntArray
+    """Moves, the first first; (D,)."""
+    expanded: int
+    """Nodes."""
+    checks: int
+    """Cells that were looked up."""
+
+
+class ForwardSearch:
+    """Searches over a grid, which may change in between. **Mutable**: they all use one memory."""
+
+    def __init__(
+        self, moves: Moves, grid: MappedGrid, parts: int = 2, bin_side: float = BIN, headings: int = HEADINGS,
+        nodes: int = NODES,
+    ) -> None:  # fmt: skip
+        """A search from the origin of a grid.
+
+        Args:
+            moves: what ways are made of.
+            grid: where obstacles are.
+            parts: into how many a move is cut, as of `EnvironmentMap.of`.
+            bin_side: of the closed set [m].
+            headings: that it tells apart in a turn.
+            nodes: that it may keep.
+        """
+        rows, columns = grid.spec.shape
+        groups = moves.groups
+        bins = (
+            *(math.floor(n * grid.spec.cell / bin_side) + 1 for n in (rows, columns)), headings, int(groups.max()) + 1
+        )  # fmt: skip
+        numbers = (*grid.spec.origin, 1.0 / grid.spec.cell, 1.0 / bin_side, cheapest_metre(moves))
+        table = moves.table
+        self._arrays = ForwardArrays(
+            moves=read_only(np.column_stack([table.moves[moves.actions], moves.costs])),
+            middles=read_only(moves.middles(parts)), codes=move_codes(moves), follower_starts=moves.follower_starts,
+            followers=moves.followers, groups=groups, grid=grid.cells.reshape(rows, columns),
+            numbers=np.array(numbers), poses=np.zeros((nodes, 4)), links=np.zeros((nodes, 2), np.int32),
+            keys=np.zeros(nodes), heap=np.zeros(nodes, np.int32), best=np.zeros(bins), stamps=np.zeros(bins, np.int32),
+        )  # fmt: skip
+        self._held, self._goal, self._search = Held(self._arrays), Held(np.zeros(4)), direct(kernels.search)
+        self._count = 0
+
+    def find(self, square: Square, weight: float = 1.0) -> Way:
+        """The cheapest way from the origin, facing +X, into a square (xmin, ymin, xmax, ymax) [m].
+
+        Args:
+            square: see `goal_square`.
+            weight: of the estimate; ways found may cost as many times too much.
+
+        Raises:
+            TreeError: if the weight is below 1, or the memory is full before the search ends.
+        """
+        node, expanded, checks = self.last(square, weight)
+        path = []
+        cost = float(self._arrays.poses[node, 3]) if node >= 0 else math.inf
+        while node > 0:
+            path.append(int(self._arrays.links[node, 1]))
+            node = int(self._arrays.links[node, 0])
+        return Way(cost, np.array(path[::-1], dtype=np.int64), expanded, checks)
+
+    def last(self, square: Square, weight: float = 1.0) -> tuple[int, int, int]:
+        """As `find`, without the way: its last node or -1, nodes expanded, and cells that were looked up."""
+        if not weight >= 1.0:
+            raise TreeError(f"weight {weight} of a search; it must be 1 or more")
+        self._count += 1
+        self._goal.value[:] = square
+        node, expanded, checks = self._search(self._held, self._goal, float(weight), self._count)
+        if node == -2:
+            raise TreeError(f"search is beyond {len(self._arrays.poses)} nodes; give it room for more")
+        return node, expanded, checks
+
+
+def cheapest_metre(moves: Moves) -> float:
+    """The least that a metre of straight way can cost."""
+    lengths: FloatArray = np.hypot(*moves.table.moves[moves.actions, :2].T)
+    going = lengths > 1e-3
+    return float((moves.costs[going] / lengths[going]).min(initial=np.inf)) if going.any() else 0.0
+
+
+def goal_square(goals: GoalMap, goal: tuple[float, float]) -> Square:
+    """The square whose nodes a goal's cell lists, so that a search ends where a tree's does [m]."""
+    (x, y), cell, half = goals.spec.origin, goals.spec.cell, 0.5 * goals.overlap
+    middle_x = x + cell * (math.floor((goal[0] - x) / cell) + 0.5)
+    middle_y = y + cell * (math.floor((goal[1] - y) / cell) + 0.5)
+    return middle_x - half, middle_y - half, middle_x + half, middle_y + half

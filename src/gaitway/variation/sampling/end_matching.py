@@ -1,0 +1,263 @@
+"""Variants that begin and end exactly as the takes of their behaviour do, so that they follow others without a seam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gaitway.core import planar, rotations
+from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import VariationError
+from gaitway.motion.clip import Clip
+from gaitway.motion.contacts import stances
+from gaitway.motion.editing import slice_frames
+from gaitway.variation.evaluation.gate import steps
+from gaitway.variation.network.dofs import PARTS, ROOT_NAMES, Degrees, joint_parts
+from gaitway.variation.sampling.constraints import ConstraintOptions, constrained
+from gaitway.variation.sampling.places import Place, contact_places
+from gaitway.variation.sampling.root_correction import follow_feet
+
+HELD = 2
+"""Frames at either end that are those of the takes: two give pose and velocity."""
+FADE_S = 0.3
+"""Time in which a variant's ends turn into those of the takes [s]."""
+_LEVEL = 0.03
+"""A point that rests at heights that differ by less is on level ground [m]."""
+_DIP = 0.003
+"""How deep a swinging foot may go under the floor; less is not seen [m]."""
+_STAYS = 0.02, 0.02
+"""A root that moves level and turns by no more than this stays where it is [m, rad]."""
+UPPER_FADE_S = 0.3
+"""The same of upper bodies."""
+_ADDED = 0.7
+"""Changes of speed that an upper body may add to its take's, as a share of what is usual: together the two are then
+about a fifth beyond it. What would add more, such as a wide swing that comes and goes within one step, is made less."""
+
+
+def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
+    """A variant that begins and ends as a take does, its planted feet still.
+
+    Its first and last two frames are in the take's poses and go at the take's speeds; what that changes fades inward.
+    The root follows planted feet, and what is left of their slide is taken out by `constrained`, as is what a swinging
+    foot dips into the ground.
+
+    Args:
+        variant: of the take's behaviour, with contacts.
+        take: whose ends it gets.
+        fade_s: time in which the change fades [s]; half of the clip at most.
+
+    Raises:
+        VariationError: if it is on another skeleton or at another rate, has no contacts, or is too short to have ends.
+    """
+    _check(variant, take)
+    seated = _seated(variant, take, fade_s)
+    rooted = follow_feet(seated, HELD) if _travels(seated) else _anchored(seated, take)
+    places, options = _places(rooted, take), ConstraintOptions(held=(HELD, HELD))
+    still = constrained(rooted, places, options)
+    dips = _dips(still, np.minimum(take.contact_positions()[..., 2].min(axis=0), 0.0))
+    if dips:
+        still = constrained(rooted, [*places, *dips], options)
+    return _with_frames(still, take, (0, -1))
+
+
+def with_hands(variant: Clip, take: Clip) -> Clip:
+    """An upper body over a take's legs, its hands where they rest in the take: on a block, or on the ground.
+
+    Args:
+        variant: of `with_upper`.
+        take: whose legs it has.
+    """
+    if take.contacts is None:
+        return variant
+    lower = joint_parts(take.skeleton) == PARTS.index("lower")
+    points = take.contact_positions()
+    places = [
+        Place(point.name, start, stop, points[start:stop, column])
+        for column, point in enumerate(take.skeleton.contact_points)
+        if not lower[point.joint]
+        for start, stop in stances(take.contacts[:, column])
+    ]
+    held = constrained(variant, places, ConstraintOptions(root=False, held=(HELD, HELD)))
+    return replace(held, rotations=np.where(lower[None, :, None], take.rotations, held.rotations))
+
+
+def with_upper(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade_s: float = UPPER_FADE_S) -> Clip:
+    """A take with another one's upper body, which comes in after its first frames and is gone before its last.
+
+    Root, legs, contacts and timing are the take's, to the last bit.
+
+    Args:
+        take: whose legs go on.
+        drawn: as many frames on the same skeleton.
+        usual: root mean square changes of joints' speeds from frame to frame, which what is added stays well below
+            (`usual_changes` of takes) [rad/s]; (J,). None takes those of the take alone.
+        fade_s: time in which the ends become the take's [s]; half of the clip at most.
+
+    Raises:
+        VariationError: if it has another skeleton, rate or number of frames.
+    """
+    _check(drawn, take)
+    if len(drawn) != len(take):
+        raise VariationError(f"'{drawn.name}' has {len(drawn)} frames and take '{take.name}' {len(take)}")
+    lower = joint_parts(take.skeleton) == PARTS.index("lower")
+    away = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(take.rotations), drawn.rotations))
+    away = away.reshape(len(take), -1)
+    fade = min(fade_s * take.fps, 0.5 * len(take) - HELD)
+    away = away + _faded(-away[:HELD], len(take), fade) + _faded(-away[-HELD:][::-1], len(take), fade)[::-1]
+    away = away.reshape(len(take), -1, 3)
+    added = np.sqrt((np.diff(away, 2, axis=0) ** 2).sum(axis=-1).mean(axis=0)) * take.fps
+    most = _ADDED * (usual_changes([take]) if usual is None else usual)
+    away *= np.minimum(1.0, most / np.maximum(added, 1e-9))[:, None]
+    turned = rotations.multiply(take.rotations, rotations.from_rotation_vector(away))
+    local = np.where(lower[None, :, None], take.rotations, rotations.normalize(turned))
+    return replace(take, rotations=local, name=drawn.name)
+
+
+def usual_changes(takes: Sequence[Clip]) -> FloatArray:
+    """Root mean square change of every joint's speed from one frame to the next [rad/s]; (J,)."""
+    every = np.concatenate([steps(take)[:, :-1] for take in takes])
+    return np.asarray(np.sqrt((every**2).mean(axis=0)))
+
+
+def likest_ends(variant: Clip, takes: Sequence[Clip], frames: int = 6) -> Clip:
+    """Of takes that all begin and end in the same poses, the one whose feet come and go there as the variant's do."""
+
+    def differ(take: Clip) -> int:
+        ours, theirs = variant.contacts, take.contacts
+        if ours is None or theirs is None:
+            return 0
+        return int((ours[:frames] != theirs[:frames]).sum() + (ours[-frames:] != theirs[-frames:]).sum())
+
+    return min(takes, key=differ)
+
+
+def _check(variant: Clip, take: Clip) -> None:
+    if variant.skeleton is not take.skeleton or variant.fps != take.fps:
+        raise VariationError(f"variant '{variant.name}' and take '{take.name}' differ in skeleton or frame rate")
+    if variant.contacts is None or take.contacts is None:
+        raise VariationError(f"variant '{variant.name}' or take '{take.name}' has no contacts; find them first")
+    if min(len(variant), len(take)) < 4 * HELD:
+        raise VariationError(
+            f"variant '{variant.name}' has {len(variant)} frames and take '{take.name}' {len(take)}; "
+            f"{4 * HELD} or more have a beginning and an end"
+        )
+
+
+def _seated(variant: Clip, take: Clip, fade_s: float) -> Clip:
+    """The variant with the take's rows in its first and last frames."""
+    ends = [slice_frames(take, 0, HELD + 1), slice_frames(take, len(take) - HELD - 1, len(take))]
+    some = Degrees.of([_thinned(variant), *ends])  # for the middle of what joints do; all columns count
+    degrees = replace(some, kept=np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton)))
+    rows = degrees.rows(variant)
+    begin, end = (degrees.rows(part) for part in ends)
+    fade = min(fade_s * variant.fps, 0.5 * len(rows) - HELD)
+    first = _faded(begin[:HELD] - rows[:HELD], len(rows), fade)
+    last = _faded((end[-HELD:] - rows[-HELD:])[::-1], len(rows), fade)[::-1]
+    contacts = np.array(variant.contacts)
+    contacts[:HELD], contacts[-HELD:] = take.contacts[:HELD], take.contacts[-HELD:]  # type: ignore[index]
+    start = take.planar_path()[0]
+    seated = degrees.clip(rows + first + last, variant.name, start, contacts, variant.labels)
+    return _with_frames(seated, take, (0, 1, -2, -1))
+
+
+def _thinned(clip: Clip) -> Clip:
+    """Some of its frames."""
+    some = slice(None, None, max(len(clip) // 16, 1))
+    return replace(clip, root_positions=clip.root_positions[some], rotations=clip.rotations[some], contacts=None)
+
+
+def _faded(known: FloatArray, frames: int, fade: float) -> FloatArray:
+    """Values (2, n) of the first two frames, going on with their slope and then fading to nothing; (frames, n)."""
+    t = np.clip((np.arange(frames) - (HELD - 1)) / max(fade, 1.0), 0.0, 1.0)[:, None]
+    slope = (known[1] - known[0]) * max(fade, 1.0)
+    out = known[1] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * t * (1.0 - t) ** 2
+    out[:HELD] = known
+    return np.asarray(out)
+
+
+def _travels(clip: Clip) -> bool:
+    """Whether the root goes anywhere; one that stays cannot drift, and is not to be moved for a foot's sake."""
+    path = clip.planar_path()
+    return bool(np.ptp(path[:, :2], axis=0).max() > _STAYS[0] or np.ptp(path[:, 2]) > _STAYS[1])
+
+
+def _anchored(clip: Clip, take: Clip) -> Clip:
+    """The clip of somebody who stays, with its root brought back to where the take's is at the end."""
+    went, wanted = (planar.relative(*each.planar_path()[[0, -1]]) for each in (clip, take))
+    t = np.clip((np.arange(len(clip)) - (HELD - 1)) / max(len(clip) - 2 * HELD + 1, 1), 0.0, 1.0)
+    share = t * t * (3.0 - 2.0 * t)
+    start = clip.planar_path()[0]
+    back = rotations.rotate(rotations.from_yaw(start[2]), np.append((wanted - went)[:2], 0.0))
+    turn = rotations.from_yaw(share * float(planar.wrap_angle(wanted[2] - went[2])))
+    local = np.array(clip.rotations)
+    local[:, 0] = rotations.multiply(turn, local[:, 0])
+    return replace(
+        clip, root_positions=clip.root_positions + share[:, None] * back, rotations=rotations.normalize(local)
+    )
+
+
+def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:
+    """The clip with exactly the take's pose in some frames, place and heading its own."""
+    local, roots = np.array(clip.rotations), np.array(clip.root_positions)
+    turn = rotations.from_yaw(clip.headings()[list(frames)] - take.headings()[list(frames)])
+    for number, frame in enumerate(frames):
+        local[frame] = take.rotations[frame]
+        local[frame, 0] = rotations.multiply(turn[number], take.rotations[frame, 0])
+        roots[frame, 2] = take.root_positions[frame, 2]
+    return replace(clip, rotations=rotations.normalize(local), root_positions=roots)
+
+
+def _places(clip: Clip, take: Clip) -> list[Place]:
+    """Where planted points stay: those that are down in a held frame where they are then, others where they rest.
+
+    How high they rest is the take's to say: a variant may have sunk, feet and all.
+    """
+    points, frames = clip.contact_positions(), len(clip)
+    columns = {point.name: column for column, point in enumerate(clip.skeleton.contact_points)}
+    heights = _resting_heights(take)
+    held = np.zeros(frames, dtype=bool)
+    held[:HELD] = held[-HELD:] = True
+    out = []
+    for place in contact_places(clip):
+        column = columns[place.point]
+        fixed = held[place.start : place.stop]
+        where = np.array(place.positions)
+        if fixed.any():
+            where = _through(points[place.start : place.stop, column], fixed)
+        elif np.isfinite(heights[column]):
+            where[:, 2] = heights[column]
+        out.append(replace(place, positions=where))
+    return out
+
+
+def _resting_heights(take: Clip) -> FloatArray:
+    """How high each contact point rests [m]; (C,). Not a number where it never does, or at several heights."""
+    heights, down = take.contact_positions()[..., 2], np.asarray(take.contacts)
+    out = np.full(heights.shape[1], np.nan)
+    for column in np.flatnonzero(down.any(axis=0)):
+        rests = heights[down[:, column], column]
+        if np.ptp(rests) < _LEVEL:
+            out[column] = np.median(rests)
+    return out
+
+
+def _dips(clip: Clip, floor: FloatArray) -> list[Place]:
+    """Where points (C,) that rest nowhere shall be in frames in which they are under the floor: just on it."""
+    points = clip.contact_positions()
+    low = (points[..., 2] < floor - _DIP) & ~np.asarray(clip.contacts)
+    low[:HELD] = low[-HELD:] = False
+    on_floor = np.stack([points[..., 0], points[..., 1], np.broadcast_to(floor, points.shape[:2])], axis=-1)
+    return [
+        Place(point.name, start, stop, on_floor[start:stop, column])
+        for column, point in enumerate(clip.skeleton.contact_points)
+        for start, stop in stances(low[:, column])
+    ]
+
+
+def _through(track: FloatArray, fixed: BoolArray) -> FloatArray:
+    """Places (n, 3) of a point that cannot move in some frames: there, and on a straight line from one to the next."""
+    known = np.flatnonzero(fixed)
+    frames = np.arange(len(track))
+    return np.column_stack([np.interp(frames, known, track[known, axis]) for axis in range(3)])

@@ -1,0 +1,129 @@
+"""Parts of importing: names, what hangs together, mirror images on uneven legs, steps that are made of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaitway.capture.cutting.hub_poses import laid_points
+from gaitway.capture.cutting.hubs import Hub, other_side
+from gaitway.capture.cutting.joining import smooth_joins
+from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
+from gaitway.capture.cutting.pieces import Snapped
+from gaitway.capture.making.clip_builder import Entry
+from gaitway.capture.making.completeness import connected, lacking_specials, missing
+from gaitway.capture.making.gate import Quality
+from gaitway.capture.recognising.naming import mirrored_name
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
+from gaitway.graphs.snap.common_pose import HubPose
+from gaitway.motion.clip import Clip
+from gaitway.motion.editing import mirror, slice_frames
+
+angles = st.floats(-3.0, 3.0)
+lengths = st.floats(-5.0, 5.0)
+
+
+@given(lengths, lengths, angles, st.integers(0, 1000))
+@settings(max_examples=50, deadline=None)
+def test_points_are_laid_where_they_came_from(x: float, y: float, turn: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, weights = rng.normal(size=(7, 2)), rng.uniform(0.1, 1.0, 7)
+    move = laid_points(points, planar.transform_points((x, y, turn), points), weights / weights.sum())
+    assert move == pytest.approx([x, y, turn], abs=1e-8)
+
+
+def test_names_in_the_mirror() -> None:
+    assert mirrored_name("walk_left_30_l") == "walk_right_30_r"
+    assert mirrored_name("stand_jump_2") == "stand_jump_2"
+    assert other_side("side_left_right") == "side_right_left"
+    assert mirrored_name(mirrored_name("start_jog_right_15_r")) == "start_jog_right_15_r"
+
+
+def walk() -> Clip:
+    person = load_cast("person", behaviors=["walk_forward"])
+    return person.clips[person.graph["walk_forward"].clips[0]]
+
+
+def uneven() -> Clip:
+    """A walk of somebody whose right shank is longer by 2 cm, with a pelvis that is tilted so that both feet stand."""
+    clip = walk()
+    offsets = np.array(clip.skeleton.offsets)
+    ankle = clip.skeleton.roles["right_ankle"]
+    offsets[ankle] *= 1.0 + 0.02 / np.linalg.norm(offsets[ankle])
+    return replace(clip, skeleton=replace(clip.skeleton, offsets=offsets))
+
+
+def test_mirror_images_of_even_legs_are_plain_ones() -> None:
+    clip = walk()
+    assert level_tilt(clip.skeleton) == pytest.approx(0.0, abs=1e-3)
+    assert mirrored_on_feet(clip).joint_positions() == pytest.approx(mirror(clip).joint_positions(), abs=2e-3)
+
+
+def test_mirror_images_of_uneven_legs_stand_where_the_other_foot_stood() -> None:
+    clip = uneven()
+    tilt = level_tilt(clip.skeleton)
+    assert 0.02 < abs(tilt) < 0.3
+    flip, columns = np.array([1.0, -1.0, 1.0]), [3, 4, 5, 0, 1, 2]
+    wanted = clip.contact_positions()[:, columns] * flip
+    plain = np.abs(mirror(clip).contact_positions()[:, :6] - wanted).max()
+    fitted = np.abs(mirrored_on_feet(clip).contact_positions()[:, :6] - wanted).max()
+    assert plain > 0.015 and fitted < 0.5 * plain
+
+
+def test_mirroring_twice_gives_the_clip_back() -> None:
+    clip = uneven()
+    again = mirrored_on_feet(mirrored_on_feet(clip))
+    assert again.contact_positions()[:, :6] == pytest.approx(clip.contact_positions()[:, :6], abs=6e-3)
+
+
+def hub(name: str) -> Hub:
+    clip = slice_frames(walk(), 0, 1)
+    joints, points = len(clip.skeleton), len(clip.skeleton.contact_points)
+    still = np.zeros(3), np.zeros((joints, 3)), np.zeros(points, dtype=bool)
+    pose = HubPose(clip.skeleton, clip.root_positions[0], clip.rotations[0], *still)
+    kind = "stand" if name == "stand" else "step"
+    return Hub(name, kind, pose, 0.05, 3, ("a",), 0.03, 1.0, 0.0, 0, name.rpartition("_")[0] or name)
+
+
+def test_only_what_leads_back_to_standing_stays() -> None:
+    stand, walk_left, walk_right, run = (hub(name) for name in ("stand", "walk_left", "walk_right", "run_left"))
+    ways = [(stand, walk_left), (walk_left, walk_right), (walk_right, stand), (walk_left, run), (run, run)]
+    entries = [Entry(f"{a.name}>{b.name}", a, b, (), ()) for a, b in ways]
+    kept, loose = connected(entries)
+    assert [e.name for e in loose] == ["walk_left>run_left", "run_left>run_left"]
+    assert len(kept) == 3
+    assert connected(entries[:2])[0] == []  # nothing leads back
+
+
+def gliding(name: str, speed: float, where: Hub) -> Entry:
+    """A behaviour that glides ahead in one pose."""
+    pose = where.pose
+    roots = pose.root + np.arange(12)[:, None] / 30.0 * np.array([speed, 0.0, 0.0])
+    clip = Clip(pose.skeleton, roots, np.repeat(pose.rotations[None], 12, axis=0), 30.0, name)
+    return Entry(
+        name, where, where, (Snapped(clip, where, where, "take", 0.5),), (Quality(0.1, "Hips", 0.0, 0.0, 0.0),)
+    )
+
+
+def test_clips_that_join_badly_are_left_out() -> None:
+    where = hub("walk_left")
+    entries = [gliding("one", 1.0, where), gliding("two", 1.01, where), gliding("fast", 3.0, where)]
+    kept, lost = smooth_joins(entries)
+    assert [e.name for e in kept] == ["one", "two"] and [e.name for e in lost] == ["fast"]
+    assert smooth_joins(kept) == (kept, [])
+    assert smooth_joins([]) == ([], [])
+
+
+def test_what_is_missing_is_said_in_words() -> None:
+    stand, left, right = hub("stand"), hub("walk_left"), hub("walk_right")
+    ahead = replace(gliding("walk_forward_l", 1.0, left), end=right)
+    lacking = missing([ahead])
+    assert lacking == ["standing", "a way to set off", "a way to stop", "a turn to the left", "a turn to the right"]
+    entries = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
+    assert missing([*entries, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
+    assert lacking_specials(entries) == ["jump", "duck", "crawl", "step"]

@@ -1,0 +1,250 @@
+"""Kernels of live characters beside plain Python."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaitway.core import rotations
+from gaitway.core.array_handle import Held
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.live import _aim_kernels as aims
+from gaitway.live import _crowd_kernels as kernels
+from gaitway.live._aim_kernels import EndArrays, Heap
+from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.live._subgoal_kernels import RouteArrays, subgoal
+from gaitway.live.bodies import body_arrays, led_on
+from gaitway.live.forest import cheapest_tree
+from gaitway.live.index import end_arrays, heap_for_ends
+from gaitway.live.memory import STEPS, no_crowd, roomier
+from gaitway.motion.clip import Clip
+from gaitway.tree.build.default_moves import usual_behaviors, usual_roots
+from gaitway.tree.build.growing import Budget
+from gaitway.tree.moves import choose_moves
+from gaitway.tree.query.index import tree_arrays
+from gaitway.tree.region import Region
+from live_crowds import OPEN, forest, kit_in, walker
+
+RADIUS = 0.3
+
+
+@kernel(borrows=True)
+def reserve(held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], me: int, k: int) -> None:
+    kernels.link(held_body.value, held_crowd.value, me, k)
+
+
+@kernel(borrows=True)
+def release(held_crowd: Held[CrowdArrays], entry: int) -> None:
+    kernels.unlink(held_crowd.value, entry)
+
+
+@kernel(borrows=True)
+def hits(
+    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], me: int, x: float, y: float, heading: float, t: float,
+    a: int, rest: int,
+) -> tuple[int, int]:  # fmt: skip
+    body, crowd, c, s = held_body.value, held_crowd.value, math.cos(heading), math.sin(heading)
+    return (
+        kernels.move_hit(body, crowd, me, x, y, c, s, t, a),
+        kernels.rest_hit(body, crowd, me, x, y, c, s, t, rest),
+    )
+
+
+@kernel(borrows=True)
+def best_first(
+    held_ends: Held[EndArrays], held_heap: Held[Heap], x: float, y: float, reach: float, far_x: float, far_y: float,
+    per_metre: float, slack: float, out: IntArray,
+) -> int:  # fmt: skip
+    aims.gather(held_ends.value, held_heap.value, x, y, reach, far_x, far_y, per_metre, slack)
+    count = 0
+    node = aims.pop(held_heap.value)
+    while node >= 0:
+        out[count] = held_ends.value.nodes[node]
+        count += 1
+        node = aims.pop(held_heap.value)
+    return count
+
+
+@kernel(borrows=True)
+def next_goal(
+    held: Held[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
+) -> tuple[float, float, bool]:
+    return subgoal(held.value, route, x, y, goal_x, goal_y, ahead)
+
+
+@cache
+def body() -> BodyArrays:
+    return body_arrays(kit_in(OPEN), RADIUS)
+
+
+def placed(pose: FloatArray, discs: FloatArray) -> FloatArray:
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    out = discs.copy()
+    out[:, 0], out[:, 1] = pose[0] + c * discs[:, 0] - s * discs[:, 1], pose[1] + s * discs[:, 0] + c * discs[:, 1]
+    return out
+
+
+def apart(some: FloatArray, others: FloatArray) -> bool:
+    gaps = np.hypot(*(some[:, None, :2] - others[None, :, :2]).transpose(2, 0, 1))
+    return bool((gaps >= some[:, None, 2] + others[None, :, 2]).all())
+
+
+def spans(pose: FloatArray, time: float, action: int, rests: bool) -> list[tuple[float, float, FloatArray]]:
+    """From when to when which discs are where, of a move, or of somebody who rests from a time on."""
+    arrays = body()
+    if rests:
+        own = arrays.still[arrays.still_starts[action] : arrays.still_starts[action + 1]]
+        return [(time, math.inf, placed(pose, own))]
+    out = []
+    for w in range(arrays.window_starts[action], arrays.window_starts[action + 1]):
+        own = arrays.discs[arrays.disc_starts[w] : arrays.disc_starts[w + 1]]
+        out.append((time + arrays.windows[w, 0], time + arrays.windows[w, 1], placed(pose, own)))
+    return out
+
+
+def meet(some: list[tuple[float, float, FloatArray]], others: list[tuple[float, float, FloatArray]]) -> bool:
+    return any(
+        min(end, stop) - max(begin, start) > kernels.TOUCH and not apart(discs, more)
+        for begin, end, discs in some
+        for start, stop, more in others
+    )
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25)
+def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table, arrays, count = kit_in(OPEN).table, body(), 12
+    rest = int(np.flatnonzero(table.quiet)[0])
+    crowd = roomier(no_crowd(arrays, np.arange(len(table)), np.empty(0, np.int64)), count)
+    held_body, held = Held(arrays), Held(crowd)
+    there: dict[int, list[tuple[float, float, FloatArray]]] = {}
+    for who in range(count):
+        for k in (0, 1, STEPS):
+            pose, time = np.append(rng.uniform(-4.0, 4.0, 2), rng.uniform(-3.0, 3.0)), float(rng.uniform(0.0, 4.0))
+            action = rest if k == STEPS else int(rng.integers(len(table)))
+            crowd.steps[who, k] = (*pose[:2], math.cos(pose[2]), math.sin(pose[2]), pose[2], time)
+            crowd.actions[who, k] = action
+            reserve(held_body, held, who, k)
+            there[who * (STEPS + 1) + k] = spans(pose, time, action, k == STEPS)
+    for entry in rng.permutation(list(there))[: count // 2].tolist():
+        release(held, entry)
+        del there[entry]
+    for _ in range(20):
+        pose, time = np.append(rng.uniform(-4.0, 4.0, 2), rng.uniform(-3.0, 3.0)), float(rng.uniform(0.0, 4.0))
+        action, me = int(rng.integers(len(table))), int(rng.integers(count))
+        others = {e: s for e, s in there.items() if e // (STEPS + 1) != me}
+        move, stay = hits(held_body, held, me, *pose.tolist(), time, action, rest)
+        mine, still = spans(pose, time, action, False), spans(pose, time, rest, True)
+        assert (move >= 0) == any(meet(mine, other) for other in others.values())
+        assert (stay >= 0) == any(meet(still, other) for other in others.values())
+        assert move < 0 or meet(mine, others[move])
+        assert stay < 0 or meet(still, others[stay])
+
+
+def test_discs_hold_a_disc_about_the_root_at_all_times() -> None:
+    kit, arrays = kit_in(OPEN), body()
+    for action, name in enumerate(kit.table.clips):
+        path = walker().clips[name].planar_path()
+        c, s = math.cos(path[0, 2]), math.sin(path[0, 2])
+        away = path[:, :2] - path[0, :2]
+        local = np.column_stack([c * away[:, 0] + s * away[:, 1], c * away[:, 1] - s * away[:, 0]])
+        times = np.arange(len(path)) / walker().clips[name].fps
+        for w in range(arrays.window_starts[action], arrays.window_starts[action + 1]):
+            inside = (times >= arrays.windows[w, 0] - 1e-9) & (times <= arrays.windows[w, 1] + 1e-9)
+            x, y, r = arrays.discs[arrays.disc_starts[w]]
+            assert (np.hypot(*(local[inside] - (x, y)).T) + RADIUS <= r + 1e-9).all()
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25)
+def test_ends_come_by_what_their_ways_cost(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tree = forest().tree("walk")
+    ends = end_arrays(tree, tree_arrays(tree, kit_in(OPEN).searcher))
+    x, y, reach = *rng.uniform(-5.0, 5.0, 2).tolist(), float(rng.uniform(0.2, 2.0))
+    far, out = rng.uniform(-9.0, 9.0, 2), np.zeros(20_000, np.int64)
+    count = best_first(Held(ends), Held(heap_for_ends()), x, y, reach, *far.tolist(), 1.4, 1.5, out)
+    points = ends.ends.astype(np.float64)
+    inside = np.hypot(points[:, 0] - x, points[:, 1] - y) <= reach
+    values = points[:, 2] + 1.4 * np.hypot(*(far - points[:, :2]).T)
+    wanted = {int(n): v for n, v in zip(ends.nodes[inside], values[inside], strict=True)}
+    kept = {n: v for n, v in wanted.items() if v <= min(wanted.values()) + 1.5}
+    found = out[:count].tolist()
+    assert set(found) == set(kept)
+    assert np.diff([kept[n] for n in found]).min(initial=0.0) >= 0.0
+
+
+def test_a_tree_of_the_cheapest_ways_goes_straight_on_and_stops() -> None:
+    table = kit_in(OPEN).table
+    moves = choose_moves(table, "walk", usual_behaviors(table, usual_roots(table)))
+    tree = cheapest_tree(moves, Region.disc(9.0), Budget(20_000))
+    names = [table.clips[a] for a in moves.actions.tolist()]
+    children: dict[int, dict[str, int]] = {}
+    for node, parent in enumerate(tree.parents.tolist()[1:], start=1):
+        children.setdefault(parent, {})[names[tree.actions[node]]] = node
+    node = 0
+    for _ in range(4):
+        assert "stop_walk" in children[node]
+        node = children[node]["walk_forward"]
+    stops = [n for n in range(1, len(tree)) if names[tree.actions[n]] == "stop_walk"]
+    assert len(stops) > 0.45 * len(tree)
+    assert not any(stop in children for stop in stops)
+
+
+def test_of_two_ways_that_cost_the_same_the_tree_has_both_or_it_is_full() -> None:
+    table = kit_in(OPEN).table
+    moves = choose_moves(table, "stand", usual_behaviors(table, usual_roots(table)))
+    tree = cheapest_tree(moves, Region.disc(9.0), Budget(5_000))
+    prices = np.zeros(len(tree))
+    own = moves.costs + 0.2 * np.abs(table.moves[moves.actions, 2])
+    for node in range(1, len(tree)):
+        prices[node] = prices[tree.parents[node]] + own[tree.actions[node]]
+    inner = np.unique(tree.parents[tree.states != table.state("stand")])
+    walking = np.flatnonzero(tree.states == table.state("walk"))
+    leaves = np.setdiff1d(walking, inner)
+    # all that was gone on from costs no more than all that was not
+    assert prices[np.intersect1d(walking, inner)].max() <= prices[leaves].min() + 1e-9
+
+
+def test_subgoals_follow_a_field_down_to_the_goal() -> None:
+    # a corridor in the shape of an L: along x, and then along y
+    lengths = np.full((1, 20, 20), np.inf, np.float32)
+    lengths[0, 1, :19] = 18.0 + 18.0 - np.arange(19)
+    lengths[0, 1:19, 18] = np.arange(17, -1, -1)
+    held = Held(RouteArrays(lengths, np.array([0.0, 0.0, 1.0])))
+    x, y, final = next_goal(held, 0, 1.5, 1.5, 18.5, 18.5, 6.5)
+    assert (x, y, final) == (8.5, 1.5, False)
+    x, y, final = next_goal(held, 0, 15.5, 1.5, 18.5, 18.5, 6.5)
+    assert (x, final) == (18.5, False)
+    assert 4.0 < y < 6.0
+    assert next_goal(held, 0, 18.5, 14.0, 18.5, 18.5, 6.5) == (18.5, 18.5, True)
+
+
+def test_without_a_field_subgoals_lie_on_the_straight_line() -> None:
+    held = Held(RouteArrays(np.zeros((0, 1, 1), np.float32), np.array([0.0, 0.0, 1.0])))
+    assert next_goal(held, -1, 0.0, 0.0, 30.0, 40.0, 10.0) == (pytest.approx(6.0), pytest.approx(8.0), False)
+    assert next_goal(held, -1, 0.0, 0.0, 3.0, 4.0, 10.0) == (3.0, 4.0, True)
+
+
+def test_a_clip_is_led_on_from_another_pose_and_then_itself() -> None:
+    before, after = walker().clips["walk_forward"], walker().clips["turn_left_90"]
+    joined = led_on(before, after)
+    gap = rotations.angle_between(joined.rotations[0, 1:], before.rotations[-1, 1:])
+    assert gap.max() < 1e-6
+    assert joined.root_positions[0, 2] == pytest.approx(before.root_positions[-1, 2])
+    assert np.allclose(joined.rotations[8:], after.rotations[8:])
+    assert np.array_equal(joined.root_positions[:, :2], after.root_positions[:, :2])
+    assert joined.headings()[0] == pytest.approx(after.headings()[0], abs=0.1)
+
+
+def test_a_clip_that_begins_where_another_ends_is_left_as_it_is() -> None:
+    clips = walker().clips
+    assert led_on(clips["walk_forward"], clips["walk_left_30"]) is clips["walk_left_30"]
+    assert isinstance(led_on(clips["walk_forward"], clips["wait"]), Clip)

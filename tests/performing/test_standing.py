@@ -1,0 +1,89 @@
+"""How somebody stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import LibraryError
+from gaitway.library.behavior import BehaviorGraph, Library
+from gaitway.performing.standing import Standing, standing_behaviors
+
+
+@pytest.fixture(scope="module")
+def person() -> Library:
+    return load_cast("person", takes=2, behaviors=["stand", "wait", "wave", "start_walk", "stop_walk", "step_front"])
+
+
+def test_who_stands_does_not_wave_or_step(person: Library) -> None:
+    assert standing_behaviors(person) == standing_behaviors(person, "stand") == ("stand", "wait")
+    assert standing_behaviors(person, "walk") == ()
+
+
+@pytest.mark.parametrize(("cast", "name"), [("horse", "stand"), ("skateboarder", "wait")])
+def test_other_casts_stand_too(cast: str, name: str) -> None:
+    assert standing_behaviors(load_cast(cast)) == (name,)
+
+
+def test_the_calmest_stands_where_all_of_them_move(person: Library) -> None:
+    behaviors = tuple(b for b in person.graph.behaviors if b.name in ("wave", "start_walk", "stop_walk"))
+    assert standing_behaviors(Library("loud", person.skeleton, person.clips, BehaviorGraph(behaviors))) == ("wave",)
+
+
+def test_nowhere_to_stand_is_an_error(person: Library) -> None:
+    with pytest.raises(LibraryError, match="no behaviour to stand with in state 'walk'"):
+        Standing.of(person, "walk")
+    with pytest.raises(LibraryError, match="in any state"):
+        Standing.of(replace(person, graph=BehaviorGraph(())))
+
+
+def test_a_run_covers_its_span_without_gaps(person: Library) -> None:
+    standing = Standing.of(person)
+    for seed in range(5):
+        run = standing.until(2.0, 40.0, np.random.default_rng(seed), afresh=seed % 2 == 0)
+        ends = [r.start + (r.clip.duration - r.offset) / r.speed for r in run]
+        np.testing.assert_allclose([r.start for r in run[1:]], ends[:-1])
+        assert run[0].start == 2.0
+        assert run[-1].start < 40.0 <= ends[-1]
+        assert all(r.offset == 0.0 for r in run[1:])
+        assert (run[0].offset == 0.0) or seed % 2 == 0
+
+
+def test_two_do_not_stand_in_step(person: Library) -> None:
+    standing = Standing.of(person)
+    a, b = (standing.until(0.0, 30.0, np.random.default_rng(seed), afresh=True) for seed in (1, 2))
+    assert a[0].speed != b[0].speed
+    assert [r.start for r in a[1:]] != [r.start for r in b[1:]]
+
+
+def test_a_span_is_filled_exactly(person: Library) -> None:
+    standing = Standing.of(person)
+    for span in (0.1, 0.9, 1.5, 7.3):
+        run = standing.between(1.0, 1.0 + span, np.random.default_rng(0))
+        last = run[-1]
+        assert run[0].start == 1.0
+        assert last.start + last.clip.duration / last.speed == pytest.approx(1.0 + span)
+        assert all(0.5 < r.speed < 1.6 for r in run) or span < 0.9
+
+
+def test_no_time_needs_no_clips(person: Library) -> None:
+    assert Standing.of(person).until(3.0, 3.0, np.random.default_rng(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("cast", "names"), [("person", ["stand", "wait"]), ("horse", ["stand"]), ("skateboarder", None)]
+)
+def test_who_is_calmed_hardly_sways_and_keeps_its_feet(cast: str, names: list[str] | None) -> None:
+    standing = Standing.of(load_cast(cast, takes=2, behaviors=names))
+    for loud, calm in zip(standing.clips, standing.calmed(0.015).clips, strict=True):
+        away = [np.linalg.norm((c.root_positions - c.root_positions[0])[:, :2], axis=1).max() for c in (loud, calm)]
+        assert away[1] == pytest.approx(min(away[0], 0.015))
+        assert loud.contacts is not None and calm.contacts is not None
+        points = calm.contact_positions()
+        off = np.linalg.norm(points - points[0], axis=-1)[calm.contacts]
+        own = np.linalg.norm(loud.contact_positions() - loud.contact_positions()[0], axis=-1)[loud.contacts]
+        assert off.max() < max(0.003, own.max())
+        np.testing.assert_allclose(calm.rotations[0], loud.rotations[0], atol=1e-12)

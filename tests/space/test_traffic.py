@@ -1,0 +1,250 @@
+"""Traffic: nothing that meets is missed, and little is claimed beyond what is there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaitway.cast.catalog import load_cast
+from gaitway.core import planar
+from gaitway.core.errors import GaitwayError, LibraryError
+from gaitway.library.actions import ActionTable, action_table
+from gaitway.library.behavior import Library
+from gaitway.library.body_discs import BodyDiscs, body_discs
+from gaitway.motion.body import capsule_body, capsules
+from gaitway.space._traffic_kernels import FOREVER, end_slot, first_slot, stay_hit, traffic_hit
+from gaitway.space.disc_cover import cover_footprint
+from gaitway.space.plan import Plan, PlanStep
+from gaitway.space.traffic import SLOT, Traffic, placed_discs
+from gaitway.world.exact import footprint_distance
+from gaitway.world.mover import Mover, Phase
+from gaitway.world.shapes import Box, Cylinder
+
+Kit = tuple[Library, ActionTable, BodyDiscs]
+
+
+@pytest.fixture(scope="module")
+def kit() -> Kit:
+    library = load_cast("person", behaviors=["stand", "start_walk", "walk_forward", "walk_left_45", "stop_walk"])
+    table = action_table(library)
+    return library, table, body_discs(library, table)
+
+
+def walk(kit: Kit, pose: tuple[float, float, float], time: float, behaviors: list[str]) -> Plan:
+    _, table, _ = kit
+    steps, here = [], np.array(pose)
+    for name in behaviors:
+        action = int(np.flatnonzero(table.behavior == table.index(name))[0])
+        steps.append(PlanStep(name, table.clips[action], (float(here[0]), float(here[1]), float(here[2])), time))
+        here, time = planar.compose(here, table.moves[action]), time + float(table.durations[action])
+    return Plan(tuple(steps), (float(here[0]), float(here[1]), float(here[2])), time, 0.0)
+
+
+WALK = ["start_walk", "walk_forward", "walk_left_45", "walk_forward", "stop_walk"]
+
+
+def test_slots_are_half_open() -> None:
+    assert [first_slot(t) for t in (-1.0, 0.0, 0.0999999999, 0.1, 0.3, 0.15)] == [0, 0, 1, 1, 3, 1]
+    assert [end_slot(t) for t in (0.1, 0.1000000001, 0.3, 0.31)] == [1, 1, 3, 4]
+
+
+def test_nobody_is_nowhere() -> None:
+    assert traffic_hit(Traffic().arrays, 3, 0.0, 0.0, 1.0, -1) == -1
+    assert stay_hit(Traffic().arrays, 3, 0.0, 0.0, 1.0) == -1
+
+
+def test_a_planned_body_is_within_its_discs(kit: Kit) -> None:
+    library, table, discs = kit
+    plan = walk(kit, (3.2, -1.1, 2.0), 0.37, WALK)
+    traffic = Traffic()
+    owner = traffic.enroll("walker")
+    traffic.add_plan(owner, plan, table, discs)
+    arrays, radii = traffic.arrays, capsule_body(library.skeleton).radii
+    for step in plan.steps:
+        clip = library.clips[step.clip]
+        move = planar.compose(step.pose, planar.inverse(clip.planar_path()[0]))
+        places = planar.transform_points(move, capsules(clip)[..., :2])
+        for frame in range(len(clip)):
+            slot = first_slot(step.time + frame / clip.fps)
+            for segment in places[frame]:
+                for point in (segment[0], segment.mean(axis=0), segment[1]):
+                    assert traffic_hit(arrays, slot, *point, 1e-3, -1) == owner
+    late = first_slot(plan.end_time + 0.3)
+    assert traffic_hit(arrays, late, *plan.end_pose[:2], 0.3, -1) == -1
+    assert radii.max() < 0.5
+
+
+@settings(max_examples=15, deadline=None)
+@given(x=st.floats(-2.0, 4.0), y=st.floats(-3.0, 3.0), heading=st.floats(-3.1, 3.1), late=st.floats(0.0, 2.0))
+def test_two_bodies_that_meet_are_noticed(kit: Kit, x: float, y: float, heading: float, late: float) -> None:
+    """Where the windows of one meet nothing of the other, capsules sampled densely never overlap."""
+    library, table, discs = kit
+    a, b = walk(kit, (0.0, 0.0, 0.0), 0.0, WALK), walk(kit, (x, y, heading), late, WALK)
+    traffic = Traffic()
+    traffic.add_plan(traffic.enroll("a"), a, table, discs)
+    assert free(kit, traffic, b) <= (gap(library, a, b) > 0.0)
+
+
+def free(kit: Kit, traffic: Traffic, plan: Plan) -> bool:
+    """Whether a plan meets nobody, asked as the search does."""
+    _, table, discs = kit
+    arrays = traffic.arrays
+    for step in plan.steps:
+        action = table.clips.index(step.clip)
+        for w in range(discs.window_starts[action], discs.window_starts[action + 1]):
+            begin, end = step.time + discs.window_times[w]
+            for x, y, r in placed_discs(step.pose, discs.timed[discs.timed_starts[w] : discs.timed_starts[w + 1]]):
+                for slot in range(first_slot(begin), end_slot(end)):
+                    if traffic_hit(arrays, slot, x, y, r, -1) >= 0:
+                        return False
+    return True
+
+
+def gap(library: Library, a: Plan, b: Plan) -> float:
+    """Least distance in plan between two bodies, over ends and middles of capsules at 60 Hz [m]."""
+    radii = capsule_body(library.skeleton).radii
+    apart = radii[:, None] + radii[None, :]
+    least = math.inf
+    for time in np.arange(max(a.steps[0].time, b.steps[0].time), min(a.end_time, b.end_time), 1.0 / 60.0):
+        points = [sample(library, plan, float(time)) for plan in (a, b)]
+        away = np.linalg.norm(points[0][:, None, :, None] - points[1][None, :, None], axis=-1).min(axis=(2, 3))
+        least = min(least, float((away - apart).min()))
+    return least
+
+
+def sample(library: Library, plan: Plan, time: float) -> np.ndarray:
+    """Ends and middles of the capsules, (C, 3, 2), at the frame nearest to a time."""
+    step = next(s for s in reversed(plan.steps) if s.time <= time + 1e-9)
+    clip = library.clips[step.clip]
+    frame = min(round((time - step.time) * clip.fps), len(clip) - 1)
+    key = (id(clip),)
+    if key not in _CAPSULES:
+        _CAPSULES[key] = planar.transform_points(planar.inverse(clip.planar_path()[0]), capsules(clip)[..., :2])
+    ends = planar.transform_points(step.pose, _CAPSULES[key][frame])
+    return np.stack([ends[:, 0], ends.mean(axis=1), ends[:, 1]], axis=1)
+
+
+_CAPSULES: dict[tuple[int], np.ndarray] = {}
+
+
+def test_bodies_far_apart_do_not_meet(kit: Kit) -> None:
+    _, table, discs = kit
+    traffic = Traffic()
+    traffic.add_plan(traffic.enroll("a"), walk(kit, (0.0, 0.0, 0.0), 0.0, WALK), table, discs)
+    beside = walk(kit, (0.0, 1.1, 0.0), 0.0, WALK)
+    assert free(kit, traffic, beside), "1.1 m to the side is room enough"
+    assert not free(kit, traffic, walk(kit, (0.0, 0.2, 0.0), 0.0, WALK))
+    assert free(kit, traffic, walk(kit, (0.0, 0.0, 0.0), 3.0, WALK)), "3 s later the place is free"
+
+
+MOVER = Mover.of(Box((0.0, 0.0), (2.0, 0.6), 1.0), [1.0, 3.0, 4.0], [[0, 0, 0], [6, 2, 1.5], [6, 2, 4.0]], name="cart")
+
+
+def test_movers_are_covered_at_all_times() -> None:
+    traffic = Traffic()
+    owner = traffic.add_mover(MOVER)
+    arrays = traffic.arrays
+    inside = np.random.default_rng(1).uniform((-1.0, -0.3), (1.0, 0.3), (40, 2))
+    for time in np.linspace(0.0, 6.0, 173):
+        for x, y in planar.transform_points(MOVER.pose(time), inside):
+            assert traffic_hit(arrays, first_slot(time), x, y, 1e-6, -1) == owner
+
+
+def test_movers_are_covered_tightly() -> None:
+    traffic = Traffic()
+    traffic.add_mover(MOVER)
+    for time in np.linspace(0.0, 6.0, 61) + 0.05:
+        points = np.random.default_rng(2).uniform((-3.0, -3.0), (9.0, 5.0), (200, 2))
+        away = footprint_distance([MOVER.at(float(time)).shape.footprint()], points)
+        for (x, y), distance in zip(points, away, strict=True):
+            if traffic.hit(float(time), x, y, 1e-6) is not None:
+                assert distance < 0.1 + 0.1 + 0.09 * 7.0, "discs, half a part, and where it is within the slot"
+    assert traffic.hit(5.0, 6.0, 2.0, 0.1) == "cart"
+
+
+def test_a_disc_is_one_disc() -> None:
+    assert cover_footprint(Cylinder((1.0, 2.0), 0.7, 1.0).footprint()).tolist() == [[1.0, 2.0, 0.7]]
+
+
+def test_phases_come_and_go() -> None:
+    phases = (
+        Phase(0.0, Cylinder((0.0, 0.0), 0.2, 4.0), "passable"),
+        Phase(5.0, Box((2.0, 0.0), (4.0, 0.8), 3.0), "wall"),
+        Phase(6.5, Box((2.0, 0.0), (4.0, 0.3), 0.3), "jump"),
+    )
+    traffic = Traffic(("duck", "jump"))
+    traffic.add_mover(Mover(phases, np.array([0.0]), np.array([[10.0, 5.0, 0.0]]), "tree"))
+    assert [traffic.hit(t, 12.0, 5.0, 0.1) for t in (0.0, 4.9, 5.0, 6.5, 1000.0)] == [None, None, *["tree"] * 3]
+    assert traffic.hit(6.0, 12.0, 5.0, 0.1, "jump") == "tree", "a wall still"
+    assert traffic.hit(7.0, 12.0, 5.0, 0.1, "jump") is None
+    assert traffic.hit(7.0, 12.0, 5.0, 0.1, "duck") == "tree"
+    assert traffic.hit(7.0, 12.0, 5.35, 0.1) is None
+    assert traffic.arrays.last < 100, "nothing changes after it has fallen"
+
+
+def test_what_moves_beyond_the_horizon_comes_when_it_is_wanted() -> None:
+    traffic = Traffic(horizon=10.0)
+    traffic.add_mover(Mover.of(Cylinder((0.0, 0.0), 0.5, 1.0), [0.0, 100.0], [[0, 0, 0], [100, 0, 0]], name="ball"))
+    assert traffic.hit(9.0, 9.0, 0.0, 0.1) == "ball" and traffic.hit(50.0, 50.0, 0.0, 0.1) is None
+    traffic.extend(60.0)
+    assert traffic.hit(9.0, 9.0, 0.0, 0.1) == "ball" and traffic.hit(50.0, 50.0, 0.0, 0.1) == "ball"
+    traffic.extend(200.0)
+    assert traffic.hit(10_000.0, 100.0, 0.0, 0.1) == "ball"
+
+
+def test_who_stays_and_who_goes() -> None:
+    traffic = Traffic()
+    a, b = traffic.enroll("a"), traffic.enroll("b")
+    traffic.add_standing(a, [[0.0, 0.0, 0.3]], 2.0)
+    traffic.add_standing(b, [[5.0, 0.0, 0.3]], 0.0, 1.0)
+    assert [traffic.hit(t, 0.0, 0.2, 0.1) for t in (1.9, 2.0, 1e5)] == [None, "a", "a"]
+    assert [traffic.hit(t, 5.0, 0.2, 0.1) for t in (0.0, 0.95, 1.0)] == ["b", "b", None]
+    assert stay_hit(traffic.arrays, 0, 0.0, 0.0, 0.1) == a, "it comes later"
+    assert stay_hit(traffic.arrays, 10, 5.0, 0.0, 0.1) == -1
+    traffic.remove(a)
+    assert traffic.hit(3.0, 0.0, 0.0, 1.0) is None and traffic.hit(0.0, 5.0, 0.0, 0.1) == "b"
+
+
+def test_plain_and_compiled_agree_after_many_changes() -> None:
+    """Against a list of discs, with owners that come and go until chains are packed and grown."""
+    rng = np.random.default_rng(3)
+    traffic, kept = Traffic(), {}
+    for owner in range(60):
+        traffic.enroll(str(owner))
+        discs = np.column_stack([rng.uniform(-8.0, 8.0, (50, 2)), rng.uniform(0.05, 0.6, 50)])
+        for k, disc in enumerate(discs):
+            traffic.add_standing(owner, disc, k * SLOT, (k + rng.integers(1, 9)) * SLOT)
+        spans = traffic._groups_of[owner]
+        kept[owner] = [
+            (tuple(d), traffic._groups[a, 4], traffic._groups[a, 5]) for d, (a, _) in zip(discs, spans, strict=True)
+        ]
+        if owner % 3:
+            gone = int(rng.choice(list(kept)))
+            traffic.remove(gone)
+            del kept[gone]
+    arrays = traffic.arrays
+    for _ in range(3000):
+        slot, (x, y), r = int(rng.integers(0, 60)), rng.uniform(-9.0, 9.0, 2), float(rng.uniform(0.0, 0.8))
+        near = {
+            o for o, rows in kept.items() for (u, v, s), first, end in rows
+            if first <= slot < end and (u - x) ** 2 + (v - y) ** 2 < (s + r) ** 2
+        }  # fmt: skip
+        found = traffic_hit(arrays, slot, x, y, r, -1)
+        assert found in near if near else found == -1
+
+
+def test_wrong_input_is_refused(kit: Kit) -> None:
+    _, table, discs = kit
+    traffic = Traffic()
+    owner = traffic.enroll("a")
+    with pytest.raises(GaitwayError, match="stands from"):
+        traffic.add_standing(owner, [[math.nan, 0.0, 1.0]], 0.0)
+    with pytest.raises(LibraryError, match="no clip 'none'"):
+        traffic.add_plan(
+            owner, Plan((PlanStep("stand", "none", (0.0, 0.0, 0.0), 0.0),), (0.0, 0.0, 0.0), 1.0, 0.0), table, discs
+        )
+    assert FOREVER > 1e9

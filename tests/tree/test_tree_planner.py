@@ -1,0 +1,116 @@
+"""Scenes planned by tree: the same people arrive as by A*, nothing is hit, and who is planned how can be chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gaitway.audit import audit_take
+from gaitway.core.errors import GaitwayError, SceneError
+from gaitway.planning import Planned, plan_scene
+from gaitway.scene import load_scene, ready_scenes, scene_from_dict
+from gaitway.scene.plan_options import BehaviorOptions, TreeOptions, with_planner
+from gaitway.space.plan import Status
+
+BARE: dict[str, Any] = {"gaitway": 1, "bounds": [0, 0, 30, 12], "library": "person", "plan": {"planner": "tree"}}
+LARGE = ("city_block", "fairground")
+
+
+def planned(*people: dict[str, Any], **parts: Any) -> Planned:
+    return plan_scene(scene_from_dict({**BARE, "characters": list(people), **parts}))
+
+
+def walker(name: str = "ada", **more: Any) -> dict[str, Any]:
+    return {"name": name, "start": [2, 6, 0], "goal": [27, 6], **more}
+
+
+def wall(*points: list[float]) -> dict[str, Any]:
+    return {"wall": {"points": list(points), "thickness": 0.3, "height": 2}, "name": "wall"}
+
+
+def test_people_walk_by_tree_around_walls_and_one_another() -> None:
+    people = [walker(f"p{k}", start=[2, 2 + 2 * k, 0], goal=[27, 10 - 2 * k]) for k in range(5)]
+    made = planned(*people, obstacles=[wall([12, 0], [12, 5]), wall([18, 12], [18, 7])])
+    assert not made.failed and made.by_tree >= 3
+    assert {row["by"] for row in made.rows()} <= {"tree", "A*"}
+    assert audit_take(made.take, made.scene.world).violations == ()
+    assert made.take.facts["planner"] == "tree"
+    by_search = plan_scene(made.scene, planner="behavior")
+    assert by_search.by_tree == 0 and by_search.take.facts["planner"] == "behavior"
+    costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in (made, by_search)]
+    assert costs[0] < 1.1 * costs[1]
+
+
+def test_the_same_scene_and_seed_give_the_same_take() -> None:
+    takes = [planned(walker(), walker("bo", start=[27, 6.2, 180], goal=[2, 6])).take for _ in range(2)]
+    for character in range(2):
+        assert np.array_equal(takes[0].clip(character).rotations, takes[1].clip(character).rotations)
+
+
+def test_characters_may_differ_in_their_planner() -> None:
+    made = planned(walker(), walker("bo", start=[2, 3, 0], goal=[27, 3], plan={"planner": "behavior"}))
+    by = {row["character"]: row["by"] for row in made.rows()}
+    assert by == {"ada": "tree", "bo": "A*"} and not made.failed
+
+
+def test_exact_arrival() -> None:
+    made = planned(walker(goal=[20, 8, 90], plan={"planner": "tree", "exact": True}))
+    x, y, heading = made.crowd.plans["ada"].end_pose
+    assert not made.failed and np.hypot(x - 20.0, y - 8.0) < 0.02 and abs(heading - np.pi / 2) < np.radians(2.0)
+
+
+def test_without_fallback_only_trees_count() -> None:
+    boxes = [
+        {"box": {"center": [x, y], "size": [0.7, 0.7], "height": 1}} for x in range(6, 26, 2) for y in range(1, 12, 2)
+    ]
+    narrow = {"nodes": 1_000, "planner": "tree"}
+    alone = planned(walker(), obstacles=boxes, plan={**narrow, "fallback": False})
+    if alone.failed:
+        assert "fallback" in alone.failed["ada"].reason
+    together = planned(walker(), obstacles=boxes, plan=narrow)
+    assert not together.failed
+
+
+def test_a_goal_in_another_part_of_free_space_is_refused() -> None:
+    made = planned(walker(), obstacles=[wall([15, 0], [15, 12])])
+    result = made.crowd.results["ada"]
+    assert result.status is Status.NO_PATH and not result.by_tree and "another part of free space" in result.reason
+
+
+def test_options_go_with_the_planner() -> None:
+    tree = with_planner(BehaviorOptions(tolerance=0.3, weight=2.0, exact=True), "tree")
+    assert isinstance(tree, TreeOptions) and tree.tolerance == 0.3 and tree.exact and tree.time_weight == 0.5
+    assert with_planner(tree, "tree") is tree
+    with pytest.raises(SceneError, match="'bush' is no planner that there is; write one of behavior, tree"):
+        with_planner(tree, "bush")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"nodes": 0}, "nodes"),
+        ({"reach": 1.0}, "reach"),
+        ({"weight": 2.0}, "weight"),
+        ({"fallback": "perhaps"}, "fallback"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(GaitwayError, match=problem):
+        planned(walker(), plan={"planner": "tree", **options})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", sorted(ready_scenes()))
+def test_ready_scenes_by_tree_pass_the_audit(name: str, seed: int) -> None:
+    if name in LARGE and seed > 0:
+        pytest.skip("large")
+    made = plan_scene(load_scene(name), seed=seed, planner="tree")
+    assert not made.failed
+    assert audit_take(made.take, made.scene.world).violations == ()
+    by_search = plan_scene(load_scene(name), seed=seed, planner="behavior")
+    assert not by_search.failed
+    costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in (made, by_search)]
+    assert costs[0] < 1.1 * costs[1]
