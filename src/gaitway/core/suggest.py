@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice that is most like a word, or None if none is similar."""
-    found = difflib.get_close_matches(word, list(choices), n=1)
+    found = difflib.get_close_matches(word.lower(), list(choices), n=1)
     return found[0] if found else None
 
 
