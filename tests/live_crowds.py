@@ -14,8 +14,8 @@ from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveOptions
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.prepared import Kit, kits
-from gaitway.tree.build.growing import Budget
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.tree.building.growing import Budget
 from gaitway.tree.forest import Forest
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
@@ -36,21 +36,21 @@ def walker() -> Library:
 
 
 @cache
-def kit_in(world: World) -> Kit:
+def prepared_in(world: World) -> PreparedLibrary:
     """The walker in a world."""
     who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions())
-    return kits(world, {LibraryRef(): walker()}).of(who)
+    return planning_context(world, {LibraryRef(): walker()}).of(who)
 
 
 @cache
 def forest() -> Forest:
     """Its trees."""
-    return live_forest(kit_in(OPEN).table, budget=Budget(40_000))
+    return live_forest(prepared_in(OPEN).table, budget=Budget(40_000))
 
 
 def crowd_in(world: World = OPEN, **options: object) -> LiveCrowd:
     """Nobody yet."""
-    return LiveCrowd(kit_in(world), forest(), LiveOptions(**options))  # type: ignore[arg-type]
+    return LiveCrowd(prepared_in(world), forest(), LiveOptions(**options))  # type: ignore[arg-type]
 
 
 def boxes(seed: int, count: int, half: float = 8.0) -> World:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from gaitway.cli import _run
 from gaitway.scene.characters import LibraryRef
-from gaitway.tree.build.recipe import METHODS, Recipe, open_tree
+from gaitway.tree.building.recipe import METHODS, TreeRecipe, open_tree
 from gaitway.tree.storage import describe_tree, save_tree
 from test_cli import gaitway
 
@@ -39,7 +39,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
 def horse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small tree of a small library."""
     path = tmp_path_factory.mktemp("trees") / "horse.gwtree"
-    recipe = Recipe(library=LibraryRef("horse"), nodes=300, radius=40.0)
+    recipe = TreeRecipe(library=LibraryRef("horse"), nodes=300, radius=40.0)
     recipe.save(recipe.grow(), path)
     return path
 

@@ -26,7 +26,7 @@ import gaitway
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.forest import live_forest
 from gaitway.scene.catalog import ready_scenes
-from gaitway.space.prepared import kits
+from gaitway.space.prepared import planning_context
 from gaitway.variation.enriching import EnrichOptions, enrich
 
 SEEDS = (0, 1)
@@ -85,8 +85,8 @@ def lived() -> str:
     """The hash of the joints of a live crowd, step by step."""
     scene = gaitway.load_scene(LIVE_SCENE)
     people = scene.characters
-    kit = kits(scene.world).of(people[0])
-    crowd = LiveCrowd(kit, live_forest(kit.table, ("jump", "duck")), seed=scene.seed)
+    prepared = planning_context(scene.world).of(people[0])
+    crowd = LiveCrowd(prepared, live_forest(prepared.table, ("jump", "duck")), seed=scene.seed)
     crowd.add([c.start for c in people], [c.goal for c in people])
     total = []
     for _ in range(LIVE_STEPS):

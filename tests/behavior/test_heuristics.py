@@ -14,7 +14,7 @@ import shapely
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate, straight_line
 from gaitway.behavior.heuristics import HEURISTICS, Heuristics
-from gaitway.behavior.obstacle_free_cost import FreeTable, least_per_metre
+from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost, least_per_metre
 from gaitway.behavior.search import Query, Searcher, search
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError
@@ -175,7 +175,7 @@ def test_far_goals_cost_the_turn() -> None:
 
 def test_a_library_that_never_rests_keeps_the_distance() -> None:
     table = table_of([("walk", "walk", 1.0, 0.0, 0.0, 1.0), ("walk", "walk", 1.0, 0.2, 0.3, 1.1)])
-    free = FreeTable.of(table, States.of(table), table.costs, TOLERANCE)
+    free = ObstacleFreeCost.of(table, States.of(table), table.costs, TOLERANCE)
     assert np.isfinite(free.near).all() and (free.near >= 0.0).all()
 
 

@@ -171,11 +171,11 @@ def test_steps_are_like_a_tuple_of_steps(walker: Searcher) -> None:
 
 def test_memory_grows_while_searching() -> None:
     searcher = small_searcher(WALKER)
-    room = len(searcher.room.states)
+    memory = len(searcher.memory.states)
     fields = WorldFields.of(World((0.0, 0.0, 40.0, 40.0)), cell=0.2)
     query = Query((1.13, 1.17, 0.0), (38.0, 38.0), tolerance=0.05, max_nodes=30_000)
     grown = search(searcher, fields, query)
-    assert len(searcher.room.states) > room
+    assert len(searcher.memory.states) > memory
     roomy = search(searcher, fields, query)
     assert grown.plan == roomy.plan
     assert (grown.status, grown.expanded, grown.checks) == (roomy.status, roomy.expanded, roomy.checks)
@@ -230,10 +230,10 @@ def test_budget_of_seconds() -> None:
 
 
 def test_closed_door_is_named(walker: Searcher) -> None:
-    room = [wall(8.0, 2.6, 0.3, 5.2, "south"), wall(8.0, 9.4, 0.3, 5.2, "north")]
-    open_door = WorldFields.of(World(BOUNDS, tuple(room)), cell=0.05)
+    memory = [wall(8.0, 2.6, 0.3, 5.2, "south"), wall(8.0, 9.4, 0.3, 5.2, "north")]
+    open_door = WorldFields.of(World(BOUNDS, tuple(memory)), cell=0.05)
     assert search(walker, open_door, Query(START, GOAL)).found
-    closed = WorldFields.of(World(BOUNDS, (*room, wall(8.0, 6.0, 0.3, 1.6, "door"))), cell=0.05)
+    closed = WorldFields.of(World(BOUNDS, (*memory, wall(8.0, 6.0, 0.3, 1.6, "door"))), cell=0.05)
     result = search(walker, closed, Query(START, GOAL))
     assert result.status is Status.NO_PATH
     assert "another part" in result.reason

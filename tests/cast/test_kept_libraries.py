@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaitway.behavior import obstacle_free_cost as free_table
-from gaitway.behavior.obstacle_free_cost import FreeTable
+from gaitway.behavior import obstacle_free_cost
+from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost
 from gaitway.cast import catalog
 from gaitway.cast.catalog import load_cast
 from gaitway.cast.horse.body import HorseStyle
@@ -69,7 +69,7 @@ CASTS = {
 def prepared(name: str) -> list[Any]:
     library = load_cast(name, **CASTS[name])
     table = action_table(library)
-    free = FreeTable.of(table, States.of(table), table.costs, 0.3)
+    free = ObstacleFreeCost.of(table, States.of(table), table.costs, 0.3)
     return [library, reach.reaches(library), body_discs.body_discs(library, table), free]
 
 
@@ -82,7 +82,7 @@ def test_what_is_found_is_what_was_made(name: str, folder: Path, monkeypatch: py
     assert sorted(e.name.split("-")[0] for e in folder.iterdir()) == ["body_discs", "cast", "free_table", "reaches"]
     for module, maker in ((catalog, "_generate"), (reach, "_measure"), (body_discs, "_cover")):
         monkeypatch.setattr(module, maker, None)
-    monkeypatch.setattr(FreeTable, "_computed", None)
+    monkeypatch.setattr(ObstacleFreeCost, "_computed", None)
     assert_same(made, prepared(name))
 
 
@@ -159,7 +159,7 @@ def modules_behind(file: Path) -> set[Path]:
     return found
 
 
-@pytest.mark.parametrize("module", [catalog, reach, body_discs, free_table, keeping], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [catalog, reach, body_discs, obstacle_free_cost, keeping], ids=lambda m: m.__name__)
 def test_no_source_is_forgotten(module: Any) -> None:
     """What the sources of a result import is among its sources, or a change of it would not be noticed."""
     sources = set(cache.source_files((module.__name__,)))

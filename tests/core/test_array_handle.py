@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import kernel
 
@@ -36,9 +36,9 @@ def outer() -> Outer:
 
 
 @kernel(borrows=True)
-def looked_at(held: Held[Outer], row: int) -> int:
+def looked_at(handle: ArrayHandle[Outer], row: int) -> int:
     """Write down what is in the tuple; its number."""
-    cube, count, inner, out = held.value
+    cube, count, inner, out = handle.value
     out[0], out[1], out[2] = cube[1, row, 3], inner.bytes_[row], inner.numbers[1, 0]
     out[3], out[4], out[5] = cube.shape[2], len(inner.bytes_), cube.size
     return count
@@ -46,14 +46,14 @@ def looked_at(held: Held[Outer], row: int) -> int:
 
 @pytest.mark.parametrize("copied", [False, True])
 def test_a_kernel_sees_what_is_held(copied: bool) -> None:
-    held = Held(outer())
+    handle = ArrayHandle(outer())
     if copied:
-        held = pickle.loads(pickle.dumps(held))
+        handle = pickle.loads(pickle.dumps(handle))
     for row in range(3):
-        assert looked_at(held, row) == 7
-        assert held.value.out.tolist() == [held.value.cube[1, row, 3], row, 3.0, 4.0, 5.0, 24.0]
+        assert looked_at(handle, row) == 7
+        assert handle.value.out.tolist() == [handle.value.cube[1, row, 3], row, 3.0, 4.0, 5.0, 24.0]
 
 
 def test_what_is_not_contiguous_is_refused() -> None:
     with pytest.raises(ValueError, match="contiguous"):
-        Held(outer()._replace(out=np.zeros(12)[::2]))
+        ArrayHandle(outer()._replace(out=np.zeros(12)[::2]))

@@ -17,7 +17,7 @@ from gaitway.world.mover import Mover, Phase
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World
-from live_crowds import FRAME, OPEN, boxes, crowd_in, forest, kit_in, ring
+from live_crowds import FRAME, OPEN, boxes, crowd_in, forest, prepared_in, ring
 
 
 def play(crowd: LiveCrowd, seconds: float, dt: float = FRAME) -> int:
@@ -114,7 +114,7 @@ def test_a_plan_begins_with_what_is_played_and_ends_at_rest() -> None:
     crowd.add([[-8.0, 0.0, 0.0]], [[8.0, 0.0]])
     play(crowd, 3.0)
     plan = crowd.plan(0)
-    table = crowd.kit.table
+    table = crowd.prepared.table
     assert plan.steps[0].time <= crowd.time < plan.steps[1].time
     assert plan.behaviors[0] == crowd.behaviors([0])[0]
     assert table.rest[table.end_state[table.clips.index(plan.steps[-1].clip)]]
@@ -207,7 +207,7 @@ def test_bad_input() -> None:
         crowd.step(0.0)
     trees = forest().trees
     with pytest.raises(TreeError, match="no tree for those who stand"):
-        LiveCrowd(kit_in(OPEN), Forest({"walk": trees["walk"]}))
+        LiveCrowd(prepared_in(OPEN), Forest({"walk": trees["walk"]}))
 
 
 def test_those_in_the_way_of_something_new_plan_at_once() -> None:

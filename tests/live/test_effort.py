@@ -14,7 +14,7 @@ from gaitway.world.mover import Mover, Phase
 from gaitway.world.obstacle import WALL
 from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World
-from live_crowds import FRAME, OPEN, crowd_in, door, kit_in
+from live_crowds import FRAME, OPEN, crowd_in, door, prepared_in
 
 NARROW = door(0.8)
 START, GOAL = (-1.2, 4.5, 1.57), (4.0, 4.0)
@@ -26,8 +26,8 @@ def test_a_plan_of_a_tree_costs_what_its_moves_cost() -> None:
     assert crowd.effort(0).source == ""
     for _ in range(40):
         crowd.step(FRAME)
-    plan, effort, table = crowd.plan(0), crowd.effort(0), crowd.kit.table
-    costs = [crowd.kit.searcher.costs[table.clips.index(step.clip)] for step in plan.steps]
+    plan, effort, table = crowd.plan(0), crowd.effort(0), crowd.prepared.table
+    costs = [crowd.prepared.searcher.costs[table.clips.index(step.clip)] for step in plan.steps]
     assert plan.cost == pytest.approx(sum(costs))
     assert effort.source == "tree"
     assert 0 < effort.nodes <= crowd.counts.tests
@@ -79,7 +79,7 @@ def test_movers_are_known_for_long_enough_and_made_one_at_a_time() -> None:
         Mover((ball,), times, np.column_stack([forth, np.full(len(times), 2.0 * k), 0.0 * times]), f"mover {k}")
         for k in range(3)
     )
-    ahead = MoversAhead(kit_in(World(OPEN.bounds, movers=movers)).fields, 0.0, 2)
+    ahead = MoversAhead(prepared_in(World(OPEN.bounds, movers=movers)).fields, 0.0, 2)
     changed = 0
     for time in np.arange(0.0, 1000.0, 1.0).tolist():
         changed += ahead.look_ahead(time)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.core import rotations
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.live import _aim_kernels as aims
@@ -24,32 +24,33 @@ from gaitway.live.forest import cheapest_tree
 from gaitway.live.index import end_arrays, heap_for_ends
 from gaitway.live.memory import STEPS, no_crowd, roomier
 from gaitway.motion.clip import Clip
-from gaitway.tree.build.default_moves import usual_behaviors, usual_roots
-from gaitway.tree.build.growing import Budget
+from gaitway.tree.building.default_moves import usual_behaviors, usual_roots
+from gaitway.tree.building.growing import Budget
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.query.index import tree_arrays
 from gaitway.tree.region import Region
-from live_crowds import OPEN, forest, kit_in, walker
+from live_crowds import OPEN, forest, prepared_in, walker
 
 RADIUS = 0.3
 
 
 @kernel(borrows=True)
-def reserve(held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], me: int, k: int) -> None:
-    kernels.link(held_body.value, held_crowd.value, me, k)
+def reserve(body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], me: int, k: int) -> None:
+    kernels.link(body_handle.value, crowd_handle.value, me, k)
 
 
 @kernel(borrows=True)
-def release(held_crowd: Held[CrowdArrays], entry: int) -> None:
-    kernels.unlink(held_crowd.value, entry)
+def release(crowd_handle: ArrayHandle[CrowdArrays], entry: int) -> None:
+    kernels.unlink(crowd_handle.value, entry)
 
 
 @kernel(borrows=True)
 def hits(
-    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], me: int, x: float, y: float, heading: float, t: float,
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], me: int, x: float, y: float,
+    heading: float, t: float,
     a: int, rest: int,
 ) -> tuple[int, int]:  # fmt: skip
-    body, crowd, c, s = held_body.value, held_crowd.value, math.cos(heading), math.sin(heading)
+    body, crowd, c, s = body_handle.value, crowd_handle.value, math.cos(heading), math.sin(heading)
     return (
         kernels.move_hit(body, crowd, me, x, y, c, s, t, a),
         kernels.rest_hit(body, crowd, me, x, y, c, s, t, rest),
@@ -58,29 +59,30 @@ def hits(
 
 @kernel(borrows=True)
 def best_first(
-    held_ends: Held[EndArrays], held_heap: Held[Heap], x: float, y: float, reach: float, far_x: float, far_y: float,
+    held_ends: ArrayHandle[EndArrays], heap_handle: ArrayHandle[Heap], x: float, y: float, reach: float, far_x: float,
+    far_y: float,
     per_metre: float, slack: float, out: IntArray,
 ) -> int:  # fmt: skip
-    aims.gather(held_ends.value, held_heap.value, x, y, reach, far_x, far_y, per_metre, slack)
+    aims.gather(held_ends.value, heap_handle.value, x, y, reach, far_x, far_y, per_metre, slack)
     count = 0
-    node = aims.pop(held_heap.value)
+    node = aims.pop(heap_handle.value)
     while node >= 0:
         out[count] = held_ends.value.nodes[node]
         count += 1
-        node = aims.pop(held_heap.value)
+        node = aims.pop(heap_handle.value)
     return count
 
 
 @kernel(borrows=True)
 def next_goal(
-    held: Held[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
+    handle: ArrayHandle[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
 ) -> tuple[float, float, bool]:
-    return subgoal(held.value, route, x, y, goal_x, goal_y, ahead)
+    return subgoal(handle.value, route, x, y, goal_x, goal_y, ahead)
 
 
 @cache
 def body() -> BodyArrays:
-    return body_arrays(kit_in(OPEN), RADIUS)
+    return body_arrays(prepared_in(OPEN), RADIUS)
 
 
 def placed(pose: FloatArray, discs: FloatArray) -> FloatArray:
@@ -120,10 +122,10 @@ def meet(some: list[tuple[float, float, FloatArray]], others: list[tuple[float, 
 @settings(max_examples=25)
 def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    table, arrays, count = kit_in(OPEN).table, body(), 12
+    table, arrays, count = prepared_in(OPEN).table, body(), 12
     rest = int(np.flatnonzero(table.quiet)[0])
     crowd = roomier(no_crowd(arrays, np.arange(len(table)), np.empty(0, np.int64)), count)
-    held_body, held = Held(arrays), Held(crowd)
+    body_handle, handle = ArrayHandle(arrays), ArrayHandle(crowd)
     there: dict[int, list[tuple[float, float, FloatArray]]] = {}
     for who in range(count):
         for k in (0, 1, STEPS):
@@ -131,16 +133,16 @@ def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:
             action = rest if k == STEPS else int(rng.integers(len(table)))
             crowd.steps[who, k] = (*pose[:2], math.cos(pose[2]), math.sin(pose[2]), pose[2], time)
             crowd.actions[who, k] = action
-            reserve(held_body, held, who, k)
+            reserve(body_handle, handle, who, k)
             there[who * (STEPS + 1) + k] = spans(pose, time, action, k == STEPS)
     for entry in rng.permutation(list(there))[: count // 2].tolist():
-        release(held, entry)
+        release(handle, entry)
         del there[entry]
     for _ in range(20):
         pose, time = np.append(rng.uniform(-4.0, 4.0, 2), rng.uniform(-3.0, 3.0)), float(rng.uniform(0.0, 4.0))
         action, me = int(rng.integers(len(table))), int(rng.integers(count))
         others = {e: s for e, s in there.items() if e // (STEPS + 1) != me}
-        move, stay = hits(held_body, held, me, *pose.tolist(), time, action, rest)
+        move, stay = hits(body_handle, handle, me, *pose.tolist(), time, action, rest)
         mine, still = spans(pose, time, action, False), spans(pose, time, rest, True)
         assert (move >= 0) == any(meet(mine, other) for other in others.values())
         assert (stay >= 0) == any(meet(still, other) for other in others.values())
@@ -149,8 +151,8 @@ def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:
 
 
 def test_discs_hold_a_disc_about_the_root_at_all_times() -> None:
-    kit, arrays = kit_in(OPEN), body()
-    for action, name in enumerate(kit.table.clips):
+    prepared, arrays = prepared_in(OPEN), body()
+    for action, name in enumerate(prepared.table.clips):
         path = walker().clips[name].planar_path()
         c, s = math.cos(path[0, 2]), math.sin(path[0, 2])
         away = path[:, :2] - path[0, :2]
@@ -167,10 +169,10 @@ def test_discs_hold_a_disc_about_the_root_at_all_times() -> None:
 def test_ends_come_by_what_their_ways_cost(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tree = forest().tree("walk")
-    ends = end_arrays(tree, tree_arrays(tree, kit_in(OPEN).searcher))
+    ends = end_arrays(tree, tree_arrays(tree, prepared_in(OPEN).searcher))
     x, y, reach = *rng.uniform(-5.0, 5.0, 2).tolist(), float(rng.uniform(0.2, 2.0))
     far, out = rng.uniform(-9.0, 9.0, 2), np.zeros(20_000, np.int64)
-    count = best_first(Held(ends), Held(heap_for_ends()), x, y, reach, *far.tolist(), 1.4, 1.5, out)
+    count = best_first(ArrayHandle(ends), ArrayHandle(heap_for_ends()), x, y, reach, *far.tolist(), 1.4, 1.5, out)
     points = ends.ends.astype(np.float64)
     inside = np.hypot(points[:, 0] - x, points[:, 1] - y) <= reach
     values = points[:, 2] + 1.4 * np.hypot(*(far - points[:, :2]).T)
@@ -182,7 +184,7 @@ def test_ends_come_by_what_their_ways_cost(seed: int) -> None:
 
 
 def test_a_tree_of_the_cheapest_ways_goes_straight_on_and_stops() -> None:
-    table = kit_in(OPEN).table
+    table = prepared_in(OPEN).table
     moves = choose_moves(table, "walk", usual_behaviors(table, usual_roots(table)))
     tree = cheapest_tree(moves, Region.disc(9.0), Budget(20_000))
     names = [table.clips[a] for a in moves.actions.tolist()]
@@ -199,7 +201,7 @@ def test_a_tree_of_the_cheapest_ways_goes_straight_on_and_stops() -> None:
 
 
 def test_of_two_ways_that_cost_the_same_the_tree_has_both_or_it_is_full() -> None:
-    table = kit_in(OPEN).table
+    table = prepared_in(OPEN).table
     moves = choose_moves(table, "stand", usual_behaviors(table, usual_roots(table)))
     tree = cheapest_tree(moves, Region.disc(9.0), Budget(5_000))
     prices = np.zeros(len(tree))
@@ -218,19 +220,19 @@ def test_subgoals_follow_a_field_down_to_the_goal() -> None:
     lengths = np.full((1, 20, 20), np.inf, np.float32)
     lengths[0, 1, :19] = 18.0 + 18.0 - np.arange(19)
     lengths[0, 1:19, 18] = np.arange(17, -1, -1)
-    held = Held(RouteArrays(lengths, np.array([0.0, 0.0, 1.0])))
-    x, y, final = next_goal(held, 0, 1.5, 1.5, 18.5, 18.5, 6.5)
+    handle = ArrayHandle(RouteArrays(lengths, np.array([0.0, 0.0, 1.0])))
+    x, y, final = next_goal(handle, 0, 1.5, 1.5, 18.5, 18.5, 6.5)
     assert (x, y, final) == (8.5, 1.5, False)
-    x, y, final = next_goal(held, 0, 15.5, 1.5, 18.5, 18.5, 6.5)
+    x, y, final = next_goal(handle, 0, 15.5, 1.5, 18.5, 18.5, 6.5)
     assert (x, final) == (18.5, False)
     assert 4.0 < y < 6.0
-    assert next_goal(held, 0, 18.5, 14.0, 18.5, 18.5, 6.5) == (18.5, 18.5, True)
+    assert next_goal(handle, 0, 18.5, 14.0, 18.5, 18.5, 6.5) == (18.5, 18.5, True)
 
 
 def test_without_a_field_subgoals_lie_on_the_straight_line() -> None:
-    held = Held(RouteArrays(np.zeros((0, 1, 1), np.float32), np.array([0.0, 0.0, 1.0])))
-    assert next_goal(held, -1, 0.0, 0.0, 30.0, 40.0, 10.0) == (pytest.approx(6.0), pytest.approx(8.0), False)
-    assert next_goal(held, -1, 0.0, 0.0, 3.0, 4.0, 10.0) == (3.0, 4.0, True)
+    handle = ArrayHandle(RouteArrays(np.zeros((0, 1, 1), np.float32), np.array([0.0, 0.0, 1.0])))
+    assert next_goal(handle, -1, 0.0, 0.0, 30.0, 40.0, 10.0) == (pytest.approx(6.0), pytest.approx(8.0), False)
+    assert next_goal(handle, -1, 0.0, 0.0, 3.0, 4.0, 10.0) == (3.0, 4.0, True)
 
 
 def test_a_clip_is_led_on_from_another_pose_and_then_itself() -> None:

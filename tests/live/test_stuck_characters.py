@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.audit import audit_take
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.errors import TreeError
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._stuck_kernels import install
@@ -23,7 +23,7 @@ from gaitway.world.mover import Mover, Phase
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World
-from live_crowds import FRAME, OPEN, boxes, crowd_in, door, kit_in
+from live_crowds import FRAME, OPEN, boxes, crowd_in, door, prepared_in
 
 NARROW = door(0.8)
 START, GOAL = (-1.2, 4.5, 1.57), (4.0, 4.0)
@@ -59,7 +59,7 @@ def test_a_way_that_was_searched_for_is_played_to_its_end() -> None:
     crowd.add([START], [GOAL])
     while crowd.counts.searches == 0:
         crowd.step(FRAME)
-    table, plan = crowd.kit.table, crowd.plan(0)
+    table, plan = crowd.prepared.table, crowd.plan(0)
     for step, after in zip(plan.steps, plan.steps[1:], strict=False):
         action, (x, y, heading) = table.clips.index(step.clip), step.pose
         u, v, turn = table.moves[action].tolist()
@@ -120,14 +120,15 @@ def test_steps_that_lead_into_somebody_are_not_taken(ahead: float, taken: int) -
     world = World((-20.0, -20.0, 40.0, 20.0))
     crowd = crowd_in(world)
     crowd.add([[0.0, 0.0, 0.0], [ahead, 0.0, 0.0]], [[9.0, 0.0], [ahead, 0.0]])
-    kit, planner = crowd.kit, crowd._planner
+    prepared, planner = crowd.prepared, crowd._planner
     names = ["start_walk", *["walk_forward"] * 4, "stop_walk"]
-    actions = np.array([kit.table.clips.index(name) for name in names])
+    actions = np.array([prepared.table.clips.index(name) for name in names])
     actions.setflags(write=False)
     before = crowd.plan(0)
     number = install(
-        kit.searcher.held, planner.fields.held, kit.searcher.passing(planner.fields), planner.traffic, False,
-        crowd._body, Held(crowd._crowd), Held(crowd._live), 0, actions,
+        prepared.searcher.handle, planner.fields.handle, prepared.searcher.passing(planner.fields), planner.traffic,
+        False,
+        crowd._body, ArrayHandle(crowd._crowd), ArrayHandle(crowd._live), 0, actions,
     )  # fmt: skip
     assert number == taken
     assert len(crowd.plan(0).steps) == len(before.steps) + taken
@@ -156,25 +157,25 @@ def test_fields_of_many_goals_are_made_a_few_at_a_time() -> None:
     play(crowd, math.ceil(goals / FIELDS) * FRAME)
     crowd.settle()
     assert crowd._planner.routes.waiting == 0
-    assert np.isfinite(crowd._planner.routes.held.value.lengths[:goals]).any(axis=(1, 2)).all()
+    assert np.isfinite(crowd._planner.routes.handle.value.lengths[:goals]).any(axis=(1, 2)).all()
 
 
 def test_an_old_field_stands_until_the_new_one_is_there() -> None:
-    before = RouteBook(kit_in(boxes(5, 3)).fields)
+    before = RouteBook(prepared_in(boxes(5, 3)).fields)
     goals = np.array([[4.0, 4.0], [-4.0, 4.0]])
     numbers = before.numbers(goals)
-    assert np.isinf(before.held.value.lengths[numbers]).all()
+    assert np.isinf(before.handle.value.lengths[numbers]).all()
     assert before.fill(1) == [numbers[0]]
-    old = before.held.value.lengths[numbers[0]].copy()
-    after = RouteBook(kit_in(boxes(6, 3)).fields, before=before)
+    old = before.handle.value.lengths[numbers[0]].copy()
+    after = RouteBook(prepared_in(boxes(6, 3)).fields, before=before)
     assert np.array_equal(after.numbers(goals), numbers)
-    assert np.array_equal(after.held.value.lengths[numbers[0]], old)
+    assert np.array_equal(after.handle.value.lengths[numbers[0]], old)
     assert sorted(after.fill(9)) == sorted(numbers.tolist())
-    assert not np.array_equal(after.held.value.lengths[numbers[0]], old)
+    assert not np.array_equal(after.handle.value.lengths[numbers[0]], old)
     assert after.fill(9) == []
 
 
 def test_where_nothing_stands_there_are_no_fields() -> None:
-    book = RouteBook(kit_in(OPEN).fields)
+    book = RouteBook(prepared_in(OPEN).fields)
     assert book.numbers(np.array([[1.0, 1.0]])).tolist() == [-1]
     assert book.waiting == 0

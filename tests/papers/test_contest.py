@@ -9,7 +9,7 @@ from gaitway.core import planar
 from gaitway.papers.contest import ASTAR, Runs, contest, cutting, square_region, way_points
 from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries, world_bounds
 from gaitway.papers.walkers import walker
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World

@@ -16,7 +16,7 @@ from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene import Scene, scene_from_dict
 from gaitway.scene.characters import LibraryRef
 from gaitway.space.plan import Plan
-from gaitway.space.prepared import Kit, kits
+from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic, placed_discs
 from hand_plans import plan_of
 
@@ -33,12 +33,12 @@ def place(**more: Any) -> Scene:
     return scene_from_dict({"gaitway": 1, "library": "person", "bounds": [-8, -8, 12, 8], "characters": people, **more})
 
 
-def prepared(scene: Scene, libraries: Mapping[LibraryRef, Library]) -> tuple[Kit, Traffic, Plan]:
+def prepare(scene: Scene, libraries: Mapping[LibraryRef, Library]) -> tuple[PreparedLibrary, Traffic, Plan]:
     """What planning a walk of ann's begins with."""
-    kit = kits(scene.world, libraries).of(scene.characters[0])
-    traffic = Traffic(kit.fields.kinds)
+    prepared = planning_context(scene.world, libraries).of(scene.characters[0])
+    traffic = Traffic(prepared.fields.kinds)
     traffic.enroll("ann")
-    return kit, traffic, plan_of(kit.library, WALK)
+    return prepared, traffic, plan_of(prepared.library, WALK)
 
 
 def beyond(plan: Plan, x: float, y: float) -> tuple[float, float]:
@@ -47,54 +47,56 @@ def beyond(plan: Plan, x: float, y: float) -> tuple[float, float]:
 
 def test_where_there_is_room_the_goal_is_met(libraries: Mapping[LibraryRef, Library]) -> None:
     scene = place()
-    kit, traffic, plan = prepared(scene, libraries)
+    prepared, traffic, plan = prepare(scene, libraries)
     goal = beyond(plan, 0.2, -0.25)
-    exact = exact_arrival(kit, traffic, plan, goal, 0.1, name="ann")
+    exact = exact_arrival(prepared, traffic, plan, goal, 0.1, name="ann")
     assert isinstance(exact, ExactArrival)
     np.testing.assert_allclose(exact.plan.end_pose, (*goal, 0.1), atol=1e-6)
     start = (0.0, 0.0, 0.0)
-    who = Performer("ann", kit.library, start, exact.plan, goal=goal, goal_heading=0.1, clips=exact.arrival.clips)
+    who = Performer("ann", prepared.library, start, exact.plan, goal=goal, goal_heading=0.1, clips=exact.arrival.clips)
     assert audit_take(plans_to_take(scene.world, [who]), scene.world).ok
 
 
 def test_a_wall_at_the_goal_is_named(libraries: Mapping[LibraryRef, Library]) -> None:
-    free, _, plan = prepared(place(), libraries)
+    free, _, plan = prepare(place(), libraries)
     x, y = beyond(plan, 0.0, 0.0)
     wall = {"box": {"center": [x, y + 0.75], "size": [6, 0.5], "height": 2.0}, "name": "wall"}
-    kit, traffic, _ = prepared(place(obstacles=[wall]), libraries)
-    assert isinstance(exact_arrival(kit, traffic, plan, (x + 0.1, y - 0.1)), ExactArrival)
-    told = exact_arrival(kit, traffic, plan, (x, y + 0.3))
+    prepared, traffic, _ = prepare(place(obstacles=[wall]), libraries)
+    assert isinstance(exact_arrival(prepared, traffic, plan, (x + 0.1, y - 0.1)), ExactArrival)
+    told = exact_arrival(prepared, traffic, plan, (x, y + 0.3))
     assert isinstance(told, str) and "'wall' is in the way" in told
     assert isinstance(exact_arrival(free, traffic, plan, (x, y + 0.3)), ExactArrival)
 
 
 def test_somebody_beside_the_goal_is_named(libraries: Mapping[LibraryRef, Library]) -> None:
-    kit, traffic, plan = prepared(place(), libraries)
+    prepared, traffic, plan = prepare(place(), libraries)
     bob = traffic.enroll("bob")
     x, y = beyond(plan, 0.0, 0.6)
-    traffic.add_standing(bob, placed_discs((x, y, 0.0), kit.standing_discs()), 0.0)
-    told = exact_arrival(kit, traffic, plan, beyond(plan, 0.0, 0.25))
+    traffic.add_standing(bob, placed_discs((x, y, 0.0), prepared.standing_discs()), 0.0)
+    told = exact_arrival(prepared, traffic, plan, beyond(plan, 0.0, 0.25))
     assert isinstance(told, str) and "'bob' is in the way" in told
-    assert isinstance(exact_arrival(kit, traffic, plan, beyond(plan, 0.1, -0.2)), ExactArrival)
+    assert isinstance(exact_arrival(prepared, traffic, plan, beyond(plan, 0.1, -0.2)), ExactArrival)
 
 
 def test_somebody_who_comes_by_later_is_named(libraries: Mapping[LibraryRef, Library]) -> None:
-    kit, traffic, plan = prepared(place(), libraries)
+    prepared, traffic, plan = prepare(place(), libraries)
     bob = traffic.enroll("bob")
     x, y = beyond(plan, 0.0, 0.0)
-    traffic.add_plan(bob, plan_of(kit.library, WALK, (x - 2.0, y + 0.6, 0.0), 20.0), kit.table, kit.discs)
-    told = exact_arrival(kit, traffic, plan, (x, y + 0.3))
+    traffic.add_plan(
+        bob, plan_of(prepared.library, WALK, (x - 2.0, y + 0.6, 0.0), 20.0), prepared.table, prepared.discs
+    )
+    told = exact_arrival(prepared, traffic, plan, (x, y + 0.3))
     assert isinstance(told, str) and "'bob' is in the way" in told, "who stands there would be walked over"
-    made = exact_arrival(kit, traffic, plan, (x, y - 0.2))
+    made = exact_arrival(prepared, traffic, plan, (x, y - 0.2))
     assert isinstance(made, ExactArrival)
-    assert arrival_hit(made, kit.fields, traffic, kit.standing_discs(WALK[-1])) is None
+    assert arrival_hit(made, prepared.fields, traffic, prepared.standing_discs(WALK[-1])) is None
 
 
 def test_whose_steps_are_bent_is_in_the_traffic_where_it_goes(libraries: Mapping[LibraryRef, Library]) -> None:
-    kit, traffic, plan = prepared(place(), libraries)
-    exact = exact_arrival(kit, traffic, plan, beyond(plan, 0.0, 0.4))
+    prepared, traffic, plan = prepare(place(), libraries)
+    exact = exact_arrival(prepared, traffic, plan, beyond(plan, 0.0, 0.4))
     assert isinstance(exact, ExactArrival) and exact.arrival.first > 0
-    exact.add_to(traffic, 0, kit.table, kit.discs)
+    exact.add_to(traffic, 0, prepared.table, prepared.discs)
     for step in exact.plan.steps:
         assert traffic.hit(step.time + 0.05, *step.pose[:2], 0.05) == "ann"
     x, y, _ = exact.plan.end_pose
@@ -103,6 +105,6 @@ def test_whose_steps_are_bent_is_in_the_traffic_where_it_goes(libraries: Mapping
 
 
 def test_too_few_steps_are_told(libraries: Mapping[LibraryRef, Library]) -> None:
-    kit, traffic, _ = prepared(place(), libraries)
-    told = exact_arrival(kit, traffic, Plan((), (0.0, 0.0, 0.0), 0.0, 0.0), (0.3, 0.0))
+    prepared, traffic, _ = prepare(place(), libraries)
+    told = exact_arrival(prepared, traffic, Plan((), (0.0, 0.0, 0.0), 0.0, 0.0), (0.3, 0.0))
     assert isinstance(told, str) and "too few steps" in told

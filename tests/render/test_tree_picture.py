@@ -12,8 +12,8 @@ from gaitway.core import planar
 from gaitway.render.sheets import tree_picture as pictures
 from gaitway.render.sheets._tree_kernels import draw_moves
 from gaitway.render.sheets.tree_picture import FREQUENCY, tree_picture
-from gaitway.tree.build.coverage import coverage
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
+from gaitway.tree.building.coverage import coverage
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region

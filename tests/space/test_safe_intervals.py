@@ -7,7 +7,7 @@ import pytest
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
-from gaitway.space._safe_interval_kernels import PLACES, TICK, Episodes, episode, no_episodes
+from gaitway.space._safe_interval_kernels import PLACES, TICK, SafeIntervals, no_intervals, safe_interval
 from gaitway.space._traffic_kernels import SLOT, TrafficArrays
 from gaitway.space.traffic import Traffic
 
@@ -16,16 +16,16 @@ SIDE = 8.0
 
 
 @kernel
-def numbered(traffic: TrafficArrays, episodes: Episodes, queries: FloatArray, out: FloatArray) -> None:
+def numbered(traffic: TrafficArrays, intervals: SafeIntervals, queries: FloatArray, out: FloatArray) -> None:
     """Number and finality of the episode of each query (x, y, t)."""
     for k in range(len(queries)):
-        number, final = episode(traffic, episodes, queries[k, 0], queries[k, 1], queries[k, 2])
+        number, final = safe_interval(traffic, intervals, queries[k, 0], queries[k, 1], queries[k, 2])
         out[k, 0], out[k, 1] = number, final
 
 
-def memory(last: int, rows: int) -> Episodes:
+def memory(last: int, rows: int) -> SafeIntervals:
     places = int(SIDE * PLACES)
-    return no_episodes()._replace(
+    return no_intervals()._replace(
         rows=np.full((places, places), -1, np.int32), numbers=np.empty((rows, last // TICK + 2), np.uint8)
     )
 

@@ -20,28 +20,28 @@ from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.behavior import Library
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.clip_choice import Instances
+from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.plan import LaidSteps
-from gaitway.space.prepared import Kit, kits
-from gaitway.space.similar_clips import NEAR, NEAR_TIME, NEAR_TURN, SAME, Twins
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.space.similar_clips import NEAR, NEAR_TIME, NEAR_TURN, SAME, SimilarClips
 from gaitway.space.traffic import Traffic
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
-from twin_library import WALKS, armed, kin, people, twins, with_variants
+from twin_library import WALKS, armed, kin, people, similar, with_variants
 
 OPEN = World((-10.0, -10.0, 20.0, 10.0))
 
 
-def kit_of(library: Library, world: World = OPEN) -> Kit:
+def kit_of(library: Library, world: World = OPEN) -> PreparedLibrary:
     who = Character("ada", (0.0, 0.0, 0.0), (1.0, 0.0), None, LibraryRef(), PlanOptions())
-    return kits(world, {LibraryRef(): library}).of(who)
+    return planning_context(world, {LibraryRef(): library}).of(who)
 
 
-def straight(kit: Kit, count: int = 3) -> FloatArray:
+def straight(prepared: PreparedLibrary, count: int = 3) -> FloatArray:
     """Rows of somebody who sets out, walks so many steps straight ahead and stops."""
     names = ["start_walk", *["walk_forward"] * count, "stop_walk"]
-    table, pose, time, rows = kit.table, np.zeros(3), 0.0, []
+    table, pose, time, rows = prepared.table, np.zeros(3), 0.0, []
     for name in names:
         action = int(np.flatnonzero(table.behavior == table.index(name))[0])
         rows.append((*pose, time, action))
@@ -49,30 +49,30 @@ def straight(kit: Kit, count: int = 3) -> FloatArray:
     return np.array([*rows, (*pose, time, -1.0)])
 
 
-def drawn(kit: Kit, rows: FloatArray, seed: int, tolerance: float = 0.5, **more: bool) -> FloatArray:
-    instances = Instances(kit.searcher)
+def drawn(prepared: PreparedLibrary, rows: FloatArray, seed: int, tolerance: float = 0.5, **more: bool) -> FloatArray:
+    instances = ClipChoice(prepared.searcher)
     query = Query((0.0, 0.0, 0.0), (rows[-1, 0], rows[-1, 1]), tolerance=tolerance, seed=seed)
-    ask(kit.searcher, query)
-    return instances.draw(kit.fields, query, rows, None, **more)
+    ask(prepared.searcher, query)
+    return instances.draw(prepared.fields, query, rows, None, **more)
 
 
-def placed(kit: Kit, rows: FloatArray) -> list[FloatArray]:
+def placed(prepared: PreparedLibrary, rows: FloatArray) -> list[FloatArray]:
     """What each step but the first takes up in the world: x, y and radius of discs [m]."""
-    starts, out = kit.discs.static_starts, []
+    starts, out = prepared.discs.static_starts, []
     for x, y, heading, _, action in rows[1:-1].tolist():
-        discs = kit.discs.static[starts[int(action)] : starts[int(action) + 1]]
+        discs = prepared.discs.static[starts[int(action)] : starts[int(action) + 1]]
         out.append(np.column_stack([planar.transform_points((x, y, heading), discs[:, :2]), discs[:, 2]]))
     return out
 
 
-def clips_of(kit: Kit, rows: FloatArray) -> list[str]:
-    return [kit.table.clips[int(a)] for a in rows[:-1, 4]]
+def clips_of(prepared: PreparedLibrary, rows: FloatArray) -> list[str]:
+    return [prepared.table.clips[int(a)] for a in rows[:-1, 4]]
 
 
 @cache
 def pairs() -> ActionTable:
     """Of people with one twin of each walk."""
-    return action_table(twins(1))
+    return action_table(similar(1))
 
 
 @given(st.lists(st.tuples(*[st.floats(-0.3, 0.3)] * 3, st.floats(-0.2, 0.2)), min_size=13, max_size=13))
@@ -83,16 +83,20 @@ def test_twins_and_kin_are_near_to_the_first_of_them(offsets: list[tuple[float, 
     table = replace(
         alike, moves=read_only(alike.moves + moved[:, :3]), durations=read_only(alike.durations + moved[:, 3])
     )
-    found = Twins.of(table)
+    found = SimilarClips.of(table)
     ends = np.column_stack([table.moves, table.durations])
     for action in range(len(table)):
-        first, leader = found.twin[action], found.leader[action]
-        assert table.behavior[first] == table.behavior[leader] == table.behavior[action]
+        first, representative = found.twin[action], found.representative[action]
+        assert table.behavior[first] == table.behavior[representative] == table.behavior[action]
         assert (np.abs(ends[first] - ends[action]) <= SAME).all()
-        apart = np.abs(ends[leader] - ends[first])
+        apart = np.abs(ends[representative] - ends[first])
         longest = NEAR_TIME * table.durations[table.behavior == table.behavior[action]].min()
         assert (apart <= [NEAR, NEAR, NEAR_TURN, longest]).all()
-        assert found.leader[first] == leader and found.leader[leader] == leader and found.twin[first] == first
+        assert (
+            found.representative[first] == representative
+            and found.representative[representative] == representative
+            and found.twin[first] == first
+        )
         spans, members = found.arrays
         assert sorted(members[spans[action, 0] : spans[action, 1]]) == found.kin_of(action).tolist()
         assert sorted(members[spans[action, 2] : spans[action, 3]]) == found.of_action(action).tolist()
@@ -102,36 +106,36 @@ def test_twins_and_kin_are_near_to_the_first_of_them(offsets: list[tuple[float, 
 
 def test_who_is_a_twin() -> None:
     """Takes of a cast, and clips whose arms alone differ; those who end elsewhere are kin; other gaits are neither."""
-    takes = Twins.of(action_table(load_cast("person", takes=3, behaviors=["wait", "start_walk", "stop_walk"])))
-    assert len(takes.leaders) == 3 and takes.any and not takes.shift
-    table = action_table(twins())
-    found = Twins.of(table)
-    assert len(found.leaders) == len(table.behaviors) and found.any and not found.shift
+    takes = SimilarClips.of(action_table(load_cast("person", takes=3, behaviors=["wait", "start_walk", "stop_walk"])))
+    assert len(takes.representatives) == 3 and takes.any and not takes.shift
+    table = action_table(similar())
+    found = SimilarClips.of(table)
+    assert len(found.representatives) == len(table.behaviors) and found.any and not found.shift
     table = action_table(kin())
-    found = Twins.of(table)
+    found = SimilarClips.of(table)
     walks = found.kin_of(int(np.flatnonzero(table.behavior == table.index("walk_forward"))[0]))
     assert len(walks) == 5 and len(np.unique(found.twin[walks])) == 5 and found.shift
-    assert not Twins.of(action_table(people())).any
+    assert not SimilarClips.of(action_table(people())).any
 
 
 def test_the_same_seed_plays_the_same_clips_and_all_occur() -> None:
-    kit = kit_of(twins())
-    rows = straight(kit)
+    prepared = kit_of(similar())
+    rows = straight(prepared)
     seen: Counter[str] = Counter()
     for seed in range(100):
-        first, again = drawn(kit, rows, seed), drawn(kit, rows, seed)
+        first, again = drawn(prepared, rows, seed), drawn(prepared, rows, seed)
         assert np.array_equal(first, again)
         assert np.array_equal(first[:, :4], rows[:, :4]), "twins shift nothing"
-        seen.update(clips_of(kit, first))
-    walks = np.array([seen[name] for name in kit.library.graph["walk_forward"].clips])
+        seen.update(clips_of(prepared, first))
+    walks = np.array([seen[name] for name in prepared.library.graph["walk_forward"].clips])
     assert walks.sum() == 300 and walks.min() > 30, walks
-    assert len({tuple(clips_of(kit, drawn(kit, rows, seed))) for seed in range(20)}) > 12
+    assert len({tuple(clips_of(prepared, drawn(prepared, rows, seed))) for seed in range(20)}) > 12
 
 
 def test_without_twins_a_plan_stays_as_it_is() -> None:
-    kit = kit_of(people())
-    rows = straight(kit)
-    assert drawn(kit, rows, 1) is rows
+    prepared = kit_of(people())
+    rows = straight(prepared)
+    assert drawn(prepared, rows, 1) is rows
 
 
 def test_a_twin_that_does_not_fit_is_not_played() -> None:
@@ -139,15 +143,15 @@ def test_a_twin_that_does_not_fit_is_not_played() -> None:
     wide = with_variants(people(), ["walk_forward"], lambda clip: [armed(clip, 0, 1.3)])
     side = [Obstacle(Box((4.0, sign * 1.02), (14.0, 1.0), 2.5)) for sign in (-1.0, 1.0)]
     for world, fits in ((OPEN, True), (World(OPEN.bounds, tuple(side)), False)):
-        kit = kit_of(wide, world)
-        rows = straight(kit)
-        played = {name for seed in range(20) for name in clips_of(kit, drawn(kit, rows, seed))}
+        prepared = kit_of(wide, world)
+        rows = straight(prepared)
+        played = {name for seed in range(20) for name in clips_of(prepared, drawn(prepared, rows, seed))}
         assert ("walk_forward_armed_0" in played) is fits
         assert "walk_forward" in played
 
 
 @pytest.mark.parametrize(
-    ("make", "room"), [(lambda: twins(4, 1.2), 0.15), (lambda: kin(8), 0.05)], ids=["twins", "kin"]
+    ("make", "room"), [(lambda: similar(4, 1.2), 0.15), (lambda: kin(8), 0.05)], ids=["twins", "kin"]
 )
 def test_all_that_is_played_keeps_clear(make: Callable[[], Library], room: float) -> None:
     """The discs of whatever is drawn, laid where it is played, by plain NumPy, where there is little more room [m]."""
@@ -159,61 +163,66 @@ def test_all_that_is_played_keeps_clear(make: Callable[[], Library], room: float
         for x in np.arange(-1.0, 8.0)
         for side in (-1, 1)
     ]
-    kit = kit_of(library, World(OPEN.bounds, tuple(posts)))
+    prepared = kit_of(library, World(OPEN.bounds, tuple(posts)))
     others = 0
     for seed in range(60):
-        played = drawn(kit, rows, seed)
+        played = drawn(prepared, rows, seed)
         others += int((played[:, 4] != rows[:, 4]).sum())
-        for discs in placed(kit, played):
-            assert (kit.fields.clearance(discs[:, :2]) >= discs[:, 2] - 1e-9).all()
+        for discs in placed(prepared, played):
+            assert (prepared.fields.clearance(discs[:, :2]) >= discs[:, 2] - 1e-9).all()
     assert others > 10
 
 
 @pytest.mark.parametrize("tolerance", [0.3, 0.05])
 def test_kin_are_laid_one_after_another_and_end_at_the_goal(tolerance: float) -> None:
-    kit = kit_of(kin(8))
-    rows, table = straight(kit, 5), kit.table
+    prepared = kit_of(kin(8))
+    rows, table = straight(prepared, 5), prepared.table
     seen: Counter[str] = Counter()
     for seed in range(60):
-        played = drawn(kit, rows, seed, tolerance)
+        played = drawn(prepared, rows, seed, tolerance)
         actions = played[:-1, 4].astype(int)
         for k, action in enumerate(actions.tolist()):
             assert np.allclose(planar.compose(played[k, :3], table.moves[action]), played[k + 1, :3])
             assert played[k + 1, 3] == pytest.approx(played[k, 3] + table.durations[action])
         assert np.array_equal(table.behavior[actions], table.behavior[rows[:-1, 4].astype(int)])
         assert np.hypot(*(played[-1, :2] - rows[-1, :2])) <= tolerance + 1e-6
-        seen.update(clips_of(kit, played))
-    walks = [seen[name] for name in kit.library.graph["walk_forward"].clips]
+        seen.update(clips_of(prepared, played))
+    walks = [seen[name] for name in prepared.library.graph["walk_forward"].clips]
     assert min(walks) > 0 or tolerance < 0.1
-    exact = drawn(kit, rows, 1, shift=False)
+    exact = drawn(prepared, rows, 1, shift=False)
     assert np.array_equal(exact, rows), "none of them is a twin of another"
 
 
 def test_a_search_draws_all_clips_evenly_and_waits_by_any() -> None:
     library = with_variants(people(), [*WALKS, "wait"], lambda clip: [armed(clip, k, 0.1 * (k + 1)) for k in range(3)])
-    kit, seen = kit_of(library), Counter[str]()
+    prepared, seen = kit_of(library), Counter[str]()
     rng = np.random.default_rng(0)
     for seed in range(60):
         goal = (float(rng.uniform(6.0, 12.0)), float(rng.uniform(-5.0, 5.0)))
         query = Query((0.0, 0.0, 0.0), goal, seed=seed)
-        found = search(kit.searcher, kit.fields, query).plan
+        found = search(prepared.searcher, prepared.fields, query).plan
         assert found is not None
-        plan = kit.instances.twins_of(kit.fields, query, found, None)
+        plan = prepared.instances.with_identical_clips(prepared.fields, query, found, None)
         assert plan.cost == found.cost and plan.behaviors == found.behaviors
         seen.update(step.clip for step in plan.steps)
     walks = np.array([seen[name] for name in library.graph["walk_forward"].clips])
     assert walks.min() > 0.6 * walks.mean() and walks.max() < 1.5 * walks.mean(), walks
-    waits = straight(kit)[:1]
-    wait = int(np.flatnonzero(kit.table.behavior == kit.table.index("wait"))[0])
-    rows = np.vstack([np.concatenate([waits[0, :3], [k * kit.table.durations[wait], wait]]) for k in range(20)])
+    waits = straight(prepared)[:1]
+    wait = int(np.flatnonzero(prepared.table.behavior == prepared.table.index("wait"))[0])
+    rows = np.vstack([np.concatenate([waits[0, :3], [k * prepared.table.durations[wait], wait]]) for k in range(20)])
     query = Query((0.0, 0.0, 0.0), (0.0, 0.0), seed=4)
-    ask(kit.searcher, query)
-    resting = kit.instances.draw(kit.fields, query, np.vstack([rows, rows[-1]]), Traffic(kit.fields.kinds), shift=False)
-    assert len(set(clips_of(kit, resting))) == 4
+    ask(prepared.searcher, query)
+    resting = prepared.instances.draw(
+        prepared.fields, query, np.vstack([rows, rows[-1]]), Traffic(prepared.fields.kinds), shift=False
+    )
+    assert len(set(clips_of(prepared, resting))) == 4
 
 
 def test_plans_of_others_are_left_alone() -> None:
-    kit = kit_of(people())
-    found = search(kit.searcher, kit.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0))).plan
+    prepared = kit_of(people())
+    found = search(prepared.searcher, prepared.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0))).plan
     assert found is not None and isinstance(found.steps, LaidSteps)
-    assert kit.instances.twins_of(kit.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0)), found, None) is found
+    assert (
+        prepared.instances.with_identical_clips(prepared.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0)), found, None)
+        is found
+    )

@@ -24,18 +24,18 @@ from gaitway.world.exact import footprint_distance
 from gaitway.world.mover import Mover, Phase
 from gaitway.world.shapes import Box, Cylinder
 
-Kit = tuple[Library, ActionTable, BodyDiscs]
+PreparedLibrary = tuple[Library, ActionTable, BodyDiscs]
 
 
 @pytest.fixture(scope="module")
-def kit() -> Kit:
+def prepared() -> PreparedLibrary:
     library = load_cast("person", behaviors=["stand", "start_walk", "walk_forward", "walk_left_45", "stop_walk"])
     table = action_table(library)
     return library, table, body_discs(library, table)
 
 
-def walk(kit: Kit, pose: tuple[float, float, float], time: float, behaviors: list[str]) -> Plan:
-    _, table, _ = kit
+def walk(prepared: PreparedLibrary, pose: tuple[float, float, float], time: float, behaviors: list[str]) -> Plan:
+    _, table, _ = prepared
     steps, here = [], np.array(pose)
     for name in behaviors:
         action = int(np.flatnonzero(table.behavior == table.index(name))[0])
@@ -57,9 +57,9 @@ def test_nobody_is_nowhere() -> None:
     assert stay_hit(Traffic().arrays, 3, 0.0, 0.0, 1.0) == -1
 
 
-def test_a_planned_body_is_within_its_discs(kit: Kit) -> None:
-    library, table, discs = kit
-    plan = walk(kit, (3.2, -1.1, 2.0), 0.37, WALK)
+def test_a_planned_body_is_within_its_discs(prepared: PreparedLibrary) -> None:
+    library, table, discs = prepared
+    plan = walk(prepared, (3.2, -1.1, 2.0), 0.37, WALK)
     traffic = Traffic()
     owner = traffic.enroll("walker")
     traffic.add_plan(owner, plan, table, discs)
@@ -80,18 +80,20 @@ def test_a_planned_body_is_within_its_discs(kit: Kit) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(x=st.floats(-2.0, 4.0), y=st.floats(-3.0, 3.0), heading=st.floats(-3.1, 3.1), late=st.floats(0.0, 2.0))
-def test_two_bodies_that_meet_are_noticed(kit: Kit, x: float, y: float, heading: float, late: float) -> None:
+def test_two_bodies_that_meet_are_noticed(
+    prepared: PreparedLibrary, x: float, y: float, heading: float, late: float
+) -> None:
     """Where the windows of one meet nothing of the other, capsules sampled densely never overlap."""
-    library, table, discs = kit
-    a, b = walk(kit, (0.0, 0.0, 0.0), 0.0, WALK), walk(kit, (x, y, heading), late, WALK)
+    library, table, discs = prepared
+    a, b = walk(prepared, (0.0, 0.0, 0.0), 0.0, WALK), walk(prepared, (x, y, heading), late, WALK)
     traffic = Traffic()
     traffic.add_plan(traffic.enroll("a"), a, table, discs)
-    assert free(kit, traffic, b) <= (gap(library, a, b) > 0.0)
+    assert free(prepared, traffic, b) <= (gap(library, a, b) > 0.0)
 
 
-def free(kit: Kit, traffic: Traffic, plan: Plan) -> bool:
+def free(prepared: PreparedLibrary, traffic: Traffic, plan: Plan) -> bool:
     """Whether a plan meets nobody, asked as the search does."""
-    _, table, discs = kit
+    _, table, discs = prepared
     arrays = traffic.arrays
     for step in plan.steps:
         action = table.clips.index(step.clip)
@@ -131,14 +133,14 @@ def sample(library: Library, plan: Plan, time: float) -> np.ndarray:
 _CAPSULES: dict[tuple[int], np.ndarray] = {}
 
 
-def test_bodies_far_apart_do_not_meet(kit: Kit) -> None:
-    _, table, discs = kit
+def test_bodies_far_apart_do_not_meet(prepared: PreparedLibrary) -> None:
+    _, table, discs = prepared
     traffic = Traffic()
-    traffic.add_plan(traffic.enroll("a"), walk(kit, (0.0, 0.0, 0.0), 0.0, WALK), table, discs)
-    beside = walk(kit, (0.0, 1.1, 0.0), 0.0, WALK)
-    assert free(kit, traffic, beside), "1.1 m to the side is room enough"
-    assert not free(kit, traffic, walk(kit, (0.0, 0.2, 0.0), 0.0, WALK))
-    assert free(kit, traffic, walk(kit, (0.0, 0.0, 0.0), 3.0, WALK)), "3 s later the place is free"
+    traffic.add_plan(traffic.enroll("a"), walk(prepared, (0.0, 0.0, 0.0), 0.0, WALK), table, discs)
+    beside = walk(prepared, (0.0, 1.1, 0.0), 0.0, WALK)
+    assert free(prepared, traffic, beside), "1.1 m to the side is room enough"
+    assert not free(prepared, traffic, walk(prepared, (0.0, 0.2, 0.0), 0.0, WALK))
+    assert free(prepared, traffic, walk(prepared, (0.0, 0.0, 0.0), 3.0, WALK)), "3 s later the place is free"
 
 
 MOVER = Mover.of(Box((0.0, 0.0), (2.0, 0.6), 1.0), [1.0, 3.0, 4.0], [[0, 0, 0], [6, 2, 1.5], [6, 2, 4.0]], name="cart")
@@ -237,8 +239,8 @@ def test_plain_and_compiled_agree_after_many_changes() -> None:
         assert found in near if near else found == -1
 
 
-def test_wrong_input_is_refused(kit: Kit) -> None:
-    _, table, discs = kit
+def test_wrong_input_is_refused(prepared: PreparedLibrary) -> None:
+    _, table, discs = prepared
     traffic = Traffic()
     owner = traffic.enroll("a")
     with pytest.raises(GaitwayError, match="stands from"):

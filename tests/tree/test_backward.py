@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gaitway.core.errors import TreeError
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
-from gaitway.tree.thesis.backward import BackwardSearch, Found
+from gaitway.tree.thesis.backward import BackwardResult, BackwardSearch
 from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.thesis.mapping import FREE, OCCUPIED, MappedGrid, Things
+from gaitway.tree.thesis.mapping import FREE, OCCUPIED, MappedGrid, MappedThings
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
@@ -56,7 +56,7 @@ def test_the_same_as_trying_all_nodes(parts: int, seed: int) -> None:
     search = BackwardSearch(TREE, MAPS[parts], GOALS)
     jumped = found = 0
     for _ in range(12):
-        things = Things.of(random_world(rng), MOVES)
+        things = MappedThings.of(random_world(rng), MOVES)
         search.grid.map(things, (0.0, 0.0, 0.0), 0.3)
         free = free_nodes(search, MAPS[parts])
         for goal in rng.uniform(-7, 7, (10, 2)).tolist():
@@ -78,26 +78,26 @@ def test_counts_and_marks() -> None:
     maps, goals = EnvironmentMap.of(tree, 0.2), GoalMap.of(tree, 30.0, 60.0)  # one goal cell for all nodes
     search = BackwardSearch(tree, maps, goals)
     open_ground = search.find((1.0, 0.0))
-    assert open_ground == Found(0, 1, 0)  # the root is the cheapest of all
+    assert open_ground == BackwardResult(0, 1, 0)  # the root is the cheapest of all
     assert search.reset() == 0
     wall = World((-50, -50, 50, 50), (Obstacle(Box((0.9, 0.0), (0.1, 30.0), 2.0)),))
-    search.grid.map(Things.of(wall, tree.moves), (0.0, 0.0, 0.0), 0.3)
-    held = BackwardSearch(tree, maps, GoalMap.of(tree, 1.0, 1.0))
-    held.grid.map(Things.of(wall, tree.moves), (0.0, 0.0, 0.0), 0.3)
+    search.grid.map(MappedThings.of(wall, tree.moves), (0.0, 0.0, 0.0), 0.3)
+    handle = BackwardSearch(tree, maps, GoalMap.of(tree, 1.0, 1.0))
+    handle.grid.map(MappedThings.of(wall, tree.moves), (0.0, 0.0, 0.0), 0.3)
     far = tuple(tree.points[len(tree) - 1].tolist())
-    examined = len(held.goals.near(far))
-    out = held.find(far)
+    examined = len(handle.goals.near(far))
+    out = handle.find(far)
     assert (out.node, out.examined) == (-1, examined)
-    marked = held.blocked.sum()
+    marked = handle.blocked.sum()
     # every marked node had its end looked up, and all that end beyond the wall their middle too
     assert marked <= out.checks <= 2 * marked
-    assert held.reset() == marked
-    assert not held.blocked.any()
+    assert handle.reset() == marked
+    assert not handle.blocked.any()
 
 
 def test_a_goal_outside() -> None:
     search = BackwardSearch(TREE, MAPS[2], GOALS)
-    assert search.find((100.0, 0.0)) == Found(-1, 0, 0)
+    assert search.find((100.0, 0.0)) == BackwardResult(-1, 0, 0)
     assert search.reset() == 0
 
 

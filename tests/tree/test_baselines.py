@@ -9,10 +9,10 @@ import pytest
 
 from gaitway.core import planar
 from gaitway.core.errors import TreeError
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.thesis import _baseline_kernels as kernels
-from gaitway.tree.thesis import baselines as rivals
+from gaitway.tree.thesis import baselines
 from gaitway.tree.thesis.baselines import RIVALS, green_kelly_tree, inclusion_exclusion_tree, survivable_tree
 from search_twin import WALKER, small_table
 
@@ -122,9 +122,9 @@ def test_choosing_ends_with_enough_nodes() -> None:
 def test_cells_near_paths(reach: float) -> None:
     """By all points of all moves of each path, one by one."""
     ends = np.array([1, 5, len(WHOLE) - 1])
-    paths = rivals._paths(WHOLE, ends)
+    paths = baselines._paths(WHOLE, ends)
     assert [row[row >= 0].tolist() for row in paths] == [WHOLE.path(int(n)).tolist() for n in ends]
-    cells, lengths = rivals._cells(WHOLE, ends, reach)
+    cells, lengths = baselines._cells(WHOLE, ends, reach)
     starts, points = MOVES.points(0.5 * WHOLE.region.spec.cell)
     rows, columns = np.indices(WHOLE.region.spec.shape)
     poses = WHOLE.unfold().poses

@@ -17,13 +17,13 @@ from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit, traff
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Plan
 from gaitway.space.traffic import Traffic, placed_discs
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.forest import Forest
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
-from gaitway.tree.subgoals.chain import Journeys
+from gaitway.tree.subgoals.chain import SubgoalChain
 from gaitway.tree.subgoals.coarse import CoarsePlanner
-from gaitway.tree.subgoals.legs import Legs
+from gaitway.tree.subgoals.legs import SubgoalLegs
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
@@ -33,20 +33,20 @@ BOUNDS = (0.0, 0.0, 40.0, 16.0)
 REACH = 7.0
 
 
-def legs_of(acts: tuple[Act, ...]) -> Legs:
+def legs_of(acts: tuple[Act, ...]) -> SubgoalLegs:
     searcher, names = small_searcher(acts, 1.0), [act.name for act in acts if act.name != "wait"]
     moves = {root: choose_moves(searcher.table, root, names, time_weight=1.0) for root in ("stand", "walk")}
     trees = {root: diverse_tree(some, Region.disc(8.5), Budget(20_000), stretch=1.3) for root, some in moves.items()}
-    return Legs(searcher, Heuristics.of(searcher.table, searcher.costs, names=("heading",)), Forest(trees))
+    return SubgoalLegs(searcher, Heuristics.of(searcher.table, searcher.costs, names=("heading",)), Forest(trees))
 
 
 LEGS, DISCS = legs_of(WALKER), small_discs(WALKER)
 QUERY = Query((2.0, 8.0, 0.0), (37.0, 8.0))
 
 
-def journeys(*obstacles: Obstacle, legs: Legs = LEGS) -> Journeys:
+def chain(*obstacles: Obstacle, legs: SubgoalLegs = LEGS) -> SubgoalChain:
     fields = WorldFields.of(World(BOUNDS, obstacles), small_reaches(JUMPER))
-    return Journeys(legs, fields, CoarsePlanner(fields, 0.2), REACH)
+    return SubgoalChain(legs, fields, CoarsePlanner(fields, 0.2), REACH)
 
 
 def boxes(seed: int, count: int = 14) -> tuple[Obstacle, ...]:
@@ -56,7 +56,7 @@ def boxes(seed: int, count: int = 14) -> tuple[Obstacle, ...]:
     return tuple(Obstacle(Box((x, y), (a, b), 2.0)) for (x, y), (a, b) in zip(places, sizes, strict=True))
 
 
-def check(plan: Plan, query: Query, made: Journeys, traffic: Traffic | None = None) -> None:
+def check(plan: Plan, query: Query, made: SubgoalChain, traffic: Traffic | None = None) -> None:
     """All of a plan again, step by step, by the world's distances and the traffic's discs."""
     searcher = made.legs.searcher
     table, pose, time, cost = searcher.table, np.array(query.start), query.start_time, 0.0
@@ -95,7 +95,7 @@ def met(traffic: Traffic, pose: tuple[float, float, float], time: float, action:
 
 
 def test_a_goal_within_reach_is_one_query() -> None:
-    made, query = journeys(), replace(QUERY, goal=(8.0, 9.0))
+    made, query = chain(), replace(QUERY, goal=(8.0, 9.0))
     result = made.find(query)
     assert result is not None and result.plan is not None and result.found
     check(result.plan, query, made)
@@ -103,7 +103,7 @@ def test_a_goal_within_reach_is_one_query() -> None:
 
 
 def test_a_distant_goal_is_got_to_over_sub_goals() -> None:
-    made = journeys()
+    made = chain()
     result = made.find(QUERY)
     assert result is not None and result.plan is not None
     check(result.plan, QUERY, made)
@@ -117,7 +117,7 @@ def test_a_distant_goal_is_got_to_over_sub_goals() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.floats(1.0, 15.0))
 def test_among_obstacles_all_steps_are_free(seed: int, y: float) -> None:
-    made, query = journeys(*boxes(seed)), replace(QUERY, goal=(37.5, y))
+    made, query = chain(*boxes(seed)), replace(QUERY, goal=(37.5, y))
     result = made.find(query)
     if result is not None:
         assert result.plan is not None
@@ -126,7 +126,7 @@ def test_among_obstacles_all_steps_are_free(seed: int, y: float) -> None:
 
 
 def test_most_queries_among_obstacles_are_answered() -> None:
-    answers = [journeys(*boxes(seed)).find(QUERY) is not None for seed in range(40)]
+    answers = [chain(*boxes(seed)).find(QUERY) is not None for seed in range(40)]
     assert sum(answers) >= 30
 
 
@@ -134,7 +134,7 @@ def test_most_queries_among_obstacles_are_answered() -> None:
 @given(st.integers(0, 10_000))
 def test_among_others_nobody_is_met(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    made, traffic = journeys(*boxes(seed, 4)), Traffic()
+    made, traffic = chain(*boxes(seed, 4)), Traffic()
     for number in range(8):
         owner, (x, y) = traffic.enroll(str(number)), rng.uniform((6.0, 2.0), (34.0, 14.0))
         begin = float(rng.uniform(0.0, 30.0))
@@ -147,7 +147,7 @@ def test_among_others_nobody_is_met(seed: int) -> None:
 
 def test_one_waits_until_a_door_is_free() -> None:
     door = (Obstacle(Box((20.0, 3.4), (0.4, 6.8), 2.0)), Obstacle(Box((20.0, 12.6), (0.4, 6.8), 2.0)))
-    made, traffic = journeys(*door), Traffic()
+    made, traffic = chain(*door), Traffic()
     alone = made.find(QUERY)
     traffic.add_standing(traffic.enroll("porter"), [(20.0, 8.0, 0.6)], 0.0, 26.0)
     late = made.find(QUERY, traffic)
@@ -157,7 +157,7 @@ def test_one_waits_until_a_door_is_free() -> None:
 
 
 def test_nobody_stops_where_others_come_by_later() -> None:
-    made, traffic, query = journeys(), Traffic(), replace(QUERY, goal=(8.0, 8.0), tolerance=1.2)
+    made, traffic, query = chain(), Traffic(), replace(QUERY, goal=(8.0, 8.0), tolerance=1.2)
     alone = made.find(query)
     assert alone is not None and alone.plan is not None
     traffic.add_standing(traffic.enroll("late"), [(*alone.plan.end_pose[:2], 0.4)], 60.0)
@@ -168,17 +168,17 @@ def test_nobody_stops_where_others_come_by_later() -> None:
 
 def test_a_fence_is_jumped() -> None:
     legs = legs_of(JUMPER)
-    made = journeys(Obstacle(Box((20.0, 8.0), (0.2, 16.0), 0.3), "jump"), legs=legs)
+    made = chain(Obstacle(Box((20.0, 8.0), (0.2, 16.0), 0.3), "jump"), legs=legs)
     result = made.find(QUERY)
     assert result is not None and result.plan is not None and result.plan.behaviors.count("jump") == 1
 
 
 def test_what_cannot_be_reached_is_refused_at_once() -> None:
-    made = journeys(Obstacle(Box((20.0, 8.0), (0.4, 16.4), 2.0)))
+    made = chain(Obstacle(Box((20.0, 8.0), (0.4, 16.4), 2.0)))
     assert made.find(QUERY) is None and made.legs.looked_at == 0
-    assert journeys().find(replace(QUERY, start=(2.0, 8.0, 0.0), goal=(2.0, 20.0))) is None
+    assert chain().find(replace(QUERY, start=(2.0, 8.0, 0.0), goal=(2.0, 20.0))) is None
 
 
 def test_who_stands_too_near_to_a_wall_is_left_to_the_search() -> None:
-    made = journeys(Obstacle(Box((2.0, 8.45), (2.0, 0.4), 2.0)))  # 25 cm from the root, a body has 30
+    made = chain(Obstacle(Box((2.0, 8.45), (2.0, 0.4), 2.0)))  # 25 cm from the root, a body has 30
     assert made.find(replace(QUERY, goal=(8.0, 6.0))) is None or made.legs.tested > 0

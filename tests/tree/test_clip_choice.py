@@ -25,8 +25,8 @@ from gaitway.planning import Planned, plan_scene
 from gaitway.scene import scene_from_dict
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.prepared import Kit, kits
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.forest import grow_forest
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.query.tree_search import TreeSearch
@@ -36,15 +36,15 @@ from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
 from live_crowds import boxes
-from twin_library import WALKS, armed, kin, people, twins, with_variants
+from twin_library import WALKS, armed, kin, people, similar, with_variants
 
-LIBRARIES = {"twins": twins, "kin": kin}
+LIBRARIES = {"twins": similar, "kin": kin}
 FRAME = 1.0 / 30.0
 
 
-def kit_of(library: Library, world: World) -> Kit:
+def kit_of(library: Library, world: World) -> PreparedLibrary:
     who = Character("ada", (0.0, 0.0, 0.0), (1.0, 0.0), None, LibraryRef(), PlanOptions())
-    return kits(world, {LibraryRef(): library}).of(who)
+    return planning_context(world, {LibraryRef(): library}).of(who)
 
 
 def walkers(library: Library, seed: int = 0, planner: str = "tree") -> Planned:
@@ -65,7 +65,7 @@ def played(planned: Planned) -> dict[str, tuple[str, ...]]:
 def test_a_tree_is_the_same_with_twins_and_its_file_stays_good(tmp_path: Path) -> None:
     region = Region.disc(6.0)
     trees = []
-    for library in (people(), twins()):
+    for library in (people(), similar()):
         moves = choose_moves(action_table(library), "walk")
         trees.append(diverse_tree(moves, region, Budget(3000)))
     plain, more = trees
@@ -89,9 +89,9 @@ def test_variants_cost_no_answers(name: str) -> None:
     ]
     found, costs = [], []
     for library in (people(), LIBRARIES[name]()):
-        kit = kit_of(library, world)
-        trees = TreeSearch(kit.searcher, list(grow_forest(kit.table, budget=Budget(15_000)).trees.values()))
-        results = [trees.find(kit.fields, query) for query in queries]
+        prepared = kit_of(library, world)
+        trees = TreeSearch(prepared.searcher, list(grow_forest(prepared.table, budget=Budget(15_000)).trees.values()))
+        results = [trees.find(prepared.fields, query) for query in queries]
         plans = [None if r is None else r.plan for r in results]
         found.append([plan is not None for plan in plans])
         costs.append([np.inf if plan is None else plan.cost for plan in plans])
@@ -121,10 +121,10 @@ def test_a_crowd_by_trees_plays_variants_and_hits_nothing(name: str) -> None:
 def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
     library = LIBRARIES[name]()
     world = boxes(1, 4, 9.0)
-    kit = kit_of(library, world)
-    forest, logs = live_forest(kit.table, budget=Budget(20_000)), []
+    prepared = kit_of(library, world)
+    forest, logs = live_forest(prepared.table, budget=Budget(20_000)), []
     for seed in (3, 3, 4):
-        crowd, log, rng = LiveCrowd(kit, forest, LiveOptions(), seed=seed), list[Any](), np.random.default_rng(7)
+        crowd, log, rng = LiveCrowd(prepared, forest, LiveOptions(), seed=seed), list[Any](), np.random.default_rng(7)
         crowd.watch(log.append)
         record = LiveRecord(crowd)
         starts = np.column_stack([rng.uniform(-8.0, 8.0, (24, 2)), rng.uniform(-3.0, 3.0, 24)])
@@ -141,15 +141,15 @@ def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
         crowd.close()
     assert np.array_equal(logs[0], logs[1]) and not np.array_equal(logs[0], logs[2])
     actions = np.concatenate(logs)[:, 2].astype(int)
-    counts = Counter(kit.table.clips[a] for a in actions[actions >= 0].tolist())
+    counts = Counter(prepared.table.clips[a] for a in actions[actions >= 0].tolist())
     walks = [counts[clip] for clip in library.graph["walk_forward"].clips]
     assert min(walks) > 0, counts
 
 
 def test_live_characters_rest_by_takes_of_their_own() -> None:
     library = load_cast("person", takes=3, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", "walk_short"])
-    kit = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
-    crowd, log = LiveCrowd(kit, live_forest(kit.table, budget=Budget(5_000)), seed=2), list[Any]()
+    prepared = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
+    crowd, log = LiveCrowd(prepared, live_forest(prepared.table, budget=Budget(5_000)), seed=2), list[Any]()
     crowd.watch(log.append)
     places = np.stack(np.meshgrid(np.arange(-9.0, 10.0, 3.0), [-6.0, 0.0, 6.0]), -1).reshape(-1, 2)
     crowd.add(np.column_stack([places, np.zeros(len(places))]), places + np.array([3.0, 0.0]))
@@ -157,7 +157,7 @@ def test_live_characters_rest_by_takes_of_their_own() -> None:
         crowd.step(FRAME)
     crowd.close()
     rows = np.concatenate(log)
-    waits = {kit.table.clips[int(a)] for a in rows[:, 2]} & set(library.graph["wait"].clips)
+    waits = {prepared.table.clips[int(a)] for a in rows[:, 2]} & set(library.graph["wait"].clips)
     assert len(waits) == 3
 
 
@@ -165,15 +165,15 @@ def test_live_characters_rest_by_takes_of_their_own() -> None:
 def test_a_live_character_lifts_its_arms_only_where_there_is_room(room: float) -> None:
     wide = with_variants(people(), ["walk_forward"], lambda clip: [armed(clip, 0, 1.3)])
     sides = tuple(Obstacle(Box((0.0, side * (room + 0.5)), (24.0, 1.0), 2.5)) for side in (-1.0, 1.0))
-    kit = kit_of(wide, World((-12.0, -6.0, 12.0, 6.0), sides))
-    crowd, log = LiveCrowd(kit, live_forest(kit.table, budget=Budget(20_000)), seed=2), list[Any]()
+    prepared = kit_of(wide, World((-12.0, -6.0, 12.0, 6.0), sides))
+    crowd, log = LiveCrowd(prepared, live_forest(prepared.table, budget=Budget(20_000)), seed=2), list[Any]()
     crowd.watch(log.append)
     crowd.add([[-10.0, 0.0, 0.0]], [[9.0, 0.0]])
     for _ in range(500):
         crowd.step(FRAME)
     gone = float(crowd.poses().root_positions[0, 0])
     crowd.close()
-    played = {kit.table.clips[int(a)] for a in np.concatenate(log)[:, 2]}
+    played = {prepared.table.clips[int(a)] for a in np.concatenate(log)[:, 2]}
     assert gone > 5.0 and "walk_forward" in played
     assert ("walk_forward_armed_0" in played) is (room > 1.0)
 
@@ -182,8 +182,8 @@ def test_frames_lead_on_from_whatever_came_before() -> None:
     """The pool beside `led_on` for each pair of clips."""
     stairs = ("start_stairs_up", "stairs_up", "stop_stairs_up")
     library = load_cast("person", takes=2, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", *stairs])
-    kit = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
-    table, (pool, rows, clips) = kit.table, frame_pool(kit)
+    prepared = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
+    table, (pool, rows, clips) = prepared.table, frame_pool(prepared)
     joined = 0
     for before in range(len(table)):
         behavior = table.behavior[before]

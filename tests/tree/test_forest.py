@@ -15,9 +15,9 @@ from gaitway.core.errors import LibraryError, TreeError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.prepared import kits, speed_weights
-from gaitway.tree.build.default_moves import gaits, usual_behaviors, usual_region, usual_roots
-from gaitway.tree.build.growing import Budget
+from gaitway.space.prepared import planning_context, speed_weights
+from gaitway.tree.building.default_moves import gaits, usual_behaviors, usual_region, usual_roots
+from gaitway.tree.building.growing import Budget
 from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
@@ -129,15 +129,17 @@ def test_takes_of_a_cast_are_one_move() -> None:
 def test_ways_cost_little_more_than_those_of_a_search() -> None:
     """In an empty place: the best end near a goal, beside what A* finds with all behaviours and the same costs."""
     world = World(bounds=(-16.0, -16.0, 16.0, 16.0))
-    kit = kits(world).of(Character("ada", (0.0, 0.0, 0.0), (5.0, 0.0), None, LibraryRef(), PlanOptions()))
-    forest, rng = grow_forest(kit.table), np.random.default_rng(5)
+    prepared = planning_context(world).of(
+        Character("ada", (0.0, 0.0, 0.0), (5.0, 0.0), None, LibraryRef(), PlanOptions())
+    )
+    forest, rng = grow_forest(prepared.table), np.random.default_rng(5)
     for root, before in (("stand", None), ("walk", "walk_forward")):
         tree = forest.tree(root)
-        ends, ratios = kit.table.rest[tree.states], []
+        ends, ratios = prepared.table.rest[tree.states], []
         for _ in range(60):
             away, angle = rng.uniform(3.0, 12.0), rng.uniform(-np.pi, np.pi)
             goal = (float(away * np.cos(angle)), float(away * np.sin(angle)))
-            found = search(kit.searcher, kit.fields, Query((0.0, 0.0, 0.0), goal, start_behavior=before)).plan
+            found = search(prepared.searcher, prepared.fields, Query((0.0, 0.0, 0.0), goal, start_behavior=before)).plan
             near = ends & (np.hypot(*(tree.points - goal).T) <= 0.5)
             assert found is not None
             ratios.append(float(tree.costs[near].min()) / found.cost)

@@ -10,13 +10,13 @@ import pytest
 
 from gaitway.core import planar
 from gaitway.core.errors import TreeError
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region
 from gaitway.tree.thesis.backward import BackwardSearch
 from gaitway.tree.thesis.forward import BIN, HEADINGS, ForwardSearch, cheapest_metre, goal_square
 from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.thesis.mapping import FREE, MappedGrid, Things
+from gaitway.tree.thesis.mapping import FREE, MappedGrid, MappedThings
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
@@ -33,7 +33,7 @@ def random_grid(moves: Moves, seed: int, spec: GridSpec = SPEC) -> MappedGrid:
     boxes = [Box(tuple(rng.uniform(-7, 7, 2)), tuple(rng.uniform(0.3, 3, 2)), 1.0, float(rng.uniform(0, 7)))
              for _ in range(14)]  # fmt: skip
     things = tuple(Obstacle(box) for box in boxes if np.hypot(*box.center) > 2.5)
-    grid.map(Things.of(World((-50, -50, 50, 50), things), moves), (0, 0, 0), 0.2)
+    grid.map(MappedThings.of(World((-50, -50, 50, 50), things), moves), (0, 0, 0), 0.2)
     return grid
 
 
@@ -140,7 +140,7 @@ def test_no_dearer_than_a_tree() -> None:
     goals = GoalMap.of(tree)
     backward = BackwardSearch(tree, EnvironmentMap.of(tree, 0.25), goals)
     things = (Obstacle(Box((3.0, 1.0), (1.0, 3.0), 1.0)), Obstacle(Box((-2.0, -4.0), (3.0, 1.0), 1.0, 0.4)))
-    backward.grid.map(Things.of(World((-50, -50, 50, 50), things), WALKS), (0, 0, 0), 0.3)
+    backward.grid.map(MappedThings.of(World((-50, -50, 50, 50), things), WALKS), (0, 0, 0), 0.3)
     forward = ForwardSearch(WALKS, backward.grid)
     ratios, costs = [], tree.unfold().costs
     for goal in np.random.default_rng(0).uniform(-6, 6, (40, 2)).tolist():

@@ -9,7 +9,7 @@ import pytest
 
 from gaitway.core import planar
 from gaitway.core.errors import TreeError
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region

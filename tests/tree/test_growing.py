@@ -13,11 +13,11 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import action_table
-from gaitway.tree.build import _density_kernels as kernels
-from gaitway.tree.build._growing_kernels import HEADINGS
-from gaitway.tree.build.coverage import coverage, covered, density
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_size, exhaustive_tree, pruned_tree
-from gaitway.tree.build.growth import cost_bound, move_arrays, new_growth
+from gaitway.tree.building import _density_kernels as kernels
+from gaitway.tree.building._growing_kernels import HEADINGS
+from gaitway.tree.building.coverage import coverage, covered, density
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_size, exhaustive_tree, pruned_tree
+from gaitway.tree.building.growth import cost_bound, move_arrays, new_growth
 from gaitway.tree.model import NODE_BYTES, Tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region
@@ -186,7 +186,7 @@ def test_small_cells_change_nothing(stretch: float | None, monkeypatch: pytest.M
     """They are there to find the nearest node faster."""
     trees = []
     for crowd in (1e9, 0.05):
-        monkeypatch.setattr("gaitway.tree.build.growth._CROWD", crowd)
+        monkeypatch.setattr("gaitway.tree.building.growth._CROWD", crowd)
         trees.append(diverse_tree(MOVES, REGION, Budget(700), stretch=stretch))
     assert new_growth(REGION, 700).heads.size > REGION.inside.size
     assert trees[0].links.tobytes() == trees[1].links.tobytes()
@@ -216,7 +216,7 @@ def test_cheap_ways_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     moves, region = choose_moves(action_table(load_cast("person")), "walk"), Region.disc(9.0)
     goals = region.points(np.random.default_rng(1), 300)
     ours = best_costs(diverse_tree(moves, region, Budget(20_000)), goals)
-    monkeypatch.setattr("gaitway.tree.build.growing._PHASES", ((1.0, 1.0),))
+    monkeypatch.setattr("gaitway.tree.building.growing._PHASES", ((1.0, 1.0),))
     other = best_costs(diverse_tree(moves, region, Budget(20_000)), goals)
     both = np.isfinite(ours) & np.isfinite(other)
     assert both.sum() > 200

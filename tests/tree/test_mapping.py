@@ -11,7 +11,7 @@ from gaitway.core import planar
 from gaitway.core.errors import TreeError
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.thesis import _mapping_kernels as kernels
-from gaitway.tree.thesis.mapping import FIRST_KIND, FREE, OCCUPIED, MappedGrid, Things
+from gaitway.tree.thesis.mapping import FIRST_KIND, FREE, OCCUPIED, MappedGrid, MappedThings
 from gaitway.world.exact import footprint_distance
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import GridSpec
@@ -51,7 +51,7 @@ def test_cells_are_marked_where_something_is(seed: int, radius: float) -> None:
     """Figure 4.5: no cell that is wholly covered is missed, and none is marked that nothing reaches."""
     place = random_world(seed)
     grid = MappedGrid(SPEC)
-    count = grid.map(Things.of(place, WALKS), POSE, radius)
+    count = grid.map(MappedThings.of(place, WALKS), POSE, radius)
     footprints = [obstacle.shape.footprint() for obstacle in place.obstacles]
     corners = np.array(SPEC.origin) + SPEC.cell * np.stack(np.meshgrid(np.arange(40), np.arange(48)), -1).reshape(-1, 2)
     points = corners[:, None] + SPEC.cell * offsets(7)
@@ -70,7 +70,7 @@ def test_marks_are_those_of_all_points(seed: int, radius: float) -> None:
     """Every point of every lattice by itself, by exact distances; points on an edge may count or not."""
     place, slack = random_world(seed), 1e-9
     grid = MappedGrid(SPEC)
-    grid.map(Things.of(place, WALKS), POSE, radius)
+    grid.map(MappedThings.of(place, WALKS), POSE, radius)
     sure, possible = set[int](), set[int]()
     for footprint in (obstacle.shape.footprint() for obstacle in place.obstacles):
         x0, y0, x1, y1 = footprint.grown(radius).bounds
@@ -108,7 +108,7 @@ def test_chords(seed: int) -> None:
 
 
 def test_a_reset_leaves_nothing_and_touches_only_what_was_marked() -> None:
-    grid, things = MappedGrid(SPEC), Things.of(random_world(1), WALKS)
+    grid, things = MappedGrid(SPEC), MappedThings.of(random_world(1), WALKS)
     grid.map(things, POSE, 0.3)
     free = np.flatnonzero(grid.cells == FREE)
     grid.cells[free[0]] = 7  # not by mapping
@@ -134,17 +134,17 @@ def test_kinds() -> None:
 
     for order in ((fence, wall, paint), (paint, wall, fence)):
         grid = MappedGrid(spec)
-        grid.map(Things.of(world(*order), JUMPS), (0, 0, 0), 0.0)
+        grid.map(MappedThings.of(world(*order), JUMPS), (0, 0, 0), 0.0)
         assert (at(grid, 4.1, 1.0), at(grid, 4.1, -1.0), at(grid, 2.0, 2.0)) == (FIRST_KIND, OCCUPIED, FREE)
         assert len(set(grid.marked.tolist())) == len(grid.marked) == np.count_nonzero(grid.cells)
         grid = MappedGrid(spec)
-        grid.map(Things.of(world(*order), WALKS), (0, 0, 0), 0.0)
+        grid.map(MappedThings.of(world(*order), WALKS), (0, 0, 0), 0.0)
         assert at(grid, 4.1, 1.0) == OCCUPIED
 
 
 def test_the_border_is_a_wall() -> None:
     grid = MappedGrid(SPEC)
-    grid.map(Things.of(world(half=5.0), WALKS), (0, 0, 0), 0.3)
+    grid.map(MappedThings.of(world(half=5.0), WALKS), (0, 0, 0), 0.3)
     centers = SPEC.all_centers().reshape(-1, 2)
     inside = (np.abs(centers) < 4.5).all(axis=1)
     outside = (np.abs(centers) > 5.0).any(axis=1) & (np.abs(centers) < 6.3).all(axis=1)
@@ -155,12 +155,12 @@ def test_the_border_is_a_wall() -> None:
 def test_what_is_far_away_marks_nothing() -> None:
     grid = MappedGrid(SPEC)
     far = Obstacle(Box((40.0, 0.0), (1.0, 1.0), 1.0))
-    assert grid.map(Things.of(world(far), WALKS), (0, 0, 0), 0.3) == 0
-    assert grid.map(Things.of(world(), WALKS), (0, 0, 0), 0.3) == 0
+    assert grid.map(MappedThings.of(world(far), WALKS), (0, 0, 0), 0.3) == 0
+    assert grid.map(MappedThings.of(world(), WALKS), (0, 0, 0), 0.3) == 0
 
 
 def test_refusals() -> None:
-    grid, things = MappedGrid(SPEC), Things.of(world(), WALKS)
+    grid, things = MappedGrid(SPEC), MappedThings.of(world(), WALKS)
     with pytest.raises(TreeError, match="radius"):
         grid.map(things, (0, 0, 0), -1.0)
     with pytest.raises(TreeError, match="pose"):

@@ -9,7 +9,7 @@ from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.search import Query, search
 from gaitway.bench._arcs import RADIUS, arc_searcher, fields_of, random_queries, trap
 from gaitway.space.plan import Status
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.portfolio import Portfolio
 from gaitway.tree.query.tree_search import TreeSearch

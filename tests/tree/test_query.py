@@ -16,7 +16,7 @@ from gaitway.core.errors import TreeError
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Plan, Status
 from gaitway.space.traffic import Traffic
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.query.tree_search import BAND, TreeSearch

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gaitway.core import planar
 from gaitway.core.errors import FormatError, TreeError
 from gaitway.tree import _model_kernels as kernels
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.model import NODE_BYTES, Tree, compact
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region

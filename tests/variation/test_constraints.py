@@ -40,15 +40,15 @@ def sudden(clip: Clip) -> float:
 def test_planted_feet_stay_and_nothing_jumps(walk: Clip) -> None:
     loose = shaken(walk)
     assert foot_slide(loose).max() > 0.05
-    held = constrained(loose)
-    assert foot_slide(held).max() < 5e-4
-    assert held.contacts is not None and walk.contacts is not None and (held.contacts == walk.contacts).all()
-    assert sudden(held) < 1.25 * sudden(loose)
+    handle = constrained(loose)
+    assert foot_slide(handle).max() < 5e-4
+    assert handle.contacts is not None and walk.contacts is not None and (handle.contacts == walk.contacts).all()
+    assert sudden(handle) < 1.25 * sudden(loose)
     # what has no part in it does not move
     head = walk.skeleton.index("Head")
-    assert np.allclose(held.rotations[:, head], loose.rotations[:, head], atol=1e-12)
+    assert np.allclose(handle.rotations[:, head], loose.rotations[:, head], atol=1e-12)
     # as still as the closed form leaves them, which moves the root by filters instead
-    assert foot_slide(held).max() < foot_slide(clean_footskate(loose)).max() + 5e-4
+    assert foot_slide(handle).max() < foot_slide(clean_footskate(loose)).max() + 5e-4
 
 
 def test_knees_bend_about_their_own_axis(walk: Clip) -> None:
@@ -57,9 +57,9 @@ def test_knees_bend_about_their_own_axis(walk: Clip) -> None:
     assert sum(freedom.joint == knee for freedom in moving) == 1
     moving = freedoms(loose, [walk.skeleton.roles["left_toe"]], root=False)
     axes = [freedom.axis for freedom in moving if freedom.joint == knee]
-    held = constrained(loose)
+    handle = constrained(loose)
     change = rotations.to_rotation_vector(
-        rotations.multiply(rotations.conjugate(loose.rotations[:, knee]), held.rotations[:, knee])
+        rotations.multiply(rotations.conjugate(loose.rotations[:, knee]), handle.rotations[:, knee])
     )
     basis = np.array(axes)
     assert np.abs(change - change @ basis.T @ basis).max() < 1e-9
@@ -69,7 +69,7 @@ def test_knees_bend_about_their_own_axis(walk: Clip) -> None:
 def test_a_hand_reaches_its_place_and_held_frames_stay(walk: Clip) -> None:
     at = walk.joint_positions()[15, walk.skeleton.roles["left_wrist"]]
     place = Place("left_wrist", 12, 18, at + np.array([0.0, 0.0, 0.15]))
-    options = ConstraintOptions(root=False, held=(2, 3))
+    options = ConstraintOptions(root=False, handle=(2, 3))
     reached = constrained(walk, [place], options)
     assert misses(reached, [place]).max() < 1e-3
     assert rotations.angle_between(reached.rotations[:2], walk.rotations[:2]).max() < 1e-6
@@ -161,6 +161,6 @@ def test_toes_that_do_not_bend_in_a_clip_do_not_roll_to_hold_a_foot() -> None:
     loose, toe = shaken(stop), stop.skeleton.roles["right_toe"]
     rigid = np.array(loose.rotations)
     rigid[:, toe] = stop.rotations[:, toe].mean(axis=0) / np.linalg.norm(stop.rotations[:, toe].mean(axis=0))
-    held = constrained(replace(loose, rotations=rigid))
-    assert rotations.angle_between(held.rotations[:, toe], rigid[:, toe]).max() < 1e-9
-    assert foot_slide(held).max() < 0.2 * foot_slide(loose).max()
+    handle = constrained(replace(loose, rotations=rigid))
+    assert rotations.angle_between(handle.rotations[:, toe], rigid[:, toe]).max() < 1e-9
+    assert foot_slide(handle).max() < 0.2 * foot_slide(loose).max()

@@ -113,11 +113,11 @@ def test_hands_that_rest_stay_where_they_rest() -> None:
         gaps = np.linalg.norm(clip.contact_positions() - take.contact_positions(), axis=-1)[:, hands]
         return float(gaps[down].max())
 
-    held = with_hands(upper, take)
+    handle = with_hands(upper, take)
     assert off(upper) > 0.01
-    assert off(held) < 0.002
+    assert off(handle) < 0.002
     knee = take.skeleton.roles["left_knee"]
-    assert np.array_equal(held.rotations[:, [0, knee]], take.rotations[:, [0, knee]])
+    assert np.array_equal(handle.rotations[:, [0, knee]], take.rotations[:, [0, knee]])
 
 
 def test_feet_that_sank_are_lifted_out_of_the_ground() -> None:

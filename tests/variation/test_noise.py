@@ -60,13 +60,13 @@ def test_noise_on_one_arm_leaves_the_other(true: list[Clip], inputs: list[Clip])
 def test_noise_is_told_from_takes_and_takes_are_not(true: list[Clip], inputs: list[Clip]) -> None:
     rng = np.random.default_rng(5)
     stick, ground = Yardstick.of(true[:25]), Ground.of(inputs)
-    held, others = stick.features(true[25:50]), stick.features(true[50:])
-    assert compare(others, held, rng, 499).least > 0.05
+    handle, others = stick.features(true[25:50]), stick.features(true[50:])
+    assert compare(others, handle, rng, 499).least > 0.05
     for draw in (strawman_noise, perlin_noise):
         noisy = noisy_takes(ground, ground.sizes(true[:10]), draw, 10, rng)
-        verdict = compare(stick.features(noisy), held, rng, 499)
+        verdict = compare(stick.features(noisy), handle, rng, 499)
         assert verdict.least <= 0.05
-        assert compare(stick.features(noisy), held, rng, 499, [TEXTURE]).least <= 0.01
+        assert compare(stick.features(noisy), handle, rng, 499, [TEXTURE]).least <= 0.01
 
 
 def test_figures_of_takes_and_of_copies(true: list[Clip], inputs: list[Clip]) -> None:

@@ -56,7 +56,7 @@ def test_each_aspect_answers_to_what_it_is_called_by() -> None:
 
 @pytest.mark.parametrize("odd", ["arms", "turn", "slow", "noise", "other"])
 @pytest.mark.parametrize("held", [True, False])
-def test_odd_takes_are_left_out_of_good_ones(odd: str, held: bool) -> None:
+def test_odd_takes_are_left_out_of_good_ones(odd: str, handle: bool) -> None:
     good = list(walks(7, 5))
     odd_takes = {
         "arms": lambda: higher_arms(good[0], 1.8),
@@ -66,7 +66,7 @@ def test_odd_takes_are_left_out_of_good_ones(odd: str, held: bool) -> None:
         "other": lambda: replace(walks(1, 1, "style-3")[0], skeleton=good[0].skeleton),
     }
     one = odd_takes[odd]()
-    choice = choose([*good, one], measure() if held else None)
+    choice = choose([*good, one], measure() if handle else None)
     assert choice.left[0].clip is one  # the first to go
     assert len(choice.left) <= 3
     assert min(choice.likelihoods) >= choice.threshold

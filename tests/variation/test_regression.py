@@ -98,14 +98,14 @@ def test_limits_hold_parts_within_their_range_and_leave_small_deviations_alone()
     assert farthest(None) > 6.0
     assert farthest(np.full(len(PARTS) + 1, 2.5)) < 2.51
     quiet = Noise(0.05 * mix, noise.table, noise.gains)
-    free, held = (
+    free, handle = (
         unroll(
             model.rows, structure.parents, structure.counts, start, phases, 25, course=course, noise=quiet, parts=parts,
             limits=limits,
         ).values
         for limits in (None, np.full(len(PARTS) + 1, 50.0))
     )  # fmt: skip
-    np.testing.assert_array_equal(free, held)
+    np.testing.assert_array_equal(free, handle)
 
 
 @pytest.mark.parametrize("cyclic", [True, False])

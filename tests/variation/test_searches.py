@@ -102,8 +102,8 @@ def node_score(prior: Prior, edges: BoolArray, node: int) -> float:
     total = 0.0
     for j, take in enumerate(prior.takes):
         (mean,), (variance,) = changed._predict(node, prior.values[None, :, j].astype(float), prior.takes != take)
-        held = max(float(variance), prior.settings.floor**2)
-        total += -0.5 * ((prior.values[node, j] - mean) ** 2 / held + np.log(2 * np.pi * held))
+        handle = max(float(variance), prior.settings.floor**2)
+        total += -0.5 * ((prior.values[node, j] - mean) ** 2 / handle + np.log(2 * np.pi * handle))
     return float(total)
 
 

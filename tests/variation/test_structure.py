@@ -90,8 +90,8 @@ def plain_score(prior: Prior) -> float:
     for node in range(len(prior.values)):
         for j, take in enumerate(prior.takes):
             (mean,), (variance,) = prior._predict(node, prior.values[None, :, j].astype(float), prior.takes != take)
-            held = max(variance, prior.settings.floor**2)
-            total += -0.5 * ((prior.values[node, j] - mean) ** 2 / held + np.log(2 * np.pi * held))
+            handle = max(variance, prior.settings.floor**2)
+            total += -0.5 * ((prior.values[node, j] - mean) ** 2 / handle + np.log(2 * np.pi * handle))
     return float(total)
 
 

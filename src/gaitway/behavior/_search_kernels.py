@@ -15,7 +15,7 @@ from gaitway.behavior._search_memory_kernels import (
     QUEUED,
     RESTING,
     SPAN,
-    Room,
+    SearchMemory,
     at,
     home_of,
     note,
@@ -25,7 +25,7 @@ from gaitway.behavior._search_memory_kernels import (
     sweep,
     widen,
 )
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import (
@@ -41,7 +41,7 @@ from gaitway.space._check_kernels import (
     surely_free,
     timed_hit,
 )
-from gaitway.space._safe_interval_kernels import Episodes, episode
+from gaitway.space._safe_interval_kernels import SafeIntervals, safe_interval
 from gaitway.space._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
 from gaitway.space.fields import FieldArrays
 from gaitway.space.plan import Pose
@@ -98,27 +98,32 @@ def key_of(x: float, y: float, heading: float, number: int, state: int, query: F
 
 @kernel(borrows=True, inner=True)
 def begin(
-    library: ActionArrays, fields: FieldArrays, heuristic: HeuristicArrays, room: Room, query: FloatArray, state: int
+    library: ActionArrays,
+    fields: FieldArrays,
+    heuristic: HeuristicArrays,
+    memory: SearchMemory,
+    query: FloatArray,
+    state: int,
 ) -> int:
     """Forget what was and put the start in; `GOING`, or why there can be no plan."""
-    sweep(room)
+    sweep(memory)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
     h = estimate_at(x, y, heading, state, heuristic)
     key = key_of(x, y, heading, 0, state, query)
-    room.counts[SPAN] = _SPAN
-    place = place_of(room.table, _SPAN, home_of(key), key)
-    states, links = room.states, room.links
+    memory.counts[SPAN] = _SPAN
+    place = place_of(memory.table, _SPAN, home_of(key), key)
+    states, links = memory.states, memory.links
     states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
     links[0, 0], links[0, 1], links[0, 2], links[0, 3], links[0, 4] = -1, -1, state, place, 0
-    room.keys[0] = key
-    room.table[place, 0], room.table[place, 1] = key, 0
-    room.counts[NODES] = 1
-    push(room.heap, states, room.counts, query[WEIGHT] * h, 0)
-    room.nearest[0], room.nearest[1], room.nearest[2] = h, h, 0.0
+    memory.keys[0] = key
+    memory.table[place, 0], memory.table[place, 1] = key, 0
+    memory.counts[NODES] = 1
+    push(memory.heap, states, memory.counts, query[WEIGHT] * h, 0)
+    memory.nearest[0], memory.nearest[1], memory.nearest[2] = h, h, 0.0
     rest = library.states[state, 1]
     if rest >= 0:
-        room.nearest[2] = shortage(library, fields, x, y, heading, rest)
-    if room.nearest[2] > query[CLOSE]:
+        memory.nearest[2] = shortage(library, fields, x, y, heading, rest)
+    if memory.nearest[2] > query[CLOSE]:
         return START_BLOCKED
     some, together = parts_meet(fields.labels, fields.place, query[START:GOAL], query[GOAL:WEIGHT])
     return GOING if together else APART if some else GOAL_BLOCKED
@@ -126,14 +131,14 @@ def begin(
 
 @kernel(borrows=True, inner=True)
 def reached(
-    library: ActionArrays, traffic: TrafficArrays, busy: bool, room: Room, query: FloatArray, node: int
+    library: ActionArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, query: FloatArray, node: int
 ) -> bool:
     """Whether a node is at the goal and one can stay there."""
-    states = room.states
+    states = memory.states
     x, y, heading = states[node, 0], states[node, 1], states[node, 2]
     if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
         return False
-    rest = library.states[room.links[node, 2], 1]
+    rest = library.states[memory.links[node, 2], 1]
     off = heading - query[GOAL + 3]
     if rest < 0 or abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL + 4]:
         return False
@@ -142,7 +147,8 @@ def reached(
 
 @kernel(borrows=True, inner=True)
 def passes(
-    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, room: Room, node: int, a: int,
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, node: int,
+    a: int,
     kind: int, t: float, leave: float, noted: bool,
 ) -> int:  # fmt: skip
     """Whether an action that begins at time t passes all that it is for, and meets nobody; if not, it is noted whom.
@@ -152,29 +158,29 @@ def passes(
     Returns:
         `FREE`, `LATER` if waiting may help, or `CLOSED`.
     """
-    states = room.states
+    states = memory.states
     x, y, heading = states[node, 0], states[node, 1], states[node, 2]
     if kind >= 0:
         special = special_hit(library, fields.specials, kind, x, y, heading, t, a)
         if special >= 0:
             if noted and special < len(fields.specials.circles):
-                note(room, SPECIAL, x, y, special)
+                note(memory, SPECIAL, x, y, special)
             return LATER
     if busy:
         group = timed_hit(library, traffic, x, y, math.cos(heading), math.sin(heading), t, a, kind, leave)
         if group >= 0:
             if noted:
-                note(room, TRAFFIC, x, y, traffic.groups[group, OWNER])
+                note(memory, TRAFFIC, x, y, traffic.groups[group, OWNER])
             return CLOSED if traffic.groups[group, END_SLOT] == FOREVER else LATER
     return FREE
 
 
 @kernel(borrows=True, inner=True)
 def stands(
-    library: ActionArrays, traffic: TrafficArrays, room: Room, node: int, rest: int, leave: float, waits: int
+    library: ActionArrays, traffic: TrafficArrays, memory: SearchMemory, node: int, rest: int, leave: float, waits: int
 ) -> bool:
     """Whether one can stand still so often in a row at the node that is being expanded, by action `rest`."""
-    states, stood = room.states, room.stood
+    states, stood = memory.states, memory.stood
     x, y, c, s = states[node, 0], states[node, 1], math.cos(states[node, 2]), math.sin(states[node, 2])
     while stood[0] < waits and stood[1] == 0:
         t = states[node, 3] + stood[0] * library.actions[rest, 4]
@@ -185,16 +191,28 @@ def stands(
 
 @kernel(borrows=True, inner=True)
 def lay(
-    library: ActionArrays, fields: FieldArrays, passing: IntArray, room: Room, query: FloatArray, seed: int, node: int
+    library: ActionArrays,
+    fields: FieldArrays,
+    passing: IntArray,
+    memory: SearchMemory,
+    query: FloatArray,
+    seed: int,
+    node: int,
 ) -> int:
     """Lay down what may come after a node: all behaviours that its state allows, one clip each (functions F and T).
 
     Returns:
-        How many rows of `Room.laid` and `Room.chosen` are filled.
+        How many rows of `SearchMemory.laid` and `SearchMemory.chosen` are filled.
     """
-    states, actions, behaviors, laid, chosen = room.states, library.actions, library.behaviors, room.laid, room.chosen
+    states, actions, behaviors, laid, chosen = (
+        memory.states,
+        library.actions,
+        library.behaviors,
+        memory.laid,
+        memory.chosen,
+    )
     x, y, heading = states[at(node), 0], states[at(node), 1], states[at(node), 2]
-    c, s, state, bits = math.cos(heading), math.sin(heading), room.links[at(node), 2], near_bits(fields, x, y)
+    c, s, state, bits = math.cos(heading), math.sin(heading), memory.links[at(node), 2], near_bits(fields, x, y)
     count = 0
     for k in range(library.states[state, 0], library.states[state + 1, 0]):
         behavior = at(library.followers[at(k)])
@@ -216,11 +234,12 @@ def lay(
 
 @kernel(borrows=True, inner=True)
 def add(
-    room: Room, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int, state: int,
+    memory: SearchMemory, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int,
+    state: int,
     x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
 ) -> None:  # fmt: skip
     """Put a node into its bin and the queue."""
-    states, links, table, counts, nearest = room.states, room.links, room.table, room.counts, room.nearest
+    states, links, table, counts, nearest = memory.states, memory.links, memory.table, memory.counts, memory.nearest
     node = int(counts[NODES])
     counts[NODES] += 1
     new, bin_ = at(node), at(entry)
@@ -228,9 +247,9 @@ def add(
         x, y, heading, t, g, h,
     )  # fmt: skip
     links[new, 0], links[new, 1], links[new, 2], links[new, 3], links[new, 4] = parent, a, state, entry, waits
-    room.keys[new] = key
+    memory.keys[new] = key
     table[bin_, 0], table[bin_, 1] = key, node
-    push(room.heap, states, counts, g + query[WEIGHT] * h, node)
+    push(memory.heap, states, counts, g + query[WEIGHT] * h, node)
     if h < nearest[0]:
         nearest[0], counts[NEAREST] = h, node
     if h < nearest[1] and library.states[state, 1] >= 0:
@@ -239,7 +258,7 @@ def add(
 
 @kernel(borrows=True, inner=True)
 def depart(
-    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, episodes: Episodes, room: Room,
+    library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, intervals: SafeIntervals, memory: SearchMemory,
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
     noted: bool,
 ) -> None:  # fmt: skip
@@ -249,8 +268,8 @@ def depart(
         library: its actions.
         fields: of the world.
         traffic: who is where and when.
-        episodes: of places.
-        room: memory.
+        intervals: of places.
+        memory: memory.
         query: see the names above.
         node: where it begins.
         a: the action; what always stands there is no hindrance to it.
@@ -262,26 +281,26 @@ def depart(
         h: estimate from there.
         noted: whether to note who is in the way.
     """
-    states, table, counts, actions = room.states, room.table, room.counts, library.actions
-    rest = library.states[room.links[node, 2], 1]
+    states, table, counts, actions = memory.states, memory.table, memory.counts, library.actions
+    rest = library.states[memory.links[node, 2], 1]
     begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
     leave = query[CROWDED] if leaves(states[node, 0] - states[0, 0], states[node, 1] - states[0, 1]) else 0.0
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
-        number, final = episode(traffic, episodes, x, y, begin + actions[a, 4])
+        number, final = safe_interval(traffic, intervals, x, y, begin + actions[a, 4])
         if number != latest:
             key = key_of(x, y, heading, number, state, query)
             entry = place_of(table, counts[SPAN], home_of(key), key)
             new = table[entry, 0] != key or states[table[entry, 1], 4] > g
-            answer = passes(library, fields, traffic, True, room, node, a, kind, begin, leave, noted) if new else FREE
+            answer = passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, noted) if new else FREE
             if new and answer == FREE:
                 end = begin + actions[a, 4]
-                add(room, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
+                add(memory, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
         more = 1 + wait // 4  # the longer one has waited the less a little more matters
         wait, noted = wait + more, False
-        if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, room, node, rest, leave, wait):
+        if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, memory, node, rest, leave, wait):
             break
         begin, g = begin + more * actions[rest, 4], g + more * actions[rest, 3]
 
@@ -289,18 +308,18 @@ def depart(
 @kernel(borrows=True, inner=True)
 def expand(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
-    episodes: Episodes, heuristic: HeuristicArrays, room: Room, query: FloatArray, seed: int, node: int,
+    intervals: SafeIntervals, heuristic: HeuristicArrays, memory: SearchMemory, query: FloatArray, seed: int, node: int,
 ) -> None:  # fmt: skip
     """Add all nodes that may come after one, if nothing is in the way and nothing cheaper leads there (function G)."""
-    states, table, counts, nearest = room.states, room.table, room.counts, room.nearest
-    actions, static, laid, chosen = library.actions, library.static, room.laid, room.chosen
+    states, table, counts, nearest = memory.states, memory.table, memory.counts, memory.nearest
+    actions, static, laid, chosen = library.actions, library.static, memory.laid, memory.chosen
     grid, place = fields.squares, fields.place
     x, y, t, g = states[at(node), 0], states[at(node), 1], states[at(node), 3], states[at(node), 4]
     c, s = math.cos(states[at(node), 2]), math.sin(states[at(node), 2])
     leave = leeway(nearest[2], x - states[0, 0], y - states[0, 1])
     foremost = states[at(node), 5] <= nearest[0] + _FOREMOST
-    room.stood[0], room.stood[1] = 0, 0
-    for k in range(lay(library, fields, passing, room, query, seed, node)):
+    memory.stood[0], memory.stood[1] = 0, 0
+    for k in range(lay(library, fields, passing, memory, query, seed, node)):
         row, a, state1, key = at(k), chosen[at(k), 0], chosen[at(k), 1], chosen[at(k), 2]
         action, x1, y1, heading1 = at(a), laid[row, 0], laid[row, 1], laid[row, 2]
         g1, t1 = g + actions[action, 3], t + actions[action, 4]
@@ -319,33 +338,37 @@ def expand(
             if disc >= 0:
                 if noted:
                     u, v = static[disc, 0], static[disc, 1]
-                    note(room, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
+                    note(memory, STATIC, x + c * u - s * v, y + s * u + c * v, kind)
                 continue
         if busy:
-            depart(library, fields, traffic, episodes, room, query, node, a, state1, kind, x1, y1, heading1, h, noted)
-        elif kind < 0 or passes(library, fields, traffic, False, room, node, a, kind, t, 0.0, noted) == FREE:
-            add(room, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
+            depart(
+                library, fields, traffic, intervals, memory, query, node, a, state1, kind, x1, y1, heading1, h, noted
+            )
+        elif kind < 0 or passes(library, fields, traffic, False, memory, node, a, kind, t, 0.0, noted) == FREE:
+            add(memory, library, query, key, entry, node, a, state1, x1, y1, heading1, t1, g1, h, 0)
 
 
 @kernel(borrows=True)
 def search_slice(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_episodes: Held[Episodes],
-    held_heuristic: Held[HeuristicArrays], held_room: Held[Room], held_query: Held[FloatArray], state: int, seed: int,
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, intervals_handle: ArrayHandle[SafeIntervals],
+    heuristic_handle: ArrayHandle[HeuristicArrays], memory_handle: ArrayHandle[SearchMemory],
+    query_handle: ArrayHandle[FloatArray], state: int, seed: int,
     until: int, anew: bool,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Search until so many nodes have been expanded.
 
     Args:
-        held_library: its actions.
-        held_fields: of the world.
-        held_passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
-        held_traffic: who is where and when.
+        library_handle: its actions.
+        fields_handle: of the world.
+        passing_handle: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
+        traffic_handle: who is where and when.
         busy: whether there is any traffic.
-        held_episodes: of places.
-        held_heuristic: of the goal.
-        held_room: memory, with the state of the search.
-        held_query: see the names above; (14,).
+        intervals_handle: of places.
+        heuristic_handle: of the goal.
+        memory_handle: memory, with the state of the search.
+        query_handle: see the names above; (14,).
         state: of the behaviour graph at the start.
         seed: of the choice among clips.
         until: expanded nodes at which to stop.
@@ -354,36 +377,48 @@ def search_slice(
     Returns:
         How it ends, the node that is at the goal, nodes that were expanded and actions that were tested so far.
     """
-    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
-    episodes, heuristic, room, query = held_episodes.value, held_heuristic.value, held_room.value, held_query.value
-    counts, branches = room.counts, len(library.behaviors) * (4 if busy else 1)
-    code, found = begin(library, fields, heuristic, room, query, state) if anew else GOING, -1
+    library, fields, passing, traffic = (
+        library_handle.value,
+        fields_handle.value,
+        passing_handle.value,
+        traffic_handle.value,
+    )
+    intervals, heuristic, memory, query = (
+        intervals_handle.value,
+        heuristic_handle.value,
+        memory_handle.value,
+        query_handle.value,
+    )
+    counts, branches = memory.counts, len(library.behaviors) * (4 if busy else 1)
+    code, found = begin(library, fields, heuristic, memory, query, state) if anew else GOING, -1
     while code == GOING:
         if counts[QUEUED] == 0:
             code = NOTHING
         elif counts[EXPANDED] >= until:
             break
-        elif counts[NODES] + branches > len(room.states):
+        elif counts[NODES] + branches > len(memory.states):
             code = FULL
         if code != GOING:
             break
         if 2 * (counts[NODES] + branches) > counts[SPAN]:
-            widen(room)
-        node = pop(room.heap, room.states, counts)
-        if room.table[room.links[node, 3], 1] != node:
+            widen(memory)
+        node = pop(memory.heap, memory.states, counts)
+        if memory.table[memory.links[node, 3], 1] != node:
             continue  # a cheaper way into its bin was found after it was put in
-        if reached(library, traffic, busy, room, query, node):
+        if reached(library, traffic, busy, memory, query, node):
             code, found = FOUND, node
             break
         counts[EXPANDED] += 1
-        expand(library, fields, passing, traffic, busy, episodes, heuristic, room, query, seed, node)
+        expand(library, fields, passing, traffic, busy, intervals, heuristic, memory, query, seed, node)
     return code, found, counts[EXPANDED], counts[CHECKS]
 
 
 @kernel
-def trace(held_library: Held[ActionArrays], held_room: Held[Room], node: int) -> tuple[FloatArray, Pose, float, float]:
+def trace(
+    library_handle: ArrayHandle[ActionArrays], memory_handle: ArrayHandle[SearchMemory], node: int
+) -> tuple[FloatArray, Pose, float, float]:
     """The way to a node: x, y, heading, time and action of every step (N, 5), and its own pose, time and cost."""
-    library, states, links = held_library.value, held_room.value.states, held_room.value.links
+    library, states, links = library_handle.value, memory_handle.value.states, memory_handle.value.links
     count, before = 0, node
     while links[before, 0] >= 0:
         count, before = count + 1 + links[before, 4], links[before, 0]

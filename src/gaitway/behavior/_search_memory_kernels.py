@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 
@@ -17,11 +17,11 @@ at = np.uintp
 
 EMPTY = -1
 """Key of an entry of the table that is not used."""
-# entries of `Room.counts`
+# entries of `SearchMemory.counts`
 NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
 
 
-class Room(NamedTuple):
+class SearchMemory(NamedTuple):
     """Memory of a search, used again by the next. N nodes, and a table of H entries, a power of two."""
 
     states: FloatArray
@@ -109,27 +109,27 @@ def pop(heap: FloatArray, states: FloatArray, counts: IntArray) -> int:
 
 
 @kernel(borrows=True, inner=True)
-def note(room: Room, what: int, x: float, y: float, who: int) -> None:
+def note(memory: SearchMemory, what: int, x: float, y: float, who: int) -> None:
     """Remember what stood in the way."""
-    notes = room.notes
-    row = room.counts[NOTES] & (len(notes) - 1)
+    notes = memory.notes
+    row = memory.counts[NOTES] & (len(notes) - 1)
     notes[row, 0], notes[row, 1], notes[row, 2], notes[row, 3] = what, x, y, who
-    room.counts[NOTES] += 1
+    memory.counts[NOTES] += 1
 
 
 @kernel(borrows=True, inner=True)
-def sweep(room: Room) -> None:
+def sweep(memory: SearchMemory) -> None:
     """Forget all nodes."""
-    for node in range(room.counts[NODES]):
-        room.table[room.links[node, 3], 0] = EMPTY
-    for k in range(len(room.counts)):
-        room.counts[k] = 0
+    for node in range(memory.counts[NODES]):
+        memory.table[memory.links[node, 3], 0] = EMPTY
+    for k in range(len(memory.counts)):
+        memory.counts[k] = 0
 
 
 @kernel(borrows=True)
-def enlarge(held_old: Held[Room], held_new: Held[Room]) -> None:
+def enlarge(old_handle: ArrayHandle[SearchMemory], new_handle: ArrayHandle[SearchMemory]) -> None:
     """Carry a search over into more room."""
-    old, new = held_old.value, held_new.value
+    old, new = old_handle.value, new_handle.value
     for node in range(old.counts[NODES]):
         for k in range(6):
             new.states[node, k] = old.states[node, k]
@@ -142,23 +142,23 @@ def enlarge(held_old: Held[Room], held_new: Held[Room]) -> None:
 
 
 @kernel(borrows=True, inner=True)
-def widen(room: Room) -> None:
+def widen(memory: SearchMemory) -> None:
     """Use twice as many entries of the table."""
-    table, links, counts = room.table, room.links, room.counts
+    table, links, counts = memory.table, memory.links, memory.counts
     for node in range(counts[NODES]):
         links[node, 3] = table[links[node, 3], 1]
     for place in range(counts[SPAN]):
         table[place, 0] = EMPTY
     counts[SPAN] *= 2
-    fill(room)
+    fill(memory)
 
 
 @kernel(borrows=True, inner=True)
-def fill(room: Room) -> None:
+def fill(memory: SearchMemory) -> None:
     """Put all bins into an empty table; the best node in the bin of each is where its entry will be."""
-    links, table = room.links, room.table
-    for node in range(room.counts[NODES]):
-        key = room.keys[node]
-        place = place_of(table, room.counts[SPAN], home_of(key), key)
+    links, table = memory.links, memory.table
+    for node in range(memory.counts[NODES]):
+        key = memory.keys[node]
+        place = place_of(table, memory.counts[SPAN], home_of(key), key)
         table[place, 0], table[place, 1] = key, links[node, 3]
         links[node, 3] = place

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from gaitway.behavior.search import Query, search
-from gaitway.behavior.starts import Member, absentees, step_aside
+from gaitway.behavior.starts import CrowdMember, absentees, step_aside
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
@@ -19,7 +19,7 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.space._traffic_kernels import first_slot
 from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
-from gaitway.space.prepared import Kit, Kits, kits
+from gaitway.space.prepared import PlanningContext, PreparedLibrary, planning_context
 from gaitway.space.traffic import Traffic
 
 Progress = Callable[[str, int, int], None]
@@ -29,10 +29,12 @@ Progress = Callable[[str, int, int], None]
 class Shortcut(Protocol):
     """Another way to plans than a search, for those who ask for it."""
 
-    def prepare(self, character: Character, kit: Kit) -> None:
+    def prepare(self, character: Character, prepared: PreparedLibrary) -> None:
         """Make ready what a character will need."""
 
-    def find(self, character: Character, kit: Kit, query: Query, traffic: Traffic) -> SearchResult | None:
+    def find(
+        self, character: Character, prepared: PreparedLibrary, query: Query, traffic: Traffic
+    ) -> SearchResult | None:
         """An answer that is as good as that of a search; None wants a search."""
 
 
@@ -116,7 +118,9 @@ def plan_crowd(
         shortcut: asked before each search; None always searches.
     """
     began = time.perf_counter()
-    crowd = _Crowd(scene, kits(scene.world, libraries), scene.seed if seed is None else seed, progress, shortcut)
+    crowd = _CrowdPlanner(
+        scene, planning_context(scene.world, libraries), scene.seed if seed is None else seed, progress, shortcut
+    )
     best = crowd.plan(rounds)
     searched = sum(result.seconds for result in crowd.searched)
     return CrowdPlan(
@@ -125,7 +129,7 @@ def plan_crowd(
         {c.name: best.results[c.name] for c in scene.characters},
         best.order,
         best.bent,
-        {m.name: m.kit.library for m in crowd.members},
+        {m.name: m.prepared.library for m in crowd.members},
         crowd.rounds,
         time.perf_counter() - began,
         searched,
@@ -134,7 +138,7 @@ def plan_crowd(
 
 
 @dataclass(eq=False)
-class _Round:
+class _PlanningRound:
     """What one round found."""
 
     order: tuple[str, ...]
@@ -149,28 +153,28 @@ class _Round:
         return len(lost), sum(r.remaining for r in lost), sum(plan.cost for plan in self.plans.values())
 
 
-class _Crowd:
+class _CrowdPlanner:
     """All that happens while a crowd is planned."""
 
     def __init__(
-        self, scene: Scene, made: Kits, seed: int, progress: Progress | None, shortcut: Shortcut | None
+        self, scene: Scene, made: PlanningContext, seed: int, progress: Progress | None, shortcut: Shortcut | None
     ) -> None:
-        self.scene, self.kits, self.seed, self.shortcut = scene, made, seed, shortcut
+        self.scene, self.planning_context, self.seed, self.shortcut = scene, made, seed, shortcut
         self.progress = progress or (lambda what, done, total: None)
         self.searched: list[SearchResult] = []
         self.rounds = 0
         self.hopeless: dict[str, SearchResult] = {}
-        self.members: list[Member] = []
+        self.members: list[CrowdMember] = []
         count = len(scene.characters)
         for number, character in enumerate(scene.characters):
             self.progress("libraries", number, count)
-            self.members.append(Member(character, made.of(character), number, number))
+            self.members.append(CrowdMember(character, made.of(character), number, number))
             if shortcut is not None:
-                shortcut.prepare(character, self.members[-1].kit)
+                shortcut.prepare(character, self.members[-1].prepared)
         self.progress("libraries", count, count)
         self.absent = absentees(scene.world, self.members, self._empty())
 
-    def plan(self, rounds: int) -> _Round:
+    def plan(self, rounds: int) -> _PlanningRound:
         """The best of so many rounds."""
         rng = np.random.default_rng([self.seed, len(self.members)])
         order = self._first_order(rng)
@@ -193,11 +197,11 @@ class _Crowd:
     def _worth(self, name: str, result: SearchResult) -> bool:
         return not result.found and name not in self.hopeless and name not in self.absent
 
-    def _first_order(self, rng: np.random.Generator) -> list[Member]:
+    def _first_order(self, rng: np.random.Generator) -> list[CrowdMember]:
         """Longest ways first, as if each were longer or shorter by a little, so that seeds differ."""
         spread = rng.uniform(1.0 - _SPREAD, 1.0 + _SPREAD, len(self.members))
 
-        def way(member: Member) -> float:
+        def way(member: CrowdMember) -> float:
             (x, y, _), goal = member.character.start, member.character.goal
             return float(np.hypot(goal[0] - x, goal[1] - y) * spread[member.number])
 
@@ -206,18 +210,18 @@ class _Crowd:
 
     def _empty(self) -> Traffic:
         """Traffic of movers only; the numbers of characters are reserved."""
-        world, kit = self.scene.world, self.members[0].kit if self.members else None
-        traffic = Traffic(() if kit is None else kit.fields.kinds, terrain=world.terrain)
+        world, prepared = self.scene.world, self.members[0].prepared if self.members else None
+        traffic = Traffic(() if prepared is None else prepared.fields.kinds, terrain=world.terrain)
         for member in self.members:
             traffic.enroll(member.name)
         for mover in world.movers:
             traffic.add_mover(mover)
         return traffic
 
-    def _round(self, order: Sequence[Member]) -> _Round:
+    def _round(self, order: Sequence[CrowdMember]) -> _PlanningRound:
         """Plan everybody once, and those who did not get through once more."""
         self.rounds += 1
-        traffic, found = self._empty(), _Round(tuple(m.name for m in order))
+        traffic, found = self._empty(), _PlanningRound(tuple(m.name for m in order))
         found.results.update(self.absent)
         for member in order:
             traffic.add_standing(member.owner, member.start_discs, member.character.start_time)
@@ -233,7 +237,7 @@ class _Crowd:
         self.progress("characters", len(order), len(order))
         return found
 
-    def _try(self, member: Member, traffic: Traffic, found: _Round) -> bool:
+    def _try(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> bool:
         """Plan one character among the others; whether there is nothing more to be tried."""
         if member.name in self.hopeless:
             found.results[member.name] = self.hopeless[member.name]
@@ -258,11 +262,11 @@ class _Crowd:
             self.hopeless[member.name] = result
         return False
 
-    def _stays(self, member: Member, found: _Round) -> bool:
+    def _stays(self, member: CrowdMember, found: _PlanningRound) -> bool:
         """Whether a character has not been planned, or is to stay at its start."""
         return member.name not in found.plans or not found.plans[member.name].steps
 
-    def _occupants(self, member: Member, found: _Round, near: float = 0.0) -> list[Member]:
+    def _occupants(self, member: CrowdMember, found: _PlanningRound, near: float = 0.0) -> list[CrowdMember]:
         """Who stays where one would have to stand at the goal, or so much [m] farther from there."""
         goal, options = member.character.goal, member.character.plan
         room = 0.0 if getattr(options, "exact", False) else options.tolerance
@@ -275,7 +279,7 @@ class _Crowd:
             and self._stays(other, found)
         ]
 
-    def _make_room(self, member: Member, traffic: Traffic, found: _Round, depth: int = 8) -> bool:
+    def _make_room(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, depth: int = 8) -> bool:
         """For one whose goal others stand on who wait for a place themselves: all of them go, or nobody; whether so."""
         others = [m for m in self._occupants(member, found, _ASIDE) if m.name not in self.hopeless]
         if member.name in self.hopeless or not others or depth == 0:
@@ -298,7 +302,7 @@ class _Crowd:
                 self._stay(each, traffic, found, before[each.name])
         return going
 
-    def _goes(self, member: Member, traffic: Traffic, found: _Round, depth: int) -> bool:
+    def _goes(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, depth: int) -> bool:
         """Plan one who must leave its start, and those who must leave theirs for it; whether all arrive."""
         if not self._occupants(member, found):
             result = self._search(member, traffic, self._query(member))
@@ -306,7 +310,7 @@ class _Crowd:
                 return self._arrive(member, traffic, found, result.plan, result)
         return self._make_room(member, traffic, found, depth - 1)
 
-    def _come_near(self, member: Member, traffic: Traffic, found: _Round) -> None:
+    def _come_near(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> None:
         """For one who cannot arrive: stop as near to the goal as it gets."""
         failed = found.results[member.name]
         if (member.name in self.hopeless and failed.blockers) or not self._stays(member, found):
@@ -327,7 +331,7 @@ class _Crowd:
             self._stay(member, traffic, found, failed)
 
     def _search(
-        self, member: Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
+        self, member: CrowdMember, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
     ) -> SearchResult:
         """By the shortcut, or a search with more and more weight and nodes; movers are known for long enough."""
         result = self._shortcut(member, traffic, query) or self._searches(member, traffic, query, tries)
@@ -336,37 +340,39 @@ class _Crowd:
             return self._search(member, traffic, query, tries)
         return result
 
-    def _shortcut(self, member: Member, traffic: Traffic, query: Query) -> SearchResult | None:
+    def _shortcut(self, member: CrowdMember, traffic: Traffic, query: Query) -> SearchResult | None:
         if self.shortcut is None:
             return None
         began = time.perf_counter()
-        result = self.shortcut.find(member.character, member.kit, query, traffic)
+        result = self.shortcut.find(member.character, member.prepared, query, traffic)
         # what it took counts, too, where it had no answer
         self.searched.append(result or SearchResult(Status.BUDGET, None, seconds=time.perf_counter() - began))
         return result
 
     def _searches(
-        self, member: Member, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]]
+        self, member: CrowdMember, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]]
     ) -> SearchResult:
-        kit = member.kit
-        estimates = kit.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=HASTE)
+        prepared = member.prepared
+        estimates = prepared.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=HASTE)
         for weight, nodes in tries:
             tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
-            result = search(kit.searcher, kit.fields, tried, traffic, estimates)
+            result = search(prepared.searcher, prepared.fields, tried, traffic, estimates)
             self.searched.append(result)
             if result.status in (Status.FOUND, Status.NO_PATH):
                 break
         if result.plan is None:
             return result
-        return replace(result, plan=kit.instances.twins_of(kit.fields, query, result.plan, traffic))
+        return replace(
+            result, plan=prepared.instances.with_identical_clips(prepared.fields, query, result.plan, traffic)
+        )
 
-    def _query(self, member: Member) -> Query:
+    def _query(self, member: CrowdMember) -> Query:
         character, options = member.character, member.character.plan
         return Query(
             character.start,
             character.goal,
             character.goal_heading,
-            options.tolerance - min(member.kit.sway, 0.5 * options.tolerance),
+            options.tolerance - min(member.prepared.sway, 0.5 * options.tolerance),
             float(np.radians(options.goal_heading_tolerance_deg)),
             character.start_time,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
@@ -377,33 +383,43 @@ class _Crowd:
             crowded=member.crowded,
         )
 
-    def _arrive(self, member: Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> bool:
+    def _arrive(
+        self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
+    ) -> bool:
         """Let a character have a plan that leads to its goal, exactly if that is asked; whether it does."""
-        character, kit = member.character, member.kit
+        character, prepared = member.character, member.prepared
         found.bent.pop(member.name, None)
         if not getattr(character.plan, "exact", False):
             self._settle(member, traffic, found, plan, result)
             return True
         exact = exact_arrival(
-            kit, traffic, plan, character.goal, character.goal_heading, name=member.name, footworks=kit.footworks
+            prepared,
+            traffic,
+            plan,
+            character.goal,
+            character.goal_heading,
+            name=member.name,
+            footworks=prepared.footworks,
         )
         if isinstance(exact, str):
             self._settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
             return False
-        exact.add_to(traffic, member.owner, kit.table, kit.discs)
+        exact.add_to(traffic, member.owner, prepared.table, prepared.discs)
         traffic.add_standing(member.owner, member.end_discs(exact.plan), exact.plan.end_time)
         found.plans[member.name], found.bent[member.name] = exact.plan, exact.arrival.clips
         away = float(np.hypot(*np.subtract(exact.plan.end_pose[:2], character.goal)))
         found.results[member.name] = replace(result, plan=exact.plan, closest=exact.plan.end_pose, remaining=away)
         return True
 
-    def _settle(self, member: Member, traffic: Traffic, found: _Round, plan: Plan, result: SearchResult) -> None:
+    def _settle(
+        self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
+    ) -> None:
         """Let a character have its plan, and stand at the end of it for ever."""
-        traffic.add_plan(member.owner, plan, member.kit.table, member.kit.discs)
+        traffic.add_plan(member.owner, plan, member.prepared.table, member.prepared.discs)
         traffic.add_standing(member.owner, member.end_discs(plan), plan.end_time)
         found.plans[member.name], found.results[member.name] = plan, result
 
-    def _stay(self, member: Member, traffic: Traffic, found: _Round, result: SearchResult) -> None:
+    def _stay(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, result: SearchResult) -> None:
         """Let a character stand at its start for ever."""
         character = member.character
         traffic.add_standing(member.owner, member.start_discs, character.start_time)

@@ -1,8 +1,8 @@
 """Estimates of the cost to the goal, of which the largest counts, as one bundle of arrays a goal.
 
 `distance`: the straight line at the least cost of a metre. `heading`: what turning, starting, stopping and whole steps
-cost beyond that (`free_table`). `route`: the way around the obstacles (`routes`). For weight 1 none claims more than
-the least cost, but for what the cells of the table round off, so that a search finds the best plan.
+cost beyond that (`obstacle_free_cost`). `route`: the path around the obstacles (`space.routes`). For weight 1 no
+estimate is above the least cost, up to the rounding of the table's cells, so that a search finds the best plan.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, Values, straight_line
-from gaitway.behavior.obstacle_free_cost import FreeTable, least_per_metre
+from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost, least_per_metre
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import ActionTable
@@ -47,7 +47,7 @@ class Heuristics:
         self.routes = routes
         self._sure_routes: RouteFields | None = None
         self._table, self._costs, self._states = table, costs, States.of(table)
-        self._free: dict[float, FreeTable] = {}
+        self._free: dict[float, ObstacleFreeCost] = {}
 
     @staticmethod
     def of(
@@ -87,11 +87,11 @@ class Heuristics:
         out._free = self._free
         return out
 
-    def free_table(self, tolerance: float) -> FreeTable:
+    def obstacle_free_cost(self, tolerance: float) -> ObstacleFreeCost:
         """Of the library, for a tolerance [m]; computed once."""
         key = float(tolerance)
         if key not in self._free:
-            self._free[key] = FreeTable.of(self._table, self._states, self._costs, key)
+            self._free[key] = ObstacleFreeCost.of(self._table, self._states, self._costs, key)
         return self._free[key]
 
     def forget(self) -> None:
@@ -114,7 +114,7 @@ class Heuristics:
         """
         out = straight_line(float(goal[0]), float(goal[1]), float(tolerance), self.per_metre)
         if "heading" in self.names:
-            free = self.free_table(tolerance)
+            free = self.obstacle_free_cost(tolerance)
             frame = _frozen(np.array([free.cell, free.reach]))
             out = out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
         routes = self._routes(weight)
@@ -128,7 +128,7 @@ class Heuristics:
             frame = _frozen(np.array([*spec.origin, spec.cell]))
             out = out._replace(route_frame=frame, route=route, ways=field.ways)
             if weight > 1.0 and "heading" in self.names:
-                out = out._replace(turns=self.free_table(tolerance).turns)
+                out = out._replace(turns=self.obstacle_free_cost(tolerance).turns)
         return out
 
     def _routes(self, weight: float) -> RouteFields | None:

@@ -50,7 +50,7 @@ def least_per_metre(table: ActionTable, costs: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class FreeTable:
+class ObstacleFreeCost:
     """Costs beyond that of the straight line; S states, N x N cells, K rates, H directions. Arrays are read-only."""
 
     cell: float
@@ -67,7 +67,7 @@ class FreeTable:
     """Cost of turning to about a direction; (S, H)."""
 
     @staticmethod
-    def of(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
+    def of(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> ObstacleFreeCost:
         """Of a library. What took long is kept on disk (`gaitway.core.cache`).
 
         Args:
@@ -76,18 +76,18 @@ class FreeTable:
             costs: of each action; (A,).
             tolerance: how near the goal is near enough [m].
         """
-        free: FreeTable = cached(
+        free: ObstacleFreeCost = cached(
             "free_table",
             (__name__,),
             (table.moves, states, costs, float(tolerance)),
-            lambda: FreeTable._computed(table, states, costs, tolerance),
+            lambda: ObstacleFreeCost._computed(table, states, costs, tolerance),
             vars,
-            lambda packed: FreeTable(**packed),
+            lambda packed: ObstacleFreeCost(**packed),
         )
         return free
 
     @staticmethod
-    def _computed(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> FreeTable:
+    def _computed(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> ObstacleFreeCost:
         per_metre = least_per_metre(table, costs)
         starts, origins, moves = _backwards(table, states, costs)
         rest: BoolArray = read_only(states.rest >= 0)
@@ -102,7 +102,7 @@ class FreeTable:
         around = scipy.ndimage.minimum_filter1d(np.stack(far, axis=1), 5, axis=-1, mode="wrap")
         turns = scipy.ndimage.minimum_filter1d(far[_STRAIGHT], _ABOUT, axis=-1, mode="wrap")
         rates = read_only(np.array(RATES))
-        return FreeTable(2.0 * fine, _SURE * reach, near, rates, _single(around), _single(turns))
+        return ObstacleFreeCost(2.0 * fine, _SURE * reach, near, rates, _single(around), _single(turns))
 
 
 def _backwards(table: ActionTable, states: States, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

@@ -16,10 +16,10 @@ from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior._search_memory_kernels import NEAREST, NODES, NOTES, RESTING
 from gaitway.behavior.searcher import TIME_WEIGHT, Searcher
 from gaitway.core import planar
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.errors import GaitwayError
 from gaitway.core.jit import compile_seconds
-from gaitway.space._safe_interval_kernels import no_episodes
+from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
@@ -32,7 +32,7 @@ _UNREACHABLE = 1_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
 _CLOSE = 0.08
 """How much nearer to things than a plan may come somebody may stand at the start [m]."""
-NO_TRAFFIC, _NO_EPISODES = Held(no_traffic()), Held(no_episodes())
+NO_TRAFFIC, _NO_INTERVALS = ArrayHandle(no_traffic()), ArrayHandle(no_intervals())
 APART = "the goal lies in another part of free space, which cannot be reached from the start"
 """Reason why there is no plan."""
 _ANYTIME = (3.0, 1.5, 1.0)
@@ -100,7 +100,7 @@ def search(
     fields: WorldFields,
     query: Query,
     traffic: Traffic | None = None,
-    heuristics: HeuristicArrays | Held[HeuristicArrays] | None = None,
+    heuristics: HeuristicArrays | ArrayHandle[HeuristicArrays] | None = None,
     *,
     explain: bool = True,
 ) -> SearchResult:
@@ -114,7 +114,7 @@ def search(
         heuristics: estimates for the query's goal; None takes the distance.
         explain: whether to find out what is in the way where there is no plan, which takes about a millisecond.
     """
-    return _Run(searcher, fields, query, traffic, heuristics, explain).result()
+    return _SearchRun(searcher, fields, query, traffic, heuristics, explain).result()
 
 
 def ask(searcher: Searcher, query: Query, weight: float = 1.0, bound: float = math.inf) -> None:
@@ -135,7 +135,7 @@ def ask(searcher: Searcher, query: Query, weight: float = 1.0, bound: float = ma
     )  # fmt: skip
 
 
-class _Run:
+class _SearchRun:
     """One search."""
 
     def __init__(
@@ -144,20 +144,20 @@ class _Run:
         fields: WorldFields,
         query: Query,
         traffic: Traffic | None,
-        heuristics: HeuristicArrays | Held[HeuristicArrays] | None,
+        heuristics: HeuristicArrays | ArrayHandle[HeuristicArrays] | None,
         explain: bool,
     ) -> None:
         self.began, self.compiled = time.perf_counter(), compile_seconds()
         self.searcher, self.fields, self.query, self.explain = searcher, fields, query, explain
-        self.traffic, self.episodes, self.busy = NO_TRAFFIC, _NO_EPISODES, False
+        self.traffic, self.intervals, self.busy = NO_TRAFFIC, _NO_INTERVALS, False
         self.names: Sequence[str] = ()
         if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
-            self.traffic, self.episodes, self.busy = Held(arrays), searcher.episodes(fields, arrays), True
+            self.traffic, self.intervals, self.busy = ArrayHandle(arrays), searcher.intervals(fields, arrays), True
             self.names = traffic.names
         if heuristics is None:
             self.heuristics = searcher.straight(query.goal, query.tolerance)
         else:
-            self.heuristics = heuristics if isinstance(heuristics, Held) else Held(heuristics)
+            self.heuristics = heuristics if isinstance(heuristics, ArrayHandle) else ArrayHandle(heuristics)
         self.state = searcher.start_state(query.start_behavior)
         self.expanded = self.checks = 0
 
@@ -169,7 +169,7 @@ class _Run:
             code, node = self.go(weight, math.inf if best is None else best.cost)
             if code == kernels.NOTHING and best is None and self.busy:
                 # who cannot stop wherever it likes may have to set out later, which episodes do not tell apart
-                self.episodes = self.searcher.moments()
+                self.intervals = self.searcher.moments()
                 code, node = self.go(weight, math.inf)
             if code == kernels.FOUND:
                 best = self.plan(node)
@@ -202,8 +202,8 @@ class _Run:
         until, anew = min(SLICE, limit), True
         while True:
             code, node, expanded, checks = searcher.kernel(
-                searcher.held, self.fields.held, passing, self.traffic, self.busy, self.episodes, self.heuristics,
-                searcher.memory, searcher.query, self.state, self.query.seed, until, anew,
+                searcher.handle, self.fields.handle, passing, self.traffic, self.busy, self.intervals, self.heuristics,
+                searcher.memory_handle, searcher.query, self.state, self.query.seed, until, anew,
             )  # fmt: skip
             anew = False
             if code == kernels.APART and not whole:
@@ -219,12 +219,12 @@ class _Run:
     def plan(self, node: int) -> Plan:
         """The way to a node."""
         searcher = self.searcher
-        rows, pose, end, cost = searcher.trace(searcher.held, searcher.memory, node)
+        rows, pose, end, cost = searcher.trace(searcher.handle, searcher.memory_handle, node)
         return Plan(LaidSteps(rows, searcher.names, searcher.table.clips), pose, end, cost)
 
     def pose(self, node: int) -> Pose:
         """Where a node is."""
-        x, y, heading = self.searcher.room.states[node, :3].tolist()
+        x, y, heading = self.searcher.memory.states[node, :3].tolist()
         return x, y, heading
 
     def away(self, pose: Pose) -> float:
@@ -270,7 +270,7 @@ class _Run:
 
     def _lost(self, code: int, reason: str) -> SearchResult:
         """After a search that found nothing."""
-        counts, blockers = self.searcher.room.counts, self._blockers()
+        counts, blockers = self.searcher.memory.counts, self._blockers()
         coarse = code == kernels.NOTHING and not blockers
         nearest, resting = int(counts[NEAREST]), int(counts[RESTING])
         closest = self.pose(self._foremost() if coarse else nearest)
@@ -289,14 +289,14 @@ class _Run:
 
     def _foremost(self) -> int:
         """The node nearest to the goal as the crow flies, whatever it still costs to stop there."""
-        room = self.searcher.room
-        away = room.states[: int(room.counts[NODES]), :2] - np.asarray(self.query.goal)
+        memory = self.searcher.memory
+        away = memory.states[: int(memory.counts[NODES]), :2] - np.asarray(self.query.goal)
         return int(np.argmin(np.hypot(away[:, 0], away[:, 1])))
 
     def _blockers(self) -> dict[str, int]:
         """What stood in the way of actions that would have led nearer, the most frequent first."""
-        room, fields = self.searcher.room, self.fields
-        notes = room.notes[: min(int(room.counts[NOTES]), len(room.notes))]
+        memory, fields = self.searcher.memory, self.fields
+        notes = memory.notes[: min(int(memory.counts[NOTES]), len(memory.notes))]
         names: list[str] = []
         static = notes[notes[:, 0] == kernels.STATIC]
         for kind in np.unique(static[:, 3]).astype(int).tolist():

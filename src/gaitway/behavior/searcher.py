@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
-from gaitway.behavior._search_memory_kernels import EMPTY, Room, enlarge
-from gaitway.core.array_handle import Held
+from gaitway.behavior._search_memory_kernels import EMPTY, SearchMemory, enlarge
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import LibraryError
 from gaitway.core.jit import direct
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.space._check_kernels import ActionArrays
-from gaitway.space._safe_interval_kernels import PLACES, TICK, Episodes, no_episodes
+from gaitway.space._safe_interval_kernels import PLACES, TICK, SafeIntervals, no_intervals
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Pose
@@ -53,7 +53,7 @@ class Searcher:
         costs: of the actions, with what their time costs; (A,).
         per_metre: least cost of a metre as the crow flies.
         bins: of the closed set.
-        held: the arrays for the kernel.
+        handle: the arrays for the kernel.
         query: numbers of the latest query, likewise; see `_search_kernels`.
         memory: the room of the latest search, likewise.
     """
@@ -94,32 +94,35 @@ class Searcher:
         moving = travel > 1e-9
         self.per_metre = float((self.costs[moving] / travel[moving]).min()) if moving.any() else 0.0
         self.names = [table.behaviors[b] for b in table.behavior.tolist()]
-        self.held, self.memory = Held(self.arrays), Held(_room(_NODES, len(table.behaviors)))
+        self.handle, self.memory_handle = (
+            ArrayHandle(self.arrays),
+            ArrayHandle(_search_memory(_NODES, len(table.behaviors))),
+        )
         # these are called for every query, and always with the same types
         self.kernel: Callable[..., tuple[int, int, int, int]] = direct(kernels.search_slice)
         self.trace: Callable[..., tuple[FloatArray, Pose, float, float]] = direct(kernels.trace)
-        self.query = Held(np.zeros(kernels.TURNS + 1))
+        self.query = ArrayHandle(np.zeros(kernels.TURNS + 1))
         goal = np.array([0.0, 0.0, 0.0, self.per_metre])
-        self._straight = Held(straight_line(0.0, 0.0, 0.0, 0.0)._replace(goal=goal))
+        self._straight = ArrayHandle(straight_line(0.0, 0.0, 0.0, 0.0)._replace(goal=goal))
         # these write the numbers of a query down, and those of its goal
         self.ask: Callable[..., None] = partial(_NUMBERS.pack_into, self.query.value.data, 0)
         self._aim: Callable[..., None] = partial(_GOAL.pack_into, goal.data, 0)
         self._resting = int(np.flatnonzero(self.states.rest >= 0)[0])
-        self._episodes = no_episodes()
-        self._passing: WeakKeyDictionary[WorldFields, Held[IntArray]] = WeakKeyDictionary()
+        self._intervals = no_intervals()
+        self._passing: WeakKeyDictionary[WorldFields, ArrayHandle[IntArray]] = WeakKeyDictionary()
 
     @property
-    def room(self) -> Room:
+    def memory(self) -> SearchMemory:
         """Memory of the latest search."""
-        return self.memory.value
+        return self.memory_handle.value
 
     def grow(self) -> None:
         """Go on with the latest search in twice the room."""
-        bigger = Held(_room(2 * len(self.room.states), len(self.room.laid), self.room))
-        enlarge(self.memory, bigger)
-        self.memory = bigger
+        bigger = ArrayHandle(_search_memory(2 * len(self.memory.states), len(self.memory.laid), self.memory))
+        enlarge(self.memory_handle, bigger)
+        self.memory_handle = bigger
 
-    def passing(self, fields: WorldFields) -> Held[IntArray]:
+    def passing(self, fields: WorldFields) -> ArrayHandle[IntArray]:
         """The kind of obstacle in a world that each action passes, or that it is an ordinary one or of no use; (A,)."""
         known = self._passing.get(fields)
         if known is None:
@@ -129,32 +132,32 @@ class Searcher:
                 row = int(self.arrays.firsts[action, 2])
                 useful = number >= 0 and row >= 0 and self.reaches[row].edge is None
                 kinds.append(kernels.ORDINARY if kind < 0 else number if useful else kernels.NEVER)
-            known = self._passing[fields] = Held(_whole(kinds))
+            known = self._passing[fields] = ArrayHandle(_whole(kinds))
         return known
 
-    def straight(self, goal: tuple[float, float], tolerance: float) -> Held[HeuristicArrays]:
+    def straight(self, goal: tuple[float, float], tolerance: float) -> ArrayHandle[HeuristicArrays]:
         """The distance to a goal as the only estimate, in memory that the next query uses again."""
         self._aim(goal[0], goal[1], tolerance)
         return self._straight
 
-    def episodes(self, fields: WorldFields, traffic: TrafficArrays) -> Held[Episodes]:
+    def intervals(self, fields: WorldFields, traffic: TrafficArrays) -> ArrayHandle[SafeIntervals]:
         """Memory for the episodes of places in a world, as long as its traffic changes."""
         rows, columns = fields.arrays.labels.shape
         (x, y, rate), ticks = fields.arrays.place.tolist()[:3], traffic.last // TICK + 2
         shape = (math.ceil(PLACES * rows / rate), math.ceil(PLACES * columns / rate))
-        known = self._episodes
+        known = self._intervals
         if known.rows.shape != shape or known.used[1] > 2**30:
             known = known._replace(rows=np.full(shape, -1, np.int32), used=np.zeros(2, np.int64))
         if known.numbers.shape[1] != ticks:
             known = known._replace(numbers=np.empty((_PLACES_SEEN, ticks), np.uint8))
         known.used[0] = known.used[1]
-        self._episodes = known._replace(corner=_real([x, y]))
-        return Held(self._episodes)
+        self._intervals = known._replace(corner=_real([x, y]))
+        return ArrayHandle(self._intervals)
 
-    def moments(self) -> Held[Episodes]:
+    def moments(self) -> ArrayHandle[SafeIntervals]:
         """Memory that tells moments apart and no episodes, for a search that leaves nothing out."""
-        self._episodes.used[0] = self._episodes.used[1]
-        return Held(self._episodes._replace(numbers=self._episodes.numbers[:0]))
+        self._intervals.used[0] = self._intervals.used[1]
+        return ArrayHandle(self._intervals._replace(numbers=self._intervals.numbers[:0]))
 
     def start_state(self, behavior: str | None) -> int:
         """The state after a behaviour; None is that in which the first of the behaviours that stand still is."""
@@ -163,11 +166,11 @@ class Searcher:
         return self._resting
 
 
-def _room(nodes: int, branches: int, before: Room | None = None) -> Room:
+def _search_memory(nodes: int, branches: int, before: SearchMemory | None = None) -> SearchMemory:
     """Memory for so many nodes and behaviours; counters and notes are those of the room before, if there is one."""
     table = np.empty((2 * nodes, 2), dtype=np.int64)
     table[:, 0] = EMPTY
-    return Room(
+    return SearchMemory(
         states=np.empty((nodes, 6)),
         links=np.empty((nodes, 5), dtype=np.int32),
         keys=np.empty(nodes, dtype=np.int64),

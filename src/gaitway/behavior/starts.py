@@ -13,7 +13,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.scene.characters import Character
 from gaitway.space._traffic_kernels import first_slot, traffic_hit
 from gaitway.space.plan import Plan, SearchResult, Status
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.world.world import World
 
@@ -31,11 +31,11 @@ _TOGETHER = 1.0
 
 
 @dataclass(eq=False)
-class Member:
+class CrowdMember:
     """One character."""
 
     character: Character
-    kit: Kit
+    prepared: PreparedLibrary
     owner: int
     number: int
     crowded: float = 0.0
@@ -51,27 +51,27 @@ class Member:
     @property
     def start_discs(self) -> FloatArray:
         """Where it stands at its start."""
-        return placed_discs(self.character.start, self.kit.standing_discs())
+        return placed_discs(self.character.start, self.prepared.standing_discs())
 
     @cached_property
     def reach(self) -> float:
         """How far it reaches from there [m]."""
-        discs = self.kit.standing_discs()
+        discs = self.prepared.standing_discs()
         return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
 
     @cached_property
     def core(self) -> float:
         """Radius about the root that it takes up whichever way it faces [m]."""
-        discs = self.kit.standing_discs()
+        discs = self.prepared.standing_discs()
         return float((discs[:, 2] - np.hypot(discs[:, 0], discs[:, 1])).max())
 
     def end_discs(self, plan: Plan) -> FloatArray:
         """Where it stands after a plan."""
         last = plan.steps[-1].behavior if plan.steps else None
-        return placed_discs(plan.end_pose, self.kit.standing_discs(last))
+        return placed_discs(plan.end_pose, self.prepared.standing_discs(last))
 
 
-def absentees(world: World, members: Sequence[Member], traffic: Traffic) -> dict[str, SearchResult]:
+def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) -> dict[str, SearchResult]:
     """Who can stand neither at its start nor right beside it, and why; the others are moved there if need be.
 
     Args:
@@ -79,7 +79,7 @@ def absentees(world: World, members: Sequence[Member], traffic: Traffic) -> dict
         members: all of them; their starts may change.
         traffic: of movers only.
     """
-    absent, standing = dict[str, SearchResult](), list[Member]()
+    absent, standing = dict[str, SearchResult](), list[CrowdMember]()
     for member in sorted(members, key=lambda m: -m.character.priority):
         written = member.character
         reason = _trouble(world, member, traffic, standing)
@@ -99,7 +99,7 @@ def absentees(world: World, members: Sequence[Member], traffic: Traffic) -> dict
     return absent
 
 
-def step_aside(member: Member, traffic: Traffic) -> bool:
+def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
     """Let somebody start right beside its start, once, where there is most room; whether there is more."""
     if member.aside:
         return False
@@ -119,22 +119,22 @@ def _beside(character: Character) -> Iterator[Character]:
         yield replace(character, start=(x + along, y + across, heading))
 
 
-def _shortage(member: Member) -> float:
+def _shortage(member: CrowdMember) -> float:
     """How much nearer than plans come somebody is to things at its start [m]."""
     discs = member.start_discs
-    return float((discs[:, 2] - member.kit.fields.clearance(discs[:, :2])).max())
+    return float((discs[:, 2] - member.prepared.fields.clearance(discs[:, :2])).max())
 
 
-def _met(member: Member, traffic: Traffic) -> list[str]:
+def _met(member: CrowdMember, traffic: Traffic) -> list[str]:
     """Who is at the start of somebody when it appears."""
     arrays, slot = traffic.arrays, int(first_slot(member.character.start_time))
     met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in member.start_discs.tolist()]
     return [traffic.names[owner] for owner in met if owner >= 0]
 
 
-def _trouble(world: World, member: Member, traffic: Traffic, standing: Sequence[Member]) -> str:
+def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequence[CrowdMember]) -> str:
     """Why somebody cannot stand at its start, or nothing."""
-    (x, y, _), fields = member.character.start, member.kit.fields
+    (x, y, _), fields = member.character.start, member.prepared.fields
     x0, y0, x1, y1 = world.bounds
     if not (x0 <= x <= x1 and y0 <= y <= y1):
         return f"start ({x:g}, {y:g}) is out of bounds {world.bounds}"
@@ -146,7 +146,7 @@ def _trouble(world: World, member: Member, traffic: Traffic, standing: Sequence[
     return f"start ({x:g}, {y:g}) is where '{others[0]}' is at that time" if others else ""
 
 
-def _too_near(member: Member, standing: Sequence[Member]) -> list[str]:
+def _too_near(member: CrowdMember, standing: Sequence[CrowdMember]) -> list[str]:
     """Who stands so near at the start that bodies would touch; what others leave too little room for is noted."""
     if not standing:
         return []

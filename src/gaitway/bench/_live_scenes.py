@@ -11,7 +11,7 @@ from gaitway.live.crowd import LiveCrowd
 from gaitway.live.options import LiveOptions
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.space.prepared import Kit, kits
+from gaitway.space.prepared import PreparedLibrary, planning_context
 from gaitway.tree.forest import Forest
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Cylinder
@@ -29,10 +29,10 @@ _RADIUS = 0.5
 """Of a column [m]."""
 
 
-def live_kit(world: World, speed: str | float = "normal") -> Kit:
+def prepared_person(world: World, speed: str | float = "normal") -> PreparedLibrary:
     """The built-in person, prepared for a world."""
     who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions(), speed=speed)
-    return kits(world).of(who)
+    return planning_context(world).of(who)
 
 
 def square(characters: int, seed: int = 0) -> World:
@@ -47,9 +47,9 @@ def square(characters: int, seed: int = 0) -> World:
 class Errands:
     """People all over a square, each of whom goes to one place of its own after another."""
 
-    def __init__(self, kit: Kit, forest: Forest, characters: int, seed: int = 0) -> None:
-        self._rng, self._fields, side = np.random.default_rng(seed), kit.fields, kit.fields.world.bounds[2]
-        self.crowd = LiveCrowd(kit, forest, LiveOptions(route_bytes=0), seed=seed)
+    def __init__(self, prepared: PreparedLibrary, forest: Forest, characters: int, seed: int = 0) -> None:
+        self._rng, self._fields, side = np.random.default_rng(seed), prepared.fields, prepared.fields.world.bounds[2]
+        self.crowd = LiveCrowd(prepared, forest, LiveOptions(route_bytes=0), seed=seed)
         number = math.ceil(math.sqrt(1.2 * characters))
         grid = (np.stack(np.meshgrid(np.arange(number), np.arange(number)), -1).reshape(-1, 2) + 0.5) * (side / number)
         spots = self._rng.permutation(grid)

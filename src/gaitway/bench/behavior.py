@@ -16,7 +16,7 @@ from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.planning import plan_scene
 from gaitway.scene import load_scene
 from gaitway.space.fields import WorldFields
-from gaitway.space.prepared import kits
+from gaitway.space.prepared import planning_context
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
@@ -79,9 +79,9 @@ def _trap(searcher: Searcher) -> BenchRow:
 def _maze() -> BenchRow:
     """The ready scene, with all the behaviours of a person."""
     scene = load_scene("maze")
-    kit = kits(scene.world).of(scene.characters[0])
+    prepared = planning_context(scene.world).of(scene.characters[0])
     queries = [Query(who.start, who.goal, weight=2.0) for who in scene.characters]
-    return _guided_row("maze, a person", kit.searcher, kit.fields, queries, kit.heuristics)
+    return _guided_row("maze, a person", prepared.searcher, prepared.fields, queries, prepared.heuristics)
 
 
 def _crowd() -> BenchRow:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway.behavior.search import Query, search
-from gaitway.bench._live_scenes import Errands, live_kit, square
+from gaitway.bench._live_scenes import Errands, prepared_person, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.core.arrays import FloatArray
 from gaitway.live.check import overlaps
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.forest import live_forest
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic, placed_discs
 
 NUMBERS = (150, 1_000, 5_000, 10_000, 20_000)
@@ -66,7 +66,7 @@ def run(numbers: Sequence[int] = NUMBERS, frames: int = FRAMES) -> BenchTable:
     """Let crowds run errands, and compare with an A* search for each plan."""
     rows = []
     for number in numbers:
-        result, each = live_run(live_kit(square(number)), number, frames)
+        result, each = live_run(prepared_person(square(number)), number, frames)
         turns = (result.plans + result.failures) * FRAME
         peer = Timing(*(turns * ms for ms in (each.median, each.low, each.high)))
         rows.append(BenchRow(str(result), "", _timing(result.frames), None))
@@ -79,9 +79,9 @@ def run(numbers: Sequence[int] = NUMBERS, frames: int = FRAMES) -> BenchTable:
     return BenchTable(title, tuple(rows), machine())
 
 
-def live_run(kit: Kit, characters: int, frames: int = FRAMES) -> tuple[LiveRun, Timing]:
+def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -> tuple[LiveRun, Timing]:
     """Play a crowd and look at it in every frame; and what A* takes for a plan in it [ms]."""
-    errands = Errands(kit, live_forest(kit.table), characters)
+    errands = Errands(prepared, live_forest(prepared.table), characters)
     crowd = errands.crowd
     for _ in range(WARM_UP):
         errands.step(FRAME)
@@ -119,7 +119,7 @@ def a_star(crowd: LiveCrowd, seed: int = 0) -> Timing:
 
     Others are given to it beforehand, which is not counted.
     """
-    kit, rng, spent = crowd.kit, np.random.default_rng(seed), []
+    prepared, rng, spent = crowd.prepared, np.random.default_rng(seed), []
     places = crowd.poses().root_positions[:, :2]
     plans = {who: crowd.plan(who) for who in crowd.characters.tolist()}
     who_is = crowd.characters
@@ -127,20 +127,20 @@ def a_star(crowd: LiveCrowd, seed: int = 0) -> Timing:
         plan = plans[int(who_is[row])]
         if len(plan.steps) < 4:
             continue
-        traffic = Traffic(kit.fields.kinds)
+        traffic = Traffic(prepared.fields.kinds)
         for other in np.flatnonzero(np.hypot(*(places - places[row]).T) < _AROUND).tolist():
             if other != row:
                 theirs = plans[int(who_is[other])]
                 number = traffic.enroll(str(other))
-                traffic.add_plan(number, theirs, kit.table, kit.discs)
-                stands = placed_discs(theirs.end_pose, kit.standing_discs(theirs.behaviors[-1]))
+                traffic.add_plan(number, theirs, prepared.table, prepared.discs)
+                stands = placed_discs(theirs.end_pose, prepared.standing_discs(theirs.behaviors[-1]))
                 traffic.add_standing(number, stands, theirs.end_time)
         first = plan.steps[1]
         query = Query(first.pose, plan.end_pose[:2], tolerance=crowd.options.reach, weight=2.0, start_time=first.time,
                       start_behavior=plan.steps[0].behavior, max_seconds=1.0)  # fmt: skip
-        search(kit.searcher, kit.fields, query, traffic, explain=False)
+        search(prepared.searcher, prepared.fields, query, traffic, explain=False)
         began = time.thread_time()
-        search(kit.searcher, kit.fields, query, traffic, explain=False)
+        search(prepared.searcher, prepared.fields, query, traffic, explain=False)
         spent.append(1e3 * (time.thread_time() - began))
     return _timing(np.array(spent))
 

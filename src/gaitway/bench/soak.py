@@ -52,11 +52,11 @@ def run(people: int = PEOPLE, minutes: float = MINUTES) -> BenchTable:
     done = soak(people, minutes)
     tenth = max(len(done.ticks) // 10, 1)
     early, late = done.ticks[tenth : 2 * tenth], done.ticks[-tenth:]
-    held = [float(part.mean()) for part in (done.megabytes[tenth : 2 * tenth], done.megabytes[-tenth:])]
+    handle = [float(part.mean()) for part in (done.megabytes[tenth : 2 * tenth], done.megabytes[-tenth:])]
     rows = (
         BenchRow(f"{done}; a tick, in the last tenth", "the second tenth", _timing(late), _timing(early), TARGET),
-        BenchRow("memory [MB], in the last tenth", "the second tenth", Timing(held[1], held[1], done.megabytes[-1]),
-                 Timing(held[0], held[0], held[0]), TARGET),
+        BenchRow("memory [MB], in the last tenth", "the second tenth", Timing(handle[1], handle[1], done.megabytes[-1]),
+                 Timing(handle[0], handle[0], handle[0]), TARGET),
     )  # fmt: skip
     return BenchTable(f"soak: a session of the studio without a page, {FPS:g} ticks a second", rows, machine())
 

@@ -27,7 +27,7 @@ from gaitway.space.fields import WorldFields
 from gaitway.space.plan import SearchResult
 from gaitway.space.prepared import speed_weights
 from gaitway.space.routes import thinnest
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.forest import grow_forest
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.portfolio import Portfolio

@@ -12,7 +12,7 @@ from gaitway.cli.show import Json, check_output, progress, say, show_facts
 from gaitway.core.errors import GaitwayError
 
 if TYPE_CHECKING:
-    from gaitway.tree.build.recipe import Recipe
+    from gaitway.tree.building.recipe import TreeRecipe
     from gaitway.tree.model import Tree
 
 tree_app = typer.Typer(help="Grow search trees, once for any place and goal, and look at them.", no_args_is_help=True)
@@ -53,14 +53,14 @@ def tree_build(
     check_output(output, ".gwtree")
     from gaitway.core.jit import compile_seconds
     from gaitway.scene.libraries import library_ref
-    from gaitway.tree.build.growing import STRETCH, Budget
-    from gaitway.tree.build.recipe import Recipe
+    from gaitway.tree.building.growing import STRETCH, Budget
+    from gaitway.tree.building.recipe import TreeRecipe
 
     if nodes is not None and megabytes is not None:
         raise GaitwayError("--nodes and --megabytes say the same; write one of them")
     if megabytes is not None:
         nodes = Budget.memory(megabytes).nodes
-    recipe = Recipe(
+    recipe = TreeRecipe(
         library=library_ref(library, style), root=root, speed=_speed(speed), kinds=_words(kinds), method=method,
         nodes=nodes, levels=levels, region=region, radius=radius, cell=cell, per_cell=per_cell, seed=seed,
         stretch=STRETCH if stretch is None else stretch or None,
@@ -93,7 +93,7 @@ def tree_show(
     if output is not None:
         check_output(output, ".png")
     from gaitway.scene.libraries import library_ref
-    from gaitway.tree.build.recipe import open_tree
+    from gaitway.tree.building.recipe import open_tree
 
     if style is not None and library is None:
         raise GaitwayError("--style goes with --library; write both or neither")
@@ -109,9 +109,9 @@ def tree_show(
         say(f"wrote {output}")
 
 
-def _facts(path: Path, tree: Tree, recipe: Recipe) -> dict[str, object]:
+def _facts(path: Path, tree: Tree, recipe: TreeRecipe) -> dict[str, object]:
     """What a tree holds, for people and programs."""
-    from gaitway.tree.build.coverage import coverage
+    from gaitway.tree.building.coverage import coverage
 
     counts, density = coverage(tree)
     own = counts[tree.region.inside]
@@ -139,7 +139,7 @@ def _facts(path: Path, tree: Tree, recipe: Recipe) -> dict[str, object]:
     }
 
 
-def _title(tree: Tree, recipe: Recipe) -> str:
+def _title(tree: Tree, recipe: TreeRecipe) -> str:
     return f"{recipe.library.name} from '{tree.moves.root}', {recipe.method}"
 
 

@@ -1,8 +1,8 @@
 """Tuples of arrays whose places in memory a kernel is told at once.
 
 To take a tuple of arrays from Python, Numba looks at each of them in every call, and at fifty of them longer than a
-short search takes. A `Held` tuple was looked at when it was made: a kernel takes one number, the place where the
-addresses and shapes of all its arrays are written down, and reads what it needs of them by `held.value`.
+short search takes. A `ArrayHandle` tuple was looked at when it was made: a kernel takes one number, the place where the
+addresses and shapes of all its arrays are written down, and reads what it needs of them by `handle.value`.
 """
 
 # mypy: disable-error-code="no-untyped-call, untyped-decorator"
@@ -22,7 +22,7 @@ from gaitway.core.arrays import IntArray
 Value = TypeVar("Value")
 
 
-class Held(int, Generic[Value]):
+class ArrayHandle(int, Generic[Value]):
     """A named tuple of contiguous arrays, whole numbers, and further such tuples, or one array.
 
     It is the address of what is written down about it: nothing is taken from Python faster than a number. All that is
@@ -35,15 +35,15 @@ class Held(int, Generic[Value]):
     value: Value
     _words: IntArray
 
-    def __new__(cls, value: Value) -> Held[Value]:
+    def __new__(cls, value: Value) -> ArrayHandle[Value]:
         """Write down where the arrays of a value are."""
         words = np.array(_words(value), dtype=np.int64)
-        held = super().__new__(cls, words.ctypes.data)
-        held.value, held._words = value, words
-        return held
+        handle = super().__new__(cls, words.ctypes.data)
+        handle.value, handle._words = value, words
+        return handle
 
-    def __reduce__(self) -> tuple[type[Held[Value]], tuple[Value]]:
-        return Held, (self.value,)  # addresses are those of one process
+    def __reduce__(self) -> tuple[type[ArrayHandle[Value]], tuple[Value]]:
+        return ArrayHandle, (self.value,)  # addresses are those of one process
 
 
 def _words(value: Any) -> list[int]:
@@ -57,7 +57,7 @@ def _words(value: Any) -> list[int]:
     return [value]
 
 
-class HeldType(types.Type):
+class ArrayHandleType(types.Type):
     """What Numba knows of a held tuple: what it holds."""
 
     def __init__(self, kind: types.Type) -> None:
@@ -73,31 +73,31 @@ def _kind(value: Any) -> Any:
     return types.Array(kind.dtype, kind.ndim, "C") if isinstance(kind, types.Array) else types.int64
 
 
-@typeof_impl.register(Held)
-def _type_of(held: Held[Any], context: Any) -> HeldType:
+@typeof_impl.register(ArrayHandle)
+def _type_of(handle: ArrayHandle[Any], context: Any) -> ArrayHandleType:
     del context
-    return HeldType(_kind(held.value))
+    return ArrayHandleType(_kind(handle.value))
 
 
-register_model(HeldType)(models.OpaqueModel)
+register_model(ArrayHandleType)(models.OpaqueModel)
 
 
-@unbox(HeldType)
-def _unbox(kind: HeldType, held: Any, context: Any) -> NativeValue:
+@unbox(ArrayHandleType)
+def _unbox(kind: ArrayHandleType, handle: Any, context: Any) -> NativeValue:
     del kind
-    return NativeValue(context.pyapi.long_as_voidptr(held))
+    return NativeValue(context.pyapi.long_as_voidptr(handle))
 
 
 @infer_getattr
-class _HeldAttributes(AttributeTemplate):
-    key = HeldType
+class _ArrayHandleAttributes(AttributeTemplate):
+    key = ArrayHandleType
 
-    def resolve_value(self, held: HeldType) -> types.Type:
-        return held.kind
+    def resolve_value(self, handle: ArrayHandleType) -> types.Type:
+        return handle.kind
 
 
-@lower_getattr(HeldType, "value")
-def _read_value(context: Any, builder: Any, kind: HeldType, pointer: Any) -> Any:
+@lower_getattr(ArrayHandleType, "value")
+def _read_value(context: Any, builder: Any, kind: ArrayHandleType, pointer: Any) -> Any:
     words = builder.bitcast(pointer, context.get_value_type(types.int64).as_pointer())
     return _read(context, builder, words, 0, kind.kind)[0]
 

@@ -16,7 +16,7 @@ from gaitway.live._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays,
 from gaitway.live._playing_kernels import LIFE, PLANS, SEED, LiveArrays
 from gaitway.live._stuck_kernels import can_rest
 from gaitway.space._check_kernels import ActionArrays
-from gaitway.space._clip_choice_kernels import KIN, STRAY, TWINS, move_free, stand_in, strays
+from gaitway.space._clip_choice_kernels import IDENTICAL, SIMILAR, STRAY, move_free, strays, substitute
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
@@ -46,7 +46,7 @@ def is_free(
 
 
 @kernel(borrows=True, inner=True)
-def draw_twins(
+def draw_identical(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, kept: int, shortfall: float,
 ) -> None:  # fmt: skip
@@ -56,7 +56,7 @@ def draw_twins(
         x, y, c, s = steps[me, row, X], steps[me, row, Y], steps[me, row, COSINE], steps[me, row, SINE]
         a, t = int(actions[me, row]), steps[me, row, TIME]
         for tried in range(_TRIES):
-            b = stand_in(live.spans, live.members, a, TWINS, seed, row - first, tried)
+            b = substitute(live.spans, live.members, a, IDENTICAL, seed, row - first, tried)
             if b == a or is_free(
                 library, fields, passing, traffic, busy, body, crowd, live, me, shortfall, x, y, c, s, t, b
             ):
@@ -72,7 +72,7 @@ def draw_rest(
     """Let a character rest by a twin of what it would rest by at the end of its plan, if that is free."""
     steps, actions, end = crowd.steps, crowd.actions, crowd.steps.shape[1] - 1
     a = int(actions[me, end])
-    b = stand_in(live.spans, live.members, a, TWINS, seed_of(crowd, live, me), end, 0)
+    b = substitute(live.spans, live.members, a, IDENTICAL, seed_of(crowd, live, me), end, 0)
     if b != a and can_rest(
         library, fields, traffic, busy, body, crowd, me, steps[me, end, X], steps[me, end, Y], steps[me, end, HEADING],
         steps[me, end, TIME], b,
@@ -81,7 +81,7 @@ def draw_rest(
 
 
 @kernel(borrows=True, inner=True)
-def draw_kin(
+def draw_similar(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, number: int, kept: int, final: bool,
     shortfall: float,
@@ -113,7 +113,7 @@ def draw_kin(
         row, after, c, s = first + k, first + k + 1 if k + 1 < number else end, math.cos(heading), math.sin(heading)
         a, best, chosen = int(actions[me, row]), np.inf, -1
         for tried in range(_TRIES if k < kept else 1):
-            b = stand_in(live.spans, live.members, a, KIN, seed, k, tried) if k < kept else a
+            b = substitute(live.spans, live.members, a, SIMILAR, seed, k, tried) if k < kept else a
             if best > (STRAY if final else _GOING_ON) and is_free(
                 library, fields, passing, traffic, busy, body, crowd, live, me, shortfall, x, y, c, s, t, b
             ):

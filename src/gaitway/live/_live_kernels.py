@@ -25,7 +25,7 @@ from gaitway.live._crowd_kernels import (
     rest_taken,
     unlink,
 )
-from gaitway.live._draw_kernels import draw_kin, draw_rest, draw_twins
+from gaitway.live._draw_kernels import draw_identical, draw_rest, draw_similar
 from gaitway.live._playing_kernels import (
     ALARM,
     BY_TREE,
@@ -212,12 +212,12 @@ def commit(
         if body.special[actions[me, before + k]] != 0:
             kept = max(kept, k + 1)
     if len(live.spans) > 0:
-        shifted = live.options[SHIFT] != 0.0 and draw_kin(
+        shifted = live.options[SHIFT] != 0.0 and draw_similar(
             library, fields, passing, traffic, busy, body, crowd, live, me, before, number, kept, final, shortfall
         )
         if not shifted:
             lay(library, body, crowd, me, tree, work, live.query, node, before)
-            draw_twins(library, fields, passing, traffic, busy, body, crowd, live, me, before, kept, shortfall)
+            draw_identical(library, fields, passing, traffic, busy, body, crowd, live, me, before, kept, shortfall)
         draw_rest(library, fields, traffic, busy, body, crowd, live, me)
     counts[me, FIRST], counts[me, COUNT], counts[me, FIXED] = 0, before + number, before + kept
     for k in range(before + number):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.behavior._search_kernels import wrapped
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.live._crowd_kernels import (
@@ -79,7 +79,7 @@ class LiveArrays(NamedTuple):
     clips: FloatArray
     """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
     spans: IntArray
-    """Who may stand in for each action, see `behavior.TwinArrays`; without rows where nobody may; (A, 4) or (0, 4)."""
+    """Clips that may replace each action, see `SimilarClipArrays.spans`; without rows if there are none; (A, 4) or (0, 4)."""
     members: IntArray
     """Likewise; (A,)."""
     log: FloatArray
@@ -128,10 +128,13 @@ def rest(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, time: 
 
 @kernel(borrows=True)
 def advance(
-    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays], now: float
+    body_handle: ArrayHandle[BodyArrays],
+    crowd_handle: ArrayHandle[CrowdArrays],
+    live_handle: ArrayHandle[LiveArrays],
+    now: float,
 ) -> None:
     """Play everybody up to a time [s]: steps that are over are let go, and whoever has none left stands."""
-    body, crowd, live = held_body.value, held_crowd.value, held_live.value
+    body, crowd, live = body_handle.value, crowd_handle.value, live_handle.value
     counts, until, rows = crowd.counts, crowd.until, crowd.steps.shape[1]
     for me in range(len(until)):
         while until[me] <= now + NOW:
@@ -147,19 +150,20 @@ def advance(
 
 @kernel(borrows=True)
 def place(
-    held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_traffic: Held[TrafficArrays], busy: bool,
+    body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays],
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool,
     poses: FloatArray, since: FloatArray, now: float, resting: IntArray, numbers: IntArray,
 ) -> None:  # fmt: skip
     """Put those who rest into empty places, each if nothing is in the way and nobody will come by.
 
     Args:
-        held_body: see there.
-        held_crowd: see there; with as many empty places.
-        held_live: see there.
-        held_library: actions.
-        held_fields: of the world.
-        held_traffic: movers.
+        body_handle: see there.
+        crowd_handle: see there; with as many empty places.
+        live_handle: see there.
+        library_handle: actions.
+        fields_handle: of the world.
+        traffic_handle: movers.
         busy: whether there are any.
         poses: x, y [m], heading [rad]; (N, 3).
         since: when each began to rest [s]; (N,).
@@ -167,8 +171,8 @@ def place(
         resting: the action that each rests by; (N,).
         numbers: receives the places, or -1; (N,).
     """
-    body, crowd, live, traffic = held_body.value, held_crowd.value, held_live.value, held_traffic.value
-    library, fields, end, me = held_library.value, held_fields.value, crowd.steps.shape[1] - 1, 0
+    body, crowd, live, traffic = body_handle.value, crowd_handle.value, live_handle.value, traffic_handle.value
+    library, fields, end, me = library_handle.value, fields_handle.value, crowd.steps.shape[1] - 1, 0
     steps, counts = crowd.steps, crowd.counts
     for k in range(len(poses)):
         x, y, heading, a = poses[k, 0], poses[k, 1], wrapped(poses[k, 2]), resting[k]
@@ -193,9 +197,9 @@ def place(
 
 
 @kernel(borrows=True)
-def take_away(held_crowd: Held[CrowdArrays], numbers: IntArray) -> None:
+def take_away(crowd_handle: ArrayHandle[CrowdArrays], numbers: IntArray) -> None:
     """Empty some places; (N,)."""
-    crowd = held_crowd.value
+    crowd = crowd_handle.value
     rows = crowd.steps.shape[1]
     for me in numbers:
         for k in range(rows):
@@ -204,9 +208,9 @@ def take_away(held_crowd: Held[CrowdArrays], numbers: IntArray) -> None:
 
 
 @kernel(borrows=True)
-def relink(held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays]) -> None:
+def relink(body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays]) -> None:
     """Put all plans into chains anew, after the chains were emptied."""
-    body, crowd = held_body.value, held_crowd.value
+    body, crowd = body_handle.value, crowd_handle.value
     counts, end = crowd.counts, crowd.steps.shape[1] - 1
     for me in range(len(counts)):
         planned = False

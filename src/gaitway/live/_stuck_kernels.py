@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from gaitway.behavior._search_kernels import START, wrapped
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
 from gaitway.live._crowd_kernels import (
@@ -84,31 +84,38 @@ def free_steps(
 
 @kernel(borrows=True)
 def install(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
-    held_live: Held[LiveArrays], me: int, actions: IntArray,
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, body_handle: ArrayHandle[BodyArrays],
+    crowd_handle: ArrayHandle[CrowdArrays],
+    live_handle: ArrayHandle[LiveArrays], me: int, actions: IntArray,
 ) -> int:  # fmt: skip
     """Replace what comes after a character's fixed steps by some actions, all of which will be played.
 
     They are cut after the last one at which one can rest, where not all are free or there is no room for them.
 
     Args:
-        held_library: actions.
-        held_fields: of the world.
-        held_passing: see `_query_kernels.find`.
-        held_traffic: movers.
+        library_handle: actions.
+        fields_handle: of the world.
+        passing_handle: see `_query_kernels.find`.
+        traffic_handle: movers.
         busy: whether there are any.
-        held_body: what bodies take up.
-        held_crowd: the characters.
-        held_live: see there; its query receives the end of the fixed steps.
+        body_handle: what bodies take up.
+        crowd_handle: the characters.
+        live_handle: see there; its query receives the end of the fixed steps.
         me: the character.
         actions: to be done; (N,).
 
     Returns:
         How many were taken, or 0.
     """
-    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
-    body, crowd, live = held_body.value, held_crowd.value, held_live.value
+    library, fields, passing, traffic = (
+        library_handle.value,
+        fields_handle.value,
+        passing_handle.value,
+        traffic_handle.value,
+    )
+    body, crowd, live = body_handle.value, crowd_handle.value, live_handle.value
     counts, steps, rows, query = crowd.counts, crowd.steps, crowd.steps.shape[1], live.query
     first, fixed = counts[me, FIRST], counts[me, FIXED]
     before, row = fixed - first, fixed if fixed < counts[me, COUNT] else rows - 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import near_bits
@@ -80,21 +80,21 @@ def subgoal(
 
 @kernel(borrows=True)
 def subgoal_of(
-    held_routes: Held[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
+    routes_handle: ArrayHandle[RouteArrays], route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
 ) -> tuple[float, float, bool]:
     """See `subgoal`."""
-    return subgoal(held_routes.value, route, x, y, goal_x, goal_y, ahead)
+    return subgoal(routes_handle.value, route, x, y, goal_x, goal_y, ahead)
 
 
 @kernel(borrows=True)
 def passes_special(
-    held_fields: Held[FieldArrays], held_routes: Held[RouteArrays], route: int, x: float, y: float
+    fields_handle: ArrayHandle[FieldArrays], routes_handle: ArrayHandle[RouteArrays], route: int, x: float, y: float
 ) -> int:
     """Whether the way from (x, y) to the goal of a route leads past something special: 1 or 0, or -1 if none is known.
 
     Past something special is where a motion may begin that passes it.
     """
-    fields, lengths, place = held_fields.value, held_routes.value.lengths, held_routes.value.place
+    fields, lengths, place = fields_handle.value, routes_handle.value.lengths, routes_handle.value.place
     rows, columns = lengths.shape[1], lengths.shape[2]
     if route < 0:
         return -1

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gaitway.behavior._search_kernels import START
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
 from gaitway.live._aim_kernels import EndArrays, Heap
@@ -85,22 +85,29 @@ def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
 
 @kernel(borrows=True)
 def hasten(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_crowd: Held[CrowdArrays], held_live: Held[LiveArrays],
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, crowd_handle: ArrayHandle[CrowdArrays],
+    live_handle: ArrayHandle[LiveArrays],
 ) -> int:  # fmt: skip
     """Have those plan at once whose next moves are not free any more, after the world has changed; how many they are.
 
     Args:
-        held_library: actions.
-        held_fields: of the world.
-        held_passing: see `_query_kernels.find`.
-        held_traffic: movers.
+        library_handle: actions.
+        fields_handle: of the world.
+        passing_handle: see `_query_kernels.find`.
+        traffic_handle: movers.
         busy: whether there are any.
-        held_crowd: the characters.
-        held_live: see there.
+        crowd_handle: the characters.
+        live_handle: see there.
     """
-    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
-    crowd, query, found = held_crowd.value, held_live.value.query, 0
+    library, fields, passing, traffic = (
+        library_handle.value,
+        fields_handle.value,
+        passing_handle.value,
+        traffic_handle.value,
+    )
+    crowd, query, found = crowd_handle.value, live_handle.value.query, 0
     steps, counts = crowd.steps, crowd.counts
     query[START] = np.inf  # nobody is near the place where it began, so that nothing is let pass
     for me in range(len(counts)):
@@ -119,29 +126,32 @@ def hasten(
 
 @kernel(borrows=True)
 def plan_turns(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_body: Held[BodyArrays], held_crowd: Held[CrowdArrays],
-    held_live: Held[LiveArrays], held_routes: Held[RouteArrays], held_tree: Held[TreeArrays],
-    held_thin: Held[EndArrays], held_full: Held[EndArrays], held_heap: Held[Heap], held_work: Held[Work],
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, body_handle: ArrayHandle[BodyArrays],
+    crowd_handle: ArrayHandle[CrowdArrays],
+    live_handle: ArrayHandle[LiveArrays], routes_handle: ArrayHandle[RouteArrays], tree_handle: ArrayHandle[TreeArrays],
+    thin_handle: ArrayHandle[EndArrays], full_handle: ArrayHandle[EndArrays], heap_handle: ArrayHandle[Heap],
+    work_handle: ArrayHandle[Work],
     state: int, number: int, ready: float, now: float, budget: int,
 ) -> int:  # fmt: skip
     """Let characters plan in turn that are ready to, and whose fixed steps end in a state.
 
     Args:
-        held_library: actions.
-        held_fields: of the world.
-        held_passing: see `_query_kernels.find`.
-        held_traffic: movers.
+        library_handle: actions.
+        fields_handle: of the world.
+        passing_handle: see `_query_kernels.find`.
+        traffic_handle: movers.
         busy: whether there are any.
-        held_body: what bodies take up.
-        held_crowd: the characters.
-        held_live: see there.
-        held_routes: to the goals.
-        held_tree: that begins in the state.
-        held_thin: ends of the most promising of its ways.
-        held_full: ends of all of them, for those who found none of these free.
-        held_heap: memory.
-        held_work: memory.
+        body_handle: what bodies take up.
+        crowd_handle: the characters.
+        live_handle: see there.
+        routes_handle: to the goals.
+        tree_handle: that begins in the state.
+        thin_handle: ends of the most promising of its ways.
+        full_handle: ends of all of them, for those who found none of these free.
+        heap_handle: memory.
+        work_handle: memory.
         state: of the planner.
         number: of the tree.
         ready: the time by which one is [s].
@@ -151,10 +161,15 @@ def plan_turns(
     Returns:
         Turns that were taken.
     """
-    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
-    body, crowd, live, routes = held_body.value, held_crowd.value, held_live.value, held_routes.value
-    tree, thin, full, heap = held_tree.value, held_thin.value, held_full.value, held_heap.value
-    work = held_work.value
+    library, fields, passing, traffic = (
+        library_handle.value,
+        fields_handle.value,
+        passing_handle.value,
+        traffic_handle.value,
+    )
+    body, crowd, live, routes = body_handle.value, crowd_handle.value, live_handle.value, routes_handle.value
+    tree, thin, full, heap = tree_handle.value, thin_handle.value, full_handle.value, heap_handle.value
+    work = work_handle.value
     counts, numbers, tally, taken, places = crowd.counts, crowd.numbers, live.tally, 0, len(crowd.until)
     me = tally[CURSOR + number]
     for _ in range(places):

@@ -13,7 +13,7 @@ from gaitway.library import _disc_kernels
 from gaitway.live._crowd_kernels import GROUP, BodyArrays
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 
 Single = npt.NDArray[np.float32]
 
@@ -25,7 +25,7 @@ _LEVEL = 0.002
 """And so are roots whose heights differ by less [m]."""
 
 
-def body_arrays(kit: Kit, radius: float) -> BodyArrays:
+def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
     """Discs of all actions of a library: the body's own, and one about its root.
 
     The body's discs hold all of it within a window of time of about a tenth of a second, between frames too
@@ -33,13 +33,13 @@ def body_arrays(kit: Kit, radius: float) -> BodyArrays:
     keeps clear of these keeps clear of body and disc at all times, and needs no margin for what moves in between.
 
     Args:
-        kit: the library.
+        prepared: the library.
         radius: of the disc that each character keeps for itself [m].
     """
-    table, discs, searcher = kit.table, kit.discs, kit.searcher
+    table, discs, searcher = prepared.table, prepared.discs, prepared.searcher
     windows, parts, still = [], [], []
     for a, name in enumerate(table.clips):
-        path = _path(kit.library.clips[name])
+        path = _path(prepared.library.clips[name])
         for w in range(discs.window_starts[a], discs.window_starts[a + 1]):
             first, last = discs.window_frames[w]
             own = discs.timed[discs.timed_starts[w] : discs.timed_starts[w + 1]]
@@ -69,7 +69,7 @@ def body_arrays(kit: Kit, radius: float) -> BodyArrays:
     )
 
 
-def frame_pool(kit: Kit) -> tuple[Single, IntArray, FloatArray]:
+def frame_pool(prepared: PreparedLibrary) -> tuple[Single, IntArray, FloatArray]:
     """All frames that live characters play.
 
     Where a clip does not begin in the pose in which one ends that may come before it, it is in the pool once more, with
@@ -80,7 +80,7 @@ def frame_pool(kit: Kit) -> tuple[Single, IntArray, FloatArray]:
         the last for none before (A + 1, A), and the pose of each clip's first frame with its number of frames and its
         rate (A, 5).
     """
-    table, library = kit.table, kit.library
+    table, library = prepared.table, prepared.library
     clips = [library.clips[name] for name in table.clips]
     count, frames = len(clips), [_laid_out(clip) for clip in clips]
     starts = np.cumsum([0, *map(len, clips)])
@@ -133,9 +133,9 @@ def _ahead(clips: Sequence[Clip], frame: int) -> tuple[FloatArray, FloatArray]:
     return turns, np.array([clip.root_positions[frame, 2] for clip in clips])
 
 
-def rest_actions(kit: Kit) -> IntArray:
+def rest_actions(prepared: PreparedLibrary) -> IntArray:
     """Actions that somebody stands still with, one for each state that has one, the first at the start."""
-    found = kit.searcher.arrays.states[:-1, 1]
+    found = prepared.searcher.arrays.states[:-1, 1]
     return _whole(found[found >= 0])
 
 

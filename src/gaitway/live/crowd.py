@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.behavior.search import Query, ask
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
@@ -29,10 +29,10 @@ from gaitway.live.memory import longer, no_crowd, roomier
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planner import LivePlanner, Spent
 from gaitway.space.plan import LaidSteps, Plan
-from gaitway.space.prepared import Kit
-from gaitway.space.similar_clips import Twins
+from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.similar_clips import SimilarClips
 from gaitway.take.poses import Joints, Poses
-from gaitway.tree.build.default_moves import gaits
+from gaitway.tree.building.default_moves import gaits
 from gaitway.tree.forest import Forest
 from gaitway.world.world import World
 
@@ -54,19 +54,25 @@ class LiveCrowd:
     Planning for a step of time runs beside what the caller does (drawing, or `poses`) until it calls again.
 
     Attributes:
-        kit: the library, prepared for planning.
+        prepared: the library, prepared for planning.
         options: how characters plan.
         time: now [s].
         start_time: when it began [s].
     """
 
     def __init__(
-        self, kit: Kit, forest: Forest, options: LiveOptions | None = None, *, seed: int = 0, start_time: float = 0.0
+        self,
+        prepared: PreparedLibrary,
+        forest: Forest,
+        options: LiveOptions | None = None,
+        *,
+        seed: int = 0,
+        start_time: float = 0.0,
     ) -> None:
         """Nobody yet.
 
         Args:
-            kit: a library prepared for planning, and the world.
+            prepared: a library prepared for planning, and the world.
             forest: its trees, with the costs of the kit.
             options: how characters plan.
             seed: of how they stand, and of which clips they play.
@@ -75,19 +81,19 @@ class LiveCrowd:
         Raises:
             TreeError: if a tree is of another library, or there is none for those who stand.
         """
-        self.kit, self.options = kit, options or LiveOptions()
+        self.prepared, self.options = prepared, options or LiveOptions()
         self.time = self.start_time = float(start_time)
-        self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(kit)[0])
-        self._ways_to_rest = Twins.of(kit.table).of_action(self._resting)
-        self._frames, body = LiveFrames(kit), body_arrays(kit, self.options.radius)
-        self._planner = LivePlanner(kit, forest, self.options, body, self.time)
-        used, table = self._planner.used, kit.table
+        self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(prepared)[0])
+        self._ways_to_rest = SimilarClips.of(prepared.table).of_action(self._resting)
+        self._frames, body = LiveFrames(prepared), body_arrays(prepared, self.options.radius)
+        self._planner = LivePlanner(prepared, forest, self.options, body, self.time)
+        used, table = self._planner.used, prepared.table
         still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
-        self._body, self._crowd = Held(body), no_crowd(body, used, still)
-        self._live = _live_arrays(kit, self.options, self._frames, seed)
-        self._shortest = float(kit.table.durations[self._planner.used].min())
+        self._body, self._crowd = ArrayHandle(body), no_crowd(body, used, still)
+        self._live = _live_arrays(prepared, self.options, self._frames, seed)
+        self._shortest = float(prepared.table.durations[self._planner.used].min())
         self._reserve(_FIRST_PLACES)
-        self._planner.warm_up(self._body, self._held_crowd, self._held_live)
+        self._planner.warm_up(self._body, self._crowd_handle, self._live_handle)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._pending: Future[Spent] | None = None
         self._planning = self._evaluation = Spent(0.0, 0.0)
@@ -161,12 +167,13 @@ class LiveCrowd:
         places = len(self._crowd.until)
         if places < len(self) + len(poses):
             self._reserve(max(2 * places, len(self) + len(poses)))
-        since = self.time - self._rng.uniform(0.0, float(self.kit.table.durations[self._resting]), len(poses))
+        since = self.time - self._rng.uniform(0.0, float(self.prepared.table.durations[self._resting]), len(poses))
         resting = self._rng.choice(self._ways_to_rest, len(poses))
         out = np.full(len(poses), -1)
         planner = self._planner
         kernels.place(
-            self._body, self._held_crowd, self._held_live, self.kit.searcher.held, planner.fields.held, planner.traffic,
+            self._body, self._crowd_handle, self._live_handle, self.prepared.searcher.handle, planner.fields.handle,
+            planner.traffic,
             planner.busy, read_only(poses), read_only(since), self.time, read_only(resting), out,
         )  # fmt: skip
         self._drain()
@@ -181,7 +188,7 @@ class LiveCrowd:
         rows = np.full((len(who), 7), kernels.GONE)
         rows[:, kernels.LOG_WHO], rows[:, kernels.LOG_LIFE] = who, self._crowd.counts[who, kernels.LIFE]
         rows[:, kernels.LOG_TIME] = self.time
-        kernels.take_away(self._held_crowd, read_only(who))
+        kernels.take_away(self._crowd_handle, read_only(who))
         for watcher in self._watchers:
             watcher(rows)
 
@@ -210,7 +217,7 @@ class LiveCrowd:
         who = self.characters
         numbers = self._crowd.numbers[who]
         self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
-        self._planner.hasten(self._held_crowd, self._held_live)
+        self._planner.hasten(self._crowd_handle, self._live_handle)
 
     def step(self, dt: float) -> None:
         """Go on by some time [s]: play everybody, and begin to plan for those who are ready.
@@ -226,12 +233,12 @@ class LiveCrowd:
             self.settle()
             began = clock.perf_counter()
             self.time = start + dt * (part + 1) / parts
-            self._advance(self._body, self._held_crowd, self._held_live, self.time)
+            self._advance(self._body, self._crowd_handle, self._live_handle, self.time)
             self._drain()
             self._planner.look_ahead(self.time)
             self._advancing = 1e3 * (clock.perf_counter() - began)
             self._pending = self._thread.submit(
-                self._planner.plan, self._body, self._held_crowd, self._held_live, self.time
+                self._planner.plan, self._body, self._crowd_handle, self._live_handle, self.time
             )
 
     def settle(self) -> None:
@@ -269,9 +276,9 @@ class LiveCrowd:
         rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
         rows[:, 4] = crowd.actions[who, first:count]
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
-        end = rows[-1, 3] + float(self.kit.table.durations[int(rows[-1, 4])])
-        steps = LaidSteps(rows, self.kit.searcher.names, self.kit.table.clips)
-        return Plan(steps, (x, y, heading), end, float(self.kit.searcher.costs[rows[:, 4].astype(np.int64)].sum()))
+        end = rows[-1, 3] + float(self.prepared.table.durations[int(rows[-1, 4])])
+        steps = LaidSteps(rows, self.prepared.searcher.names, self.prepared.table.clips)
+        return Plan(steps, (x, y, heading), end, float(self.prepared.searcher.costs[rows[:, 4].astype(np.int64)].sum()))
 
     def effort(self, character: int) -> PlanEffort:
         """What it took to find a character's latest plan."""
@@ -284,7 +291,7 @@ class LiveCrowd:
         self.settle()
         who = self._asked(characters)
         actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]
-        return tuple(self.kit.searcher.names[a] for a in actions.tolist())
+        return tuple(self.prepared.searcher.names[a] for a in actions.tolist())
 
     def goals(self, characters: npt.ArrayLike | None = None) -> FloatArray:
         """x, y [m] of goals; (N, 2)."""
@@ -350,24 +357,25 @@ class LiveCrowd:
         self._crowd = roomier(self._crowd, places)
         self._live = self._live._replace(table=longer(self._live.table, places), log=np.zeros((log, 7)))
         self._live.table[:, 11] = -1.0
-        self._held_crowd, self._held_live = Held(self._crowd), Held(self._live)
-        kernels.relink(self._body, self._held_crowd)
+        self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
+        kernels.relink(self._body, self._crowd_handle)
 
 
-def _live_arrays(kit: Kit, options: LiveOptions, frames: LiveFrames, seed: int) -> LiveArrays:
+def _live_arrays(prepared: PreparedLibrary, options: LiveOptions, frames: LiveFrames, seed: int) -> LiveArrays:
     """What kernels need to know, without any characters yet."""
-    ways = gaits(kit.table)
-    per_metre = ways[0].per_metre if ways else kit.searcher.per_metre
-    twins = Twins.of(kit.table)
-    spans, members = twins.arrays
+    ways = gaits(prepared.table)
+    per_metre = ways[0].per_metre if ways else prepared.searcher.per_metre
+    similar = SimilarClips.of(prepared.table)
+    spans, members = similar.arrays
     numbers = (
-        options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % _SEEDS, twins.shift,
+        options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % _SEEDS,
+        similar.shift,
     )  # fmt: skip
-    ask(kit.searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
+    ask(prepared.searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
     return LiveArrays(
-        options=np.array(numbers, dtype=np.float64), query=kit.searcher.query.value.copy(), turns=np.array(_TURNS),
+        options=np.array(numbers, dtype=np.float64), query=prepared.searcher.query.value.copy(), turns=np.array(_TURNS),
         tally=np.zeros(16, np.int64), table=np.zeros((0, 12)), rows=frames.rows, clips=frames.clips,
-        spans=spans if twins.any else spans[:0], members=members, log=np.zeros((0, 7)),
+        spans=spans if similar.any else spans[:0], members=members, log=np.zeros((0, 7)),
     )  # fmt: skip
 
 

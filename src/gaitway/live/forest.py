@@ -17,9 +17,9 @@ from gaitway.core.arrays import read_only
 from gaitway.library.actions import ActionTable
 from gaitway.live._cheapest_kernels import cheapest
 from gaitway.live.index import TURNING
-from gaitway.tree.build.default_moves import usual_behaviors, usual_region, usual_roots
-from gaitway.tree.build.growing import Budget
-from gaitway.tree.build.tree_cache import kept
+from gaitway.tree.building.default_moves import usual_behaviors, usual_region, usual_roots
+from gaitway.tree.building.growing import Budget
+from gaitway.tree.building.tree_cache import kept
 from gaitway.tree.forest import Forest
 from gaitway.tree.model import MOST_NODES, Tree, compact
 from gaitway.tree.moves import Moves, choose_moves

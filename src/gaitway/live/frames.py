@@ -6,7 +6,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live.bodies import frame_pool
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.take import _kernels
 from gaitway.take.poses import Joints, Poses
 from gaitway.world.world import World
@@ -23,9 +23,9 @@ class LiveFrames:
         clips: first pose, number of frames and rate of each action's clip.
     """
 
-    def __init__(self, kit: Kit) -> None:
-        self._skeleton = kit.library.skeleton
-        self._pool, self.rows, self.clips = frame_pool(kit)
+    def __init__(self, prepared: PreparedLibrary) -> None:
+        self._skeleton = prepared.library.skeleton
+        self._pool, self.rows, self.clips = frame_pool(prepared)
 
     @property
     def nbytes(self) -> int:

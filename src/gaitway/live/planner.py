@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.behavior.search import NO_TRAFFIC
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
@@ -24,10 +24,10 @@ from gaitway.live.memory import longer
 from gaitway.live.movers import MoversAhead
 from gaitway.live.options import LiveOptions, PlanEffort
 from gaitway.live.routes import RouteBook
-from gaitway.live.stuck_characters import Seeker
+from gaitway.live.stuck_characters import StuckCharacters
 from gaitway.space.fields import WorldFields
-from gaitway.space.prepared import Kit
-from gaitway.space.similar_clips import Twins
+from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.similar_clips import SimilarClips
 from gaitway.space.slopes import steepest_for
 from gaitway.tree.forest import Forest
 from gaitway.tree.query.index import tree_arrays, work_for
@@ -65,11 +65,13 @@ class LivePlanner:
         used: actions that occur in plans, and those that may stand in for them.
     """
 
-    def __init__(self, kit: Kit, forest: Forest, options: LiveOptions, body: BodyArrays, time: float) -> None:
+    def __init__(
+        self, prepared: PreparedLibrary, forest: Forest, options: LiveOptions, body: BodyArrays, time: float
+    ) -> None:
         """Prepare trees and the kit's world.
 
         Args:
-            kit: a library prepared for planning, and the world.
+            prepared: a library prepared for planning, and the world.
             forest: its trees, with the costs of the kit.
             options: how characters plan.
             body: what bodies take up.
@@ -78,28 +80,32 @@ class LivePlanner:
         Raises:
             TreeError: if a tree is of another library, or there is none for those who stand.
         """
-        self._kit, self._options, table = kit, options, kit.table
-        states = {name: _state_of(kit, name) for name in forest.roots}
-        arrays = {name: tree_arrays(tree, kit.searcher) for name, tree in forest.trees.items()}
-        resting = rest_actions(kit)
-        standing = int(kit.searcher.states.after[table.behavior[resting[0]]])
+        self._prepared, self._options, table = prepared, options, prepared.table
+        states = {name: _state_of(prepared, name) for name in forest.roots}
+        arrays = {name: tree_arrays(tree, prepared.searcher) for name, tree in forest.trees.items()}
+        resting = rest_actions(prepared)
+        standing = int(prepared.searcher.states.after[table.behavior[resting[0]]])
         if standing not in states.values():
             raise TreeError(f"no tree for those who stand; there are trees of {', '.join(forest.roots)}")
         # those on the way come before those who stand: they have less time
         order = sorted(arrays, key=lambda name: bool(table.rest[table.state(name)]))
         self._trees = [
-            (Held(arrays[n]), *(Held(end_arrays(forest.tree(n), arrays[n], thin=t)) for t in (True, False)), states[n])
+            (
+                ArrayHandle(arrays[n]),
+                *(ArrayHandle(end_arrays(forest.tree(n), arrays[n], thin=t)) for t in (True, False)),
+                states[n],
+            )
             for n in order
         ]
-        self._heap, self._work = Held(heap_for_ends()), Held(work_for(list(arrays.values())))
+        self._heap, self._work = ArrayHandle(heap_for_ends()), ArrayHandle(work_for(list(arrays.values())))
         planned = np.concatenate([resting, *(some.actions for some in arrays.values())])
-        leader = Twins.of(table).leader
-        self.used: IntArray = np.flatnonzero(np.isin(leader, leader[planned]))
+        representative = SimilarClips.of(table).representative
+        self.used: IntArray = np.flatnonzero(np.isin(representative, representative[planned]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
-        self._hurried, self._seeker = 0, Seeker(kit, body)
+        self._hurried, self._seeker = 0, StuckCharacters(prepared, body)
         self._spent: FloatArray = np.zeros(0)
         self._book: RouteBook | None = None
-        self.enter(kit.fields, time)
+        self.enter(prepared.fields, time)
 
     @property
     def nbytes(self) -> int:
@@ -112,42 +118,47 @@ class LivePlanner:
         spent = float(self._spent[me]) if me < len(self._spent) else 0.0
         return PlanEffort(_SOURCES[source], nodes, spent if source else 0.0)
 
-    def warm_up(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays]) -> None:
+    def warm_up(
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays]
+    ) -> None:
         """Have all compiled, or loaded, that steps of time need; there is a place, and nobody in it."""
         self.routes.warm_up()
         self._turns(body, crowd, live, 0.0, 0.0, 1)
         if self._options.searches > 0:
-            self._seeker.warm_up(self._options.tolerance, self.routes.held)
+            self._seeker.warm_up(self._options.tolerance, self.routes.handle)
             install(
-                self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
+                self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
+                crowd, live,
                 0, read_only(np.empty(0, np.int64)),
             )  # fmt: skip
 
     def enter(self, world: World | WorldFields, time: float) -> None:
         """Take a world for the one to plan in, from a time on [s]."""
-        kit = self._kit
+        prepared = self._prepared
         if isinstance(world, World):
-            passing = [reach for reach in kit.searcher.reaches if reach.edge is None]
-            world = WorldFields.of(world, passing, max_slope=steepest_for(kit.library), who=kit.library.name)
-        self.fields, self._passing = world, kit.searcher.passing(world)
+            passing = [reach for reach in prepared.searcher.reaches if reach.edge is None]
+            world = WorldFields.of(world, passing, max_slope=steepest_for(prepared.library), who=prepared.library.name)
+        self.fields, self._passing = world, prepared.searcher.passing(world)
         self.routes = self._book = RouteBook(world, self._options.route_bytes, self._book)
         self._seeker.enter(world, time)
         self._movers = MoversAhead(world, time)
         self.busy = bool(world.world.movers)
-        self.traffic = Held(self._movers.traffic.arrays) if self.busy else NO_TRAFFIC
+        self.traffic = ArrayHandle(self._movers.traffic.arrays) if self.busy else NO_TRAFFIC
 
     def look_ahead(self, time: float) -> None:
         """Know where movers go for long enough beyond a time [s]."""
         if self.busy and self._movers.look_ahead(time):
-            self.traffic = Held(self._movers.traffic.arrays)
+            self.traffic = ArrayHandle(self._movers.traffic.arrays)
 
-    def hasten(self, crowd: Held[CrowdArrays], live: Held[LiveArrays]) -> None:
+    def hasten(self, crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays]) -> None:
         """Have those plan first whose plans are not free any more in a new world."""
         self._hurried = kernels.hasten(
-            self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, crowd, live
+            self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, crowd, live
         )
 
-    def plan(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], time: float) -> Spent:
+    def plan(
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], time: float
+    ) -> Spent:
         """Let characters plan in turn within the budget, at a time [s]; what it took."""
         began, processor = clock.perf_counter(), clock.thread_time()
         most, limit = self._options.budget, self._options.budget_ms
@@ -169,11 +180,13 @@ class LivePlanner:
         self._seek(body, crowd, live, time)
         return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
 
-    def _seek(self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], time: float) -> None:
+    def _seek(
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], time: float
+    ) -> None:
         """Go on searching for those who get no nearer to their goals."""
         if not self._options.searches:
             return
-        outcome = self._seeker.go_on(crowd.value, self.routes.held, time, self._options.searches)
+        outcome = self._seeker.go_on(crowd.value, self.routes.handle, time, self._options.searches)
         if outcome is None:
             return
         me, counts, numbers = outcome.character, crowd.value.counts, crowd.value.numbers
@@ -181,7 +194,8 @@ class LivePlanner:
         counts[me, playing.SOUGHT] += 1  # those who have not set out have searched for the first time, and yet not
         counts[me, playing.IDLE] = 0
         if outcome.actions is not None and install(
-            self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
+            self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd,
+            live,
             me, outcome.actions,
         ):  # fmt: skip
             counts[me, playing.FAILS] = 0
@@ -197,21 +211,23 @@ class LivePlanner:
         self._spent[who] = milliseconds
 
     def _turns(
-        self, body: Held[BodyArrays], crowd: Held[CrowdArrays], live: Held[LiveArrays], ready: float, time: float,
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays],
+        ready: float, time: float,
         most: int,
     ) -> int:  # fmt: skip
         """Let so many plan at most that are ready by a time [s]; how many have."""
         left = most
         for number, (tree, thin, full, state) in enumerate(self._trees):
             left -= self._plan_turns(
-                self._kit.searcher.held, self.fields.held, self._passing, self.traffic, self.busy, body, crowd, live,
-                self.routes.held, tree, thin, full, self._heap, self._work, state, number, ready, time, left,
+                self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
+                crowd, live,
+                self.routes.handle, tree, thin, full, self._heap, self._work, state, number, ready, time, left,
             )  # fmt: skip
         return most - left
 
 
-def _state_of(kit: Kit, name: str) -> int:
+def _state_of(prepared: PreparedLibrary, name: str) -> int:
     """The planner's state of somebody at the root of a tree."""
-    table, states = kit.table, kit.searcher.states
+    table, states = prepared.table, prepared.searcher.states
     before = np.flatnonzero(table.end_state == table.state(name))
-    return int(states.after[table.behavior[before[0]]]) if len(before) else kit.searcher.start_state(None)
+    return int(states.after[table.behavior[before[0]]]) if len(before) else prepared.searcher.start_state(None)

@@ -67,7 +67,7 @@ class LiveRecord:
     def _note(self, rows: FloatArray) -> None:
         """Keep steps that began, and forget those that ended long ago."""
         self._chunks.append(rows)
-        old = self._crowd.time - self._seconds - float(self._crowd.kit.table.durations.max())
+        old = self._crowd.time - self._seconds - float(self._crowd.prepared.table.durations.max())
         while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
             self._chunks.popleft()
 
@@ -80,9 +80,9 @@ class LiveRecord:
         steps = steps[first:]
         if not len(steps):
             return None
-        kit = self._crowd.kit
+        prepared = self._crowd.prepared
         actions = steps[:, LOG_ACTION].astype(np.int64).tolist()
-        clips = tuple(kit.library.clips[kit.table.clips[a]] for a in actions)
+        clips = tuple(prepared.library.clips[prepared.table.clips[a]] for a in actions)
         starts = np.maximum(steps[:, LOG_TIME], begin)
         if stop <= starts[0]:
             return None
@@ -90,7 +90,7 @@ class LiveRecord:
         who, life = int(steps[0, LOG_WHO]), int(steps[0, LOG_LIFE])
         count = len(steps)
         return Track(
-            name=f"{kit.library.name} {who + 1}" + (f" ({life})" if life > 1 else ""),
+            name=f"{prepared.library.name} {who + 1}" + (f" ({life})" if life > 1 else ""),
             clips=clips,
             starts=starts - begin,
             offsets=starts - steps[:, LOG_TIME],
@@ -98,7 +98,7 @@ class LiveRecord:
             poses=planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins)),
             heights=np.zeros(count),
             blends=np.zeros(count),
-            behaviors=tuple(kit.searcher.names[a] for a in actions),
+            behaviors=tuple(prepared.searcher.names[a] for a in actions),
             end=stop - begin,
             radius=self._crowd.options.radius,
         )

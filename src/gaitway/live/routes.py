@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live._subgoal_kernels import RouteArrays
 from gaitway.space.fields import WorldFields
@@ -102,4 +102,4 @@ class RouteBook:
             lengths = np.full((count, *self._lengths.shape[1:]), np.inf, np.float32)
             lengths[: len(self._lengths)] = self._lengths
             self._lengths = lengths
-        self.held = Held(RouteArrays(self._lengths, self._place))
+        self.handle = ArrayHandle(RouteArrays(self._lengths, self._place))

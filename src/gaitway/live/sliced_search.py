@@ -17,15 +17,15 @@ from gaitway.behavior import _search_kernels as searches
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior.search import NO_TRAFFIC, Query, ask
 from gaitway.behavior.searcher import Searcher
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.live.movers import MoversAhead
-from gaitway.space._safe_interval_kernels import no_episodes
+from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic, placed_discs
 
 WEIGHT = 1.5
@@ -36,10 +36,10 @@ _PLAN, _FIELD = 40, 60
 """What it takes to know somebody's plan, and the ways to a goal, in nodes."""
 _AROUND, _MOST = 10.0, 28
 """Others within this distance of the line to a goal [m] are in the way, so many of the nearest at most."""
-_NO_EPISODES = Held(no_episodes())
+_NO_INTERVALS = ArrayHandle(no_intervals())
 
 
-class Wanted(NamedTuple):
+class SlicedQuery(NamedTuple):
     """What is searched for."""
 
     start: Pose
@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
     """Size of the bins (`Query.coarse`) and most nodes of one search after another."""
 
 
-class Found(NamedTuple):
+class SlicedResult(NamedTuple):
     """What came of it."""
 
     actions: IntArray | None
@@ -63,35 +63,36 @@ class Found(NamedTuple):
     """That were expanded."""
 
 
-Work = Generator[int, None, Found]
+Work = Generator[int, None, SlicedResult]
 """A search under way, which yields how much it does, in nodes."""
 
 
-class CrowdSearch:
+class SlicedSearch:
     """Searches among live characters of one library in a world, one at a time. This class is **mutable**.
 
     It has a searcher of its own, whose bodies have a disc about the root as those of live characters have; so what it
     finds is free for these too as a rule.
     """
 
-    def __init__(self, kit: Kit, body: BodyArrays) -> None:
+    def __init__(self, prepared: PreparedLibrary, body: BodyArrays) -> None:
         """Prepare a library.
 
         Args:
-            kit: the library.
+            prepared: the library.
             body: what its bodies take up.
         """
-        self._kit, self._body = kit, body
+        self._prepared, self._body = prepared, body
         self._discs = replace(
-            kit.discs, timed=body.discs, timed_starts=body.disc_starts, window_around=read_only(body.windows[:, 2:]),
+            prepared.discs, timed=body.discs, timed_starts=body.disc_starts,
+            window_around=read_only(body.windows[:, 2:]),
             around=body.around,
         )  # fmt: skip
-        self._searcher = Searcher(kit.table, self._discs, kit.searcher.reaches, kit.searcher.time_weight)
+        self._searcher = Searcher(prepared.table, self._discs, prepared.searcher.reaches, prepared.searcher.time_weight)
 
     def enter(self, fields: WorldFields, now: float) -> None:
         """Take a world for the one to search in, from a time on [s]."""
         self._fields = fields
-        self._heuristics = self._kit.heuristics if fields is self._kit.fields else None
+        self._heuristics = self._prepared.heuristics if fields is self._prepared.fields else None
         self._movers = MoversAhead(fields, now, _MOST) if fields.world.movers else None
 
     def warm_up(self, tolerances: tuple[float, ...]) -> None:
@@ -103,14 +104,14 @@ class CrowdSearch:
         x0, y0, x1, y1 = self._fields.world.bounds
         x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
         for tolerance in tolerances:
-            self._kit.heuristics.free_table(tolerance)
+            self._prepared.heuristics.obstacle_free_cost(tolerance)
         traffic = Traffic(self._fields.kinds)
         traffic.add_standing(traffic.enroll("nobody"), [(x0, y0, 0.1)], 0.0, 1.0)
-        estimates = Held(self._kit.heuristics.arrays((x, y), tolerances[0], (x, y), WEIGHT))
+        estimates = ArrayHandle(self._prepared.heuristics.arrays((x, y), tolerances[0], (x, y), WEIGHT))
         for _ in self._slices(Query((x, y, 0.0), (x, y), tolerance=tolerances[0], max_nodes=1), traffic, estimates):
             pass
 
-    def work(self, crowd: CrowdArrays, me: int, wanted: Wanted, now: float) -> Work:
+    def work(self, crowd: CrowdArrays, me: int, wanted: SlicedQuery, now: float) -> Work:
         """Search for a way for a character.
 
         Others are in the way as they mean to go when the search comes to them, so that what it finds must be tested.
@@ -122,10 +123,10 @@ class CrowdSearch:
             now: [s].
         """
         if self._heuristics is None:
-            self._heuristics = self._kit.heuristics.moved(self._fields, self._kit.discs)
+            self._heuristics = self._prepared.heuristics.moved(self._fields, self._prepared.discs)
             yield 10 * _FIELD
         goal, tolerance = wanted.goal, wanted.tolerance
-        estimates = Held(self._heuristics.arrays(goal, tolerance, wanted.start[:2], WEIGHT))
+        estimates = ArrayHandle(self._heuristics.arrays(goal, tolerance, wanted.start[:2], WEIGHT))
         yield _FIELD
         # a search remembers all slots from 0 on, but times of movers cannot be shifted
         since = 0.0 if self._movers is not None else now - float(self._body.durations.max())
@@ -144,25 +145,26 @@ class CrowdSearch:
                 spent += found.nodes
                 if found.actions is not None:
                     return found._replace(nodes=spent)
-            return Found(None, spent)
+            return SlicedResult(None, spent)
         finally:
             if self._movers is not None:
                 for owner in owners:
                     traffic.remove(owner)
 
-    def _slices(self, query: Query, traffic: Traffic, estimates: Held[HeuristicArrays]) -> Work:
+    def _slices(self, query: Query, traffic: Traffic, estimates: ArrayHandle[HeuristicArrays]) -> Work:
         """A search in slices."""
         searcher, fields, arrays = self._searcher, self._fields, traffic.arrays
         busy = len(arrays.keys) > 0
-        held, episodes = NO_TRAFFIC, _NO_EPISODES
+        handle, intervals = NO_TRAFFIC, _NO_INTERVALS
         if busy:
-            held, episodes = Held(arrays), searcher.episodes(fields, arrays)
+            handle, intervals = ArrayHandle(arrays), searcher.intervals(fields, arrays)
         ask(searcher, query, query.weight)
         state, passing = searcher.start_state(query.start_behavior), searcher.passing(fields)
         done, anew = 0, True
         while True:
             code, node, expanded, _ = searcher.kernel(
-                searcher.held, fields.held, passing, held, busy, episodes, estimates, searcher.memory, searcher.query,
+                searcher.handle, fields.handle, passing, handle, busy, intervals, estimates, searcher.memory_handle,
+                searcher.query,
                 state, query.seed, min(done + _SLICE, query.max_nodes), anew,
             )  # fmt: skip
             yield max(expanded - done, 1)
@@ -172,9 +174,9 @@ class CrowdSearch:
             elif code != searches.GOING or done >= query.max_nodes:
                 break
         if code != searches.FOUND:
-            return Found(None, done)
-        rows, _, _, _ = searcher.trace(searcher.held, searcher.memory, node)
-        return Found(read_only(rows[:, 4].astype(np.int64)), done)
+            return SlicedResult(None, done)
+        rows, _, _, _ = searcher.trace(searcher.handle, searcher.memory_handle, node)
+        return SlicedResult(read_only(rows[:, 4].astype(np.int64)), done)
 
     def look_ahead(self, now: float) -> None:
         """Know where things move for long enough; while no search is under way."""
@@ -199,8 +201,8 @@ class CrowdSearch:
         rows[:, 3] -= since
         rows[:, 4] = crowd.actions[who, first:count]
         if end[TIME] > now:  # else it stands there already
-            steps = LaidSteps(rows, self._searcher.names, self._kit.table.clips)
-            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), self._kit.table, self._discs)
+            steps = LaidSteps(rows, self._searcher.names, self._prepared.table.clips)
+            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), self._prepared.table, self._discs)
         discs = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
         traffic.add_standing(owner, placed_discs((x, y, heading), discs), start)
 

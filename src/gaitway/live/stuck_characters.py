@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, IntArray
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._crowd_kernels import APART, HEADING, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.live._subgoal_kernels import RouteArrays, passes_special, subgoal_of
-from gaitway.live.sliced_search import CrowdSearch, Wanted, Work
+from gaitway.live.sliced_search import SlicedQuery, SlicedSearch, Work
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Pose
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 
 EFFORTS = (
     (12.0, ((1.0, 1_000), (6.0, 3_000))),
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
     """That it took, all steps of time together; for show only."""
 
 
-class _Task(NamedTuple):
+class _StuckTask(NamedTuple):
     """A search that is under way."""
 
     character: int
@@ -71,19 +71,19 @@ class _Task(NamedTuple):
     work: Work
 
 
-class Seeker:
+class StuckCharacters:
     """Searches for live characters of one library in a world. This class is **mutable**."""
 
-    def __init__(self, kit: Kit, body: BodyArrays) -> None:
+    def __init__(self, prepared: PreparedLibrary, body: BodyArrays) -> None:
         """Prepare a library.
 
         Args:
-            kit: the library.
+            prepared: the library.
             body: what its bodies take up.
         """
-        self._kit, self._body, self._fields = kit, body, kit.fields
-        self._search = CrowdSearch(kit, body)
-        self._task: _Task | None = None
+        self._prepared, self._body, self._fields = prepared, body, prepared.fields
+        self._search = SlicedSearch(prepared, body)
+        self._task: _StuckTask | None = None
         self._left, self._latest, self._looked, self._spent = 0, -1, 0, 0.0
 
     def enter(self, fields: WorldFields, now: float) -> None:
@@ -92,13 +92,13 @@ class Seeker:
         self._fields = fields
         self._search.enter(fields, now)
 
-    def warm_up(self, tolerance: float, routes: Held[RouteArrays]) -> None:
+    def warm_up(self, tolerance: float, routes: ArrayHandle[RouteArrays]) -> None:
         """Have all made and compiled that searches need, where goals have a tolerance [m]."""
         self._search.warm_up((tolerance, tolerance + _WIDER))
         subgoal_of(routes, -1, 0.0, 0.0, 0.0, 0.0, 1.0)
-        passes_special(self._fields.held, routes, -1, 0.0, 0.0)
+        passes_special(self._fields.handle, routes, -1, 0.0, 0.0)
 
-    def go_on(self, crowd: CrowdArrays, routes: Held[RouteArrays], now: float, share: float) -> Outcome | None:
+    def go_on(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], now: float, share: float) -> Outcome | None:
         """Search for a step of time; what came of a search that is over now.
 
         Args:
@@ -126,7 +126,7 @@ class Seeker:
         self._spent += clock.perf_counter() - began
         return None
 
-    def _begin(self, crowd: CrowdArrays, routes: Held[RouteArrays], now: float) -> bool:
+    def _begin(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], now: float) -> bool:
         """Begin the next search, if anybody needs one."""
         if self._fields.world.movers and now > _FAR_OFF:
             return False
@@ -141,10 +141,12 @@ class Seeker:
         ):
             counts[me, playing.FIXED] += 1
         wanted = self._wanted(crowd, routes, me)
-        self._task = _Task(me, int(counts[me, playing.LIFE]), wanted.start, self._search.work(crowd, me, wanted, now))
+        self._task = _StuckTask(
+            me, int(counts[me, playing.LIFE]), wanted.start, self._search.work(crowd, me, wanted, now)
+        )
         return True
 
-    def _next(self, crowd: CrowdArrays, routes: Held[RouteArrays]) -> int | None:
+    def _next(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays]) -> int | None:
         """Whose search is next: first those who have not set out for long and have something special to pass."""
         counts = crowd.counts
         going: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & np.isfinite(crowd.numbers[:, playing.READY])
@@ -153,7 +155,7 @@ class Seeker:
             for me in np.roll(fresh, -int(np.searchsorted(fresh, self._looked)))[:_LOOKS].tolist():
                 self._looked = me + 1
                 (x, y, _), _, _ = _fixed_end(crowd, self._body, me)
-                answer = passes_special(self._fields.held, routes, int(counts[me, playing.ROUTE]), x, y)
+                answer = passes_special(self._fields.handle, routes, int(counts[me, playing.ROUTE]), x, y)
                 if answer == 1:
                     return int(me)
                 if answer == 0:
@@ -164,9 +166,9 @@ class Seeker:
             return None
         return int(stuck[int(np.searchsorted(stuck, self._latest, side="right")) % len(stuck)])
 
-    def _wanted(self, crowd: CrowdArrays, routes: Held[RouteArrays], me: int) -> Wanted:
+    def _wanted(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], me: int) -> SlicedQuery:
         """From where to where a character is to be led."""
-        sought, table = int(crowd.counts[me, playing.SOUGHT]), self._kit.table
+        sought, table = int(crowd.counts[me, playing.SOUGHT]), self._prepared.table
         pose, time, last = _fixed_end(crowd, self._body, me)
         x, y, tolerance = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
         ahead, efforts = AT_FIRST[sought + len(AT_FIRST)] if sought < 0 else EFFORTS[sought % len(EFFORTS)]
@@ -177,9 +179,9 @@ class Seeker:
             goal = (near_x, near_y)
         if not final or _is_taken(crowd, me):
             tolerance += _WIDER
-        return Wanted(pose, time, table.behaviors[int(table.behavior[last])], goal, tolerance, efforts)
+        return SlicedQuery(pose, time, table.behaviors[int(table.behavior[last])], goal, tolerance, efforts)
 
-    def _is_due(self, crowd: CrowdArrays, task: _Task) -> bool:
+    def _is_due(self, crowd: CrowdArrays, task: _StuckTask) -> bool:
         """Whether a search is still for somebody who waits for it where it begins."""
         counts = crowd.counts[task.character]
         waits = counts[playing.HELD] != 0 and counts[playing.STATUS] == playing.GOING

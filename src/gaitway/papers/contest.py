@@ -18,7 +18,7 @@ from gaitway.tree.region import Region
 from gaitway.tree.thesis.backward import BackwardSearch
 from gaitway.tree.thesis.forward import ForwardSearch, goal_square
 from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.thesis.mapping import MappedGrid, Things
+from gaitway.tree.thesis.mapping import MappedGrid, MappedThings
 from gaitway.world.exact import footprint_distance
 
 CELLS = 270
@@ -82,7 +82,7 @@ def contest(
         weights: of A*, by name.
     """
     arena = _Arena(who, trees, cell, weights)
-    things = [Things.of(query.world, who.moves) for query in queries]
+    things = [MappedThings.of(query.world, who.moves) for query in queries]
     for query, thing in zip(queries[:3], things[:3], strict=True):
         arena.times(query, thing)  # compiles
     answers = [arena.answers(query, thing) for query, thing in zip(queries, things, strict=True)]
@@ -111,7 +111,7 @@ class _Arena:
         self.forward = ForwardSearch(who.moves, self.grid)
         self.names = [*weights, *trees]
 
-    def times(self, query: PaperQuery, things: Things) -> FloatArray:
+    def times(self, query: PaperQuery, things: MappedThings) -> FloatArray:
         """Time of the search alone, and of all that the query needs [us]; (methods, 2)."""
         square, out = goal_square(self.goals, query.goal), list[tuple[float, float]]()
         mapping = _timed(self.grid.map, things, START, self.who.radius)
@@ -126,7 +126,7 @@ class _Arena:
         spent_on[len(self.weights) :, 1] += resets
         return spent_on
 
-    def answers(self, query: PaperQuery, things: Things) -> list[tuple[float, int, IntArray]]:
+    def answers(self, query: PaperQuery, things: MappedThings) -> list[tuple[float, int, IntArray]]:
         """Cost, cells looked up, and moves of each method's way."""
         square, out = goal_square(self.goals, query.goal), list[tuple[float, int, IntArray]]()
         self.grid.map(things, START, self.who.radius)

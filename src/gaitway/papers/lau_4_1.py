@@ -22,13 +22,13 @@ from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.papers.tree_sheet import NODES, tree_sheet
 from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
-from gaitway.tree.build.coverage import coverage, covered
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
+from gaitway.tree.building.coverage import coverage, covered
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import NODE_BYTES, Tree
 from gaitway.tree.thesis.backward import BackwardSearch
 from gaitway.tree.thesis.baselines import CANDIDATES, RIVALS
 from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
-from gaitway.tree.thesis.mapping import MappedGrid, Things
+from gaitway.tree.thesis.mapping import MappedGrid, MappedThings
 
 QUERIES, QUICK, FEW = 1186, 60, 1500
 """Queries, and if it is to be quick; candidates of rivals then."""
@@ -118,7 +118,7 @@ def _answers(
     nodes = np.zeros((len(trees), len(queries)), np.int64)
     for number, query in enumerate(queries):
         progress("queries", number, len(queries))
-        grid.map(Things.of(query.world, who.moves), START, who.radius)
+        grid.map(MappedThings.of(query.world, who.moves), START, who.radius)
         for row, search in enumerate(searches):
             nodes[row, number] = search.find(query.goal).node
             search.reset()
@@ -137,9 +137,9 @@ def _methods(who: Walker, whole: Tree, seed: int, most: int | None = None) -> di
     }
     for k in PRUNED[:-1]:
         grown[f"{_TRIED}{k}"] = lambda nodes, k=k: pruned_tree(moves, region, Budget(nodes), k, seed=seed)  # type: ignore[misc]
-    for name, rival in RIVALS.items():
+    for name, baseline in RIVALS.items():
         few = {} if most is None else {"most": most}
-        grown[name] = lambda nodes, rival=rival, few=few: rival(whole, Budget(nodes), seed=seed, **few)  # type: ignore[misc]
+        grown[name] = lambda nodes, baseline=baseline, few=few: baseline(whole, Budget(nodes), seed=seed, **few)  # type: ignore[misc]
     return grown
 
 
@@ -210,12 +210,12 @@ def _table(
 
 
 def _claims(numbers: Numbers, exhaustive: _Grown, quick: bool) -> list[Claim]:
-    def least(rivals: tuple[str, ...], quantity: str, sign: float, leaving: int = 0) -> bool:
+    def least(baselines: tuple[str, ...], quantity: str, sign: float, leaving: int = 0) -> bool:
         """Whether SPST has less than all of them, or more if the sign is -1, leaving so many of the smallest out."""
         own = numbers[SPST][quantity]
         return all(
-            sign * (own[k] or 0.0) < sign * (numbers[rival][quantity][k] or 0.0)
-            for rival in rivals
+            sign * (own[k] or 0.0) < sign * (numbers[baseline][quantity][k] or 0.0)
+            for baseline in baselines
             for k in range(len(own) - leaving)
         )
 

@@ -31,7 +31,7 @@ from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries, w
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
 from gaitway.papers.whole_bodies import NODES, OURS, PLAIN, PlannerRuns, Planners
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.model import Tree
 from gaitway.tree.region import Region
 from gaitway.world.obstacle import Obstacle

@@ -15,7 +15,7 @@ from gaitway.papers.lau_4_numbers import TABLE_3
 from gaitway.papers.queries import random_queries
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.papers.walkers import NODE, nodes_of, walker
-from gaitway.tree.build.growing import Budget, diverse_tree
+from gaitway.tree.building.growing import Budget, diverse_tree
 
 GRIDS = (270, 540, 1080)
 """Cells along a side."""

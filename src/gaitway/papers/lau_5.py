@@ -116,7 +116,7 @@ def _figure_rows(study: Study) -> list[dict[str, Any]]:
     one = study.learnt[0]
     inputs, drawn = one.inputs, list(one.raw)
     sets = {
-        "takes, held out": list(study.held), "the inputs": list(inputs), "as drawn": drawn, **study.sets,
+        "takes, held out": list(study.handle), "the inputs": list(inputs), "as drawn": drawn, **study.sets,
         "variants": list(one.variants),
     }  # fmt: skip
     out = []

@@ -107,12 +107,12 @@ def captured_study(
         inputs = [kept[k] for k in order[INPUTS * number : INPUTS * (number + 1)]]
         few = sizes if number == 0 else replace(sizes, variants=min(sizes.variants, _FEW))
         learnt.append(learn_from(inputs, few, rng, _finished))
-    held = [kept[k] for k in order[INPUTS * count :]]
+    handle = [kept[k] for k in order[INPUTS * count :]]
     said = (
         f"{name}: {len(cycles)} cycles of {len(files)} captures, {len(cycles) - len(kept)} left out (5.7), "
-        f"{count} model{'s' if count > 1 else ''} of {INPUTS}, {len(held)} held out"
+        f"{count} model{'s' if count > 1 else ''} of {INPUTS}, {len(handle)} held out"
     )
-    return study_of(name, Yardstick.of(kept), held, learnt, rng), said
+    return study_of(name, Yardstick.of(kept), handle, learnt, rng), said
 
 
 def _finished(clip: Clip, takes: Sequence[Clip]) -> Clip:
@@ -124,7 +124,7 @@ def captured_rows(studies: Sequence[Study]) -> list[dict[str, Any]]:
     """Figures of real takes, of variants and of noise, each with its standard error."""
     out = []
     for study in studies:
-        real = [*study.held, *(take for one in study.learnt for take in one.inputs)]
+        real = [*study.handle, *(take for one in study.learnt for take in one.inputs)]
         sets = {"takes": real, "variants": study.sets["variants"]} | {
             name: study.sets[name] for name in ("strawman noise", "Perlin noise")
         }

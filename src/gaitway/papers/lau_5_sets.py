@@ -49,7 +49,7 @@ class Study:
 
     name: str
     stick: Yardstick
-    held: tuple[Clip, ...]
+    handle: tuple[Clip, ...]
     """Takes that no model has seen and that are no part of the yardstick."""
     learnt: tuple[Learnt, ...]
     sets: dict[str, list[Clip]]
@@ -66,7 +66,7 @@ class Sizes:
     """Of the first model; of the others a few."""
     reference: int
     """Takes of the yardstick."""
-    held: int
+    handle: int
     """Takes to be compared with."""
     rounds: int
     """Of the search for a structure."""
@@ -77,7 +77,7 @@ QUICK, FULL = Sizes(2, 4, 24, 24, 2), Sizes(12, 15, 100, 120, 4)
 
 def generated_study(motion: str, sizes: Sizes, seed: int) -> Study:
     """A motion of the built-in person, whose true distribution is known: takes can be drawn without end."""
-    count = sizes.reference + sizes.held
+    count = sizes.reference + sizes.handle
     true = _takes(motion, _TRUE_SEED + seed, count)
     skeleton, rng = true[0].skeleton, np.random.default_rng([seed, 5])
     learnt = []
@@ -106,7 +106,7 @@ def learn_from(
 
 
 def study_of(
-    name: str, stick: Yardstick, held: Sequence[Clip], learnt: Sequence[Learnt], rng: np.random.Generator
+    name: str, stick: Yardstick, handle: Sequence[Clip], learnt: Sequence[Learnt], rng: np.random.Generator
 ) -> Study:
     """Variants of all models in turn, and baselines of the same number and size.
 
@@ -121,7 +121,7 @@ def study_of(
             sets["strawman noise"] += noisy_takes(ground, size, strawman_noise, 1, rng)
             sets["Perlin noise"] += noisy_takes(ground, size, perlin_noise, 1, rng)
             sets["cycle animation"].append(one.inputs[int(rng.integers(len(one.inputs)))])
-    return Study(name, stick, tuple(held), tuple(learnt), sets)
+    return Study(name, stick, tuple(handle), tuple(learnt), sets)
 
 
 def _takes(motion: str, seed: int, count: int) -> list[Clip]:

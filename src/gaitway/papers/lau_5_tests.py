@@ -51,11 +51,11 @@ Verdicts = dict[tuple[str, int], Told]
 
 def verdicts(study: Study, rng: np.random.Generator) -> Verdicts:
     """Every set against held-out takes, for more and more clips."""
-    third = len(study.held) // 3
+    third = len(study.handle) // 3
     seen = {name: study.stick.features(clips) for name, clips in study.sets.items()}
     if third >= COUNTS[0]:
-        seen = {TAKES: study.stick.features(study.held[:third]), **seen}
-    others = study.stick.features(study.held[third:] if third >= COUNTS[0] else study.held)
+        seen = {TAKES: study.stick.features(study.handle[:third]), **seen}
+    others = study.stick.features(study.handle[third:] if third >= COUNTS[0] else study.handle)
     if len(others["poses"]) < 3:
         return {}
     models = max(len(study.learnt), COUNTS[0])  # the four of a single model are better than nothing

@@ -10,7 +10,7 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import action_table
 from gaitway.scene.characters import RADII
-from gaitway.tree.build.growing import exhaustive_size
+from gaitway.tree.building.growing import exhaustive_size
 from gaitway.tree.moves import Moves, choose_moves
 
 NODE = 50

@@ -87,14 +87,14 @@ def plans_to_take(
         raise TakeError("a take needs at least one performer")
     arrived = max(_arrival(performer) for performer in performers)
     end = arrived + REST if hold_until is None else max(arrived, float(hold_until))
-    known = _Known()
+    known = _KnownClips()
     tracks = [_track(world, performer, end, known) for performer in performers]
     told = {"planner": "behavior", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
     return follow_ground(mend_joins(assemble(tracks, fps, told)), world)
 
 
 @dataclass(eq=False)
-class _Known:
+class _KnownClips:
     """What several characters share."""
 
     ends: ClipEnds = field(default_factory=ClipEnds)
@@ -114,7 +114,7 @@ def _arrival(performer: Performer) -> float:
     return performer.start_time if performer.plan is None else max(performer.plan.end_time, performer.start_time)
 
 
-def _track(world: World, performer: Performer, end: float, known: _Known) -> Track:
+def _track(world: World, performer: Performer, end: float, known: _KnownClips) -> Track:
     """One character's track: standing, its steps, and standing again until the end."""
     rng = np.random.default_rng([performer.seed, crc32(performer.name.encode())])
     steps = () if performer.plan is None else performer.plan.steps

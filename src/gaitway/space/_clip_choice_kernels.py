@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.behavior._search_kernels import CLOSE, CROWDED, GOAL, NEVER, ORDINARY, START, mixed, wrapped
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import (
@@ -28,8 +28,8 @@ from gaitway.space.fields import FieldArrays
 
 UNDER_WAY = -np.inf
 """Instead of what the start is short of: who is on the way may be no nearer to things than anywhere else."""
-KIN, TWINS = 0, 2
-"""Columns of `TwinArrays.spans` where those who may stand in begin: all of them, and those that move alike."""
+SIMILAR, IDENTICAL = 0, 2
+"""Columns of `SimilarClipArrays.spans` where those who may stand in begin: all of them, and those that move alike."""
 STRAY = 0.25
 """How far from its end a plan may lead as steps shift it [m], before steps are taken that lead back."""
 _TRIES = 4
@@ -37,8 +37,8 @@ _TRIES = 4
 _TURN = 2.0 * math.pi
 
 
-class TwinArrays(NamedTuple):
-    """Which of A actions may stand in for one another (see `twins`); both arrays are read-only."""
+class SimilarClipArrays(NamedTuple):
+    """Which of A actions may stand in for one another (see `similar`); both arrays are read-only."""
 
     spans: IntArray
     """Where the kin of each action begin and end in `members`, and its twins among them; (A, 4)."""
@@ -84,14 +84,14 @@ def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, stat
 
 
 @kernel(borrows=True, inner=True)
-def stand_in(spans: IntArray, members: IntArray, a: int, among: int, seed: int, number: int, tried: int) -> int:
+def substitute(spans: IntArray, members: IntArray, a: int, among: int, seed: int, number: int, tried: int) -> int:
     """The action that is drawn in place of one for a step, the first time, the second, and so on.
 
     Args:
-        spans: of `TwinArrays`.
+        spans: of `SimilarClipArrays`.
         members: likewise.
         a: the action.
-        among: `KIN` or `TWINS`.
+        among: `SIMILAR` or `IDENTICAL`.
         seed: of the plan.
         number: of the step.
         tried: how many were drawn for it before.
@@ -122,33 +122,40 @@ def strays(
 
 
 @kernel(borrows=True)
-def play_twins(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], held_twins: Held[TwinArrays],
+def play_identical(
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, query_handle: ArrayHandle[FloatArray],
+    similar_handle: ArrayHandle[SimilarClipArrays],
     state: int, under_way: bool, seed: int, rows: FloatArray,
 ) -> None:  # fmt: skip
     """Make the steps of a plan one or another of their twins that is free there; where none is, they stay.
 
     Args:
-        held_library: actions.
-        held_fields: of the world.
-        held_passing: kind that each action passes here; (A,).
-        held_traffic: who is where and when.
+        library_handle: actions.
+        fields_handle: of the world.
+        passing_handle: kind that each action passes here; (A,).
+        traffic_handle: who is where and when.
         busy: whether there is any traffic.
-        held_query: from where; see `_search_kernels`.
-        held_twins: who may stand in.
+        query_handle: from where; see `_search_kernels`.
+        similar_handle: who may stand in.
         state: of the planner at the start.
         under_way: whether the start has been left.
         seed: of the plan.
         rows: x, y, heading, time and action of each step, and the end as the last row; actions are changed; (N + 1, 5).
     """
-    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
-    query, twins = held_query.value, held_twins.value
+    library, fields, passing, traffic = (
+        library_handle.value,
+        fields_handle.value,
+        passing_handle.value,
+        traffic_handle.value,
+    )
+    query, similar = query_handle.value, similar_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     for k in range(len(rows) - 1):
         a, c, s = int(rows[k, 4]), math.cos(rows[k, 2]), math.sin(rows[k, 2])
         for tried in range(_TRIES):
-            b = stand_in(twins.spans, twins.members, a, TWINS, seed, k, tried)
+            b = substitute(similar.spans, similar.members, a, IDENTICAL, seed, k, tried)
             if b == a or move_free(
                 library, fields, passing, traffic, busy, query, shortfall, rows[k, 0], rows[k, 1], c, s, rows[k, 3], b
             ):
@@ -157,9 +164,11 @@ def play_twins(
 
 
 @kernel(borrows=True)
-def play_kin(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], held_twins: Held[TwinArrays],
+def play_similar(
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, query_handle: ArrayHandle[FloatArray],
+    similar_handle: ArrayHandle[SimilarClipArrays],
     state: int, under_way: bool, seed: int, rows: FloatArray, rest: int, out: FloatArray,
 ) -> bool:  # fmt: skip
     """Lay a plan anew with kin of its steps, each tested where it comes to lie; whether all are free.
@@ -168,13 +177,13 @@ def play_kin(
     the one of some that leads nearest to there, so that small turns do not add up to a detour.
 
     Args:
-        held_library: as `play_twins`, and so on up to the seed.
-        held_fields: likewise.
-        held_passing: likewise.
-        held_traffic: likewise.
+        library_handle: as `play_identical`, and so on up to the seed.
+        fields_handle: likewise.
+        passing_handle: likewise.
+        traffic_handle: likewise.
         busy: likewise.
-        held_query: likewise.
-        held_twins: likewise.
+        query_handle: likewise.
+        similar_handle: likewise.
         state: likewise.
         under_way: likewise.
         seed: likewise.
@@ -183,14 +192,24 @@ def play_kin(
             for one that goes on.
         out: receives the plan; (N + 1, 5).
     """
-    library, fields, passing, traffic = held_library.value, held_fields.value, held_passing.value, held_traffic.value
-    query, twins, actions, last = held_query.value, held_twins.value, held_library.value.actions, len(rows) - 1
+    library, fields, passing, traffic = (
+        library_handle.value,
+        fields_handle.value,
+        passing_handle.value,
+        traffic_handle.value,
+    )
+    query, similar, actions, last = (
+        query_handle.value,
+        similar_handle.value,
+        library_handle.value.actions,
+        len(rows) - 1,
+    )
     shortfall = short_of(library, fields, query, state, under_way)
     x, y, heading, t = rows[0, 0], rows[0, 1], rows[0, 2], rows[0, 3]
     for k in range(last):
         a, c, s, best, chosen = int(rows[k, 4]), math.cos(heading), math.sin(heading), np.inf, -1
         for tried in range(_TRIES):
-            b = stand_in(twins.spans, twins.members, a, KIN, seed, k, tried)
+            b = substitute(similar.spans, similar.members, a, SIMILAR, seed, k, tried)
             if best > STRAY and move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, b):
                 u, v = actions[b, 0], actions[b, 1]
                 off = strays(

@@ -40,7 +40,7 @@ _MOST = 255
 _RATE = 1.0 / (SLOT * TICK)
 
 
-class Episodes(NamedTuple):
+class SafeIntervals(NamedTuple):
     """Episodes of the places that a search came to. C places, R of them looked at, T ticks."""
 
     corner: FloatArray
@@ -53,11 +53,11 @@ class Episodes(NamedTuple):
     """Rows used by searches before this one, and by this one too; (2,)."""
 
 
-def no_episodes() -> Episodes:
+def no_intervals() -> SafeIntervals:
     """Where there is no traffic."""
     corner = np.zeros(2)
     corner.setflags(write=False)
-    return Episodes(corner, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), np.zeros(2, np.int64))
+    return SafeIntervals(corner, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), np.zeros(2, np.int64))
 
 
 @kernel(borrows=True, inner=True)
@@ -100,12 +100,12 @@ def is_in(traffic: TrafficArrays, group: int, x: float, y: float) -> bool:
 
 
 @kernel(borrows=True, inner=True)
-def episode(traffic: TrafficArrays, episodes: Episodes, x: float, y: float, t: float) -> tuple[int, bool]:
+def safe_interval(traffic: TrafficArrays, intervals: SafeIntervals, x: float, y: float, t: float) -> tuple[int, bool]:
     """Number of the episode of the place at (x, y) at a time, and whether it is the last one for ever."""
-    rows, numbers, used = episodes.rows, episodes.numbers, episodes.used
+    rows, numbers, used = intervals.rows, intervals.numbers, intervals.used
     ticks = numbers.shape[1]
     tick = int(min(max(t * _RATE, 0.0), ticks - 1.0))
-    column, line = math.floor((x - episodes.corner[0]) * PLACES), math.floor((y - episodes.corner[1]) * PLACES)
+    column, line = math.floor((x - intervals.corner[0]) * PLACES), math.floor((y - intervals.corner[1]) * PLACES)
     if not (0 <= column < rows.shape[1] and 0 <= line < rows.shape[0]):
         return tick, False
     row = rows[line, column] - used[0]
@@ -115,7 +115,7 @@ def episode(traffic: TrafficArrays, episodes: Episodes, x: float, y: float, t: f
             return tick, False  # there is no more room, or moments are to be told apart
         used[1] += 1
         rows[line, column] = used[0] + row
-        px, py = episodes.corner[0] + (column + 0.5) / PLACES, episodes.corner[1] + (line + 0.5) / PLACES
+        px, py = intervals.corner[0] + (column + 0.5) / PLACES, intervals.corner[1] + (line + 0.5) / PLACES
         look(traffic, px, py, numbers, row)
     number = numbers[row, tick]
     return int(number), number == numbers[row, ticks - 1]

@@ -1,7 +1,7 @@
 """Plans made one clip or another at random: what is chosen is a way, and who goes it plays clips of its own.
 
 The thesis draws a clip for each node while a tree is grown (Lau 2009, chapter 6). Then all who take the same way play
-the same clips, side by side. Here a tree is grown of one clip for all that are nearly alike (`twins`), and clips are
+the same clips, side by side. Here a tree is grown of one clip for all that are nearly alike (`similar`), and clips are
 drawn when a plan is made. Twins take nothing from the plan: whichever is free where the step lies is played. Kin of
 whole bodies end a little elsewhere, so the steps after them are laid where they then begin, and tested there; a leg of
 a longer way begins where the one before really ended; and the last one must still end at the goal. Where that fails
@@ -16,33 +16,33 @@ import numpy as np
 
 from gaitway.behavior.search import NO_TRAFFIC, Query, Traffic
 from gaitway.behavior.searcher import Searcher
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import direct
 from gaitway.space import _clip_choice_kernels as kernels
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan
-from gaitway.space.similar_clips import Twins
+from gaitway.space.similar_clips import SimilarClips
 
 ATTEMPTS = 3
 """How often a way is laid with kin, until it is free and ends where it is to."""
 
 
-class Instances:
+class ClipChoice:
     """Who may stand in for whom in a library, and what is played of it.
 
     Attributes:
         searcher: the library.
-        twins: who may stand in.
+        similar: who may stand in.
     """
 
     def __init__(self, searcher: Searcher) -> None:
         """Prepare a library."""
-        self.searcher, self.twins = searcher, Twins.of(searcher.table)
-        self._held = Held(self.twins.arrays)
-        self._play_twins: Callable[..., None] = direct(kernels.play_twins)
-        self._play_kin: Callable[..., bool] = direct(kernels.play_kin)
+        self.searcher, self.similar = searcher, SimilarClips.of(searcher.table)
+        self._handle = ArrayHandle(self.similar.arrays)
+        self._play_identical: Callable[..., None] = direct(kernels.play_identical)
+        self._play_similar: Callable[..., bool] = direct(kernels.play_similar)
 
     def draw(
         self, fields: WorldFields, query: Query, rows: FloatArray, traffic: Traffic | None, *,
@@ -62,27 +62,27 @@ class Instances:
         Returns:
             The same for what is played; (N + 1, 5).
         """
-        if not self.twins.any or len(rows) < 2:
+        if not self.similar.any or len(rows) < 2:
             return rows
-        searcher, (busy, held) = self.searcher, _held(traffic)
+        searcher, (busy, handle) = self.searcher, _handle(traffic)
         state, seed = searcher.start_state(query.start_behavior), _seed(query)
-        world = searcher.held, fields.held, searcher.passing(fields), held, busy, searcher.query, self._held
+        world = searcher.handle, fields.handle, searcher.passing(fields), handle, busy, searcher.query, self._handle
         out = np.array(rows)
-        if shift and self.twins.shift:
+        if shift and self.similar.shift:
             rest = self._rest(int(rows[-2, 4])) if arrives else -1
             for attempt in range(ATTEMPTS):
-                if self._play_kin(*world, state, under_way, seed + attempt, rows, rest, out):
+                if self._play_similar(*world, state, under_way, seed + attempt, rows, rest, out):
                     return out
             out = np.array(rows)
-        self._play_twins(*world, state, under_way, seed, out)
+        self._play_identical(*world, state, under_way, seed, out)
         return out
 
-    def twins_of(self, fields: WorldFields, query: Query, plan: Plan, traffic: Traffic | None) -> Plan:
+    def with_identical_clips(self, fields: WorldFields, query: Query, plan: Plan, traffic: Traffic | None) -> Plan:
         """A plan of a search, its steps made one or another of their twins.
 
         A search draws clips of what it does, but one is as good as another to it to wait by.
         """
-        if not (self.twins.any and isinstance(plan.steps, LaidSteps)):
+        if not (self.similar.any and isinstance(plan.steps, LaidSteps)):
             return plan
         rows = np.vstack([plan.steps.rows, (*plan.end_pose, plan.end_time, -1.0)])
         rows = self.draw(fields, query, rows, traffic, shift=False)
@@ -104,7 +104,7 @@ def _seed(query: Query) -> int:
     return (query.seed * 1_000_003 + round(1e3 * query.start_time) * 7919) & 0x3FFFFFFF
 
 
-def _held(traffic: Traffic | None) -> tuple[bool, Held[TrafficArrays]]:
+def _handle(traffic: Traffic | None) -> tuple[bool, ArrayHandle[TrafficArrays]]:
     if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
-        return True, Held(arrays)
+        return True, ArrayHandle(arrays)
     return False, NO_TRAFFIC

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.space import _distance_kernels, distances
 from gaitway.space._distance_kernels import Squares
@@ -143,9 +143,9 @@ class WorldFields:
         )
 
     @cached_property
-    def held(self) -> Held[FieldArrays]:
+    def handle(self) -> ArrayHandle[FieldArrays]:
         """The arrays for the search kernel."""
-        return Held(self.arrays)
+        return ArrayHandle(self.arrays)
 
     def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> FloatArray:
         """Distance [m] (...) that points (..., 2) keep at least from all that is in the way; 0 beyond the grid."""

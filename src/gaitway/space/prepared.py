@@ -20,7 +20,7 @@ from gaitway.library.reach import reaches
 from gaitway.performing.arrival.footwork import Footworks
 from gaitway.performing.standing import standing_behaviors, standing_sway
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.space.clip_choice import Instances
+from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.fields import WorldFields
 from gaitway.space.slopes import fit_for, steepest_for
 from gaitway.world.regions import Reach
@@ -39,7 +39,7 @@ _Which = tuple[LibraryRef, bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Kit:
+class PreparedLibrary:
     """A library prepared for characters of one speed, in one world."""
 
     library: Library
@@ -62,9 +62,9 @@ class Kit:
         return standing_sway(self.library)
 
     @cached_property
-    def instances(self) -> Instances:
+    def instances(self) -> ClipChoice:
         """Which of its clips are played."""
-        return Instances(self.searcher)
+        return ClipChoice(self.searcher)
 
     @cached_property
     def footworks(self) -> Footworks:
@@ -83,7 +83,7 @@ class Kit:
 
 
 @dataclass(eq=False)
-class Kits:
+class PlanningContext:
     """Kits by library and speed. **Mutable**: they are made when they are asked for."""
 
     world: World
@@ -92,9 +92,9 @@ class Kits:
     fitting: dict[_Which, Library] = field(default_factory=dict)
     """As they are used in this world."""
     bodies: dict[_Which, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
-    made: dict[tuple[_Which, str | float, tuple[str, ...], float], Kit] = field(default_factory=dict)
+    made: dict[tuple[_Which, str | float, tuple[str, ...], float], PreparedLibrary] = field(default_factory=dict)
 
-    def of(self, character: Character) -> Kit:
+    def of(self, character: Character) -> PreparedLibrary:
         """For a character."""
         ref, names = character.library, tuple(getattr(character.plan, "heuristics", HEURISTICS))
         second, which = (
@@ -113,7 +113,7 @@ class Kits:
             discs, reach, fields = self.bodies[which]
             searcher = Searcher(table, discs, reach, second)
             heuristics = Heuristics.of(table, searcher.costs, fields, discs, names)
-            self.made[key] = Kit(library, table, discs, fields, searcher, heuristics)
+            self.made[key] = PreparedLibrary(library, table, discs, fields, searcher, heuristics)
         return self.made[key]
 
     def _library(self, which: _Which) -> Library:
@@ -149,6 +149,6 @@ def _speed(library: Library, behavior: Behavior) -> float:
     return float(np.mean([path_length(clip) / max(clip.duration, 1e-9) for clip in clips]))
 
 
-def kits(world: World, libraries: Mapping[LibraryRef, Library] | None = None) -> Kits:
+def planning_context(world: World, libraries: Mapping[LibraryRef, Library] | None = None) -> PlanningContext:
     """For a world, with libraries that are loaded already."""
-    return Kits(world, dict(libraries or {}))
+    return PlanningContext(world, dict(libraries or {}))

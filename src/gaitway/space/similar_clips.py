@@ -17,7 +17,7 @@ import numpy as np
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned, read_only
 from gaitway.core.errors import LibraryError
 from gaitway.library.actions import ActionTable
-from gaitway.space._clip_choice_kernels import TwinArrays
+from gaitway.space._clip_choice_kernels import SimilarClipArrays
 
 SAME = 1e-6
 """Clips whose ends and durations differ by less are twins [m, rad, s]."""
@@ -27,44 +27,44 @@ differ by no more than this share: variants of a walk lie within it, and steps o
 
 
 @dataclass(frozen=True, eq=False)
-class Twins:
+class SimilarClips:
     """Which of the A actions of a table may stand in for one another."""
 
     twin: IntArray
     """The first of each action's twins, itself included; (A,)."""
-    leader: IntArray
+    representative: IntArray
     """The first of each action's kin, which stands for all of them in a tree; (A,)."""
 
     @staticmethod
-    def of(table: ActionTable) -> Twins:
+    def of(table: ActionTable) -> SimilarClips:
         """Of a library. Kin are near to their leader, and so never far from one another."""
         ends = np.column_stack([table.moves, table.durations])
         same = np.full(4, SAME)
         twin = np.arange(len(table))
-        leader = np.arange(len(table))
+        representative = np.arange(len(table))
         for behavior in range(len(table.behaviors)):
             rows = np.flatnonzero(table.behavior == behavior)
             twin[rows] = rows[_first_alike(ends[rows], table.idle[rows], same)]
             firsts = np.unique(twin[rows])
             near = np.array([NEAR, NEAR, NEAR_TURN, NEAR_TIME * float(table.durations[rows].min())])
             led = dict(zip(firsts.tolist(), firsts[_first_alike(ends[firsts], table.idle[firsts], near)], strict=True))
-            leader[rows] = [led[first] for first in twin[rows].tolist()]
-        return Twins(_whole(twin), _whole(leader))
+            representative[rows] = [led[first] for first in twin[rows].tolist()]
+        return SimilarClips(_whole(twin), _whole(representative))
 
     @property
-    def leaders(self) -> IntArray:
+    def representatives(self) -> IntArray:
         """Actions that stand for all of their kin, ascending."""
-        return np.unique(self.leader)
+        return np.unique(self.representative)
 
     @cached_property
     def any(self) -> bool:
         """Whether there are any that may stand in for others."""
-        return bool((self.leader != np.arange(len(self.leader))).any())
+        return bool((self.representative != np.arange(len(self.representative))).any())
 
     @cached_property
     def shift(self) -> bool:
         """Whether there are kin that are no twins, so that plans shift."""
-        return bool((self.leader != self.twin).any())
+        return bool((self.representative != self.twin).any())
 
     def of_action(self, action: int) -> IntArray:
         """Twins of an action, itself included, ascending."""
@@ -72,14 +72,14 @@ class Twins:
 
     def kin_of(self, action: int) -> IntArray:
         """Kin of an action, its twins and itself included, ascending."""
-        return np.flatnonzero(self.leader == self.leader[action])
+        return np.flatnonzero(self.representative == self.representative[action])
 
     @cached_property
-    def arrays(self) -> TwinArrays:
+    def arrays(self) -> SimilarClipArrays:
         """For kernels: kin side by side, twins among them side by side."""
-        members = np.lexsort((np.arange(len(self.twin)), self.twin, self.leader))
-        spans = np.column_stack([*_spans(self.leader, members), *_spans(self.twin, members)])
-        return TwinArrays(read_only(spans), read_only(members))
+        members = np.lexsort((np.arange(len(self.twin)), self.twin, self.representative))
+        spans = np.column_stack([*_spans(self.representative, members), *_spans(self.twin, members)])
+        return SimilarClipArrays(read_only(spans), read_only(members))
 
 
 def _first_alike(ends: FloatArray, idle: BoolArray, most: FloatArray) -> IntArray:

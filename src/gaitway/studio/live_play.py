@@ -15,7 +15,7 @@ from gaitway.live.options import LiveCounts
 from gaitway.live.record import LiveRecord
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
-from gaitway.space.prepared import kits
+from gaitway.space.prepared import planning_context
 from gaitway.studio.frames import Ahead
 from gaitway.take.model import Take
 from gaitway.take.poses import Joints
@@ -164,10 +164,10 @@ class LivePlay:
     def _begin(self, scene: Scene, time: float) -> None:
         """An empty crowd in a place, whose trees know what has to be passed there."""
         self._say(f"preparing {self.library.name}")
-        kit = kits(scene.world).of(_anybody(scene, self.library))
+        prepared = planning_context(scene.world).of(_anybody(scene, self.library))
         self._say("growing search trees")
-        self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in kit.table.kinds)
-        self.crowd = LiveCrowd(kit, live_forest(kit.table, self._kinds), seed=scene.seed, start_time=time)
+        self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in prepared.table.kinds)
+        self.crowd = LiveCrowd(prepared, live_forest(prepared.table, self._kinds), seed=scene.seed, start_time=time)
         self.record = LiveRecord(self.crowd)
 
     def _renew(self, scene: Scene) -> None:

@@ -1,7 +1,7 @@
 """Precomputed search trees: motion grown once, for any place and goal (Lau 2009, chapter 4)."""
 
-from gaitway.tree.build.coverage import coverage, density
-from gaitway.tree.build.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
+from gaitway.tree.building.coverage import coverage, density
+from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves, choose_moves

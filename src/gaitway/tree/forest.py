@@ -10,9 +10,9 @@ from types import MappingProxyType
 from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
-from gaitway.tree.build.default_moves import usual_behaviors, usual_region, usual_roots
-from gaitway.tree.build.growing import LEVELS, STRETCH, Budget, diverse_tree
-from gaitway.tree.build.tree_cache import kept
+from gaitway.tree.building.default_moves import usual_behaviors, usual_region, usual_roots
+from gaitway.tree.building.growing import LEVELS, STRETCH, Budget, diverse_tree
+from gaitway.tree.building.tree_cache import kept
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region

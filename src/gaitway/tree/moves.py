@@ -18,8 +18,8 @@ from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.core.cache import digest
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
-from gaitway.space.similar_clips import Twins
-from gaitway.tree.build.default_moves import usual_behaviors
+from gaitway.space.similar_clips import SimilarClips
+from gaitway.tree.building.default_moves import usual_behaviors
 
 MOST_MOVES = 255
 """A node keeps its move in one byte."""
@@ -65,7 +65,7 @@ class Moves:
     @property
     def clips(self) -> int:
         """How many clips may be played for all of them."""
-        return int(np.isin(Twins.of(self.table).leader, self.actions).sum())
+        return int(np.isin(SimilarClips.of(self.table).representative, self.actions).sum())
 
     @cached_property
     def groups(self) -> IntArray:
@@ -131,8 +131,8 @@ def choose_moves(
     """
     first = table.state(root)
     names = usual_behaviors(table, (root,), kinds, time_weight) if behaviors is None else behaviors
-    leaders = Twins.of(table).leaders
-    wanted = leaders[np.isin(table.behavior[leaders], [table.index(name) for name in names])]
+    representatives = SimilarClips.of(table).representatives
+    wanted = representatives[np.isin(table.behavior[representatives], [table.index(name) for name in names])]
     # clips of a behaviour are one after another; this is the number of each among them
     number = np.arange(len(wanted)) - np.searchsorted(table.behavior[wanted], table.behavior[wanted])
     for clips in range(int(number.max(initial=0)) + 1, 0, -1):

@@ -1,7 +1,8 @@
 """The tree first, and A* where the tree has no answer: as fast as the one and as sure as the other.
 
 Most goals in open places are answered by the tree in microseconds. What the tree cannot reach a short A* search with
-the estimates of `free_table` often does; and where that gets lost among the obstacles, a field of the ways around them
+the estimates of `obstacle_free_cost` often does; and where that gets lost among the obstacles,
+a field of the ways around them
 leads the last search. Each stage gives up soon, so that all together are never much slower than the best of them.
 """
 
@@ -15,10 +16,10 @@ import numpy as np
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.search import Query, Searcher, Traffic, search
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import SearchResult, Status
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.routes import RouteFields, RouteMap, thinnest
 from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.query.tree_search import TreeSearch
@@ -58,19 +59,22 @@ class Portfolio:
         self._searcher: Searcher = trees.searcher
         known = heuristics or Heuristics.of(self._searcher.table, self._searcher.costs, names=("heading",))
         self._free = known.routed(None)
-        self._aims: dict[float, Held[HeuristicArrays]] = {}
+        self._aims: dict[float, ArrayHandle[HeuristicArrays]] = {}
 
     @staticmethod
-    def of(kit: Kit, forest: Forest | None = None) -> Portfolio:
+    def of(prepared: PreparedLibrary, forest: Forest | None = None) -> Portfolio:
         """For a library in a world.
 
         Args:
-            kit: the library, prepared for the world.
+            prepared: the library, prepared for the world.
             forest: its trees, with the costs of the kit; None grows them, or takes them from the disk cache.
         """
-        trees = forest or grow_forest(kit.table, time_weight=kit.searcher.time_weight)
+        trees = forest or grow_forest(prepared.table, time_weight=prepared.searcher.time_weight)
         return Portfolio(
-            TreeSearch(kit.searcher, list(trees.trees.values())), kit.fields, thinnest(kit.discs), kit.heuristics
+            TreeSearch(prepared.searcher, list(trees.trees.values())),
+            prepared.fields,
+            thinnest(prepared.discs),
+            prepared.heuristics,
         )
 
     def find(self, query: Query, traffic: Traffic | None = None, *, explain: bool = True) -> SearchResult:
@@ -106,15 +110,15 @@ class Portfolio:
             self._searcher, self.fields, replace(weighted, coarse=query.coarse), traffic, arrays, explain=explain
         )
 
-    def _aim(self, query: Query) -> Held[HeuristicArrays]:
+    def _aim(self, query: Query) -> ArrayHandle[HeuristicArrays]:
         """Estimates without a field, in memory that the next query uses again."""
-        held = self._aims.get(query.tolerance)
-        if held is None:
+        handle = self._aims.get(query.tolerance)
+        if handle is None:
             arrays = self._free.arrays(query.goal, query.tolerance)
-            held = self._aims[query.tolerance] = Held(arrays._replace(goal=np.array(arrays.goal)))
-        goal = held.value.goal
+            handle = self._aims[query.tolerance] = ArrayHandle(arrays._replace(goal=np.array(arrays.goal)))
+        goal = handle.value.goal
         goal[0], goal[1] = query.goal
-        return held
+        return handle
 
     def forget(self) -> None:
         """Forget the fields of all goals; what belongs to the world stays."""

@@ -51,7 +51,7 @@ _ROUNDS = 8
 
 
 @dataclass(frozen=True)
-class Stance:
+class BentStance:
     """One foot on the ground, from a frame up to another."""
 
     leg: int
@@ -69,7 +69,7 @@ class Bend:
     """Of the motion as it is."""
     path: FloatArray
     """Planar poses of the root as they shall be; (F, 3)."""
-    stances: tuple[Stance, ...]
+    stances: tuple[BentStance, ...]
     moves: FloatArray
     """Planar moves of the stances in the world; (S, 3)."""
     strain: float
@@ -123,7 +123,7 @@ def bent(clip: Clip, bend: Bend) -> Clip:
     return replace(led, root_positions=roots, rotations=turns)
 
 
-def _stepped(work: Footwork) -> tuple[list[Stance], FloatArray] | None:
+def _stepped(work: Footwork) -> tuple[list[BentStance], FloatArray] | None:
     """The stances of feet, and the share of what is lacking that the root has in each frame (F,).
 
     Each footfall has a greater share than the one before, up to the first after which its foot stays.
@@ -134,7 +134,7 @@ def _stepped(work: Footwork) -> tuple[list[Stance], FloatArray] | None:
     falls = sorted((start, leg) for leg, own in enumerate(spans) for start, _ in own if start > 0)
     whole = 1 + min(falls.index((own[-1][0], leg)) for leg, own in enumerate(spans))
     share = {fall: min((number + 1) / whole, 1.0) for number, fall in enumerate(falls)}
-    found = [Stance(leg, a, b, share.get((a, leg), 0.0)) for leg, own in enumerate(spans) for a, b in own]
+    found = [BentStance(leg, a, b, share.get((a, leg), 0.0)) for leg, own in enumerate(spans) for a, b in own]
     shares = _followed(found, len(work), work.fps)
     # the less a foot is moved otherwise than the root while it is down, the less its leg has to do
     inner = [replace(s, share=float(shares[s.start : s.stop].mean())) if 0.0 < s.share < 1.0 else s for s in found]
@@ -153,7 +153,7 @@ def _spans(down: BoolArray, fps: float) -> list[tuple[int, int]]:
     return joined
 
 
-def _followed(found: Sequence[Stance], frames: int, fps: float) -> FloatArray:
+def _followed(found: Sequence[BentStance], frames: int, fps: float) -> FloatArray:
     """The mean of the shares of all feet, smoothly, from 0 in the first frame to 1 in the last; (F,)."""
     tracks = []
     for leg in range(found[-1].leg + 1):
@@ -166,7 +166,7 @@ def _followed(found: Sequence[Stance], frames: int, fps: float) -> FloatArray:
     return np.asarray((smooth - smooth[0]) / (smooth[-1] - smooth[0]))
 
 
-def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[Stance], FloatArray] | None:
+def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[BentStance], FloatArray] | None:
     """The stances of feet that push and are put down beside wheels, and the share of the root in each frame (F,)."""
     if rolled[-1] < _LEAST:
         return None
@@ -175,7 +175,7 @@ def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[Stance], FloatArra
     for leg in range(work.down.shape[1]):
         for start, stop in _spans(work.down[:, leg], work.fps):
             middle = 0 if start == 0 else last if stop > last else (start + stop) // 2
-            found.append(Stance(leg, start, stop, float(shares[middle])))
+            found.append(BentStance(leg, start, stop, float(shares[middle])))
     return found, shares
 
 
@@ -186,7 +186,7 @@ def _moves(path: FloatArray, bent: FloatArray) -> FloatArray:
     return moves
 
 
-def _strain(work: Footwork, placed: Sequence[Stance], moves: FloatArray, roots: FloatArray) -> float:
+def _strain(work: Footwork, placed: Sequence[BentStance], moves: FloatArray, roots: FloatArray) -> float:
     """See `Bend.strain`; moves of the stances (S, 3) and of the root (F, 3)."""
     if work.rolled is not None:
         later = np.minimum(np.arange(len(work)) + round(_STEP_S * work.fps), len(work) - 1)
@@ -231,7 +231,7 @@ def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArra
     return shift, turn, planted
 
 
-def _weight(stance: Stance, before: int, after: int, longest: int) -> FloatArray:
+def _weight(stance: BentStance, before: int, after: int, longest: int) -> FloatArray:
     """How much a stance counts from the end of the one before it until the next begins; (after - before,).
 
     All while it lasts, and in a swing less and less; in the middle of a long one nothing counts but the body.

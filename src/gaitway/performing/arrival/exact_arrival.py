@@ -16,7 +16,7 @@ from gaitway.performing.arrival.footwork import Footworks
 from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit, traffic_hit
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Plan
-from gaitway.space.prepared import Kit
+from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic, placed_discs
 
 TRIES = 3
@@ -54,7 +54,7 @@ class ExactArrival:
 
 
 def exact_arrival(
-    kit: Kit,
+    prepared: PreparedLibrary,
     traffic: Traffic,
     plan: Plan,
     goal: tuple[float, float],
@@ -66,7 +66,7 @@ def exact_arrival(
     """The first arrival at a goal that hits nothing and nobody, or why there is none.
 
     Args:
-        kit: library, discs and world of the character.
+        prepared: library, discs and world of the character.
         traffic: everybody else; the character itself must not be in it.
         plan: ends near the goal, at rest.
         goal: where to be in the end [m].
@@ -75,12 +75,12 @@ def exact_arrival(
         footworks: what is known of the library's clips from earlier calls.
     """
     reason = "there are too few steps to bend"
-    ways = arrivals(kit.library, plan, goal, goal_heading, name=name, footworks=footworks)
+    ways = arrivals(prepared.library, plan, goal, goal_heading, name=name, footworks=footworks)
     for arrival in islice(ways, TRIES):
         if first_slot(arrival.plan.end_time) >= traffic.horizon:
             traffic.extend(2.0 * arrival.plan.end_time)
-        made = _prepared(kit, arrival)
-        met = arrival_hit(made, kit.fields, traffic, kit.standing_discs(_last(arrival.plan)))
+        made = _prepared(prepared, arrival)
+        met = arrival_hit(made, prepared.fields, traffic, prepared.standing_discs(_last(arrival.plan)))
         if met is None:
             return made
         reason = f"'{met}' is in the way of the last steps"
@@ -136,17 +136,17 @@ def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldF
     return next((traffic.names[owner] for owner in owners if owner >= 0), None)
 
 
-def _prepared(kit: Kit, arrival: Arrival) -> ExactArrival:
+def _prepared(prepared: PreparedLibrary, arrival: Arrival) -> ExactArrival:
     """With the actions and discs of its bent clips."""
     if not arrival.clips:
         return ExactArrival(arrival, None, None)
     bent: dict[str, list[str]] = {}
     for step in arrival.plan.steps[arrival.first :]:
         bent.setdefault(step.behavior, []).append(step.clip)
-    graph = BehaviorGraph(tuple(replace(kit.library.graph[b], clips=tuple(clips)) for b, clips in bent.items()))
-    library = Library(kit.library.name, kit.library.skeleton, arrival.clips, graph)
+    graph = BehaviorGraph(tuple(replace(prepared.library.graph[b], clips=tuple(clips)) for b, clips in bent.items()))
+    library = Library(prepared.library.name, prepared.library.skeleton, arrival.clips, graph)
     table = action_table(library)
-    return ExactArrival(arrival, table, body_discs(library, table, kit.discs.margin, kit.discs.timed_margin))
+    return ExactArrival(arrival, table, body_discs(library, table, prepared.discs.margin, prepared.discs.timed_margin))
 
 
 def _last(plan: Plan) -> str | None:

@@ -73,7 +73,7 @@ _FOREVER = 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class Stance:
+class TerrainStance:
     """How a planted foot is moved: turned about a place and raised."""
 
     start: int
@@ -93,7 +93,7 @@ class Stance:
 
 
 @dataclass(frozen=True, eq=False)
-class _Foot:
+class _TerrainFoot:
     """One foot on the way to its place on the ground."""
 
     plan: FootPlan
@@ -132,7 +132,7 @@ def on_ground(clip: Clip, world: World) -> Clip:
     return _leaning(_loose(with_legs(lowered(raised, drop), plans), drop), world)
 
 
-def _in_the_air(foot: _Foot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
+def _in_the_air(foot: _TerrainFoot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
     """The plan of a foot that goes with the body where it is high, and clears the ground where it is low.
 
     Args:
@@ -187,7 +187,7 @@ def _leaning(clip: Clip, world: World) -> Clip:
     return replace(clip, rotations=rotations.normalize(local))
 
 
-def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World) -> _Foot:
+def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World) -> _TerrainFoot:
     """What one foot shall do; in the air it goes over from one stance to the next."""
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
@@ -213,7 +213,7 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
     toe_tilt = rotations.multiply(rotations.from_rotation_vector(bend), tilt)
     toes = None if toe is None else rotations.multiply(toe_tilt, world_turns[:, toe])
     plan = FootPlan(at + shift, rotations.multiply(tilt, world_turns[:, ankle]), toes, planted)
-    return _Foot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
+    return _TerrainFoot(plan, tilt, points - at[:, None], points[..., 2] - level, shift[:, 2], extra[:, 0], rests)
 
 
 def settled(planted: BoolArray, fps: float) -> BoolArray:
@@ -235,7 +235,9 @@ def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:
     return clip.contact_positions()[:, columns], contacts
 
 
-def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: World) -> Stance:
+def _stance(
+    points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: World
+) -> TerrainStance:
     """How one stance lies on the ground."""
     resting = flags[start:stop]
     used = np.flatnonzero(resting.any(axis=0))
@@ -244,7 +246,7 @@ def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, 
     terrain = float(world.ground(place[:2]))
     over = float(world.standing_height(place[:2])) - terrain
     if over > 0.0 and abs(level - over) < abs(level):  # it stands on a thing, whose upper side is level
-        return Stance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3), np.zeros(3))
+        return TerrainStance(start, stop, level, place, np.zeros(3), terrain + over - level, np.zeros(3), np.zeros(3))
     middle = foot[(start + stop) // 2]
     ahead = rotations.rotate(middle, np.array([1.0, 0.0, 0.0]))[:2]
     ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
@@ -257,7 +259,7 @@ def _stance(points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, 
     move, height, pitch, roll = _footprint(place[:2], ahead, along, world)
     up, normal = np.append(-own * ahead, 1.0), np.append(-pitch * ahead - roll * across, 1.0)
     turn = rotations.to_rotation_vector(rotations.between(up, normal))
-    stance = Stance(start, stop, level, place, turn, height - level, np.append(move * ahead, 0.0), np.zeros(3))
+    stance = TerrainStance(start, stop, level, place, turn, height - level, np.append(move * ahead, 0.0), np.zeros(3))
     return replace(stance, toes=_toe_turn(stance, rest, used, across, world))
 
 
@@ -302,7 +304,7 @@ def _line(along: FloatArray, heights: FloatArray) -> tuple[float, float]:
     return level - slope * middle, slope
 
 
-def _toe_turn(stance: Stance, rest: FloatArray, used: IntArray, across: FloatArray, world: World) -> FloatArray:
+def _toe_turn(stance: TerrainStance, rest: FloatArray, used: IntArray, across: FloatArray, world: World) -> FloatArray:
     """How toes that rest beside the ball of a turned foot must be turned to lie on the ground, as a rotation vector."""
     if not {1, 2} <= set(used.tolist()):
         return np.zeros(3)
@@ -313,7 +315,7 @@ def _toe_turn(stance: Stance, rest: FloatArray, used: IntArray, across: FloatArr
     return np.asarray(-angle * np.append(across, 0.0))
 
 
-def _lift(foot: _Foot, sole: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
+def _lift(foot: _TerrainFoot, sole: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
     """How much higher a foot in the air must be to keep clear of the ground [m]; (F,).
 
     Over steps that must begin as soon as nothing of it rests; else, when it has settled.

@@ -21,7 +21,7 @@ from gaitway.render.plan.margins import FAINT
 from gaitway.render.sheets._tree_kernels import draw_moves
 from gaitway.render.sheets.graph_picture import BACKDROP
 from gaitway.render.sheets.strips import save_png
-from gaitway.tree.build.coverage import coverage
+from gaitway.tree.building.coverage import coverage
 from gaitway.tree.model import Tree
 from gaitway.tree.region import Region
 

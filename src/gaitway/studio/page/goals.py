@@ -44,7 +44,7 @@ class GoalMarks:
     def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], told: Callable[[str], None]) -> None:
         self._server, self._post, self._told = server, post, told
         self._marks: dict[str, _Mark] = {}
-        self._held: tuple[int, str] | None = None
+        self._handle: tuple[int, str] | None = None
         self._grip = np.zeros(3)
         self._loose = 0.0
         self._scene: Scene | None = None
@@ -52,7 +52,7 @@ class GoalMarks:
 
     def enter(self, scene: Scene, heights: Heights) -> None:
         """Draw the marks of a scene."""
-        self._scene, self._held = scene, None
+        self._scene, self._handle = scene, None
         self._remove()
         for number, name in enumerate(goal_names(scene.source) if self._wanted else ()):
             self._draw(name, _COLORS[number % len(_COLORS)], heights)
@@ -65,15 +65,15 @@ class GoalMarks:
 
     def look(self) -> None:
         """Put back what could not be where it was dragged."""
-        if self._loose and self._held is None and time.perf_counter() - self._loose > _BACK:
+        if self._loose and self._handle is None and time.perf_counter() - self._loose > _BACK:
             self._loose = 0.0
             for mark in self._marks.values():
                 mark.handle.position = (*mark.middle, 0.0)
 
     def let_go(self, client: int) -> None:
         """Somebody has gone, perhaps with a mark in hand."""
-        if self._held is not None and self._held[0] == client:
-            self._held, self._loose = None, time.perf_counter()
+        if self._handle is not None and self._handle[0] == client:
+            self._handle, self._loose = None, time.perf_counter()
 
     def _draw(self, name: str, color: tuple[int, int, int], heights: Heights) -> None:
         assert self._scene is not None
@@ -99,9 +99,9 @@ class GoalMarks:
     async def _drag(self, name: str, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
         """Slide a mark over the ground under the pointer; its group goes there when it is let go."""
         mark, scene = self._marks.get(name), self._scene
-        if mark is None or scene is None or (self._held is not None and self._held != (event.client_id, name)):
+        if mark is None or scene is None or (self._handle is not None and self._handle != (event.client_id, name)):
             return
-        if self._held is None:  # later events tell where that point of the mark is now
+        if self._handle is None:  # later events tell where that point of the mark is now
             self._grip = np.array(event.start_position)
         eye, to, grip = np.array(event.client.camera.position), np.array(event.end_position), self._grip
         dx, dy = (on_level(eye, to, float(grip[2])) - grip[:2]).tolist()
@@ -112,7 +112,7 @@ class GoalMarks:
         y = min(max(mark.middle[1] + dy, y0 - mark.corners[1]), y1 - mark.corners[3])
         with contextlib.suppress(RuntimeError):  # it has gone meanwhile
             mark.handle.position = (x, y, 0.0)
-        self._held = (event.client_id, name)
+        self._handle = (event.client_id, name)
         if event.phase == "end":
-            self._held, self._loose = None, time.perf_counter()
+            self._handle, self._loose = None, time.perf_counter()
             self._post(MoveGoal(name, x, y))

@@ -51,12 +51,12 @@ class Way:
         self._goal: viser.IcosphereHandle | None = None
         self._words: list[viser.LabelHandle] = []
         self._said: tuple[tuple[str, float, float], ...] = ()
-        self._held: int | None = None
+        self._handle: int | None = None
 
     def let_go(self, client: int) -> None:
         """Somebody has gone, perhaps with the goal in hand."""
-        if self._held == client:
-            self._held = None
+        if self._handle == client:
+            self._handle = None
 
     def show(self, ahead: Ahead | None, at: FloatArray | None, heights: Heights, plans: bool, labels: bool) -> None:
         """Draw it; None for nobody."""
@@ -114,7 +114,7 @@ class Way:
                 "/way/goal", 0.28, _GOAL, subdivisions=2, cast_shadow=False, receive_shadow=False
             )
             self._goal.on_drag("left")(self._drag)
-        if self._held is None:
+        if self._handle is None:
             self._goal.position = (*goal, _height(heights, np.array(goal)) + 0.3)
 
     def _show_words(self, labels: tuple[tuple[str, float, float], ...], heights: Heights) -> None:
@@ -139,7 +139,7 @@ class Way:
         x, y = on_level(eye, to, float(event.target.position[2])).tolist()
         if not (math.isfinite(x) and math.isfinite(y)):
             return
-        self._held = event.client_id if event.phase != "end" else None
+        self._handle = event.client_id if event.phase != "end" else None
         event.target.position = (x, y, float(event.target.position[2]))
         if event.phase == "end":
             self._send(x, y)

@@ -26,7 +26,7 @@ from gaitway.behavior._search_kernels import (
     WEIGHT,
     wrapped,
 )
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import ActionArrays, parts_meet, shortage, stays_free
@@ -305,21 +305,23 @@ def answer(
 
 @kernel(borrows=True)
 def find(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
-    held_query: Held[FloatArray], state: int, band: int,
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, tree_handle: ArrayHandle[TreeArrays],
+    work_handle: ArrayHandle[Work],
+    query_handle: ArrayHandle[FloatArray], state: int, band: int,
 ) -> tuple[int, int, float, int, int, float, float, float, float]:  # fmt: skip
     """Answer one query from a tree.
 
     Args:
-        held_library: its actions.
-        held_fields: of the world.
-        held_passing: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
-        held_traffic: who is where and when.
+        library_handle: its actions.
+        fields_handle: of the world.
+        passing_handle: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
+        traffic_handle: who is where and when.
         busy: whether there is any traffic.
-        held_tree: grown of the library's actions.
-        held_work: memory.
-        held_query: see `_search_kernels`.
+        tree_handle: grown of the library's actions.
+        work_handle: memory.
+        query_handle: see `_search_kernels`.
         state: of the behaviour graph at the start.
         band: see `next_candidate`.
 
@@ -327,10 +329,11 @@ def find(
         How it ends, the node at the goal, its cost, nodes whose way was looked at, moves that were tested, and
         where (x, y, heading) and when the way ends.
     """
-    work = held_work.value
+    work = work_handle.value
     code, node, cost = answer(
-        held_library.value, held_fields.value, held_passing.value, held_traffic.value, busy, held_tree.value, work,
-        held_query.value, state, band,
+        library_handle.value, fields_handle.value, passing_handle.value, traffic_handle.value, busy,
+        tree_handle.value, work,
+        query_handle.value, state, band,
     )  # fmt: skip
     counts, ends = work.state, work.ends
     return code, node, cost, counts[CANDIDATES], counts[TESTED], ends[1, 0], ends[1, 1], ends[1, 2], ends[1, 3]
@@ -338,11 +341,12 @@ def find(
 
 @kernel
 def lay(
-    held_library: Held[ActionArrays], held_tree: Held[TreeArrays], node: int, x: float, y: float, heading: float,
+    library_handle: ArrayHandle[ActionArrays], tree_handle: ArrayHandle[TreeArrays], node: int, x: float, y: float,
+    heading: float,
     t: float,
 ) -> FloatArray:  # fmt: skip
     """The way to a node for somebody at a pose and time: x, y, heading, time and action of each step, and the end."""
-    library, tree = held_library.value, held_tree.value
+    library, tree = library_handle.value, tree_handle.value
     path = np.empty(MOST_STEPS, np.int32)
     count = climb(tree.links, path, node)
     rows = np.empty((count + 1, 5))
@@ -358,14 +362,16 @@ def lay(
 
 @kernel(borrows=True)
 def find_many(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, tree_handle: ArrayHandle[TreeArrays],
+    work_handle: ArrayHandle[Work],
     queries: FloatArray, state: int, band: int, first: int, end: int, codes: IntArray, nodes: IntArray,
     costs: FloatArray,
 ) -> None:  # fmt: skip
     """Answer the queries (Q, 15) from the first up to the end: codes (Q,), nodes (Q,) and costs (Q,); as `find`."""
-    library, tree, work = held_library.value, held_tree.value, held_work.value
-    fields, passing, traffic = held_fields.value, held_passing.value, held_traffic.value
+    library, tree, work = library_handle.value, tree_handle.value, work_handle.value
+    fields, passing, traffic = fields_handle.value, passing_handle.value, traffic_handle.value
     for k in range(first, end):
         codes[k], nodes[k], costs[k] = answer(
             library, fields, passing, traffic, busy, tree, work, queries[k], state, band

@@ -19,11 +19,11 @@ import numpy as np
 from gaitway.behavior._search_kernels import APART as KERNEL_APART
 from gaitway.behavior._search_kernels import FOUND, GOAL, START
 from gaitway.behavior.search import APART, NO_TRAFFIC, Query, Searcher, Traffic, ask
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
-from gaitway.space.clip_choice import Instances
+from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, SearchResult, Status
 from gaitway.tree.model import Tree
@@ -36,10 +36,10 @@ BAND = 0.5
 """Width of a band of cost: nodes within one are looked at in any order, and the best of its free ways is taken."""
 
 
-class _Rooted(NamedTuple):
+class _RootedTree(NamedTuple):
     """A tree and what a query needs of it."""
 
-    held: Held[TreeArrays]
+    handle: ArrayHandle[TreeArrays]
     band: int
 
 
@@ -55,14 +55,14 @@ class Answers(NamedTuple):
 class TreeSteps(LaidSteps):
     """The way to a node of a tree; it is laid when somebody looks at it."""
 
-    def __init__(self, searcher: Searcher, held: Held[TreeArrays], node: int, query: Query) -> None:
-        self._laid = searcher, held, node, query
+    def __init__(self, searcher: Searcher, handle: ArrayHandle[TreeArrays], node: int, query: Query) -> None:
+        self._laid = searcher, handle, node, query
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("rows", "_behaviors", "_clips"):
             raise AttributeError(name)
-        searcher, held, node, query = self._laid
-        rows = kernels.lay(searcher.held, held, node, *query.start, query.start_time)
+        searcher, handle, node, query = self._laid
+        rows = kernels.lay(searcher.handle, handle, node, *query.start, query.start_time)
         super().__init__(rows[:-1], searcher.names, searcher.table.clips)
         return getattr(self, name)
 
@@ -86,10 +86,10 @@ class TreeSearch:
         Raises:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
-        self.searcher, self.instances = searcher, Instances(searcher)
+        self.searcher, self.instances = searcher, ClipChoice(searcher)
         self.trees = {root_state(searcher, tree): tree for tree in trees}
-        self._rooted: Mapping[int, _Rooted] = {
-            state: _Rooted(Held(arrays), band_of(arrays, BAND))
+        self._rooted: Mapping[int, _RootedTree] = {
+            state: _RootedTree(ArrayHandle(arrays), band_of(arrays, BAND))
             for state, tree in self.trees.items()
             for arrays in [tree_arrays(tree, searcher)]
         }
@@ -99,7 +99,7 @@ class TreeSearch:
     @cached_property
     def nbytes(self) -> int:
         """Memory of the trees, their lists, and what one thread writes to."""
-        lists = sum(r.held.value.starts.nbytes + r.held.value.entries.nbytes for r in self._rooted.values())
+        lists = sum(r.handle.value.starts.nbytes + r.handle.value.entries.nbytes for r in self._rooted.values())
         return sum(t.nbytes for t in self.trees.values()) + lists + sum(a.nbytes for a in self._work.value)
 
     def find(self, fields: WorldFields, query: Query, traffic: Traffic | None = None) -> SearchResult | None:
@@ -117,12 +117,12 @@ class TreeSearch:
         rooted = self._rooted.get(state)
         if rooted is None:
             return None
-        busy, held_traffic = False, NO_TRAFFIC
+        busy, traffic_handle = False, NO_TRAFFIC
         if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
-            busy, held_traffic = True, Held(arrays)
+            busy, traffic_handle = True, ArrayHandle(arrays)
         ask(searcher, query)
         code, node, cost, candidates, tested, x, y, heading, end = self._find(
-            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.held, self._work,
+            searcher.handle, fields.handle, searcher.passing(fields), traffic_handle, busy, rooted.handle, self._work,
             searcher.query, state, rooted.band,
         )  # fmt: skip
         if code == KERNEL_APART:
@@ -130,9 +130,9 @@ class TreeSearch:
             return SearchResult(Status.NO_PATH, None, closest=query.start, remaining=away, reason=APART)
         if code != FOUND:
             return None
-        steps: LaidSteps = TreeSteps(searcher, rooted.held, node, query)
-        if self.instances.twins.any:
-            rows = self._lay(searcher.held, rooted.held, node, *query.start, query.start_time)
+        steps: LaidSteps = TreeSteps(searcher, rooted.handle, node, query)
+        if self.instances.similar.any:
+            rows = self._lay(searcher.handle, rooted.handle, node, *query.start, query.start_time)
             rows = self.instances.draw(fields, query, rows, traffic)
             (x, y, heading, end), cost = rows[-1, :4].tolist(), self.instances.cost(rows)
             steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips)
@@ -171,13 +171,14 @@ class TreeSearch:
         queries: FloatArray = np.tile(searcher.query.value, (count, 1))
         queries[:, START : START + 3], queries[:, GOAL : GOAL + 2] = starts, goals
         out = Answers(np.full(count, -1), np.full(count, -1.0))
-        held, codes, rooted = searcher.passing(fields), np.zeros(count, np.int64), self._rooted[state]
+        handle, codes, rooted = searcher.passing(fields), np.zeros(count, np.int64), self._rooted[state]
 
         def part(number: int) -> None:
             first, end = number * count // threads, (number + 1) * count // threads
-            work = Held(work_for([rooted.held.value]))
+            work = ArrayHandle(work_for([rooted.handle.value]))
             kernels.find_many(
-                searcher.held, fields.held, held, NO_TRAFFIC, False, rooted.held, work, queries, state, rooted.band,
+                searcher.handle, fields.handle, handle, NO_TRAFFIC, False, rooted.handle, work, queries, state,
+                rooted.band,
                 first, end, codes, out.nodes, out.costs,
             )  # fmt: skip
 
@@ -186,8 +187,8 @@ class TreeSearch:
         return out
 
     @cached_property
-    def _work(self) -> Held[Work]:
-        return Held(work_for([rooted.held.value for rooted in self._rooted.values()]))
+    def _work(self) -> ArrayHandle[Work]:
+        return ArrayHandle(work_for([rooted.handle.value for rooted in self._rooted.values()]))
 
 
 def root_state(searcher: Searcher, tree: Tree) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
 from gaitway.behavior._search_kernels import GOAL, START, wrapped
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import ActionArrays
@@ -44,7 +44,7 @@ TAG_MASK = (1 << TAG_BITS) - 1
 _TURN = 2.0 * math.pi / 65536.0
 
 
-class Left(NamedTuple):
+class CostLeft(NamedTuple):
     """How far it is from anywhere to the goal, and how far it may be at the end of a leg; arrays are read-only."""
 
     lengths: Distances
@@ -54,7 +54,7 @@ class Left(NamedTuple):
 
 
 @kernel(borrows=True, inner=True)
-def is_astray(left: Left, x: float, y: float) -> bool:
+def is_astray(left: CostLeft, x: float, y: float) -> bool:
     """Whether it is too far to the goal from a place, such as one behind a wall."""
     lengths, frame = left.lengths, left.frame
     row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
@@ -92,7 +92,8 @@ def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) ->
 
 @kernel(borrows=True, inner=True)
 def rank(
-    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray, left: Left,
+    tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray,
+    left: CostLeft,
     anew: bool,
 ) -> int:  # fmt: skip
     """Make a heap of the nodes near a sub-goal, by their cost and the estimate from there to what one aims at.
@@ -127,7 +128,7 @@ def rank(
 def best_onward(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray,
-    left: Left, shortfall: float, most: int, anew: bool,
+    left: CostLeft, shortfall: float, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """The first of the ranked nodes whose way is free, and its cost; -1 if there is none among so many tries."""
     count, tries = rank(tree, tags, work, query, aim, ranked, left, anew), 0
@@ -147,26 +148,29 @@ def best_onward(
 
 @kernel(borrows=True)
 def onward(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_tags: Held[Small],
-    held_work: Held[Work], held_query: Held[FloatArray], held_aim: Held[HeuristicArrays], held_ranked: Held[FloatArray],
-    held_left: Held[Left], state: int, under_way: bool, most: int, anew: bool,
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, tree_handle: ArrayHandle[TreeArrays],
+    tags_handle: ArrayHandle[Small],
+    work_handle: ArrayHandle[Work], query_handle: ArrayHandle[FloatArray], aim_handle: ArrayHandle[HeuristicArrays],
+    ranked_handle: ArrayHandle[FloatArray],
+    left_handle: ArrayHandle[CostLeft], state: int, under_way: bool, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """A leg past a sub-goal: the node near it that is best for what lies beyond, and whose way is free.
 
     Args:
-        held_library: its actions.
-        held_fields: of the world.
-        held_passing: kind that each action passes here; (A,).
-        held_traffic: who is where and when.
+        library_handle: its actions.
+        fields_handle: of the world.
+        passing_handle: kind that each action passes here; (A,).
+        traffic_handle: who is where and when.
         busy: whether there is any traffic.
-        held_tree: with lists of nodes from which one goes on.
-        held_tags: heading and the planner's state of each entry of its lists; (E,).
-        held_work: memory.
-        held_query: the sub-goal is its goal; see `_search_kernels`.
-        held_aim: estimates of what lies beyond.
-        held_ranked: memory for scores and nodes; (K, 2).
-        held_left: how far it is to the goal, and may be after the leg.
+        tree_handle: with lists of nodes from which one goes on.
+        tags_handle: heading and the planner's state of each entry of its lists; (E,).
+        work_handle: memory.
+        query_handle: the sub-goal is its goal; see `_search_kernels`.
+        aim_handle: estimates of what lies beyond.
+        ranked_handle: memory for scores and nodes; (K, 2).
+        left_handle: how far it is to the goal, and may be after the leg.
         state: of the planner at the start.
         under_way: whether the leg is not the first.
         most: ways to look at.
@@ -175,14 +179,14 @@ def onward(
     Returns:
         The node, -1 if there is none, and the cost of the way there.
     """
-    library, fields, tree, work = held_library.value, held_fields.value, held_tree.value, held_work.value
-    query = held_query.value
+    library, fields, tree, work = library_handle.value, fields_handle.value, tree_handle.value, work_handle.value
+    query = query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     if shortfall == np.inf:
         return -1, -1.0
     return best_onward(
-        library, fields, held_passing.value, held_traffic.value, busy, tree, held_tags.value, work, query,
-        held_aim.value, held_ranked.value, held_left.value, shortfall, most, anew,
+        library, fields, passing_handle.value, traffic_handle.value, busy, tree, tags_handle.value, work, query,
+        aim_handle.value, ranked_handle.value, left_handle.value, shortfall, most, anew,
     )  # fmt: skip
 
 
@@ -206,29 +210,44 @@ def best_arrival(
 
 @kernel(borrows=True)
 def arrive(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_tree: Held[TreeArrays], held_work: Held[Work],
-    held_query: Held[FloatArray], state: int, under_way: bool, band: int, most: int, anew: bool,
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, tree_handle: ArrayHandle[TreeArrays],
+    work_handle: ArrayHandle[Work],
+    query_handle: ArrayHandle[FloatArray], state: int, under_way: bool, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """The last leg, to the goal and to rest: the node, -1 if there is none, and the cost; as `onward`."""
-    library, fields, tree, work = held_library.value, held_fields.value, held_tree.value, held_work.value
-    query = held_query.value
+    library, fields, tree, work = library_handle.value, fields_handle.value, tree_handle.value, work_handle.value
+    query = query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     if shortfall == np.inf:
         return -1, -1.0
     return best_arrival(
-        library, fields, held_passing.value, held_traffic.value, busy, tree, work, query, shortfall, band, most, anew
+        library,
+        fields,
+        passing_handle.value,
+        traffic_handle.value,
+        busy,
+        tree,
+        work,
+        query,
+        shortfall,
+        band,
+        most,
+        anew,
     )
 
 
 @kernel
 def stand(
-    held_library: Held[ActionArrays], held_fields: Held[FieldArrays], held_passing: Held[IntArray],
-    held_traffic: Held[TrafficArrays], busy: bool, held_query: Held[FloatArray], state: int, under_way: bool, a: int,
+    library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
+    passing_handle: ArrayHandle[IntArray],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, query_handle: ArrayHandle[FloatArray], state: int,
+    under_way: bool, a: int,
     times: int,
 ) -> FloatArray:  # fmt: skip
     """An action so often in a row, as `_query_kernels.lay` writes it down; only where it begins if it is not free."""
-    library, fields, query = held_library.value, held_fields.value, held_query.value
+    library, fields, query = library_handle.value, fields_handle.value, query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     rows, actions = np.empty((times + 1, 5)), library.actions
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
@@ -238,7 +257,7 @@ def stand(
         if k == times:
             break
         if shortfall == np.inf or not move_free(
-            library, fields, held_passing.value, held_traffic.value, busy, query, shortfall, x, y, c, s, t, a
+            library, fields, passing_handle.value, traffic_handle.value, busy, query, shortfall, x, y, c, s, t, a
         ):
             return rows[:1]
         u, v = actions[a, 0], actions[a, 1]

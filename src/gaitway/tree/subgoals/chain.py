@@ -13,7 +13,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status
 from gaitway.tree.subgoals.coarse import CoarsePlanner, CoarseWay
-from gaitway.tree.subgoals.legs import Leg, Legs
+from gaitway.tree.subgoals.legs import SubgoalLeg, SubgoalLegs
 
 SUB_GOALS = ((1.0, 0.15), (0.65, 0.25), (0.4, 0.15))
 """How far ahead sub-goals are tried, one after another, and how near to them a leg has to end, by the reach."""
@@ -33,13 +33,13 @@ ANNOTATED_STEPS = 2
 
 
 @dataclass(eq=False)
-class _Stage:
+class _ChainStage:
     """A place on the way, and what was tried from there. **Mutable**."""
 
     here: Query
     """From there to the goal."""
     steps: FloatArray
-    """That lead there from the stage before, as in `Leg.rows` without the end; (N, 5)."""
+    """That lead there from the stage before, as in `SubgoalLeg.rows` without the end; (N, 5)."""
     cost: float
     """From the start."""
     under_way: bool = False
@@ -52,7 +52,7 @@ class _Stage:
     """From there, if it was looked for."""
 
 
-class Journeys:
+class SubgoalChain:
     """Ways by the trees of a library in one world. Not for several threads at once.
 
     Attributes:
@@ -62,7 +62,7 @@ class Journeys:
         reach: how far sub-goals are [m].
     """
 
-    def __init__(self, legs: Legs, fields: WorldFields, coarse: CoarsePlanner, reach: float) -> None:
+    def __init__(self, legs: SubgoalLegs, fields: WorldFields, coarse: CoarsePlanner, reach: float) -> None:
         """Prepare a world.
 
         Args:
@@ -90,7 +90,7 @@ class Journeys:
         if not self.fields.parts.connected(query.start[:2], query.goal, query.tolerance):
             return None
         plan = self._chain(query, traffic, shift=True)
-        if plan is None and legs.instances.twins.shift:  # steps that lie where trees have them are surely free
+        if plan is None and legs.instances.similar.shift:  # steps that lie where trees have them are surely free
             legs.forget()
             plan = self._chain(query, traffic, shift=False)
         if plan is None:
@@ -107,7 +107,7 @@ class Journeys:
             traffic: who is where and when; None for nobody.
             shift: whether steps may come to lie a little elsewhere than in the trees, see `space.clip_choice`.
         """
-        stages, most = [_Stage(query, np.empty((0, 5)), 0.0)], math.inf
+        stages, most = [_ChainStage(query, np.empty((0, 5)), 0.0)], math.inf
         left = LEAST_TRIES + TRIES_PER_METRE * math.dist(query.start[:2], query.goal)
         while stages and left > 0:
             left -= 1
@@ -131,14 +131,14 @@ class Journeys:
                 stages.pop()
         return None
 
-    def _arrive(self, stage: _Stage, traffic: Traffic | None) -> Leg | None:
+    def _arrive(self, stage: _ChainStage, traffic: Traffic | None) -> SubgoalLeg | None:
         """The last leg, if the goal is within reach."""
         here = stage.here
         if math.dist(here.start[:2], here.goal) > self.legs.reach + here.tolerance:
             return None
         return self.legs.arrive(self.fields, here, traffic, stage.under_way)
 
-    def _following(self, stage: _Stage, traffic: Traffic | None, shift: bool) -> _Stage | None:
+    def _following(self, stage: _ChainStage, traffic: Traffic | None, shift: bool) -> _ChainStage | None:
         """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
         here, way = stage.here, stage.way
         moves = not self.legs.rests(here.start_behavior)
@@ -166,14 +166,14 @@ class Journeys:
         return None
 
     def _drawn(
-        self, stage: _Stage, rows: FloatArray, traffic: Traffic | None, arrives: bool, shift: bool
+        self, stage: _ChainStage, rows: FloatArray, traffic: Traffic | None, arrives: bool, shift: bool
     ) -> FloatArray:
-        """What is played of some steps from a stage on, as `Leg.rows`."""
+        """What is played of some steps from a stage on, as `SubgoalLeg.rows`."""
         return self.legs.instances.draw(
             self.fields, stage.here, rows, traffic, under_way=stage.under_way, arrives=arrives, shift=shift
         )
 
-    def _stage(self, before: _Stage, rows: FloatArray, waits: int) -> _Stage:
+    def _stage(self, before: _ChainStage, rows: FloatArray, waits: int) -> _ChainStage:
         """The stage at the end of some steps."""
         searcher = self.legs.searcher
         x, y, heading, at = rows[-1, :4].tolist()
@@ -183,9 +183,9 @@ class Journeys:
             before.here, start=(x, y, heading), start_time=at, start_behavior=searcher.names[int(actions[-1])],
             crowded=0.0 if left else before.here.crowded,
         )  # fmt: skip
-        return _Stage(here, rows[:-1], before.cost + float(searcher.costs[actions].sum()), left, waits)
+        return _ChainStage(here, rows[:-1], before.cost + float(searcher.costs[actions].sum()), left, waits)
 
-    def _kept(self, leg: Leg, annotated: bool) -> int:
+    def _kept(self, leg: SubgoalLeg, annotated: bool) -> int:
         """How many steps of a leg to keep (Lau 2009, 4.5), so that a tree begins where they end.
 
         The thesis keeps all, or two where the sub-goal is annotated, or all up to a special one. Here the last few are
@@ -204,8 +204,8 @@ class Journeys:
         """Whether a tree begins in the state that a step ends in."""
         return int(self.legs.searcher.table.end_state[int(row[4])]) in self._roots
 
-    def _plan(self, stages: list[_Stage], last: FloatArray) -> Plan:
-        """All stages and the last leg, as `Leg.rows`."""
+    def _plan(self, stages: list[_ChainStage], last: FloatArray) -> Plan:
+        """All stages and the last leg, as `SubgoalLeg.rows`."""
         searcher = self.legs.searcher
         rows = np.concatenate([*(stage.steps for stage in stages), last[:-1]])
         x, y, heading, end = last[-1, :4].tolist()

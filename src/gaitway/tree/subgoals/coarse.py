@@ -17,7 +17,7 @@ from gaitway.space._route_kernels import ACROSS, BORDER, CLOSED, OPEN, TOO_NEAR,
 from gaitway.space.fields import WorldFields
 from gaitway.space.routes import RouteFields, RouteMap
 from gaitway.tree.subgoals import _coarse_kernels as kernels
-from gaitway.tree.subgoals._leg_kernels import Left
+from gaitway.tree.subgoals._leg_kernels import CostLeft
 from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
@@ -79,12 +79,12 @@ class CoarseWay:
         x, y = (float(np.interp(length, self.lengths, self.places[:, axis])) for axis in range(2))
         return x, y
 
-    def left(self, sub_goal: SubGoal, about: float) -> Left:
+    def left(self, sub_goal: SubGoal, about: float) -> CostLeft:
         """How far from the goal one may be who gets within a distance [m] of a sub-goal."""
         row, column = self.spec.cells(sub_goal.place)
         there = float(self.field[row, column]) if self.spec.contains((row, column)) else math.inf
         most = min(there, self.remaining) + _AROUND_CORNERS * about + 2.0 * self.spec.cell
-        return Left(self.field, read_only(np.array([*self.spec.origin, self.spec.cell, most])))
+        return CostLeft(self.field, read_only(np.array([*self.spec.origin, self.spec.cell, most])))
 
     def sub_goal(self, reach: float, beyond: float) -> SubGoal | None:
         """The sub-goal so far along the way [m], or just past the special obstacle that is there.

@@ -12,11 +12,11 @@ from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
 from gaitway.behavior._search_kernels import GOAL, START
 from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.search import NO_TRAFFIC, Query, Searcher, Traffic, ask
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import direct
 from gaitway.space._traffic_kernels import TrafficArrays
-from gaitway.space.clip_choice import Instances
+from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.fields import WorldFields
 from gaitway.tree.forest import Forest
 from gaitway.tree.model import Tree
@@ -24,7 +24,7 @@ from gaitway.tree.query._query_kernels import CANDIDATES, NODE_BITS, NODE_MASK, 
 from gaitway.tree.query.index import band_of, tree_arrays, work_for
 from gaitway.tree.query.tree_search import BAND, root_state
 from gaitway.tree.subgoals import _leg_kernels as kernels
-from gaitway.tree.subgoals._leg_kernels import Left
+from gaitway.tree.subgoals._leg_kernels import CostLeft
 
 _RANKED = 1 << 15
 """Nodes near a sub-goal that are ranked at most."""
@@ -32,7 +32,7 @@ _TRIES = 200
 """Ways that are looked at for a leg: where so many are blocked, a nearer sub-goal is better, or a search."""
 
 
-class Leg(NamedTuple):
+class SubgoalLeg(NamedTuple):
     """A part of a way."""
 
     rows: FloatArray
@@ -40,17 +40,17 @@ class Leg(NamedTuple):
     cost: float
 
 
-class _Rooted(NamedTuple):
+class _RootedLegs(NamedTuple):
     """A tree for those who are in its root's state."""
 
-    arriving: Held[TreeArrays]
-    onward: Held[TreeArrays]
-    tags: Held[Small]
+    arriving: ArrayHandle[TreeArrays]
+    onward: ArrayHandle[TreeArrays]
+    tags: ArrayHandle[Small]
     """Heading and the planner's state of each entry of the lists from which one goes on; (E,)."""
     band: int
 
 
-class Legs:
+class SubgoalLegs:
     """Trees of a library for the legs of long ways, with memory that each uses again. Not for threads side by side.
 
     Attributes:
@@ -75,15 +75,15 @@ class Legs:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
         self.searcher, self.forest, self._heuristics = searcher, forest, heuristics
-        self.instances, self.per_metre = Instances(searcher), heuristics.per_metre
+        self.instances, self.per_metre = ClipChoice(searcher), heuristics.per_metre
         rest = {name for name, still in zip(searcher.table.states, searcher.table.rest.tolist(), strict=True) if still}
         moving = tuple(name for name in forest.roots if name not in rest) or forest.roots
         self._rooted = {root_state(searcher, tree): _rooted(searcher, tree, moving) for tree in forest.trees.values()}
         self._last: tuple[float, float, float, float] | None = None
         self.looked_at = self.tested = 0
         self.reach = min(_radius(tree.region.spec.bounds) for tree in forest.trees.values())
-        self._work = Held(work_for([rooted.arriving.value for rooted in self._rooted.values()]))
-        self._ranked = Held(np.empty((_RANKED, 2)))
+        self._work = ArrayHandle(work_for([rooted.arriving.value for rooted in self._rooted.values()]))
+        self._ranked = ArrayHandle(np.empty((_RANKED, 2)))
         self._onward: Callable[..., tuple[int, float]] = direct(kernels.onward)
         self._arrive: Callable[..., tuple[int, float]] = direct(kernels.arrive)
         self._stops = {state: _stops(searcher, state) for state in self._rooted}
@@ -98,7 +98,7 @@ class Legs:
         """Whether one stands after a behaviour; None is somebody who stands."""
         return bool(self.searcher.arrays.states[self.searcher.start_state(behavior), 1] >= 0)
 
-    def arrive(self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool) -> Leg | None:
+    def arrive(self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool) -> SubgoalLeg | None:
         """The last leg: to the goal, to rest, and free for ever.
 
         Args:
@@ -109,18 +109,18 @@ class Legs:
         """
         searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
         rooted = self._rooted[state]
-        busy, held_traffic = _held(traffic)
+        busy, traffic_handle = _handle(traffic)
         ask(searcher, query)
         node, cost = self._arrive(
-            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.arriving, self._work,
+            searcher.handle, fields.handle, searcher.passing(fields), traffic_handle, busy, rooted.arriving, self._work,
             searcher.query, state, under_way, rooted.band, _TRIES, self._anew(query),
         )  # fmt: skip
         return self._leg(rooted.arriving, node, cost)
 
     def onward(
-        self, fields: WorldFields, query: Query, aim: tuple[float, float], left: Left, traffic: Traffic | None,
+        self, fields: WorldFields, query: Query, aim: tuple[float, float], left: CostLeft, traffic: Traffic | None,
         under_way: bool,
-    ) -> Leg | None:  # fmt: skip
+    ) -> SubgoalLeg | None:  # fmt: skip
         """A leg past a sub-goal, which is the goal of the query; it ends in a state that a tree begins in.
 
         Args:
@@ -133,11 +133,12 @@ class Legs:
         """
         searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
         rooted = self._rooted[state]
-        busy, held_traffic = _held(traffic)
+        busy, traffic_handle = _handle(traffic)
         ask(searcher, query)
         node, cost = self._onward(
-            searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, rooted.onward, rooted.tags,
-            self._work, searcher.query, Held(self._estimates(aim, query.tolerance)), self._ranked, Held(left),
+            searcher.handle, fields.handle, searcher.passing(fields), traffic_handle, busy, rooted.onward, rooted.tags,
+            self._work, searcher.query, ArrayHandle(self._estimates(aim, query.tolerance)), self._ranked,
+            ArrayHandle(left),
             state, under_way, _TRIES, self._anew(query),
         )  # fmt: skip
         return self._leg(rooted.onward, node, cost)
@@ -145,7 +146,7 @@ class Legs:
     def pause(
         self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool, times: int
     ) -> FloatArray | None:
-        """Steps in which one stops, or stands still so often if one stands already, as `Leg.rows`; None if not free.
+        """Return steps that stop, or stand still for some rounds, as `SubgoalLeg.rows`; None if they are not free.
 
         Args:
             fields: the world.
@@ -155,12 +156,12 @@ class Legs:
             times: how often to stand still.
         """
         searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
-        busy, held_traffic = _held(traffic)
+        busy, traffic_handle = _handle(traffic)
         ask(searcher, query)
         rest = int(searcher.arrays.states[state, 1])
         for action in self._stops[state] if rest < 0 else (rest,):
             rows = self._stand(
-                searcher.held, fields.held, searcher.passing(fields), held_traffic, busy, searcher.query, state,
+                searcher.handle, fields.handle, searcher.passing(fields), traffic_handle, busy, searcher.query, state,
                 under_way, action, 1 if rest < 0 else times,
             )  # fmt: skip
             if len(rows) > 1:
@@ -177,29 +178,31 @@ class Legs:
         last, self._last = self._last, place
         return place != last
 
-    def _leg(self, tree: Held[TreeArrays], node: int, cost: float) -> Leg | None:
+    def _leg(self, tree: ArrayHandle[TreeArrays], node: int, cost: float) -> SubgoalLeg | None:
         candidates, tested = self._work.value.state[CANDIDATES:].tolist()
         self.looked_at += candidates
         self.tested += tested
         if node < 0:
             return None
         start = self.searcher.query.value[START:GOAL].tolist()
-        return Leg(self._lay(self.searcher.held, tree, node, *start), cost)
+        return SubgoalLeg(self._lay(self.searcher.handle, tree, node, *start), cost)
 
     def _estimates(self, aim: tuple[float, float], tolerance: float) -> HeuristicArrays:
         """What it costs to get to a place where nothing is in the way, turning included."""
         out = straight_line(*aim, tolerance, self.per_metre)
-        free = self._heuristics.free_table(tolerance)
+        free = self._heuristics.obstacle_free_cost(tolerance)
         frame = read_only(np.array([free.cell, free.reach]))
         return out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
 
 
-def _rooted(searcher: Searcher, tree: Tree, moving: Collection[str]) -> _Rooted:
+def _rooted(searcher: Searcher, tree: Tree, moving: Collection[str]) -> _RootedLegs:
     arriving, onward = tree_arrays(tree, searcher), tree_arrays(tree, searcher, onward=moving)
     nodes = (onward.entries >> NODE_BITS) & NODE_MASK
     states = searcher.states.after[searcher.table.behavior[tree.moves.actions]]
     tags = (tree.headings[nodes].astype(np.int64) << kernels.TAG_BITS) | states[tree.actions[nodes]]
-    return _Rooted(Held(arriving), Held(onward), Held(tags.astype(np.int32)), band_of(arriving, BAND))
+    return _RootedLegs(
+        ArrayHandle(arriving), ArrayHandle(onward), ArrayHandle(tags.astype(np.int32)), band_of(arriving, BAND)
+    )
 
 
 def _stops(searcher: Searcher, state: int) -> tuple[int, ...]:
@@ -211,9 +214,9 @@ def _stops(searcher: Searcher, state: int) -> tuple[int, ...]:
     return tuple(found[np.argsort(table.durations[found], kind="stable")].tolist())
 
 
-def _held(traffic: Traffic | None) -> tuple[bool, Held[TrafficArrays]]:
+def _handle(traffic: Traffic | None) -> tuple[bool, ArrayHandle[TrafficArrays]]:
     if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
-        return True, Held(arrays)
+        return True, ArrayHandle(arrays)
     return False, NO_TRAFFIC
 
 

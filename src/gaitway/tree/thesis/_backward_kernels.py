@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.jit import kernel
 from gaitway.tree.thesis._mapping_kernels import FREE
 
@@ -54,18 +54,18 @@ def trace_back(arrays: BackwardArrays, node: int) -> tuple[bool, int]:
 
 
 @kernel(borrows=True)
-def find(held: Held[BackwardArrays], first: int, last: int) -> tuple[int, int, int]:
+def find(handle: ArrayHandle[BackwardArrays], first: int, last: int) -> tuple[int, int, int]:
     """Algorithm 3: the first node of a goal cell from which a way leads back to the root.
 
     Args:
-        held: the tree.
+        handle: the tree.
         first: of the goal cell's nodes.
         last: one beyond them.
 
     Returns:
         The node or -1, how many nodes of the list were looked at, and how many cells were looked up.
     """
-    arrays, checks = held.value, 0
+    arrays, checks = handle.value, 0
     for k in range(first, last):
         free, more = trace_back(arrays, int(arrays.nodes[k]))
         checks += more
@@ -75,9 +75,9 @@ def find(held: Held[BackwardArrays], first: int, last: int) -> tuple[int, int, i
 
 
 @kernel(borrows=True)
-def unblock(held: Held[BackwardArrays], first: int, examined: int) -> int:
+def unblock(handle: ArrayHandle[BackwardArrays], first: int, examined: int) -> int:
     """Take away what `find` marked, along the same ways; how many nodes that were."""
-    arrays, count = held.value, 0
+    arrays, count = handle.value, 0
     for k in range(first, first + examined):
         node = np.int64(arrays.nodes[k])
         while arrays.blocked[node]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.core._heap_kernels import pop, push
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.tree.thesis._mapping_kernels import FREE
@@ -80,11 +80,13 @@ def away(square: FloatArray, x: float, y: float) -> float:
 
 
 @kernel(borrows=True)
-def search(held: Held[ForwardArrays], goal: Held[FloatArray], weight: float, stamp: int) -> tuple[int, int, int]:
+def search(
+    handle: ArrayHandle[ForwardArrays], goal: ArrayHandle[FloatArray], weight: float, stamp: int
+) -> tuple[int, int, int]:
     """A* from the origin to a square, the distance as estimate; the cheapest node in each bin goes on.
 
     Args:
-        held: moves, grid and memory.
+        handle: moves, grid and memory.
         goal: xmin, ymin, xmax, ymax [m]; (4,).
         weight: of the estimate.
         stamp: number of the search, never used before.
@@ -92,7 +94,7 @@ def search(held: Held[ForwardArrays], goal: Held[FloatArray], weight: float, sta
     Returns:
         The last node of the way or -1 (-2 if the memory is full), nodes expanded, and cells that were looked up.
     """
-    arrays, square = held.value, goal.value
+    arrays, square = handle.value, goal.value
     poses, links, keys, heap, best, stamps = (
         arrays.poses, arrays.links, arrays.keys, arrays.heap, arrays.best, arrays.stamps
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
 from gaitway.tree.model import Tree
@@ -22,7 +22,7 @@ from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
 from gaitway.tree.thesis.mapping import FIRST_KIND, FREE, MappedGrid
 
 
-class Found(NamedTuple):
+class BackwardResult(NamedTuple):
     """What a search found."""
 
     node: int
@@ -63,19 +63,19 @@ class BackwardSearch:
             codes=move_codes(tree.moves), grid=self.grid.cells, blocked=np.zeros(len(tree), np.uint8),
         )  # fmt: skip
         self._arrays = arrays
-        self._held, self._find, self._unblock = Held(arrays), direct(kernels.find), direct(kernels.unblock)
+        self._handle, self._find, self._unblock = ArrayHandle(arrays), direct(kernels.find), direct(kernels.unblock)
         self._examined = (0, 0)
 
-    def find(self, goal: tuple[float, float]) -> Found:
+    def find(self, goal: tuple[float, float]) -> BackwardResult:
         """The cheapest way of the tree to the cell of a goal in the tree's frame [m]. Call `reset` after it."""
         first, last = self.list_of(goal)
-        node, examined, checks = self._find(self._held, first, last)
+        node, examined, checks = self._find(self._handle, first, last)
         self._examined = (first, examined)
-        return Found(node, examined, checks)
+        return BackwardResult(node, examined, checks)
 
     def reset(self) -> int:
         """Forget what the last search marked, and touch no other node; how many it had marked."""
-        out = int(self._unblock(self._held, *self._examined))
+        out = int(self._unblock(self._handle, *self._examined))
         self._examined = (0, 0)
         return out
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, IntArray, read_only
 from gaitway.core.errors import TreeError
-from gaitway.tree.build.growing import Budget
+from gaitway.tree.building.growing import Budget
 from gaitway.tree.model import Tree, compact
 from gaitway.tree.thesis import _baseline_kernels as kernels
 
@@ -30,7 +30,7 @@ OBSTACLE = 0.5
 _PER_MOVE = 4
 """Points of a move at which paths are compared."""
 
-Rival = Callable[..., Tree]
+Baseline = Callable[..., Tree]
 
 
 def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES) -> Tree:
@@ -125,7 +125,7 @@ def survivable_tree(
     return _chosen(candidates, leaves[order], budget)
 
 
-RIVALS: dict[str, Rival] = {
+RIVALS: dict[str, Baseline] = {
     "Green and Kelly": green_kelly_tree,
     "Branicky et al. I-P": inner_product_tree,
     "Branicky et al. I-E": inclusion_exclusion_tree,

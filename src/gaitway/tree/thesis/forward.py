@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.array_handle import Held
+from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
@@ -32,7 +32,7 @@ NODES = 1 << 20
 Square = tuple[float, float, float, float]
 
 
-class Way(NamedTuple):
+class ForwardPath(NamedTuple):
     """What a search found."""
 
     cost: float
@@ -76,10 +76,14 @@ class ForwardSearch:
             numbers=np.array(numbers), poses=np.zeros((nodes, 4)), links=np.zeros((nodes, 2), np.int32),
             keys=np.zeros(nodes), heap=np.zeros(nodes, np.int32), best=np.zeros(bins), stamps=np.zeros(bins, np.int32),
         )  # fmt: skip
-        self._held, self._goal, self._search = Held(self._arrays), Held(np.zeros(4)), direct(kernels.search)
+        self._handle, self._goal, self._search = (
+            ArrayHandle(self._arrays),
+            ArrayHandle(np.zeros(4)),
+            direct(kernels.search),
+        )
         self._count = 0
 
-    def find(self, square: Square, weight: float = 1.0) -> Way:
+    def find(self, square: Square, weight: float = 1.0) -> ForwardPath:
         """The cheapest way from the origin, facing +X, into a square (xmin, ymin, xmax, ymax) [m].
 
         Args:
@@ -95,7 +99,7 @@ class ForwardSearch:
         while node > 0:
             path.append(int(self._arrays.links[node, 1]))
             node = int(self._arrays.links[node, 0])
-        return Way(cost, np.array(path[::-1], dtype=np.int64), expanded, checks)
+        return ForwardPath(cost, np.array(path[::-1], dtype=np.int64), expanded, checks)
 
     def last(self, square: Square, weight: float = 1.0) -> tuple[int, int, int]:
         """As `find`, without the way: its last node or -1, nodes expanded, and cells that were looked up."""
@@ -103,7 +107,7 @@ class ForwardSearch:
             raise TreeError(f"weight {weight} of a search; it must be 1 or more")
         self._count += 1
         self._goal.value[:] = square
-        node, expanded, checks = self._search(self._held, self._goal, float(weight), self._count)
+        node, expanded, checks = self._search(self._handle, self._goal, float(weight), self._count)
         if node == -2:
             raise TreeError(f"search is beyond {len(self._arrays.poses)} nodes; give it room for more")
         return node, expanded, checks

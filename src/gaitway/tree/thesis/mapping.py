@@ -21,10 +21,10 @@ from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import PASSABLE
 from gaitway.world.world import World
 
-__all__ = ["FIRST_KIND", "FREE", "OCCUPIED", "MappedGrid", "Things"]
+__all__ = ["FIRST_KIND", "FREE", "OCCUPIED", "MappedGrid", "MappedThings"]
 
 
-class Things(NamedTuple):
+class MappedThings(NamedTuple):
     """What can be in the way in a world, as plain arrays; G things. Movers are left out."""
 
     outlines: Outlines
@@ -34,7 +34,7 @@ class Things(NamedTuple):
     """Around each, without rounding: xmin, ymin, xmax, ymax [m]; (G, 4)."""
 
     @staticmethod
-    def of(world: World, moves: Moves) -> Things:
+    def of(world: World, moves: Moves) -> MappedThings:
         """Obstacles of a world, as those see them who can do some moves.
 
         The border of the world is four walls, so thick that no move can have a sample on each side. Special obstacles
@@ -50,7 +50,7 @@ class Things(NamedTuple):
         boxes = kernels.boxes_of(outlines.points, outlines.ring_starts, outlines.group_starts)
         every: npt.NDArray[np.uint8] = np.array([*codes, *[OCCUPIED] * len(border)], np.uint8)
         every.setflags(write=False)
-        return Things(outlines, every, read_only(boxes))
+        return MappedThings(outlines, every, read_only(boxes))
 
 
 class MappedGrid:
@@ -75,7 +75,7 @@ class MappedGrid:
         """Cells in which something is, in the order in which they were marked."""
         return self._marked[: self._count]
 
-    def map(self, things: Things, pose: npt.ArrayLike, radius: float) -> int:
+    def map(self, things: MappedThings, pose: npt.ArrayLike, radius: float) -> int:
         """Mark where somebody cannot be, or only passing something special. What is marked already stays.
 
         Args:

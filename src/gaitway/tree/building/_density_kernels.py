@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.core.arrays import (BoolArray, FloatArray, IntArray)
-from gaitway.tree.build._growth_kernels import (TOTAL, Growth, MoveArrays, trace)
+from gaitway.tree.building._growth_kernels import TOTAL, Growth, MoveArrays, trace
 
 
 @kernel(borrows=True)

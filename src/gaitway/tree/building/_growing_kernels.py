@@ -7,10 +7,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.core.arrays import (BoolArray, FloatArray, IntArray)
-from gaitway.tree.build._density_kernels import (change_by_frequencies, change_in_closed_form, count_cells)
-from gaitway.tree.build._growth_kernels import (NODES, Growth, MoveArrays, add, cell_of, enlist, follower_range, full, nearest, take_off, trace)
+from gaitway.tree.building._density_kernels import change_by_frequencies, change_in_closed_form, count_cells
+from gaitway.tree.building._growth_kernels import (
+    NODES,
+    Growth,
+    MoveArrays,
+    add,
+    cell_of,
+    enlist,
+    follower_range,
+    full,
+    nearest,
+    take_off,
+    trace,
+)
 
 HEADINGS = 16
 """That are told apart in a turn where costs are compared."""

@@ -9,28 +9,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gaitway.space.prepared import (SPEEDS, speed_weights)
 from gaitway.behavior.searcher import TIME_WEIGHT
-from gaitway.core.errors import (FormatError, GaitwayError, TreeError)
+from gaitway.core.errors import FormatError, GaitwayError, TreeError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.scene.characters import LibraryRef
+from gaitway.space.prepared import SPEEDS, speed_weights
+from gaitway.tree.building.default_moves import usual_cell, usual_radius, usual_roots
+from gaitway.tree.building.growing import LEVELS, STRETCH, Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.forest import NODES
-from gaitway.tree.build.growing import (LEVELS, STRETCH, Budget, diverse_tree, exhaustive_tree, pruned_tree)
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves, choose_moves
 from gaitway.tree.region import Region
-from gaitway.tree.build.default_moves import (usual_cell, usual_radius, usual_roots)
-from gaitway.tree.thesis.baselines import (Rival, green_kelly_tree, inclusion_exclusion_tree, inner_product_tree, survivable_tree)
 from gaitway.tree.storage import describe_tree, load_tree, save_tree
+from gaitway.tree.thesis.baselines import (
+    Baseline,
+    green_kelly_tree,
+    inclusion_exclusion_tree,
+    inner_product_tree,
+    survivable_tree,
+)
 
-RIVALS: Mapping[str, Rival] = {
+RIVALS: Mapping[str, Baseline] = {
     "green-kelly": green_kelly_tree,
     "inner-product": inner_product_tree,
     "inclusion-exclusion": inclusion_exclusion_tree,
     "survivable": survivable_tree,
 }
 METHODS = ("diverse", "pruned", "exhaustive", *RIVALS)
-"""Ways to choose nodes, see `growing` and `rivals`."""
+"""Ways to choose nodes, see `growing` and `baselines`."""
 REGIONS = ("disc", "half-disc")
 _FEW_LEVELS, _FEW_NODES = 4, 1000
 """Where all sequences are tried, and nodes that are chosen from them, unless told otherwise."""
@@ -39,7 +45,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TreeRecipe:
     """What a tree is grown of, and how. What is None is chosen by the library and method."""
 
     library: LibraryRef = field(default_factory=LibraryRef)
@@ -123,11 +129,11 @@ class Recipe:
         return Region.half_disc(radius, cell) if self.region == "half-disc" else Region.disc(radius, cell=cell)
 
 
-def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree, Recipe]:
+def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree, TreeRecipe]:
     """A tree and how it was grown, from its file.
 
     Args:
-        path: that `Recipe.save` wrote.
+        path: that `TreeRecipe.save` wrote.
         library: in place of the one that the file names.
 
     Raises:
@@ -139,13 +145,13 @@ def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree
     return load_tree(path, recipe.moves()), recipe
 
 
-def _told(place: Path, facts: object) -> Recipe:
+def _told(place: Path, facts: object) -> TreeRecipe:
     """A recipe from a header."""
     if not isinstance(facts, dict):
         raise FormatError(place, "the file does not tell how the tree was grown; use 'gaitway.tree.load_tree'")
     numbers: dict[str, Any] = dict(facts)
     try:
-        return Recipe(
+        return TreeRecipe(
             library=LibraryRef(**numbers.pop("library")), kinds=tuple(map(str, numbers.pop("kinds"))), **numbers
         )
     except (KeyError, TypeError, GaitwayError) as problem:

@@ -30,5 +30,10 @@ def kept(moves: Moves, region: Region, how: tuple[object, ...], grow: Callable[[
 
     inputs = (moves.digest, *region.spec.origin, region.spec.cell, region.inside, *how)
     return cached(
-        "tree", ("gaitway.tree.build.growing",), inputs, grow, lambda tree: {name: getattr(tree, name) for name in (*_ARRAYS, *_STEPS)}, unpack
+        "tree",
+        ("gaitway.tree.building.growing",),
+        inputs,
+        grow,
+        lambda tree: {name: getattr(tree, name) for name in (*_ARRAYS, *_STEPS)},
+        unpack,
     )

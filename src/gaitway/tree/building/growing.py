@@ -10,10 +10,10 @@ import numpy as np
 
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import TreeError
-from gaitway.tree.build import _growing_kernels as kernels
-from gaitway.tree.build.growth import (cost_bound, move_arrays, new_growth)
-from gaitway.tree.build._growth_kernels import (NODES, Growth)
-from gaitway.tree.build.coverage import (covered, square_of)
+from gaitway.tree.building import _growing_kernels as kernels
+from gaitway.tree.building._growth_kernels import NODES, Growth
+from gaitway.tree.building.coverage import covered, square_of
+from gaitway.tree.building.growth import cost_bound, move_arrays, new_growth
 from gaitway.tree.model import MOST_LEVELS, MOST_NODES, NODE_BYTES, Tree, compact
 from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.core.arrays import (BoolArray, FloatArray, IntArray)
-from gaitway.tree.build._growing_kernels import (HEADINGS, part_of)
-from gaitway.tree.build._growth_kernels import (MoveArrays, cell_of)
+from gaitway.tree.building._growing_kernels import HEADINGS, part_of
+from gaitway.tree.building._growth_kernels import MoveArrays, cell_of
 
 
 @kernel

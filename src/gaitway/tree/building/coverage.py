@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from gaitway.core.arrays import (FloatArray, IntArray, read_only)
-from gaitway.tree.build import _density_kernels as kernels
-from gaitway.tree.build.growth import (move_arrays, new_growth)
+from gaitway.core.arrays import FloatArray, IntArray, read_only
+from gaitway.tree.building import _density_kernels as kernels
+from gaitway.tree.building.growth import move_arrays, new_growth
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves
 from gaitway.tree.region import CELL, Region

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.core.arrays import (BoolArray, FloatArray, IntArray)
 
 NODES, TRACES, TOTAL = range(3)
 """Numbers of a growth: nodes, traces so far, sum of all counts."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.arrays import (BoolArray, FloatArray)
 from gaitway.behavior.searcher import TIME_WEIGHT
+from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
 from gaitway.tree.region import CELL, Region
@@ -23,7 +23,7 @@ _LEAST_SPEED = 0.5
 """What is slower than this is no gait to measure a region by [m/s]."""
 
 
-class Gait(NamedTuple):
+class TreeGait(NamedTuple):
     """A state in which one gets on, entered from and left to a state of rest."""
 
     state: int
@@ -36,7 +36,7 @@ class Gait(NamedTuple):
     """Least way of entering and leaving it at once [m]."""
 
 
-def gaits(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[Gait, ...]:
+def gaits(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[TreeGait, ...]:
     """Ways of getting on forward from rest to rest, the one that one likes best first.
 
     That is the one whose metre costs least, so it depends on the table's weights for speed. Others follow if they need
@@ -58,7 +58,7 @@ def gaits(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[Gait, .
             rates = np.where(loops, costs / np.where(loops, ahead, 1.0), np.inf)
             best = int(np.argmin(rates))
             trip = float(ahead[entries].min() + ahead[exits].min())
-            found.append(Gait(state, float(rates[best]), float(ahead[best] / table.durations[best]), trip))
+            found.append(TreeGait(state, float(rates[best]), float(ahead[best] / table.durations[best]), trip))
     found.sort(key=lambda gait: (gait.per_metre, gait.state))
     return tuple(
         gait
