@@ -39,7 +39,7 @@ def walker() -> Library:
 def prepared_in(world: World) -> PreparedLibrary:
     """The walker in a world."""
     who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions())
-    return planning_context(world, {LibraryRef(): walker()}).of(who)
+    return planning_context(world, {LibraryRef(): walker()}).prepared(who)
 
 
 @cache

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.behavior.search import Query, Searcher
+from gaitway.behavior.searcher import Searcher
 from gaitway.core import planar
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.space.fields import WorldFields
+from gaitway.space.query import Query
 from gaitway.world.regions import Reach
 
 RADIUS = 0.3

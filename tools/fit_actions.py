@@ -32,7 +32,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 
-DEFAULT_OUT = Path(__file__).resolve().parents[1] / "src/gaitway/library/cast/data/person_actions.npz"
+DEFAULT_OUT = Path(__file__).resolve().parents[1] / "src/gaitway/cast/data/person_actions.npz"
 RATE = 120.0
 """Takes count by their length in seconds: frames are weighed as if all had this rate [Hz]."""
 

@@ -29,7 +29,7 @@ from gaitway.core.files import atomic_write
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror
 
-TARGET = Path(__file__).resolve().parents[1] / "src/gaitway/library/cast/data/person_gait.npz"
+TARGET = Path(__file__).resolve().parents[1] / "src/gaitway/cast/data/person_gait.npz"
 SAMPLES = 96
 """Phases at which a cycle is sampled."""
 WOBBLES = 6

@@ -85,7 +85,7 @@ def lived() -> str:
     """The hash of the joints of a live crowd, step by step."""
     scene = gaitway.load_scene(LIVE_SCENE)
     people = scene.characters
-    prepared = planning_context(scene.world).of(people[0])
+    prepared = planning_context(scene.world).prepared(people[0])
     crowd = LiveCrowd(prepared, live_forest(prepared.table, ("jump", "duck")), seed=scene.seed)
     crowd.add([c.start for c in people], [c.goal for c in people])
     total = []

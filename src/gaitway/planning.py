@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from gaitway.behavior.crowd import CrowdPlan, plan_crowd
 from gaitway.core.errors import PlanError
 from gaitway.core.jit import compile_seconds
+from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene.characters import Character, LibraryRef
@@ -18,10 +20,6 @@ from gaitway.scene.plan_options import with_planner
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.space.plan import SearchResult
 from gaitway.take.model import Take
-from gaitway.tree.planner import ScenePlanner
-
-Progress = Callable[[str, int, int | None], None]
-"""Called with what is being done, how much of it is done and how much there is."""
 
 EXACTLY, SWAY = 0.02, 0.015
 """How near to its goal somebody is who stops there exactly, and how far its root may then sway [m]."""
@@ -46,9 +44,9 @@ class Planned:
         return {name: self.crowd.results[name] for name in self.crowd.failed}
 
     @property
-    def by_tree(self) -> int:
-        """How many plans came from precomputed trees; all others are from A* searches."""
-        return sum(result.by_tree for result in self.crowd.results.values())
+    def found_by(self) -> dict[str, int]:
+        """How many plans each method found, by name, such as "A*" and "tree"."""
+        return dict(Counter(result.found_by for result in self.crowd.results.values() if result.plan is not None))
 
     @property
     def motion_seconds(self) -> float:
@@ -73,7 +71,7 @@ class Planned:
             "from_s": round(character.start_time, 3),
             "arrives_s": round(plan.end_time, 3) if plan is not None else None,
             "cost": round(plan.cost, 3) if plan is not None else None,
-            "by": "tree" if result.by_tree else "A*",
+            "by": result.found_by,
             "expanded": result.expanded,
             "search_ms": round(1e3 * result.seconds, 3),
             "goal_m": round(result.remaining, 3),
@@ -113,7 +111,8 @@ def plan_scene(
         seed: of the order in which characters are planned and of the choice among clips; None takes the scene's.
         libraries: those that are loaded already.
         fps: rate at which the take is meant to be looked at [Hz].
-        planner: "behavior" or "tree" for everybody; None takes what the scene says.
+        planner: name of the planner of all characters, one of `gaitway.planners.planner_names()`; None takes those
+            that the scene names.
         progress: called with what is being done, how much of it is done and how much there is.
 
     Raises:
@@ -123,12 +122,11 @@ def plan_scene(
     scene = scene if isinstance(scene, Scene) else load_scene(scene)
     if planner is not None:
         scene = _planned_by(scene, planner)
-    progress = progress or (lambda what, done, total: None)
+    progress = progress or silent
     if not scene.characters:
         raise PlanError(f"{_name(scene)}: there is nobody to plan; add a group or characters")
     compiled = compile_seconds()
-    trees = any(character.plan.planner == "tree" for character in scene.characters)
-    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress, shortcut=ScenePlanner() if trees else None)
+    crowd = plan_crowd(scene, libraries, seed=seed, progress=progress)
     began = time.perf_counter()
     seed = scene.seed if seed is None else seed
     performers = [_performer(c, crowd, seed) for c in scene.characters if c.name in crowd.plans]

@@ -13,14 +13,17 @@ import scipy
 import shapely
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate, straight_line
-from gaitway.behavior.heuristics import HEURISTICS, Heuristics
+from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost, least_per_metre
-from gaitway.behavior.search import Query, Searcher, search
+from gaitway.behavior.options import HEURISTICS
+from gaitway.behavior.search import search
+from gaitway.behavior.searcher import Searcher
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.library.body_discs import body_discs
 from gaitway.space.fields import WorldFields
+from gaitway.space.query import Query
 from gaitway.space.routes import KEPT, RouteFields, RouteMap, thinnest
 from gaitway.space.states import States
 from gaitway.world import Box, Obstacle, World

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gaitway.audit import audit_take
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, Searcher, search
+from gaitway.behavior.search import search
+from gaitway.behavior.searcher import Searcher
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.core.errors import GaitwayError, LibraryError
@@ -22,6 +23,7 @@ from gaitway.library.reach import reaches
 from gaitway.scene import load_scene
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import SearchResult, Status
+from gaitway.space.query import Query
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

@@ -10,7 +10,7 @@ import pytest
 from shared_data import MOCAP, needs_mocap
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ROOT / "src/gaitway/library/cast/data/person_gait.npz"
+SHIPPED = ROOT / "src/gaitway/cast/data/person_gait.npz"
 
 
 @needs_mocap

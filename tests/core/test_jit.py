@@ -16,7 +16,7 @@ from gaitway.core import jit as _jit
 PROGRAM = """
 import numpy as np
 from gaitway.motion import _kernels
-from gaitway import _jit
+from gaitway.core import jit as _jit
 fk = _kernels.forward_kinematics
 out = np.zeros((1, 1, 3)), np.zeros((1, 1, 4))
 fk(np.array([-1]), np.zeros((1, 3)), np.ones((1, 3)), np.array([[[1.0, 0, 0, 0]]]), *out)

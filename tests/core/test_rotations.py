@@ -91,7 +91,7 @@ def test_matrix_round_trip(q):
 def test_euler_round_trip_in_every_order(order, q):
     angles = rotations.to_euler(order, q)
     assert abs(angles[1]) <= np.pi / 2 + 1e-9
-    same_rotation(rotations.from_euler(order, angles), q, 1e-7)
+    same_rotation(rotations.from_euler(order, angles), q, 1e-6)  # near gimbal lock half of the digits are lost
 
 
 @given(st.sampled_from(ORDERS), ANGLES, ANGLES, st.sampled_from([-1.0, 1.0]), st.sampled_from([0.0, 1e-13, 1e-8, 1e-5]))

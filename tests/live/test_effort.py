@@ -27,7 +27,7 @@ def test_a_plan_of_a_tree_costs_what_its_moves_cost() -> None:
     for _ in range(40):
         crowd.step(FRAME)
     plan, effort, table = crowd.plan(0), crowd.effort(0), crowd.prepared.table
-    costs = [crowd.prepared.searcher.costs[table.clips.index(step.clip)] for step in plan.steps]
+    costs = [crowd.prepared.actions.costs[table.clips.index(step.clip)] for step in plan.steps]
     assert plan.cost == pytest.approx(sum(costs))
     assert effort.source == "tree"
     assert 0 < effort.nodes <= crowd.counts.tests

@@ -126,9 +126,8 @@ def test_steps_that_lead_into_somebody_are_not_taken(ahead: float, taken: int) -
     actions.setflags(write=False)
     before = crowd.plan(0)
     number = install(
-        prepared.searcher.handle, planner.fields.handle, prepared.searcher.passing(planner.fields), planner.traffic,
-        False,
-        crowd._body, ArrayHandle(crowd._crowd), ArrayHandle(crowd._live), 0, actions,
+        prepared.actions.handle, planner.fields.handle, prepared.actions.passing(planner.fields), planner.traffic,
+        False, crowd._body, ArrayHandle(crowd._crowd), ArrayHandle(crowd._live), 0, actions,
     )  # fmt: skip
     assert number == taken
     assert len(crowd.plan(0).steps) == len(before.steps) + taken

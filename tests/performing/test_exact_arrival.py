@@ -35,7 +35,7 @@ def place(**more: Any) -> Scene:
 
 def prepare(scene: Scene, libraries: Mapping[LibraryRef, Library]) -> tuple[PreparedLibrary, Traffic, Plan]:
     """What planning a walk of ann's begins with."""
-    prepared = planning_context(scene.world, libraries).of(scene.characters[0])
+    prepared = planning_context(scene.world, libraries).prepared(scene.characters[0])
     traffic = Traffic(prepared.fields.kinds)
     traffic.enroll("ann")
     return prepared, traffic, plan_of(prepared.library, WALK)

@@ -13,17 +13,16 @@ import pytest
 from PIL import Image
 
 import gaitway.scene
+from gaitway import planners
+from gaitway.behavior.options import BehaviorOptions
 from gaitway.core.errors import GaitwayError, SceneError
 from gaitway.scene import (
-    BehaviorOptions,
     LibraryRef,
     PlanOptions,
     build_scene,
     find_scene,
     load_scene,
-    plan_options,
     ready_scenes,
-    register_options,
     scene_from_dict,
     scene_problems,
 )
@@ -240,25 +239,25 @@ def test_library_of_a_character_can_be_loaded():
 
 
 def test_another_planner_brings_its_own_options(monkeypatch):
-    class TreeOptions(PlanOptions):
-        planner: str = "tree"
+    class BushOptions(PlanOptions):
+        planner: str = "bush"
         depth: int = 5
 
-    monkeypatch.setattr(plan_options, "_MODELS", dict(plan_options._MODELS))
-    register_options("tree", TreeOptions)
+    monkeypatch.setattr(planners, "_TABLE", dict(planners._TABLE))
+    planners.register(planners.PlannerEntry(name="bush", title="bushes", options=BushOptions, planner="no:where"))
     loaded = scene(
-        plan={"planner": "tree", "depth": 7, "tolerance": 0.3},
+        plan={"planner": "bush", "depth": 7, "tolerance": 0.3},
         characters=[
             {"start": [2, 2], "goal": [8, 8]},
             {"start": [4, 2], "goal": [8, 9], "plan": {"depth": 3}},
             {"start": [6, 2], "goal": [8, 10], "plan": {"planner": "behavior", "weight": 2}},
         ],
     )
-    assert [c.plan.planner for c in loaded.characters] == ["tree", "tree", "behavior"]
+    assert [c.plan.planner for c in loaded.characters] == ["bush", "bush", "behavior"]
     assert [getattr(c.plan, "depth", None) for c in loaded.characters] == [7, 3, None]
     assert [c.plan.tolerance for c in loaded.characters] == [0.3, 0.3, 0.5]  # options of one planner are not another's
     with pytest.raises(SceneError, match=r"^plan.weight: unknown key"):
-        scene(plan={"planner": "tree", "weight": 2})
+        scene(plan={"planner": "bush", "weight": 2})
 
 
 def test_what_hangs_high_and_what_is_passable_is_in_nobodys_way():
@@ -370,5 +369,5 @@ def test_public_names():
     names = gaitway.scene.__all__
     assert list(names) == sorted(set(names))
     assert [name for name in names if not hasattr(gaitway.scene, name)] == []
-    with pytest.raises(AttributeError, match="no attribute 'load_scenes'"):
+    with pytest.raises(AttributeError, match="load_scenes"):
         _ = gaitway.scene.load_scenes

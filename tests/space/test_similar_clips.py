@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.behavior.search import Query, ask, search
+from gaitway.behavior.planner import prepared_search
+from gaitway.behavior.search import search
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, read_only
@@ -23,19 +24,20 @@ from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.plan import LaidSteps
 from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.space.query import Query, ask
 from gaitway.space.similar_clips import NEAR, NEAR_TIME, NEAR_TURN, SAME, SimilarClips
 from gaitway.space.traffic import Traffic
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
-from twin_library import WALKS, armed, kin, people, similar, with_variants
+from similar_library import WALKS, armed, identical, people, similar, with_variants
 
 OPEN = World((-10.0, -10.0, 20.0, 10.0))
 
 
-def kit_of(library: Library, world: World = OPEN) -> PreparedLibrary:
+def prepared_for(library: Library, world: World = OPEN) -> PreparedLibrary:
     who = Character("ada", (0.0, 0.0, 0.0), (1.0, 0.0), None, LibraryRef(), PlanOptions())
-    return planning_context(world, {LibraryRef(): library}).of(who)
+    return planning_context(world, {LibraryRef(): library}).prepared(who)
 
 
 def straight(prepared: PreparedLibrary, count: int = 3) -> FloatArray:
@@ -50,9 +52,9 @@ def straight(prepared: PreparedLibrary, count: int = 3) -> FloatArray:
 
 
 def drawn(prepared: PreparedLibrary, rows: FloatArray, seed: int, tolerance: float = 0.5, **more: bool) -> FloatArray:
-    instances = ClipChoice(prepared.searcher)
+    instances = ClipChoice(prepared_search(prepared).searcher)
     query = Query((0.0, 0.0, 0.0), (rows[-1, 0], rows[-1, 1]), tolerance=tolerance, seed=seed)
-    ask(prepared.searcher, query)
+    ask(prepared_search(prepared).searcher, query)
     return instances.draw(prepared.fields, query, rows, None, **more)
 
 
@@ -72,7 +74,7 @@ def clips_of(prepared: PreparedLibrary, rows: FloatArray) -> list[str]:
 @cache
 def pairs() -> ActionTable:
     """Of people with one twin of each walk."""
-    return action_table(similar(1))
+    return action_table(identical(1))
 
 
 @given(st.lists(st.tuples(*[st.floats(-0.3, 0.3)] * 3, st.floats(-0.2, 0.2)), min_size=13, max_size=13))
@@ -86,7 +88,7 @@ def test_twins_and_kin_are_near_to_the_first_of_them(offsets: list[tuple[float, 
     found = SimilarClips.of(table)
     ends = np.column_stack([table.moves, table.durations])
     for action in range(len(table)):
-        first, representative = found.twin[action], found.representative[action]
+        first, representative = found.identical[action], found.representative[action]
         assert table.behavior[first] == table.behavior[representative] == table.behavior[action]
         assert (np.abs(ends[first] - ends[action]) <= SAME).all()
         apart = np.abs(ends[representative] - ends[first])
@@ -95,10 +97,13 @@ def test_twins_and_kin_are_near_to_the_first_of_them(offsets: list[tuple[float, 
         assert (
             found.representative[first] == representative
             and found.representative[representative] == representative
-            and found.twin[first] == first
+            and found.identical[first] == first
         )
         spans, members = found.arrays
-        assert sorted(members[spans[action, 0] : spans[action, 1]]) == found.kin_of(action).tolist()
+        assert (
+            sorted(members[spans[action, 0] : spans[action, 1]])
+            == np.flatnonzero(found.representative == found.representative[action]).tolist()
+        )
         assert sorted(members[spans[action, 2] : spans[action, 3]]) == found.of_action(action).tolist()
         assert action in found.of_action(action)
     assert sorted(members) == list(range(len(table)))
@@ -108,18 +113,19 @@ def test_who_is_a_twin() -> None:
     """Takes of a cast, and clips whose arms alone differ; those who end elsewhere are kin; other gaits are neither."""
     takes = SimilarClips.of(action_table(load_cast("person", takes=3, behaviors=["wait", "start_walk", "stop_walk"])))
     assert len(takes.representatives) == 3 and takes.any and not takes.shift
-    table = action_table(similar())
+    table = action_table(identical())
     found = SimilarClips.of(table)
     assert len(found.representatives) == len(table.behaviors) and found.any and not found.shift
-    table = action_table(kin())
+    table = action_table(similar())
     found = SimilarClips.of(table)
-    walks = found.kin_of(int(np.flatnonzero(table.behavior == table.index("walk_forward"))[0]))
-    assert len(walks) == 5 and len(np.unique(found.twin[walks])) == 5 and found.shift
+    first = int(np.flatnonzero(table.behavior == table.index("walk_forward"))[0])
+    walks = np.flatnonzero(found.representative == found.representative[first])
+    assert len(walks) == 5 and len(np.unique(found.identical[walks])) == 5 and found.shift
     assert not SimilarClips.of(action_table(people())).any
 
 
 def test_the_same_seed_plays_the_same_clips_and_all_occur() -> None:
-    prepared = kit_of(similar())
+    prepared = prepared_for(identical())
     rows = straight(prepared)
     seen: Counter[str] = Counter()
     for seed in range(100):
@@ -133,7 +139,7 @@ def test_the_same_seed_plays_the_same_clips_and_all_occur() -> None:
 
 
 def test_without_twins_a_plan_stays_as_it_is() -> None:
-    prepared = kit_of(people())
+    prepared = prepared_for(people())
     rows = straight(prepared)
     assert drawn(prepared, rows, 1) is rows
 
@@ -143,7 +149,7 @@ def test_a_twin_that_does_not_fit_is_not_played() -> None:
     wide = with_variants(people(), ["walk_forward"], lambda clip: [armed(clip, 0, 1.3)])
     side = [Obstacle(Box((4.0, sign * 1.02), (14.0, 1.0), 2.5)) for sign in (-1.0, 1.0)]
     for world, fits in ((OPEN, True), (World(OPEN.bounds, tuple(side)), False)):
-        prepared = kit_of(wide, world)
+        prepared = prepared_for(wide, world)
         rows = straight(prepared)
         played = {name for seed in range(20) for name in clips_of(prepared, drawn(prepared, rows, seed))}
         assert ("walk_forward_armed_0" in played) is fits
@@ -151,19 +157,19 @@ def test_a_twin_that_does_not_fit_is_not_played() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "room"), [(lambda: similar(4, 1.2), 0.15), (lambda: kin(8), 0.05)], ids=["twins", "kin"]
+    ("make", "room"), [(lambda: identical(4, 1.2), 0.15), (lambda: similar(8), 0.05)], ids=["identical", "similar"]
 )
 def test_all_that_is_played_keeps_clear(make: Callable[[], Library], room: float) -> None:
     """The discs of whatever is drawn, laid where it is played, by plain NumPy, where there is little more room [m]."""
     library = make()
-    rows = straight(kit_of(library))
-    wide = max(float((np.abs(discs[:, 1]) + discs[:, 2]).max()) for discs in placed(kit_of(library), rows))
+    rows = straight(prepared_for(library))
+    wide = max(float((np.abs(discs[:, 1]) + discs[:, 2]).max()) for discs in placed(prepared_for(library), rows))
     posts = [
         Obstacle(Box((x, side * (wide + 0.2 + room)), (0.4, 0.4), 2.0))
         for x in np.arange(-1.0, 8.0)
         for side in (-1, 1)
     ]
-    prepared = kit_of(library, World(OPEN.bounds, tuple(posts)))
+    prepared = prepared_for(library, World(OPEN.bounds, tuple(posts)))
     others = 0
     for seed in range(60):
         played = drawn(prepared, rows, seed)
@@ -175,7 +181,7 @@ def test_all_that_is_played_keeps_clear(make: Callable[[], Library], room: float
 
 @pytest.mark.parametrize("tolerance", [0.3, 0.05])
 def test_kin_are_laid_one_after_another_and_end_at_the_goal(tolerance: float) -> None:
-    prepared = kit_of(kin(8))
+    prepared = prepared_for(similar(8))
     rows, table = straight(prepared, 5), prepared.table
     seen: Counter[str] = Counter()
     for seed in range(60):
@@ -195,14 +201,14 @@ def test_kin_are_laid_one_after_another_and_end_at_the_goal(tolerance: float) ->
 
 def test_a_search_draws_all_clips_evenly_and_waits_by_any() -> None:
     library = with_variants(people(), [*WALKS, "wait"], lambda clip: [armed(clip, k, 0.1 * (k + 1)) for k in range(3)])
-    prepared, seen = kit_of(library), Counter[str]()
+    prepared, seen = prepared_for(library), Counter[str]()
     rng = np.random.default_rng(0)
     for seed in range(60):
         goal = (float(rng.uniform(6.0, 12.0)), float(rng.uniform(-5.0, 5.0)))
         query = Query((0.0, 0.0, 0.0), goal, seed=seed)
-        found = search(prepared.searcher, prepared.fields, query).plan
+        found = search(prepared_search(prepared).searcher, prepared.fields, query).plan
         assert found is not None
-        plan = prepared.instances.with_identical_clips(prepared.fields, query, found, None)
+        plan = prepared_search(prepared).clip_choice.with_identical_clips(prepared.fields, query, found, None)
         assert plan.cost == found.cost and plan.behaviors == found.behaviors
         seen.update(step.clip for step in plan.steps)
     walks = np.array([seen[name] for name in library.graph["walk_forward"].clips])
@@ -211,18 +217,20 @@ def test_a_search_draws_all_clips_evenly_and_waits_by_any() -> None:
     wait = int(np.flatnonzero(prepared.table.behavior == prepared.table.index("wait"))[0])
     rows = np.vstack([np.concatenate([waits[0, :3], [k * prepared.table.durations[wait], wait]]) for k in range(20)])
     query = Query((0.0, 0.0, 0.0), (0.0, 0.0), seed=4)
-    ask(prepared.searcher, query)
-    resting = prepared.instances.draw(
+    ask(prepared_search(prepared).searcher, query)
+    resting = prepared_search(prepared).clip_choice.draw(
         prepared.fields, query, np.vstack([rows, rows[-1]]), Traffic(prepared.fields.kinds), shift=False
     )
     assert len(set(clips_of(prepared, resting))) == 4
 
 
 def test_plans_of_others_are_left_alone() -> None:
-    prepared = kit_of(people())
-    found = search(prepared.searcher, prepared.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0))).plan
+    prepared = prepared_for(people())
+    found = search(prepared_search(prepared).searcher, prepared.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0))).plan
     assert found is not None and isinstance(found.steps, LaidSteps)
     assert (
-        prepared.instances.with_identical_clips(prepared.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0)), found, None)
+        prepared_search(prepared).clip_choice.with_identical_clips(
+            prepared.fields, Query((0.0, 0.0, 0.0), (6.0, 0.0)), found, None
+        )
         is found
     )

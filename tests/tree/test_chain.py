@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, search
+from gaitway.behavior.search import search
 from gaitway.core import planar
 from gaitway.space._traffic_kernels import end_slot, first_slot, stay_hit, traffic_hit
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Plan
+from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.forest import Forest

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gaitway.audit import audit_take
-from gaitway.behavior.search import Query
+from gaitway.behavior.planner import prepared_search
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import FormatError
 from gaitway.library.actions import action_table
@@ -26,6 +26,7 @@ from gaitway.scene import scene_from_dict
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.prepared import PreparedLibrary, planning_context
+from gaitway.space.query import Query
 from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.forest import grow_forest
 from gaitway.tree.moves import choose_moves
@@ -36,15 +37,15 @@ from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
 from live_crowds import boxes
-from twin_library import WALKS, armed, kin, people, similar, with_variants
+from similar_library import WALKS, armed, identical, people, similar, with_variants
 
-LIBRARIES = {"twins": similar, "kin": kin}
+LIBRARIES = {"identical": identical, "similar": similar}
 FRAME = 1.0 / 30.0
 
 
-def kit_of(library: Library, world: World) -> PreparedLibrary:
+def prepared_for(library: Library, world: World) -> PreparedLibrary:
     who = Character("ada", (0.0, 0.0, 0.0), (1.0, 0.0), None, LibraryRef(), PlanOptions())
-    return planning_context(world, {LibraryRef(): library}).of(who)
+    return planning_context(world, {LibraryRef(): library}).prepared(who)
 
 
 def walkers(library: Library, seed: int = 0, planner: str = "tree") -> Planned:
@@ -65,7 +66,7 @@ def played(planned: Planned) -> dict[str, tuple[str, ...]]:
 def test_a_tree_is_the_same_with_twins_and_its_file_stays_good(tmp_path: Path) -> None:
     region = Region.disc(6.0)
     trees = []
-    for library in (people(), similar()):
+    for library in (people(), identical()):
         moves = choose_moves(action_table(library), "walk")
         trees.append(diverse_tree(moves, region, Budget(3000)))
     plain, more = trees
@@ -74,7 +75,7 @@ def test_a_tree_is_the_same_with_twins_and_its_file_stays_good(tmp_path: Path) -
     save_tree(plain, tmp_path / "plain.gwtree")
     assert len(load_tree(tmp_path / "plain.gwtree", more.moves)) == len(plain)
     with pytest.raises(FormatError, match="grow it anew"):
-        load_tree(tmp_path / "plain.gwtree", choose_moves(action_table(kin()), "walk"))
+        load_tree(tmp_path / "plain.gwtree", choose_moves(action_table(similar()), "walk"))
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -89,8 +90,10 @@ def test_variants_cost_no_answers(name: str) -> None:
     ]
     found, costs = [], []
     for library in (people(), LIBRARIES[name]()):
-        prepared = kit_of(library, world)
-        trees = TreeSearch(prepared.searcher, list(grow_forest(prepared.table, budget=Budget(15_000)).trees.values()))
+        prepared = prepared_for(library, world)
+        trees = TreeSearch(
+            prepared_search(prepared).searcher, list(grow_forest(prepared.table, budget=Budget(15_000)).trees.values())
+        )
         results = [trees.find(prepared.fields, query) for query in queries]
         plans = [None if r is None else r.plan for r in results]
         found.append([plan is not None for plan in plans])
@@ -107,7 +110,7 @@ def test_variants_cost_no_answers(name: str) -> None:
 def test_a_crowd_by_trees_plays_variants_and_hits_nothing(name: str) -> None:
     library = LIBRARIES[name]()
     first, again, other = walkers(library), walkers(library), walkers(library, seed=1)
-    assert not first.failed and first.by_tree == 6
+    assert not first.failed and first.found_by == {"tree": 6}
     assert played(first) == played(again) != played(other)
     for character in range(2):
         assert np.array_equal(first.take.clip(character).rotations, again.take.clip(character).rotations)
@@ -121,7 +124,7 @@ def test_a_crowd_by_trees_plays_variants_and_hits_nothing(name: str) -> None:
 def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
     library = LIBRARIES[name]()
     world = boxes(1, 4, 9.0)
-    prepared = kit_of(library, world)
+    prepared = prepared_for(library, world)
     forest, logs = live_forest(prepared.table, budget=Budget(20_000)), []
     for seed in (3, 3, 4):
         crowd, log, rng = LiveCrowd(prepared, forest, LiveOptions(), seed=seed), list[Any](), np.random.default_rng(7)
@@ -148,7 +151,7 @@ def test_live_characters_play_variants_and_meet_nobody(name: str) -> None:
 
 def test_live_characters_rest_by_takes_of_their_own() -> None:
     library = load_cast("person", takes=3, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", "walk_short"])
-    prepared = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
+    prepared = prepared_for(library, World((-12.0, -12.0, 12.0, 12.0)))
     crowd, log = LiveCrowd(prepared, live_forest(prepared.table, budget=Budget(5_000)), seed=2), list[Any]()
     crowd.watch(log.append)
     places = np.stack(np.meshgrid(np.arange(-9.0, 10.0, 3.0), [-6.0, 0.0, 6.0]), -1).reshape(-1, 2)
@@ -165,7 +168,7 @@ def test_live_characters_rest_by_takes_of_their_own() -> None:
 def test_a_live_character_lifts_its_arms_only_where_there_is_room(room: float) -> None:
     wide = with_variants(people(), ["walk_forward"], lambda clip: [armed(clip, 0, 1.3)])
     sides = tuple(Obstacle(Box((0.0, side * (room + 0.5)), (24.0, 1.0), 2.5)) for side in (-1.0, 1.0))
-    prepared = kit_of(wide, World((-12.0, -6.0, 12.0, 6.0), sides))
+    prepared = prepared_for(wide, World((-12.0, -6.0, 12.0, 6.0), sides))
     crowd, log = LiveCrowd(prepared, live_forest(prepared.table, budget=Budget(20_000)), seed=2), list[Any]()
     crowd.watch(log.append)
     crowd.add([[-10.0, 0.0, 0.0]], [[9.0, 0.0]])
@@ -182,7 +185,7 @@ def test_frames_lead_on_from_whatever_came_before() -> None:
     """The pool beside `led_on` for each pair of clips."""
     stairs = ("start_stairs_up", "stairs_up", "stop_stairs_up")
     library = load_cast("person", takes=2, behaviors=["wait", "start_walk", "stop_walk", "walk_forward", *stairs])
-    prepared = kit_of(library, World((-12.0, -12.0, 12.0, 12.0)))
+    prepared = prepared_for(library, World((-12.0, -12.0, 12.0, 12.0)))
     table, (pool, rows, clips) = prepared.table, frame_pool(prepared)
     joined = 0
     for before in range(len(table)):

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaitway.behavior.search import Query, search
+from gaitway.behavior.planner import prepared_search
+from gaitway.behavior.search import search
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import read_only
 from gaitway.core.errors import LibraryError, TreeError
@@ -16,6 +17,7 @@ from gaitway.library.actions import ActionTable, action_table
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.prepared import planning_context, speed_weights
+from gaitway.space.query import Query
 from gaitway.tree.building.default_moves import gaits, usual_behaviors, usual_region, usual_roots
 from gaitway.tree.building.growing import Budget
 from gaitway.tree.forest import Forest, grow_forest
@@ -129,7 +131,7 @@ def test_takes_of_a_cast_are_one_move() -> None:
 def test_ways_cost_little_more_than_those_of_a_search() -> None:
     """In an empty place: the best end near a goal, beside what A* finds with all behaviours and the same costs."""
     world = World(bounds=(-16.0, -16.0, 16.0, 16.0))
-    prepared = planning_context(world).of(
+    prepared = planning_context(world).prepared(
         Character("ada", (0.0, 0.0, 0.0), (5.0, 0.0), None, LibraryRef(), PlanOptions())
     )
     forest, rng = grow_forest(prepared.table), np.random.default_rng(5)
@@ -139,7 +141,9 @@ def test_ways_cost_little_more_than_those_of_a_search() -> None:
         for _ in range(60):
             away, angle = rng.uniform(3.0, 12.0), rng.uniform(-np.pi, np.pi)
             goal = (float(away * np.cos(angle)), float(away * np.sin(angle)))
-            found = search(prepared.searcher, prepared.fields, Query((0.0, 0.0, 0.0), goal, start_behavior=before)).plan
+            found = search(
+                prepared_search(prepared).searcher, prepared.fields, Query((0.0, 0.0, 0.0), goal, start_behavior=before)
+            ).plan
             near = ends & (np.hypot(*(tree.points - goal).T) <= 0.5)
             assert found is not None
             ratios.append(float(tree.costs[near].min()) / found.cost)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, search
+from gaitway.behavior.search import search
 from gaitway.bench._arcs import RADIUS, arc_searcher, fields_of, random_queries, trap
 from gaitway.space.plan import Status
+from gaitway.space.query import Query
 from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.portfolio import Portfolio

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.behavior.search import Query, search
+from gaitway.behavior.search import search
 from gaitway.core import planar
 from gaitway.core.errors import TreeError
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Plan, Status
+from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
 from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.model import Tree

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from gaitway.audit import audit_take
+from gaitway.behavior.options import BehaviorOptions
 from gaitway.core.errors import GaitwayError, SceneError
 from gaitway.planning import Planned, plan_scene
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
-from gaitway.scene.plan_options import BehaviorOptions, TreeOptions, with_planner
+from gaitway.scene.plan_options import with_planner
 from gaitway.space.plan import Status
+from gaitway.tree.options import TreeOptions
 
 BARE: dict[str, Any] = {"gaitway": 1, "bounds": [0, 0, 30, 12], "library": "person", "plan": {"planner": "tree"}}
 LARGE = ("city_block", "fairground")
@@ -33,12 +35,12 @@ def wall(*points: list[float]) -> dict[str, Any]:
 def test_people_walk_by_tree_around_walls_and_one_another() -> None:
     people = [walker(f"p{k}", start=[2, 2 + 2 * k, 0], goal=[27, 10 - 2 * k]) for k in range(5)]
     made = planned(*people, obstacles=[wall([12, 0], [12, 5]), wall([18, 12], [18, 7])])
-    assert not made.failed and made.by_tree >= 3
+    assert not made.failed and made.found_by["tree"] >= 3
     assert {row["by"] for row in made.rows()} <= {"tree", "A*"}
     assert audit_take(made.take, made.scene.world).violations == ()
     assert made.take.facts["planner"] == "tree"
     by_search = plan_scene(made.scene, planner="behavior")
-    assert by_search.by_tree == 0 and by_search.take.facts["planner"] == "behavior"
+    assert by_search.found_by == {"A*": 5} and by_search.take.facts["planner"] == "behavior"
     costs = [sum(plan.cost for plan in each.crowd.plans.values()) for each in (made, by_search)]
     assert costs[0] < 1.1 * costs[1]
 
@@ -76,14 +78,14 @@ def test_without_fallback_only_trees_count() -> None:
 def test_a_goal_in_another_part_of_free_space_is_refused() -> None:
     made = planned(walker(), obstacles=[wall([15, 0], [15, 12])])
     result = made.crowd.results["ada"]
-    assert result.status is Status.NO_PATH and not result.by_tree and "another part of free space" in result.reason
+    assert result.status is Status.NO_PATH and result.found_by == "A*" and "another part of free space" in result.reason
 
 
 def test_options_go_with_the_planner() -> None:
     tree = with_planner(BehaviorOptions(tolerance=0.3, weight=2.0, exact=True), "tree")
     assert isinstance(tree, TreeOptions) and tree.tolerance == 0.3 and tree.exact and tree.time_weight == 0.5
     assert with_planner(tree, "tree") is tree
-    with pytest.raises(SceneError, match="'bush' is no planner that there is; write one of behavior, tree"):
+    with pytest.raises(SceneError, match="there is no planner 'bush'; write one of behavior, tree"):
         with_planner(tree, "bush")
 
 

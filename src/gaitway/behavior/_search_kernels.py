@@ -41,25 +41,36 @@ from gaitway.space._check_kernels import (
     surely_free,
     timed_hit,
 )
+from gaitway.space._query_kernels import (
+    APART,
+    BINS,
+    BOUND,
+    CLOSE,
+    CROWDED,
+    FOUND,
+    FULL,
+    GOAL,
+    GOAL_BLOCKED,
+    GOING,
+    NEVER,
+    NOTHING,
+    ORDINARY,
+    START,
+    START_BLOCKED,
+    TURNS,
+    WEIGHT,
+    mixed,
+    wrapped,
+)
 from gaitway.space._safe_interval_kernels import SafeIntervals, safe_interval
 from gaitway.space._traffic_kernels import END_SLOT, FOREVER, OWNER, TrafficArrays
 from gaitway.space.fields import FieldArrays
 from gaitway.space.plan import Pose
 
-GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)
-"""How a slice of a search ends: it may go on, the goal is reached, nothing is left, memory is full, the start or the
-goal is blocked, or they lie in different parts of free space."""
 FREE, LATER, CLOSED = range(3)
 """Whether an action can be done: now, perhaps later, or not at all."""
-ORDINARY, NEVER = -1, -2
-"""Instead of the kind that an action passes."""
 STATIC, TRAFFIC, SPECIAL = range(3)
 """What stood in the way."""
-# entries of a query
-START, GOAL, WEIGHT, BOUND, CLOSE, CROWDED, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
-"""Start x, y, heading, time; goal x, y, tolerance, heading, its tolerance; weight of the estimate; cost that a plan
-must be below; how much nearer than it may somebody may stand at the start [m], and how much nearer than they may others
-may be then; bins of the closed set in a metre and in a whole turn."""
 _SPAN = 1024
 """Entries of the table that a search begins with: what is small stays in the processor's cache."""
 LONGEST_WAIT = 60
@@ -68,22 +79,6 @@ _FOREMOST = 0.25
 """Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
-
-
-@kernel(borrows=True, inner=True)
-def mixed(seed: int, node: int, behavior: int) -> int:
-    """A number from 0 up to 2^30 that looks random, the same for the same arguments."""
-    value = (seed & 0x3FFFFFFF) * 0x45D9F3B ^ (node & 0x3FFFFFFF) * 0x9E3779B1 ^ (behavior + 1) * 0x27D4EB2F
-    value = ((value >> 15) ^ value) & 0x3FFFFFFF
-    value = ((value * 0x45D9F3B) >> 11) & 0x3FFFFFFF
-    value = ((value >> 13) ^ value) * 0x2C1B3C6D
-    return (value >> 12) & 0x3FFFFFFF
-
-
-@kernel(borrows=True, inner=True)
-def wrapped(heading: float) -> float:
-    """A heading from -pi up to pi, of one that is less than a turn beyond."""
-    return heading - _TURN if heading >= math.pi else heading + _TURN if heading < -math.pi else heading
 
 
 @kernel(borrows=True, inner=True)

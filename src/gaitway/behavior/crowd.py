@@ -4,92 +4,70 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
-from gaitway.behavior.search import Query, search
 from gaitway.behavior.starts import CrowdMember, absentees, step_aside
+from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.performing.arrival.exact_arrival import exact_arrival
-from gaitway.scene.characters import Character, LibraryRef
+from gaitway.performing.arrival.footwork import Footworks
+from gaitway.planners import planner_entry
+from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.space._traffic_kernels import first_slot
 from gaitway.space.plan import Plan, SearchResult, Status, in_the_way
-from gaitway.space.prepared import PlanningContext, PreparedLibrary, planning_context
+from gaitway.space.planner import Effort, Planner, PlanRequest
+from gaitway.space.prepared import PlanningContext, planning_context
+from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done and how much there is."""
-
-
-class Shortcut(Protocol):
-    """Another way to plans than a search, for those who ask for it."""
-
-    def prepare(self, character: Character, prepared: PreparedLibrary) -> None:
-        """Make ready what a character will need."""
-
-    def find(
-        self, character: Character, prepared: PreparedLibrary, query: Query, traffic: Traffic
-    ) -> SearchResult | None:
-        """An answer that is as good as that of a search; None wants a search."""
-
-
-TRIES = ((1.0, 500), (2.0, 3_000), (3.0, 10_000), (1.5, 15_000), (5.0, 40_000))
-"""Least weight of the estimate, and most nodes, of searches one after another: the best plan where that is easily
-found, and in a throng any that there is."""
-HASTE = 2.0
-"""Weight for which estimates are made, above 1: among others a good plan soon is better than the best one late."""
-LAST_TRY = 200_000
-"""Most nodes for somebody who meets nobody and yet finds no way so easily."""
 WIDER = (2.0, 4.0, 8.0, 16.0)
-"""Times the tolerance that somebody tries to come near who cannot arrive."""
-NEARER_TRIES = ((2.0, 3_000), (5.0, 10_000))
-"""As `TRIES`, for each of these tolerances: what is left of the effort is for other orders."""
+"""Multiples of the tolerance within which a character that cannot arrive tries to stop."""
 _EFFORT, _EFFORT_EACH = 300_000, 5_000
-"""Nodes expanded, in all and for each character, after which no other order is tried."""
+"""Expanded nodes, in all and for each character, after which no other order is tried."""
 _SPREAD = 0.2
-"""Share by which chance makes a way longer or shorter when characters are put in order."""
+"""Share by which a random factor makes a distance longer or shorter when characters are put in order."""
 _STUCK = 10
-"""Nodes after which a search is over that does not get away from the start."""
+"""Expanded nodes up to which a failed search counts as stuck at its start."""
 _ASIDE = 0.5
-"""Who is so much farther from a goal than one who is certainly in the way there may be in the way, too [m]."""
+"""Extra distance from a goal within which a standing character may block it too [m]."""
 _SOON, _BRISK = 3.0, 1.6
-"""Who makes room for somebody is gone after so long [s], or when that one could be there at this speed [m/s]."""
+"""A character that makes room is gone after this time [s], or when the other could arrive at this speed [m/s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class CrowdPlan:
-    """What everybody does, and how it was found."""
+    """Plans of all characters, and how they were found."""
 
     names: tuple[str, ...]
-    """Of all characters, as the scene has them."""
+    """Names of all characters, in the scene's order."""
     plans: Mapping[str, Plan]
-    """By character. Somebody for whom there is none stays at its start and has no steps; who cannot even stand there,
-    in an obstacle or on somebody else, is missing."""
+    """Plans by character. A character without a plan stays at its start and has no steps. A character that cannot even
+    stand there, because an obstacle or another character is there, is missing."""
     results: Mapping[str, SearchResult]
     """How the search for each character's plan went."""
     order: tuple[str, ...]
-    """In which they were planned."""
+    """Names in the order in which they were planned."""
     bent: Mapping[str, Mapping[str, Clip]]
-    """Clips of the last steps of those who arrive exactly, by character and name."""
+    """Clips of the last steps of characters that arrive exactly, by character and name."""
     libraries: Mapping[str, Library]
-    """What each character was planned with."""
+    """Library that each character was planned with."""
     rounds: int
-    """How often everybody was planned."""
+    """How often all characters were planned."""
     seconds: float
-    """All in all, libraries included [s]."""
+    """Total time, loading of libraries included [s]."""
     search_seconds: float
-    """Of it, for searches [s]."""
+    """Part of it that searches took [s]."""
     expanded: int
-    """Nodes of all searches."""
+    """Expanded nodes of all searches."""
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Who does not arrive."""
+        """Names of characters that do not arrive."""
         return tuple(name for name in self.names if not self.results[name].found)
 
 
@@ -100,27 +78,32 @@ def plan_crowd(
     seed: int | None = None,
     rounds: int = 8,
     progress: Progress | None = None,
-    shortcut: Shortcut | None = None,
+    planners: Mapping[str, Planner] | None = None,
 ) -> CrowdPlan:
-    """Plan all characters of a scene: by priority, then by start time, then those with the longest way first.
+    """Plan all characters of a scene: by priority, then by start time, then the longest distance first.
 
-    Ways count for up to a fifth more or less, by the seed. Who has not been planned yet stands at its start from its
-    start time on, and who has arrived stays for ever, so nobody is walked over whatever happens. If somebody cannot
-    arrive because of others, all are planned anew with it in front, now and then in random orders; the best round
-    is kept.
+    A random factor makes distances up to a fifth longer or shorter. A character that has not been planned yet stands at
+    its start from its start time on, and one that has arrived stays there for ever, so no character is ever walked
+    through. If a character cannot arrive because of others, all are planned again with it in front, and every third
+    time in random order. The best round is kept.
 
     Args:
-        scene: the place and who wants to be where.
-        libraries: those that are loaded already.
-        seed: of orders and of the choice among clips; None takes the scene's.
-        rounds: how often to plan all of them at most.
+        scene: the place and the characters.
+        libraries: libraries that are loaded already.
+        seed: seed of orders and of the choice among clips; None takes the scene's.
+        rounds: how often to plan all characters at most.
         progress: called with "libraries" or "characters", how many are done, and how many there are.
-        shortcut: asked before each search; None always searches.
+        planners: planners by name; None takes those of `gaitway.planners` that the characters ask for.
+
+    Raises:
+        PlanError: if a character asks for a planner that there is not.
     """
     began = time.perf_counter()
-    crowd = _CrowdPlanner(
-        scene, planning_context(scene.world, libraries), scene.seed if seed is None else seed, progress, shortcut
-    )
+    if planners is None:
+        asked = dict.fromkeys(character.plan.planner for character in scene.characters)
+        planners = {name: planner_entry(name).make() for name in asked}
+    context, chosen = planning_context(scene.world, libraries), scene.seed if seed is None else seed
+    crowd = _CrowdPlanner(scene, context, chosen, progress or silent, planners)
     best = crowd.plan(rounds)
     searched = sum(result.seconds for result in crowd.searched)
     return CrowdPlan(
@@ -154,13 +137,12 @@ class _PlanningRound:
 
 
 class _CrowdPlanner:
-    """All that happens while a crowd is planned."""
+    """State of the planning of one crowd."""
 
     def __init__(
-        self, scene: Scene, made: PlanningContext, seed: int, progress: Progress | None, shortcut: Shortcut | None
+        self, scene: Scene, context: PlanningContext, seed: int, progress: Progress, planners: Mapping[str, Planner]
     ) -> None:
-        self.scene, self.planning_context, self.seed, self.shortcut = scene, made, seed, shortcut
-        self.progress = progress or (lambda what, done, total: None)
+        self.scene, self.seed, self.progress, self.planners = scene, seed, progress, planners
         self.searched: list[SearchResult] = []
         self.rounds = 0
         self.hopeless: dict[str, SearchResult] = {}
@@ -168,9 +150,8 @@ class _CrowdPlanner:
         count = len(scene.characters)
         for number, character in enumerate(scene.characters):
             self.progress("libraries", number, count)
-            self.members.append(CrowdMember(character, made.of(character), number, number))
-            if shortcut is not None:
-                shortcut.prepare(character, self.members[-1].prepared)
+            self.members.append(CrowdMember(character, context.prepared(character), number, number))
+            planners[character.plan.planner].prepare(character, self.members[-1].prepared)
         self.progress("libraries", count, count)
         self.absent = absentees(scene.world, self.members, self._empty())
 
@@ -253,7 +234,7 @@ class _CrowdPlanner:
             result = self._search(member, traffic, query)
         others = _others(result, names, query)
         if not result.found and not others and result.status is not Status.NO_PATH:
-            result = self._search(member, traffic, query, ((1.5, min(query.max_nodes, LAST_TRY)),))
+            result = self._search(member, traffic, query, Effort.LONG)
             others = _others(result, names, query)
         if result.found and result.plan is not None:
             return self._arrive(member, traffic, found, result.plan, result)
@@ -269,7 +250,7 @@ class _CrowdPlanner:
     def _occupants(self, member: CrowdMember, found: _PlanningRound, near: float = 0.0) -> list[CrowdMember]:
         """Who stays where one would have to stand at the goal, or so much [m] farther from there."""
         goal, options = member.character.goal, member.character.plan
-        room = 0.0 if getattr(options, "exact", False) else options.tolerance
+        room = 0.0 if options.arrives_exactly() else options.tolerance
         return [
             other
             for other in self.members
@@ -321,7 +302,7 @@ class _CrowdPlanner:
             if failed.closest is None or wide.tolerance >= np.hypot(*np.subtract(query.start[:2], query.goal)):
                 break
             traffic.remove(member.owner)
-            result = self._search(member, traffic, wide, NEARER_TRIES)
+            result = self._search(member, traffic, wide, Effort.SHORT)
             if result.found and result.plan is not None:
                 why = in_the_way(list(failed.blockers)[:2]) if failed.blockers else failed.reason.rpartition("; ")[2]
                 reason = f"stops {result.remaining:.1f} m from the goal; {why}"
@@ -331,40 +312,20 @@ class _CrowdPlanner:
             self._stay(member, traffic, found, failed)
 
     def _search(
-        self, member: CrowdMember, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]] = TRIES
+        self, member: CrowdMember, traffic: Traffic, query: Query, effort: Effort = Effort.USUAL
     ) -> SearchResult:
-        """By the shortcut, or a search with more and more weight and nodes; movers are known for long enough."""
-        result = self._shortcut(member, traffic, query) or self._searches(member, traffic, query, tries)
+        """Ask the character's planner; traffic is extended until movers are known for long enough."""
+        planner = self.planners[member.character.plan.planner]
+        result = planner.find(
+            PlanRequest(
+                character=member.character, prepared=member.prepared, query=query, traffic=traffic, effort=effort
+            )
+        )
+        self.searched += [*result.earlier, result]
         if result.plan is not None and first_slot(result.plan.end_time) >= traffic.horizon:
             traffic.extend(2.0 * result.plan.end_time)
-            return self._search(member, traffic, query, tries)
+            return self._search(member, traffic, query, effort)
         return result
-
-    def _shortcut(self, member: CrowdMember, traffic: Traffic, query: Query) -> SearchResult | None:
-        if self.shortcut is None:
-            return None
-        began = time.perf_counter()
-        result = self.shortcut.find(member.character, member.prepared, query, traffic)
-        # what it took counts, too, where it had no answer
-        self.searched.append(result or SearchResult(Status.BUDGET, None, seconds=time.perf_counter() - began))
-        return result
-
-    def _searches(
-        self, member: CrowdMember, traffic: Traffic, query: Query, tries: Sequence[tuple[float, int]]
-    ) -> SearchResult:
-        prepared = member.prepared
-        estimates = prepared.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=HASTE)
-        for weight, nodes in tries:
-            tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
-            result = search(prepared.searcher, prepared.fields, tried, traffic, estimates)
-            self.searched.append(result)
-            if result.status in (Status.FOUND, Status.NO_PATH):
-                break
-        if result.plan is None:
-            return result
-        return replace(
-            result, plan=prepared.instances.with_identical_clips(prepared.fields, query, result.plan, traffic)
-        )
 
     def _query(self, member: CrowdMember) -> Query:
         character, options = member.character, member.character.plan
@@ -376,9 +337,6 @@ class _CrowdPlanner:
             float(np.radians(options.goal_heading_tolerance_deg)),
             character.start_time,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
-            weight=getattr(options, "weight", 1.0),
-            anytime=getattr(options, "anytime", False),
-            max_nodes=getattr(options, "max_nodes", 1_000_000),
             max_seconds=options.max_seconds,
             crowded=member.crowded,
         )
@@ -389,18 +347,13 @@ class _CrowdPlanner:
         """Let a character have a plan that leads to its goal, exactly if that is asked; whether it does."""
         character, prepared = member.character, member.prepared
         found.bent.pop(member.name, None)
-        if not getattr(character.plan, "exact", False):
+        if not character.plan.arrives_exactly():
             self._settle(member, traffic, found, plan, result)
             return True
         exact = exact_arrival(
-            prepared,
-            traffic,
-            plan,
-            character.goal,
-            character.goal_heading,
-            name=member.name,
-            footworks=prepared.footworks,
-        )
+            prepared, traffic, plan, character.goal, character.goal_heading, name=member.name,
+            footworks=prepared.part("footworks", lambda: Footworks(prepared.library)),
+        )  # fmt: skip
         if isinstance(exact, str):
             self._settle(member, traffic, found, plan, replace(result, status=Status.PARTIAL, reason=exact))
             return False

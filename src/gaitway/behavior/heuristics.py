@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, Values, straight_line
 from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost, least_per_metre
+from gaitway.behavior.options import HEURISTICS
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
 from gaitway.library.actions import ActionTable
@@ -21,9 +22,6 @@ from gaitway.library.body_discs import BodyDiscs
 from gaitway.space.fields import WorldFields
 from gaitway.space.routes import CELL, RouteFields, RouteMap, thinnest
 from gaitway.space.states import States
-
-HEURISTICS = ("distance", "route", "heading")
-"""All there are, as a scene's `plan.heuristics` names them."""
 
 
 class Heuristics:

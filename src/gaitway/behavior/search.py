@@ -6,100 +6,38 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from gaitway.behavior import _search_kernels as kernels
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior._search_memory_kernels import NEAREST, NODES, NOTES, RESTING
-from gaitway.behavior.searcher import TIME_WEIGHT, Searcher
+from gaitway.behavior.searcher import Searcher
 from gaitway.core import planar
 from gaitway.core.array_handle import ArrayHandle
-from gaitway.core.errors import GaitwayError
 from gaitway.core.jit import compile_seconds
+from gaitway.space._query_kernels import APART, FOUND, FULL, GOAL_BLOCKED, GOING, NOTHING, START_BLOCKED
 from gaitway.space._safe_interval_kernels import no_intervals
-from gaitway.space._traffic_kernels import TrafficArrays, no_traffic
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status, in_the_way
+from gaitway.space.query import NO_TRAFFIC, OTHER_PART, Query, TrafficView, ask
 
-__all__ = ["SLICE", "TIME_WEIGHT", "Query", "Searcher", "Traffic", "ask", "search"]
-
+FOUND_BY = "A*"
+"""Name of this search in results."""
 SLICE = 20_000
 """Nodes expanded between looks at the clock."""
 _UNREACHABLE = 1_000
 """Nodes expanded to learn what cuts a goal off that cannot be reached."""
-_CLOSE = 0.08
-"""How much nearer to things than a plan may come somebody may stand at the start [m]."""
-NO_TRAFFIC, _NO_INTERVALS = ArrayHandle(no_traffic()), ArrayHandle(no_intervals())
-APART = "the goal lies in another part of free space, which cannot be reached from the start"
-"""Reason why there is no plan."""
+_NO_INTERVALS = ArrayHandle(no_intervals())
 _ANYTIME = (3.0, 1.5, 1.0)
 """Weights of an anytime search, one after another."""
-
-
-class Traffic(Protocol):
-    """What a search needs of traffic."""
-
-    @property
-    def arrays(self) -> TrafficArrays:
-        """For the kernel."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Names of the owners."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """From where to where."""
-
-    start: Pose
-    goal: tuple[float, float]
-    """x, y [m]."""
-    goal_heading: float | None = None
-    """[rad], or None for any."""
-    tolerance: float = 0.5
-    """How near to the goal is near enough [m]."""
-    heading_tolerance: float = float(np.radians(15.0))
-    """[rad]."""
-    start_time: float = 0.0
-    """[s]."""
-    start_behavior: str | None = None
-    """The behaviour that has just ended; None for somebody who stands."""
-    seed: int = 0
-    """Of the choice among clips of a behaviour."""
-    weight: float = 1.0
-    """Factor on the estimated cost to the goal; at 1 or more the plan costs at most so many times the least."""
-    anytime: bool = False
-    """Whether to look for better plans, with less and less weight, until nothing is left of the budget."""
-    max_nodes: int = 1_000_000
-    """Most nodes to expand."""
-    max_seconds: float = 60.0
-    """[s]."""
-    crowded: float = 0.0
-    """How much nearer than they may others may be near the start [m]."""
-    coarse: float = 1.0
-    """How many times larger than the searcher's the bins are in which states count as the same: a plan is found sooner,
-    or missed."""
-
-    def __post_init__(self) -> None:
-        numbers = (*self.start, *self.goal, self.goal_heading or 0.0, self.start_time)
-        if not all(map(math.isfinite, numbers)):
-            raise GaitwayError(f"start {self.start}, goal {self.goal} and times must be finite numbers")
-        if not (self.tolerance >= 0.0 and self.heading_tolerance >= 0.0 and self.weight >= 1.0 and self.coarse >= 1.0):
-            raise GaitwayError(
-                f"tolerance {self.tolerance}, heading tolerance {self.heading_tolerance} must be 0 or more, "
-                f"weight {self.weight} and coarse {self.coarse} 1 or more"
-            )
 
 
 def search(
     searcher: Searcher,
     fields: WorldFields,
     query: Query,
-    traffic: Traffic | None = None,
+    traffic: TrafficView | None = None,
     heuristics: HeuristicArrays | ArrayHandle[HeuristicArrays] | None = None,
     *,
     explain: bool = True,
@@ -117,24 +55,6 @@ def search(
     return _SearchRun(searcher, fields, query, traffic, heuristics, explain).result()
 
 
-def ask(searcher: Searcher, query: Query, weight: float = 1.0, bound: float = math.inf) -> None:
-    """Write a query down for the kernels; the heading within half a turn of 0.
-
-    Args:
-        searcher: in whose memory.
-        query: from where to where.
-        weight: of the estimate.
-        bound: cost that a plan must be below.
-    """
-    (x, y, heading), (goal_x, goal_y), turned = query.start, query.goal, query.goal_heading
-    leeway = math.tau if turned is None else query.heading_tolerance
-    searcher.ask(
-        x, y, heading - math.tau * math.floor((heading + math.pi) / math.tau), query.start_time, goal_x, goal_y,
-        query.tolerance + 1e-9, turned or 0.0, leeway + 1e-9, weight, bound, _CLOSE, query.crowded,
-        1.0 / (searcher.bins[0] * query.coarse), max(round(searcher.bins[1] / math.sqrt(query.coarse)), 1),
-    )  # fmt: skip
-
-
 class _SearchRun:
     """One search."""
 
@@ -143,7 +63,7 @@ class _SearchRun:
         searcher: Searcher,
         fields: WorldFields,
         query: Query,
-        traffic: Traffic | None,
+        traffic: TrafficView | None,
         heuristics: HeuristicArrays | ArrayHandle[HeuristicArrays] | None,
         explain: bool,
     ) -> None:
@@ -164,22 +84,23 @@ class _SearchRun:
     def result(self) -> SearchResult:
         """Search, once or with less and less weight."""
         best: Plan | None = None
-        code = kernels.NOTHING
+        code = NOTHING
         for weight in _weights(self.query):
             code, node = self.go(weight, math.inf if best is None else best.cost)
-            if code == kernels.NOTHING and best is None and self.busy:
+            if code == NOTHING and best is None and self.busy:
                 # who cannot stop wherever it likes may have to set out later, which episodes do not tell apart
                 self.intervals = self.searcher.moments()
                 code, node = self.go(weight, math.inf)
-            if code == kernels.FOUND:
+            if code == FOUND:
                 best = self.plan(node)
-            if best is None or code == kernels.GOING:
+            if best is None or code == GOING:
                 break
         if best is None:
             return self.failed(code)
         return SearchResult(
-            Status.FOUND, best, self.expanded, self.checks, self.seconds, best.end_pose, self.away(best.end_pose)
-        )
+            Status.FOUND, best, self.expanded, self.checks, self.seconds, best.end_pose, self.away(best.end_pose),
+            found_by=FOUND_BY,
+        )  # fmt: skip
 
     @property
     def seconds(self) -> float:
@@ -206,11 +127,11 @@ class _SearchRun:
                 searcher.memory_handle, searcher.query, self.state, self.query.seed, until, anew,
             )  # fmt: skip
             anew = False
-            if code == kernels.APART and not whole:
+            if code == APART and not whole:
                 continue
-            if code == kernels.FULL:
+            if code == FULL:
                 searcher.grow()
-            elif code != kernels.GOING or until >= limit or self.seconds > self.query.max_seconds:
+            elif code != GOING or until >= limit or self.seconds > self.query.max_seconds:
                 self.expanded += expanded
                 self.checks += checks
                 return code, node
@@ -234,29 +155,29 @@ class _SearchRun:
     def failed(self, code: int) -> SearchResult:
         """What to say when the goal was not reached."""
         if not self.explain:
-            status = Status.BUDGET if code == kernels.GOING else Status.NO_PATH
-            return SearchResult(status, None, self.expanded, self.checks, self.seconds)
+            status = Status.BUDGET if code == GOING else Status.NO_PATH
+            return SearchResult(status, None, self.expanded, self.checks, self.seconds, found_by=FOUND_BY)
         (x, y, _), goal, bounds = self.query.start, self.query.goal, self.fields.world.bounds
         for what, (px, py) in (("start", (x, y)), ("goal", goal)):
             if not (bounds[0] <= px <= bounds[2] and bounds[1] <= py <= bounds[3]):
                 return self._refused(f"{what} ({px:g}, {py:g}) is out of bounds {bounds}", "bounds")
-        if code in (kernels.START_BLOCKED, kernels.GOAL_BLOCKED):
-            what, place = ("start", self._worst_place()) if code == kernels.START_BLOCKED else ("goal", goal)
-            px, py = (x, y) if code == kernels.START_BLOCKED else goal
+        if code in (START_BLOCKED, GOAL_BLOCKED):
+            what, place = ("start", self._worst_place()) if code == START_BLOCKED else ("goal", goal)
+            px, py = (x, y) if code == START_BLOCKED else goal
             who = self.fields.blame(np.array([place]))[0]
             return self._refused(f"{what} ({px:g}, {py:g}) is in '{who}', or too near to it", who)
         reason = "all that can be reached was looked at"
-        if code == kernels.APART:
+        if code == APART:
             self.go(self.query.weight, math.inf, whole=False)
-            reason = APART
-        elif code == kernels.GOING:
+            reason = OTHER_PART
+        elif code == GOING:
             reason = "the budget ran out"
         return self._lost(code, reason)
 
     def _refused(self, reason: str, blocker: str) -> SearchResult:
         start, away = self.query.start, self.away(self.query.start)
         return SearchResult(
-            Status.NO_PATH, None, self.expanded, self.checks, self.seconds, start, away, {blocker: 1}, reason
+            Status.NO_PATH, None, self.expanded, self.checks, self.seconds, start, away, {blocker: 1}, reason, FOUND_BY
         )
 
     def _worst_place(self) -> tuple[float, float]:
@@ -271,7 +192,7 @@ class _SearchRun:
     def _lost(self, code: int, reason: str) -> SearchResult:
         """After a search that found nothing."""
         counts, blockers = self.searcher.memory.counts, self._blockers()
-        coarse = code == kernels.NOTHING and not blockers
+        coarse = code == NOTHING and not blockers
         nearest, resting = int(counts[NEAREST]), int(counts[RESTING])
         closest = self.pose(self._foremost() if coarse else nearest)
         remaining = self.away(closest)
@@ -281,10 +202,10 @@ class _SearchRun:
         elif coarse:
             reason = f"{reason}; nothing is in the way, but no steps end at the goal: allow more tolerance"
         status, plan = Status.NO_PATH, None
-        if code == kernels.GOING:
+        if code == GOING:
             status, plan = (Status.PARTIAL, self.plan(resting)) if resting > 0 else (Status.BUDGET, None)
         return SearchResult(
-            status, plan, self.expanded, self.checks, self.seconds, closest, remaining, blockers, reason
+            status, plan, self.expanded, self.checks, self.seconds, closest, remaining, blockers, reason, FOUND_BY
         )
 
     def _foremost(self) -> int:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gaitway.behavior.search import Query, Searcher
+from gaitway.behavior.searcher import Searcher
 from gaitway.bench._bare_search import TESTED
 from gaitway.core.arrays import FloatArray
 from gaitway.library.actions import ActionTable
 from gaitway.library.body_discs import BodyDiscs
 from gaitway.space.fields import WorldFields
+from gaitway.space.query import Query
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box

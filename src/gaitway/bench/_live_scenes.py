@@ -32,7 +32,7 @@ _RADIUS = 0.5
 def prepared_person(world: World, speed: str | float = "normal") -> PreparedLibrary:
     """The built-in person, prepared for a world."""
     who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions(), speed=speed)
-    return planning_context(world).of(who)
+    return planning_context(world).prepared(who)
 
 
 def square(characters: int, seed: int = 0) -> World:

@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, Searcher, search
+from gaitway.behavior.planner import prepared_search
+from gaitway.behavior.search import search
+from gaitway.behavior.searcher import Searcher
 from gaitway.bench._arcs import ARCS, CELL, CELLS, RADIUS, arc_searcher, bounds, fields_of, random_queries, trap
 from gaitway.bench._bare_search import BareSearch, BareWorld
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
@@ -17,6 +19,7 @@ from gaitway.planning import plan_scene
 from gaitway.scene import load_scene
 from gaitway.space.fields import WorldFields
 from gaitway.space.prepared import planning_context
+from gaitway.space.query import Query
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
@@ -79,9 +82,15 @@ def _trap(searcher: Searcher) -> BenchRow:
 def _maze() -> BenchRow:
     """The ready scene, with all the behaviours of a person."""
     scene = load_scene("maze")
-    prepared = planning_context(scene.world).of(scene.characters[0])
+    prepared = planning_context(scene.world).prepared(scene.characters[0])
     queries = [Query(who.start, who.goal, weight=2.0) for who in scene.characters]
-    return _guided_row("maze, a person", prepared.searcher, prepared.fields, queries, prepared.heuristics)
+    return _guided_row(
+        "maze, a person",
+        prepared_search(prepared).searcher,
+        prepared.fields,
+        queries,
+        prepared_search(prepared).heuristics,
+    )
 
 
 def _crowd() -> BenchRow:

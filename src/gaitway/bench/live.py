@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gaitway.behavior.search import Query, search
+from gaitway.behavior.planner import prepared_search
+from gaitway.behavior.search import search
 from gaitway.bench._live_scenes import Errands, prepared_person, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.core.arrays import FloatArray
@@ -16,6 +17,7 @@ from gaitway.live.check import overlaps
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.forest import live_forest
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import Query
 from gaitway.space.traffic import Traffic, placed_discs
 
 NUMBERS = (150, 1_000, 5_000, 10_000, 20_000)
@@ -138,9 +140,9 @@ def a_star(crowd: LiveCrowd, seed: int = 0) -> Timing:
         first = plan.steps[1]
         query = Query(first.pose, plan.end_pose[:2], tolerance=crowd.options.reach, weight=2.0, start_time=first.time,
                       start_behavior=plan.steps[0].behavior, max_seconds=1.0)  # fmt: skip
-        search(prepared.searcher, prepared.fields, query, traffic, explain=False)
+        search(prepared_search(prepared).searcher, prepared.fields, query, traffic, explain=False)
         began = time.thread_time()
-        search(prepared.searcher, prepared.fields, query, traffic, explain=False)
+        search(prepared_search(prepared).searcher, prepared.fields, query, traffic, explain=False)
         spent.append(1e3 * (time.thread_time() - began))
     return _timing(np.array(spent))
 

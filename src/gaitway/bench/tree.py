@@ -15,7 +15,8 @@ from typing import TypeVar
 import numpy as np
 
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, Searcher, search
+from gaitway.behavior.search import search
+from gaitway.behavior.searcher import Searcher
 from gaitway.bench._arcs import CELL, CELLS, RADIUS, arc_searcher, fields_of, random_place, random_queries, trap
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.cast.catalog import load_cast
@@ -26,6 +27,7 @@ from gaitway.library.reach import reaches
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import SearchResult
 from gaitway.space.prepared import speed_weights
+from gaitway.space.query import Query
 from gaitway.space.routes import thinnest
 from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.forest import grow_forest

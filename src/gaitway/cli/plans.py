@@ -68,8 +68,8 @@ def _show(planned: Planned, output: Path) -> None:
 def summary(planned: Planned) -> str:
     """Who arrives, and how long it took, in a line."""
     count, faster = len(planned.scene.characters), planned.motion_seconds / max(planned.seconds, 1e-9)
-    trees = any(character.plan.planner == "tree" for character in planned.scene.characters)
-    shares = f", {planned.by_tree} by tree and {count - planned.by_tree} by A*" if trees else ""
+    found = planned.found_by
+    shares = ", " + " and ".join(f"{number} by {name}" for name, number in found.items()) if len(found) > 1 else ""
     return (
         f"{count - len(planned.failed)} of {count} arrive{shares}; "
         f"{planned.motion_seconds:.1f} s of motion were made in {planned.seconds:.2f} s "
@@ -81,7 +81,7 @@ def _facts(planned: Planned, output: Path) -> dict[str, Any]:
     return {
         "take": str(output),
         "characters": planned.rows(),
-        "by_tree": planned.by_tree,
+        "found_by": planned.found_by,
         "arrived": len(planned.scene.characters) - len(planned.failed),
         "failed": {
             name: {"status": str(r.status), "reason": r.reason, "closest": r.closest, "blockers": r.blockers}

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import GOAL, mixed, wrapped
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
 from gaitway.live._crowd_kernels import COSINE, HEADING, SINE, TIME, BodyArrays, CrowdArrays, X, Y, move_hit
@@ -17,6 +16,7 @@ from gaitway.live._playing_kernels import LIFE, PLANS, SEED, LiveArrays
 from gaitway.live._stuck_kernels import can_rest
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space._clip_choice_kernels import IDENTICAL, SIMILAR, STRAY, move_free, strays, substitute
+from gaitway.space._query_kernels import GOAL, mixed, wrapped
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 

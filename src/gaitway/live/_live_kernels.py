@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.live._aim_kernels import EndArrays, Heap, gather, gather_by_route, pop
@@ -48,6 +47,7 @@ from gaitway.live._playing_kernels import (
 from gaitway.live._subgoal_kernels import RouteArrays, subgoal
 from gaitway.space._check_kernels import ActionArrays, near_bits, shortage, static_hit, stays_free
 from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._query_kernels import GOAL, START, wrapped
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 from gaitway.tree.query._query_kernels import (

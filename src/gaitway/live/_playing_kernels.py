@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import wrapped
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
@@ -26,6 +25,7 @@ from gaitway.live._crowd_kernels import (
     unlink,
 )
 from gaitway.space._check_kernels import ActionArrays, shortage, stays_free
+from gaitway.space._query_kernels import wrapped
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
@@ -67,7 +67,7 @@ class LiveArrays(NamedTuple):
     options: FloatArray
     """See `_live_kernels`, and `SEED`; (8,)."""
     query: FloatArray
-    """Query that is being answered, see `behavior._search_kernels`; (15,)."""
+    """Query that is being answered, see `space._query_kernels`; (15,)."""
     turns: FloatArray
     """Where to try to go: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
     tally: IntArray
@@ -79,7 +79,7 @@ class LiveArrays(NamedTuple):
     clips: FloatArray
     """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
     spans: IntArray
-    """Clips that may replace each action, see `SimilarClipArrays.spans`; without rows if there are none; (A, 4) or (0, 4)."""
+    """Clips that may replace each action, see `SimilarClipArrays.spans`; empty if none; (A, 4) or (0, 4)."""
     members: IntArray
     """Likewise; (A,)."""
     log: FloatArray

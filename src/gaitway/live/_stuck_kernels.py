@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import START, wrapped
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
@@ -31,6 +30,7 @@ from gaitway.live._crowd_kernels import (
 from gaitway.live._playing_kernels import COUNT, FIRST, FIXED, READY, LiveArrays
 from gaitway.space._check_kernels import ActionArrays, shortage, static_hit, stays_free
 from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._query_kernels import START, wrapped
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 

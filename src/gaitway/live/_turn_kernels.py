@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import START
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import IntArray
 from gaitway.core.jit import kernel
@@ -42,6 +41,7 @@ from gaitway.live._playing_kernels import (
 from gaitway.live._subgoal_kernels import RouteArrays, length_at
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._query_kernels import START
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 from gaitway.tree.query._query_kernels import TreeArrays, Work

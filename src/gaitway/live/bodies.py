@@ -36,7 +36,7 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
         prepared: the library.
         radius: of the disc that each character keeps for itself [m].
     """
-    table, discs, searcher = prepared.table, prepared.discs, prepared.searcher
+    table, discs, searcher = prepared.table, prepared.discs, prepared.actions
     windows, parts, still = [], [], []
     for a, name in enumerate(table.clips):
         path = _path(prepared.library.clips[name])
@@ -135,7 +135,7 @@ def _ahead(clips: Sequence[Clip], frame: int) -> tuple[FloatArray, FloatArray]:
 
 def rest_actions(prepared: PreparedLibrary) -> IntArray:
     """Actions that somebody stands still with, one for each state that has one, the first at the start."""
-    found = prepared.searcher.arrays.states[:-1, 1]
+    found = prepared.actions.arrays.states[:-1, 1]
     return _whole(found[found >= 0])
 
 

@@ -15,7 +15,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.behavior.search import Query, ask
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
@@ -30,6 +29,7 @@ from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planner import LivePlanner, Spent
 from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import Query, ask
 from gaitway.space.similar_clips import SimilarClips
 from gaitway.take.poses import Joints, Poses
 from gaitway.tree.building.default_moves import gaits
@@ -172,7 +172,7 @@ class LiveCrowd:
         out = np.full(len(poses), -1)
         planner = self._planner
         kernels.place(
-            self._body, self._crowd_handle, self._live_handle, self.prepared.searcher.handle, planner.fields.handle,
+            self._body, self._crowd_handle, self._live_handle, self.prepared.actions.handle, planner.fields.handle,
             planner.traffic,
             planner.busy, read_only(poses), read_only(since), self.time, read_only(resting), out,
         )  # fmt: skip
@@ -277,8 +277,8 @@ class LiveCrowd:
         rows[:, 4] = crowd.actions[who, first:count]
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
         end = rows[-1, 3] + float(self.prepared.table.durations[int(rows[-1, 4])])
-        steps = LaidSteps(rows, self.prepared.searcher.names, self.prepared.table.clips)
-        return Plan(steps, (x, y, heading), end, float(self.prepared.searcher.costs[rows[:, 4].astype(np.int64)].sum()))
+        steps = LaidSteps(rows, self.prepared.actions.names, self.prepared.table.clips)
+        return Plan(steps, (x, y, heading), end, float(self.prepared.actions.costs[rows[:, 4].astype(np.int64)].sum()))
 
     def effort(self, character: int) -> PlanEffort:
         """What it took to find a character's latest plan."""
@@ -291,7 +291,7 @@ class LiveCrowd:
         self.settle()
         who = self._asked(characters)
         actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]
-        return tuple(self.prepared.searcher.names[a] for a in actions.tolist())
+        return tuple(self.prepared.actions.names[a] for a in actions.tolist())
 
     def goals(self, characters: npt.ArrayLike | None = None) -> FloatArray:
         """x, y [m] of goals; (N, 2)."""
@@ -364,16 +364,16 @@ class LiveCrowd:
 def _live_arrays(prepared: PreparedLibrary, options: LiveOptions, frames: LiveFrames, seed: int) -> LiveArrays:
     """What kernels need to know, without any characters yet."""
     ways = gaits(prepared.table)
-    per_metre = ways[0].per_metre if ways else prepared.searcher.per_metre
+    per_metre = ways[0].per_metre if ways else prepared.actions.per_metre
     similar = SimilarClips.of(prepared.table)
     spans, members = similar.arrays
     numbers = (
         options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % _SEEDS,
         similar.shift,
     )  # fmt: skip
-    ask(prepared.searcher, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
+    ask(prepared.actions, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
     return LiveArrays(
-        options=np.array(numbers, dtype=np.float64), query=prepared.searcher.query.value.copy(), turns=np.array(_TURNS),
+        options=np.array(numbers, dtype=np.float64), query=prepared.actions.query.value.copy(), turns=np.array(_TURNS),
         tally=np.zeros(16, np.int64), table=np.zeros((0, 12)), rows=frames.rows, clips=frames.clips,
         spans=spans if similar.any else spans[:0], members=members, log=np.zeros((0, 7)),
     )  # fmt: skip

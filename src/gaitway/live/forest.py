@@ -12,11 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.core.arrays import read_only
 from gaitway.library.actions import ActionTable
 from gaitway.live._cheapest_kernels import cheapest
 from gaitway.live.index import TURNING
+from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.tree.building.default_moves import usual_behaviors, usual_region, usual_roots
 from gaitway.tree.building.growing import Budget
 from gaitway.tree.building.tree_cache import kept

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.behavior.search import NO_TRAFFIC
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
@@ -27,6 +26,7 @@ from gaitway.live.routes import RouteBook
 from gaitway.live.stuck_characters import StuckCharacters
 from gaitway.space.fields import WorldFields
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import NO_TRAFFIC
 from gaitway.space.similar_clips import SimilarClips
 from gaitway.space.slopes import steepest_for
 from gaitway.tree.forest import Forest
@@ -82,9 +82,9 @@ class LivePlanner:
         """
         self._prepared, self._options, table = prepared, options, prepared.table
         states = {name: _state_of(prepared, name) for name in forest.roots}
-        arrays = {name: tree_arrays(tree, prepared.searcher) for name, tree in forest.trees.items()}
+        arrays = {name: tree_arrays(tree, prepared.actions) for name, tree in forest.trees.items()}
         resting = rest_actions(prepared)
-        standing = int(prepared.searcher.states.after[table.behavior[resting[0]]])
+        standing = int(prepared.actions.states.after[table.behavior[resting[0]]])
         if standing not in states.values():
             raise TreeError(f"no tree for those who stand; there are trees of {', '.join(forest.roots)}")
         # those on the way come before those who stand: they have less time
@@ -127,7 +127,7 @@ class LivePlanner:
         if self._options.searches > 0:
             self._seeker.warm_up(self._options.tolerance, self.routes.handle)
             install(
-                self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
+                self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
                 crowd, live,
                 0, read_only(np.empty(0, np.int64)),
             )  # fmt: skip
@@ -136,9 +136,9 @@ class LivePlanner:
         """Take a world for the one to plan in, from a time on [s]."""
         prepared = self._prepared
         if isinstance(world, World):
-            passing = [reach for reach in prepared.searcher.reaches if reach.edge is None]
+            passing = [reach for reach in prepared.actions.reaches if reach.edge is None]
             world = WorldFields.of(world, passing, max_slope=steepest_for(prepared.library), who=prepared.library.name)
-        self.fields, self._passing = world, prepared.searcher.passing(world)
+        self.fields, self._passing = world, prepared.actions.passing(world)
         self.routes = self._book = RouteBook(world, self._options.route_bytes, self._book)
         self._seeker.enter(world, time)
         self._movers = MoversAhead(world, time)
@@ -153,7 +153,7 @@ class LivePlanner:
     def hasten(self, crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays]) -> None:
         """Have those plan first whose plans are not free any more in a new world."""
         self._hurried = kernels.hasten(
-            self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, crowd, live
+            self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, crowd, live
         )
 
     def plan(
@@ -194,7 +194,7 @@ class LivePlanner:
         counts[me, playing.SOUGHT] += 1  # those who have not set out have searched for the first time, and yet not
         counts[me, playing.IDLE] = 0
         if outcome.actions is not None and install(
-            self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd,
+            self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd,
             live,
             me, outcome.actions,
         ):  # fmt: skip
@@ -219,7 +219,7 @@ class LivePlanner:
         left = most
         for number, (tree, thin, full, state) in enumerate(self._trees):
             left -= self._plan_turns(
-                self._prepared.searcher.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
+                self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
                 crowd, live,
                 self.routes.handle, tree, thin, full, self._heap, self._work, state, number, ready, time, left,
             )  # fmt: skip
@@ -228,6 +228,6 @@ class LivePlanner:
 
 def _state_of(prepared: PreparedLibrary, name: str) -> int:
     """The planner's state of somebody at the root of a tree."""
-    table, states = prepared.table, prepared.searcher.states
+    table, states = prepared.table, prepared.actions.states
     before = np.flatnonzero(table.end_state == table.state(name))
-    return int(states.after[table.behavior[before[0]]]) if len(before) else prepared.searcher.start_state(None)
+    return int(states.after[table.behavior[before[0]]]) if len(before) else prepared.actions.start_state(None)

@@ -98,7 +98,7 @@ class LiveRecord:
             poses=planar.compose(steps[:, LOG_X : LOG_HEADING + 1], planar.inverse(origins)),
             heights=np.zeros(count),
             blends=np.zeros(count),
-            behaviors=tuple(prepared.searcher.names[a] for a in actions),
+            behaviors=tuple(prepared.actions.names[a] for a in actions),
             end=stop - begin,
             radius=self._crowd.options.radius,
         )

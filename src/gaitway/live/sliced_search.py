@@ -13,19 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.behavior import _search_kernels as searches
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
-from gaitway.behavior.search import NO_TRAFFIC, Query, ask
+from gaitway.behavior.planner import prepared_search
 from gaitway.behavior.searcher import Searcher
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays, X, Y
 from gaitway.live.movers import MoversAhead
+from gaitway.space._query_kernels import FOUND, FULL, GOING
 from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import NO_TRAFFIC, Query, ask
 from gaitway.space.traffic import Traffic, placed_discs
 
 WEIGHT = 1.5
@@ -87,12 +88,12 @@ class SlicedSearch:
             window_around=read_only(body.windows[:, 2:]),
             around=body.around,
         )  # fmt: skip
-        self._searcher = Searcher(prepared.table, self._discs, prepared.searcher.reaches, prepared.searcher.time_weight)
+        self._searcher = Searcher(prepared.table, self._discs, prepared.actions.reaches, prepared.actions.time_weight)
 
     def enter(self, fields: WorldFields, now: float) -> None:
         """Take a world for the one to search in, from a time on [s]."""
         self._fields = fields
-        self._heuristics = self._prepared.heuristics if fields is self._prepared.fields else None
+        self._heuristics = prepared_search(self._prepared).heuristics if fields is self._prepared.fields else None
         self._movers = MoversAhead(fields, now, _MOST) if fields.world.movers else None
 
     def warm_up(self, tolerances: tuple[float, ...]) -> None:
@@ -104,10 +105,12 @@ class SlicedSearch:
         x0, y0, x1, y1 = self._fields.world.bounds
         x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
         for tolerance in tolerances:
-            self._prepared.heuristics.obstacle_free_cost(tolerance)
+            prepared_search(self._prepared).heuristics.obstacle_free_cost(tolerance)
         traffic = Traffic(self._fields.kinds)
         traffic.add_standing(traffic.enroll("nobody"), [(x0, y0, 0.1)], 0.0, 1.0)
-        estimates = ArrayHandle(self._prepared.heuristics.arrays((x, y), tolerances[0], (x, y), WEIGHT))
+        estimates = ArrayHandle(
+            prepared_search(self._prepared).heuristics.arrays((x, y), tolerances[0], (x, y), WEIGHT)
+        )
         for _ in self._slices(Query((x, y, 0.0), (x, y), tolerance=tolerances[0], max_nodes=1), traffic, estimates):
             pass
 
@@ -123,7 +126,7 @@ class SlicedSearch:
             now: [s].
         """
         if self._heuristics is None:
-            self._heuristics = self._prepared.heuristics.moved(self._fields, self._prepared.discs)
+            self._heuristics = prepared_search(self._prepared).heuristics.moved(self._fields, self._prepared.discs)
             yield 10 * _FIELD
         goal, tolerance = wanted.goal, wanted.tolerance
         estimates = ArrayHandle(self._heuristics.arrays(goal, tolerance, wanted.start[:2], WEIGHT))
@@ -169,11 +172,11 @@ class SlicedSearch:
             )  # fmt: skip
             yield max(expanded - done, 1)
             done, anew = expanded, False
-            if code == searches.FULL:
+            if code == FULL:
                 searcher.grow()
-            elif code != searches.GOING or done >= query.max_nodes:
+            elif code != GOING or done >= query.max_nodes:
                 break
-        if code != searches.FOUND:
+        if code != FOUND:
             return SlicedResult(None, done)
         rows, _, _, _ = searcher.trace(searcher.handle, searcher.memory_handle, node)
         return SlicedResult(read_only(rows[:, 4].astype(np.int64)), done)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, search
+from gaitway.behavior.search import search
 from gaitway.behavior.searcher import Searcher
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
@@ -23,6 +23,7 @@ from gaitway.papers.walkers import Walker
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import SearchResult
 from gaitway.space.prepared import speed_weights
+from gaitway.space.query import Query
 from gaitway.space.routes import thinnest
 from gaitway.tree.building.growing import Budget, diverse_tree
 from gaitway.tree.moves import choose_moves

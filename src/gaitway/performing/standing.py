@@ -1,4 +1,4 @@
-"""How somebody stands: the clips that go nowhere and hardly move, and a run of them that fills a span of time."""
+"""Standing: a run of standing clips that fills a span of time."""
 
 from __future__ import annotations
 
@@ -9,65 +9,18 @@ from functools import cached_property
 import numpy as np
 
 from gaitway.core.errors import LibraryError
-from gaitway.library.behavior import Behavior, Library
+from gaitway.library.behavior import Library
+from gaitway.library.standing import root_sway, standing_behaviors
 from gaitway.motion.blending import blend
 from gaitway.motion.clip import Clip
 
-_STILL = 0.05
-"""A clip that moves and turns its root by less than this, end to end, goes nowhere [m, rad]."""
-_CALM = 0.35
-"""Somebody who stands moves no joint farther than this from where it was [m]; who waves does."""
 _PACE = (0.88, 1.12)
 """How fast different people play the same standing clip."""
 
 
-def standing_behaviors(library: Library, state: str | None = None) -> tuple[str, ...]:
-    """What somebody who stands plays, by name in graph order; a planner must leave room for all of it.
-
-    Args:
-        library: whose.
-        state: in which state; None for the first one that somebody can stand in.
-
-    Returns:
-        Those that go nowhere and hardly move; the calmest one where all of them move; none where all go somewhere.
-    """
-    if state is None:
-        rest = [s for s in library.graph.states if standing_behaviors(library, s)]
-        return standing_behaviors(library, rest[0]) if rest else ()
-    still = [b for b in library.graph.behaviors if b.start == b.end == state and b.obstacle is None]
-    ways = {b.name: max(_way(library.clips[clip]) for clip in b.clips) for b in still if _goes_nowhere(library, b)}
-    calm = tuple(name for name, way in ways.items() if way <= _CALM)
-    return calm or ((min(ways, key=ways.__getitem__),) if ways else ())
-
-
-def _goes_nowhere(library: Library, behavior: Behavior) -> bool:
-    for clip in (library.clips[name] for name in behavior.clips):
-        path = clip.planar_path()
-        if not (np.hypot(*(path[-1] - path[0])[:2]) < _STILL and abs(path[-1, 2] - path[0, 2]) < _STILL):
-            return False
-    return True
-
-
-def _way(clip: Clip) -> float:
-    """The farthest that any joint gets from where it is in the first frame [m]."""
-    places = clip.joint_positions()
-    return float(np.linalg.norm(places - places[0], axis=-1).max())
-
-
-def standing_sway(library: Library) -> float:
-    """How far the root of somebody who stands, in any state, gets from where it stopped [m]."""
-    names = {name for state in library.graph.states for name in standing_behaviors(library, state)}
-    return max((_sway(library.clips[clip]) for name in names for clip in library.graph[name].clips), default=0.0)
-
-
-def _sway(clip: Clip) -> float:
-    """The farthest that the root gets from where it is in the first frame, on the floor [m]."""
-    return float(np.linalg.norm(clip.root_positions[:, :2] - clip.root_positions[0, :2], axis=1).max())
-
-
 def _calmed(clip: Clip, sway: float) -> Clip:
     """A clip that does less of what it does, all in proportion; feet stay within a millimetre or two."""
-    away = _sway(clip)
+    away = root_sway(clip)
     if away <= sway:
         return clip
     still = replace(

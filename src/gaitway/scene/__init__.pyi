@@ -5,9 +5,7 @@ from .characters import LibraryRef as LibraryRef
 from .libraries import library_ref as library_ref
 from .libraries import with_library as with_library
 from .model import SceneModel as SceneModel
-from .plan_options import BehaviorOptions as BehaviorOptions
 from .plan_options import PlanOptions as PlanOptions
-from .plan_options import register_options as register_options
 from .problem import Problem as Problem
 from .scene import Scene as Scene
 from .scene import build_scene as build_scene

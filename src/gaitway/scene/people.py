@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from gaitway.core.errors import FormatError
+from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.characters import RADII, Character, LibraryRef
 from gaitway.scene.documents import Entry, Merged, Reader
 from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem
 from gaitway.scene.placing import Cast, Placement, heading_towards
-from gaitway.scene.plan_options import DEFAULT_PLANNER, PlanOptions, options_model, planner_names
+from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, nearest, shown
 
 
@@ -28,7 +29,7 @@ class People:
         """Library files, for they count as a part of the scene."""
         self.library = self._library(whole.singles.get("library")) or LibraryRef()
         self.plan_data: dict[str, Any] = {}
-        self.plan = self._options(whole.singles.get("plan"), {}) or options_model(DEFAULT_PLANNER)()
+        self.plan = self._options(whole.singles.get("plan"), {}) or planner_entry(DEFAULT_PLANNER).options_model()()
         if "plan" in whole.singles:
             self.plan_data = whole.singles["plan"].value
         entries = whole.lists["characters"]
@@ -132,11 +133,12 @@ class People:
             return None
         same = base.get("planner", DEFAULT_PLANNER) == planner
         reader = Reader()
-        checked = reader.validate(entry.document, own, options_model(planner), entry.place)
+        checked = reader.validate(entry.document, own, planner_entry(planner).options_model(), entry.place)
         self.problems += reader.problems
         if checked is None:
             return None
-        return options_model(planner).model_validate({**base, **own}) if same else checked
+        model: type[PlanOptions] = planner_entry(planner).options_model()
+        return model.model_validate({**base, **own}) if same else checked
 
 
 def _inner(entry: Entry, key: str) -> Entry | None:

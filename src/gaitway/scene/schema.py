@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.model import SceneModel
 from gaitway.scene.mover_models import MoverItem, PhaseItem
-from gaitway.scene.plan_options import DEFAULT_PLANNER, options_model, planner_names
 from gaitway.scene.shape_models import ObstacleItem
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -122,7 +122,7 @@ def _plan(parts: Schema) -> Schema:
     """One schema for each planner; without the key `planner` it is the default one's."""
     choices = []
     for planner in planner_names():
-        schema = _tidy(options_model(planner).model_json_schema(by_alias=True))
+        schema = _tidy(planner_entry(planner).options_model().model_json_schema(by_alias=True))
         parts |= schema.pop("$defs", {})
         schema["properties"]["planner"] = {**_texts(schema["properties"]["planner"]), "const": planner}
         schema["required"] = [] if planner == DEFAULT_PLANNER else ["planner"]

@@ -1,4 +1,4 @@
-"""Plans made one clip or another: which of those that may stand in for a step is played, on plain arrays."""
+"""Compiled loops of the choice among clips: which of several is played for each step of a plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import CLOSE, CROWDED, GOAL, NEVER, ORDINARY, START, mixed, wrapped
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
@@ -23,17 +22,18 @@ from gaitway.space._check_kernels import (
     surely_free,
     timed_hit,
 )
+from gaitway.space._query_kernels import CLOSE, CROWDED, GOAL, NEVER, ORDINARY, START, mixed, wrapped
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
 UNDER_WAY = -np.inf
-"""Instead of what the start is short of: who is on the way may be no nearer to things than anywhere else."""
+"""Shortfall of a character under way: it may be no nearer to obstacles than anywhere else."""
 SIMILAR, IDENTICAL = 0, 2
-"""Columns of `SimilarClipArrays.spans` where those who may stand in begin: all of them, and those that move alike."""
+"""Columns of `SimilarClipArrays.spans`: where the similar actions begin, and where the identical ones do."""
 STRAY = 0.25
-"""How far from its end a plan may lead as steps shift it [m], before steps are taken that lead back."""
+"""How far shifted steps may move the end of a plan before steps are preferred that lead back [m]."""
 _TRIES = 4
-"""Draws for a step before it is given up, or left as it is."""
+"""Number of draws for a step before it is given up or left as it is."""
 _TURN = 2.0 * math.pi
 
 
@@ -41,9 +41,9 @@ class SimilarClipArrays(NamedTuple):
     """Which of A actions may stand in for one another (see `similar`); both arrays are read-only."""
 
     spans: IntArray
-    """Where the kin of each action begin and end in `members`, and its twins among them; (A, 4)."""
+    """Where the similar actions of each action begin and end in `members`, and where the identical ones; (A, 4)."""
     members: IntArray
-    """Actions, kin side by side; (A,)."""
+    """Actions, similar ones side by side; (A,)."""
 
 
 @kernel(borrows=True, inner=True)
@@ -51,7 +51,7 @@ def move_free(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     query: FloatArray, shortfall: float, x: float, y: float, c: float, s: float, t: float, a: int,
 ) -> bool:  # fmt: skip
-    """Whether nothing is in the way of an action, at the sampling of the A* search."""
+    """Return whether an action is free of collisions, at the sampling of the A* search."""
     actions, kind = library.actions, passing[a]
     if kind != ORDINARY and (kind == NEVER or not (near_bits(fields, x, y) >> kind) & 1):
         return False
@@ -73,7 +73,7 @@ def move_free(
 
 @kernel(borrows=True, inner=True)
 def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, state: int, under_way: bool) -> float:
-    """How much room the start is short of [m], `UNDER_WAY`, or infinity if it is too much."""
+    """Return how much room the start lacks [m], `UNDER_WAY`, or infinity if it lacks too much."""
     rest = library.states[state, 1]
     if under_way:
         return UNDER_WAY
@@ -85,7 +85,7 @@ def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, stat
 
 @kernel(borrows=True, inner=True)
 def substitute(spans: IntArray, members: IntArray, a: int, among: int, seed: int, number: int, tried: int) -> int:
-    """The action that is drawn in place of one for a step, the first time, the second, and so on.
+    """Return the action that is drawn for a step, at the first try, the second, and so on.
 
     Args:
         spans: of `SimilarClipArrays`.
@@ -104,7 +104,7 @@ def substitute(spans: IntArray, members: IntArray, a: int, among: int, seed: int
 def strays(
     x: float, y: float, heading: float, planned_x: float, planned_y: float, planned: float, end_x: float, end_y: float
 ) -> float:
-    """How far from its end a plan would end which goes on from another pose than planned [m].
+    """Return how far a plan would miss its end if it went on from another pose than planned [m].
 
     Args:
         x: where it goes on from [m].
@@ -129,7 +129,7 @@ def play_identical(
     similar_handle: ArrayHandle[SimilarClipArrays],
     state: int, under_way: bool, seed: int, rows: FloatArray,
 ) -> None:  # fmt: skip
-    """Make the steps of a plan one or another of their twins that is free there; where none is, they stay.
+    """Draw identical clips for the steps of a plan that are free there; a step without one stays.
 
     Args:
         library_handle: actions.
@@ -137,7 +137,7 @@ def play_identical(
         passing_handle: kind that each action passes here; (A,).
         traffic_handle: who is where and when.
         busy: whether there is any traffic.
-        query_handle: from where; see `_search_kernels`.
+        query_handle: from where; see `space._query_kernels`.
         similar_handle: who may stand in.
         state: of the planner at the start.
         under_way: whether the start has been left.
@@ -171,10 +171,10 @@ def play_similar(
     similar_handle: ArrayHandle[SimilarClipArrays],
     state: int, under_way: bool, seed: int, rows: FloatArray, rest: int, out: FloatArray,
 ) -> bool:  # fmt: skip
-    """Lay a plan anew with kin of its steps, each tested where it comes to lie; whether all are free.
+    """Lay a plan with similar clips, each tested where it comes to lie; return whether all are free.
 
-    The first that is drawn for a step is played, unless the plan would end more than `STRAY` from its end with it: then
-    the one of some that leads nearest to there, so that small turns do not add up to a detour.
+    The first clip that is drawn for a step is played, unless the plan would then miss its end by more than `STRAY`. In
+    that case the clip that leads nearest to the end is played, so that small turns do not add up to a detour.
 
     Args:
         library_handle: as `play_identical`, and so on up to the seed.
@@ -233,7 +233,7 @@ def arrives(
     library: ActionArrays, traffic: TrafficArrays, busy: bool, query: FloatArray, x: float, y: float, heading: float,
     t: float, rest: int,
 ) -> bool:  # fmt: skip
-    """Whether one is at the goal of a query, faces as one is to, and can stay there."""
+    """Return whether a pose is at the goal of a query, faces as asked, and is free for ever."""
     off = heading - query[GOAL + 3]
     if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
         return False

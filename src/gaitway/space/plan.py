@@ -126,20 +126,22 @@ class SearchResult:
     "no behaviour passes a jump" ..., with how often; the most frequent first."""
     reason: str = ""
     """One line for people."""
-    by_tree: bool = False
-    """Whether it was answered from a precomputed tree, without a search."""
+    found_by: str = ""
+    """What gave this answer: "A*", "tree", or a name that a planner from outside the package chose."""
+    earlier: tuple[SearchResult, ...] = ()
+    """Searches for the same plan that came before and found none."""
 
     def __init__(
         self, status: Status, plan: Plan | None, expanded: int = 0, checks: int = 0, seconds: float = 0.0,
         closest: Pose | None = None, remaining: float = 0.0, blockers: dict[str, int] | None = None, reason: str = "",
-        by_tree: bool = False,
+        found_by: str = "", earlier: tuple[SearchResult, ...] = (),
     ) -> None:  # fmt: skip
         """All at once: to set the fields of a frozen class one after another takes as long as to expand some nodes."""
         fields = self.__dict__
         fields["status"], fields["plan"], fields["expanded"], fields["checks"] = status, plan, expanded, checks
         fields["seconds"], fields["closest"], fields["remaining"] = seconds, closest, remaining
         fields["blockers"], fields["reason"] = {} if blockers is None else blockers, reason
-        fields["by_tree"] = by_tree
+        fields["found_by"], fields["earlier"] = found_by, earlier
 
     @property
     def found(self) -> bool:

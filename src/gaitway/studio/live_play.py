@@ -164,7 +164,7 @@ class LivePlay:
     def _begin(self, scene: Scene, time: float) -> None:
         """An empty crowd in a place, whose trees know what has to be passed there."""
         self._say(f"preparing {self.library.name}")
-        prepared = planning_context(scene.world).of(_anybody(scene, self.library))
+        prepared = planning_context(scene.world).prepared(_anybody(scene, self.library))
         self._say("growing search trees")
         self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in prepared.table.kinds)
         self.crowd = LiveCrowd(prepared, live_forest(prepared.table, self._kinds), seed=scene.seed, start_time=time)

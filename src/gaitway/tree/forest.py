@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
+from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.tree.building.default_moves import usual_behaviors, usual_region, usual_roots
 from gaitway.tree.building.growing import LEVELS, STRETCH, Budget, diverse_tree
 from gaitway.tree.building.tree_cache import kept

@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
 from gaitway.core.cache import digest
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
+from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.space.similar_clips import SimilarClips
 from gaitway.tree.building.default_moves import usual_behaviors
 

@@ -15,11 +15,14 @@ import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import Query, Searcher, Traffic, search
+from gaitway.behavior.planner import prepared_search
+from gaitway.behavior.search import search
+from gaitway.behavior.searcher import Searcher
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import SearchResult, Status
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.space.query import Query, TrafficView
 from gaitway.space.routes import RouteFields, RouteMap, thinnest
 from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.query.tree_search import TreeSearch
@@ -69,15 +72,15 @@ class Portfolio:
             prepared: the library, prepared for the world.
             forest: its trees, with the costs of the kit; None grows them, or takes them from the disk cache.
         """
-        trees = forest or grow_forest(prepared.table, time_weight=prepared.searcher.time_weight)
+        trees = forest or grow_forest(prepared.table, time_weight=prepared_search(prepared).searcher.time_weight)
         return Portfolio(
-            TreeSearch(prepared.searcher, list(trees.trees.values())),
+            TreeSearch(prepared_search(prepared).searcher, list(trees.trees.values())),
             prepared.fields,
             thinnest(prepared.discs),
-            prepared.heuristics,
+            prepared_search(prepared).heuristics,
         )
 
-    def find(self, query: Query, traffic: Traffic | None = None, *, explain: bool = True) -> SearchResult:
+    def find(self, query: Query, traffic: TrafficView | None = None, *, explain: bool = True) -> SearchResult:
         """A plan, or why there is none.
 
         Args:
@@ -99,7 +102,7 @@ class Portfolio:
         self.answered[stage] += 1
         return result
 
-    def _by_field(self, query: Query, traffic: Traffic | None, explain: bool) -> SearchResult:
+    def _by_field(self, query: Query, traffic: TrafficView | None, explain: bool) -> SearchResult:
         """Search with a field of the ways around obstacles, in large bins first."""
         weighted = replace(query, weight=max(query.weight, LAST_WEIGHT), coarse=max(query.coarse, COARSE))
         arrays = self._routed.arrays(query.goal, query.tolerance, query.start[:2], weighted.weight)

@@ -10,8 +10,8 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.library.actions import path_length, stays
 from gaitway.library.behavior import Library
+from gaitway.library.standing import standing_behaviors
 from gaitway.performing.arrival.footwork import Footworks
-from gaitway.performing.standing import standing_behaviors
 from gaitway.space.plan import Plan, PlanStep
 
 TRIES = 12

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import viser
 
 from gaitway.cast.catalog import cast_names
-from gaitway.scene.plan_options import planner_names
+from gaitway.planners import planner_names
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import Event

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import TreeError
 from gaitway.library.actions import ActionTable
+from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.tree.region import CELL, Region
 
 HORIZON = 10.0

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gaitway.behavior.searcher import TIME_WEIGHT
 from gaitway.core.errors import FormatError, GaitwayError, TreeError
 from gaitway.library.actions import ActionTable, action_table
 from gaitway.scene.characters import LibraryRef
+from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.space.prepared import SPEEDS, speed_weights
 from gaitway.tree.building.default_moves import usual_cell, usual_radius, usual_roots
 from gaitway.tree.building.growing import LEVELS, STRETCH, Budget, diverse_tree, exhaustive_tree, pruned_tree

@@ -14,7 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.behavior._search_kernels import (
+from gaitway.core.array_handle import ArrayHandle
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.core.jit import kernel
+from gaitway.space._check_kernels import ActionArrays, parts_meet, shortage, stays_free
+from gaitway.space._clip_choice_kernels import move_free
+from gaitway.space._query_kernels import (
     APART,
     CLOSE,
     FOUND,
@@ -26,11 +31,6 @@ from gaitway.behavior._search_kernels import (
     WEIGHT,
     wrapped,
 )
-from gaitway.core.array_handle import ArrayHandle
-from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.core.jit import kernel
-from gaitway.space._check_kernels import ActionArrays, parts_meet, shortage, stays_free
-from gaitway.space._clip_choice_kernels import move_free
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
@@ -321,7 +321,7 @@ def find(
         busy: whether there is any traffic.
         tree_handle: grown of the library's actions.
         work_handle: memory.
-        query_handle: see `_search_kernels`.
+        query_handle: see `space._query_kernels`.
         state: of the behaviour graph at the start.
         band: see `next_candidate`.
 

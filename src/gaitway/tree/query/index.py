@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from gaitway.behavior.searcher import Searcher
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
+from gaitway.space.prepared_actions import PreparedActions
 from gaitway.tree.model import Tree
 from gaitway.tree.moves import Moves
 from gaitway.tree.query import _query_kernels as kernels
@@ -30,7 +30,7 @@ _COSTS = 1 << 15
 
 
 def tree_arrays(
-    tree: Tree, searcher: Searcher, cell: float | None = None, onward: Collection[str] | None = None
+    tree: Tree, searcher: PreparedActions, cell: float | None = None, onward: Collection[str] | None = None
 ) -> TreeArrays:
     """A tree for queries: its nodes that end in a state of rest, by cell.
 
@@ -86,7 +86,7 @@ def _states(moves: Moves, names: Collection[str]) -> list[int]:
     return [moves.table.state(name) for name in names]
 
 
-def _rests(searcher: Searcher, actions: IntArray) -> IntArray:
+def _rests(searcher: PreparedActions, actions: IntArray) -> IntArray:
     """The action that stands still after each of some actions, or -1."""
     arrays = searcher.arrays
     out: IntArray = arrays.states[arrays.behaviors[searcher.table.behavior[actions], 0], 1]

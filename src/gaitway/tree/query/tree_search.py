@@ -16,16 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gaitway.behavior._search_kernels import APART as KERNEL_APART
-from gaitway.behavior._search_kernels import FOUND, GOAL, START
-from gaitway.behavior.search import APART, NO_TRAFFIC, Query, Searcher, Traffic, ask
+from gaitway.behavior.searcher import Searcher
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
+from gaitway.space._query_kernels import APART, FOUND, GOAL, START
 from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, SearchResult, Status
+from gaitway.space.prepared_actions import PreparedActions
+from gaitway.space.query import NO_TRAFFIC, OTHER_PART, Query, TrafficView, ask
 from gaitway.tree.model import Tree
 from gaitway.tree.query import _query_kernels as kernels
 from gaitway.tree.query._query_kernels import TreeArrays, Work
@@ -55,7 +56,7 @@ class Answers(NamedTuple):
 class TreeSteps(LaidSteps):
     """The way to a node of a tree; it is laid when somebody looks at it."""
 
-    def __init__(self, searcher: Searcher, handle: ArrayHandle[TreeArrays], node: int, query: Query) -> None:
+    def __init__(self, searcher: PreparedActions, handle: ArrayHandle[TreeArrays], node: int, query: Query) -> None:
         self._laid = searcher, handle, node, query
 
     def __getattr__(self, name: str) -> Any:
@@ -86,7 +87,7 @@ class TreeSearch:
         Raises:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
-        self.searcher, self.instances = searcher, ClipChoice(searcher)
+        self.searcher, self.clip_choice = searcher, ClipChoice(searcher)
         self.trees = {root_state(searcher, tree): tree for tree in trees}
         self._rooted: Mapping[int, _RootedTree] = {
             state: _RootedTree(ArrayHandle(arrays), band_of(arrays, BAND))
@@ -102,7 +103,7 @@ class TreeSearch:
         lists = sum(r.handle.value.starts.nbytes + r.handle.value.entries.nbytes for r in self._rooted.values())
         return sum(t.nbytes for t in self.trees.values()) + lists + sum(a.nbytes for a in self._work.value)
 
-    def find(self, fields: WorldFields, query: Query, traffic: Traffic | None = None) -> SearchResult | None:
+    def find(self, fields: WorldFields, query: Query, traffic: TrafficView | None = None) -> SearchResult | None:
         """The cheapest free way of the tree, or nearly so; None if it has none, whatever A* may find.
 
         A goal in another part of free space is refused at once.
@@ -125,16 +126,16 @@ class TreeSearch:
             searcher.handle, fields.handle, searcher.passing(fields), traffic_handle, busy, rooted.handle, self._work,
             searcher.query, state, rooted.band,
         )  # fmt: skip
-        if code == KERNEL_APART:
+        if code == APART:
             away = math.dist(query.start[:2], query.goal)
-            return SearchResult(Status.NO_PATH, None, closest=query.start, remaining=away, reason=APART)
+            return SearchResult(Status.NO_PATH, None, closest=query.start, remaining=away, reason=OTHER_PART)
         if code != FOUND:
             return None
         steps: LaidSteps = TreeSteps(searcher, rooted.handle, node, query)
-        if self.instances.similar.any:
+        if self.clip_choice.similar.any:
             rows = self._lay(searcher.handle, rooted.handle, node, *query.start, query.start_time)
-            rows = self.instances.draw(fields, query, rows, traffic)
-            (x, y, heading, end), cost = rows[-1, :4].tolist(), self.instances.cost(rows)
+            rows = self.clip_choice.draw(fields, query, rows, traffic)
+            (x, y, heading, end), cost = rows[-1, :4].tolist(), self.clip_choice.cost(rows)
             steps = LaidSteps(rows[:-1], searcher.names, searcher.table.clips)
         pose, away = (x, y, heading), math.hypot(x - query.goal[0], y - query.goal[1])
         plan = Plan(steps, pose, end, cost)
@@ -191,7 +192,7 @@ class TreeSearch:
         return ArrayHandle(work_for([rooted.handle.value for rooted in self._rooted.values()]))
 
 
-def root_state(searcher: Searcher, tree: Tree) -> int:
+def root_state(searcher: PreparedActions, tree: Tree) -> int:
     """The planner's state of somebody at the root of a tree."""
     table = searcher.table
     root = table.state(tree.moves.root)

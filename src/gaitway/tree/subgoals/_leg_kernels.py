@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
-from gaitway.behavior._search_kernels import GOAL, START, wrapped
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import ActionArrays
 from gaitway.space._clip_choice_kernels import move_free, short_of
+from gaitway.space._query_kernels import GOAL, START, wrapped
 from gaitway.space._route_kernels import Distances
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
@@ -167,7 +167,7 @@ def onward(
         tree_handle: with lists of nodes from which one goes on.
         tags_handle: heading and the planner's state of each entry of its lists; (E,).
         work_handle: memory.
-        query_handle: the sub-goal is its goal; see `_search_kernels`.
+        query_handle: the sub-goal is its goal; see `space._query_kernels`.
         aim_handle: estimates of what lies beyond.
         ranked_handle: memory for scores and nodes; (K, 2).
         left_handle: how far it is to the goal, and may be after the leg.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.behavior.search import Query, Traffic
 from gaitway.core.arrays import FloatArray
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose, SearchResult, Status
+from gaitway.space.query import Query, TrafficView
 from gaitway.tree.subgoals.coarse import CoarsePlanner, CoarseWay
 from gaitway.tree.subgoals.legs import SubgoalLeg, SubgoalLegs
 
@@ -76,7 +76,7 @@ class SubgoalChain:
         table, rest = legs.searcher.table, set(legs.forest.roots)
         self._roots = {number for number, name in enumerate(table.states) if name in rest}
 
-    def find(self, query: Query, traffic: Traffic | None = None) -> SearchResult | None:
+    def find(self, query: Query, traffic: TrafficView | None = None) -> SearchResult | None:
         """A way that is free at the A* search's own sampling, to rest at the goal for ever; None if trees have none.
 
         Args:
@@ -90,7 +90,7 @@ class SubgoalChain:
         if not self.fields.parts.connected(query.start[:2], query.goal, query.tolerance):
             return None
         plan = self._chain(query, traffic, shift=True)
-        if plan is None and legs.instances.similar.shift:  # steps that lie where trees have them are surely free
+        if plan is None and legs.clip_choice.similar.shift:  # steps that lie where trees have them are surely free
             legs.forget()
             plan = self._chain(query, traffic, shift=False)
         if plan is None:
@@ -99,7 +99,7 @@ class SubgoalChain:
         seconds = time.perf_counter() - began
         return SearchResult(Status.FOUND, plan, legs.looked_at, legs.tested, seconds, plan.end_pose, away)
 
-    def _chain(self, query: Query, traffic: Traffic | None, shift: bool) -> Plan | None:
+    def _chain(self, query: Query, traffic: TrafficView | None, shift: bool) -> Plan | None:
         """Legs one after another, by depth-first search: where none leads on, one stops or waits, or goes back.
 
         Args:
@@ -131,14 +131,14 @@ class SubgoalChain:
                 stages.pop()
         return None
 
-    def _arrive(self, stage: _ChainStage, traffic: Traffic | None) -> SubgoalLeg | None:
+    def _arrive(self, stage: _ChainStage, traffic: TrafficView | None) -> SubgoalLeg | None:
         """The last leg, if the goal is within reach."""
         here = stage.here
         if math.dist(here.start[:2], here.goal) > self.legs.reach + here.tolerance:
             return None
         return self.legs.arrive(self.fields, here, traffic, stage.under_way)
 
-    def _following(self, stage: _ChainStage, traffic: Traffic | None, shift: bool) -> _ChainStage | None:
+    def _following(self, stage: _ChainStage, traffic: TrafficView | None, shift: bool) -> _ChainStage | None:
         """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
         here, way = stage.here, stage.way
         moves = not self.legs.rests(here.start_behavior)
@@ -166,10 +166,10 @@ class SubgoalChain:
         return None
 
     def _drawn(
-        self, stage: _ChainStage, rows: FloatArray, traffic: Traffic | None, arrives: bool, shift: bool
+        self, stage: _ChainStage, rows: FloatArray, traffic: TrafficView | None, arrives: bool, shift: bool
     ) -> FloatArray:
         """What is played of some steps from a stage on, as `SubgoalLeg.rows`."""
-        return self.legs.instances.draw(
+        return self.legs.clip_choice.draw(
             self.fields, stage.here, rows, traffic, under_way=stage.under_way, arrives=arrives, shift=shift
         )
 
@@ -211,4 +211,4 @@ class SubgoalChain:
         x, y, heading, end = last[-1, :4].tolist()
         pose: Pose = (x, y, heading)
         steps = LaidSteps(rows, searcher.names, searcher.table.clips)
-        return Plan(steps, pose, end, stages[-1].cost + self.legs.instances.cost(last))
+        return Plan(steps, pose, end, stages[-1].cost + self.legs.clip_choice.cost(last))

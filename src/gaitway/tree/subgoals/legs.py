@@ -9,15 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, straight_line
-from gaitway.behavior._search_kernels import GOAL, START
 from gaitway.behavior.heuristics import Heuristics
-from gaitway.behavior.search import NO_TRAFFIC, Query, Searcher, Traffic, ask
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.core.jit import direct
+from gaitway.space._query_kernels import GOAL, START
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.clip_choice import ClipChoice
 from gaitway.space.fields import WorldFields
+from gaitway.space.prepared_actions import PreparedActions
+from gaitway.space.query import NO_TRAFFIC, Query, TrafficView, ask
 from gaitway.tree.forest import Forest
 from gaitway.tree.model import Tree
 from gaitway.tree.query._query_kernels import CANDIDATES, NODE_BITS, NODE_MASK, Small, TreeArrays, lay
@@ -63,7 +64,7 @@ class SubgoalLegs:
         tested: moves that were tested since then.
     """
 
-    def __init__(self, searcher: Searcher, heuristics: Heuristics, forest: Forest) -> None:
+    def __init__(self, searcher: PreparedActions, heuristics: Heuristics, forest: Forest) -> None:
         """Prepare trees.
 
         Args:
@@ -75,7 +76,7 @@ class SubgoalLegs:
             TreeError: if a tree is of another library or costs, or never comes to rest.
         """
         self.searcher, self.forest, self._heuristics = searcher, forest, heuristics
-        self.instances, self.per_metre = ClipChoice(searcher), heuristics.per_metre
+        self.clip_choice, self.per_metre = ClipChoice(searcher), heuristics.per_metre
         rest = {name for name, still in zip(searcher.table.states, searcher.table.rest.tolist(), strict=True) if still}
         moving = tuple(name for name in forest.roots if name not in rest) or forest.roots
         self._rooted = {root_state(searcher, tree): _rooted(searcher, tree, moving) for tree in forest.trees.values()}
@@ -98,7 +99,9 @@ class SubgoalLegs:
         """Whether one stands after a behaviour; None is somebody who stands."""
         return bool(self.searcher.arrays.states[self.searcher.start_state(behavior), 1] >= 0)
 
-    def arrive(self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool) -> SubgoalLeg | None:
+    def arrive(
+        self, fields: WorldFields, query: Query, traffic: TrafficView | None, under_way: bool
+    ) -> SubgoalLeg | None:
         """The last leg: to the goal, to rest, and free for ever.
 
         Args:
@@ -118,7 +121,7 @@ class SubgoalLegs:
         return self._leg(rooted.arriving, node, cost)
 
     def onward(
-        self, fields: WorldFields, query: Query, aim: tuple[float, float], left: CostLeft, traffic: Traffic | None,
+        self, fields: WorldFields, query: Query, aim: tuple[float, float], left: CostLeft, traffic: TrafficView | None,
         under_way: bool,
     ) -> SubgoalLeg | None:  # fmt: skip
         """A leg past a sub-goal, which is the goal of the query; it ends in a state that a tree begins in.
@@ -144,7 +147,7 @@ class SubgoalLegs:
         return self._leg(rooted.onward, node, cost)
 
     def pause(
-        self, fields: WorldFields, query: Query, traffic: Traffic | None, under_way: bool, times: int
+        self, fields: WorldFields, query: Query, traffic: TrafficView | None, under_way: bool, times: int
     ) -> FloatArray | None:
         """Return steps that stop, or stand still for some rounds, as `SubgoalLeg.rows`; None if they are not free.
 
@@ -195,7 +198,7 @@ class SubgoalLegs:
         return out._replace(near_frame=frame, near=free.near, far_rates=free.rates, far=free.far)
 
 
-def _rooted(searcher: Searcher, tree: Tree, moving: Collection[str]) -> _RootedLegs:
+def _rooted(searcher: PreparedActions, tree: Tree, moving: Collection[str]) -> _RootedLegs:
     arriving, onward = tree_arrays(tree, searcher), tree_arrays(tree, searcher, onward=moving)
     nodes = (onward.entries >> NODE_BITS) & NODE_MASK
     states = searcher.states.after[searcher.table.behavior[tree.moves.actions]]
@@ -205,7 +208,7 @@ def _rooted(searcher: Searcher, tree: Tree, moving: Collection[str]) -> _RootedL
     )
 
 
-def _stops(searcher: Searcher, state: int) -> tuple[int, ...]:
+def _stops(searcher: PreparedActions, state: int) -> tuple[int, ...]:
     """Ordinary actions that come to rest from a state of the planner, the shortest first."""
     states, table = searcher.states, searcher.table
     after = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]
@@ -214,7 +217,7 @@ def _stops(searcher: Searcher, state: int) -> tuple[int, ...]:
     return tuple(found[np.argsort(table.durations[found], kind="stable")].tolist())
 
 
-def _handle(traffic: Traffic | None) -> tuple[bool, ArrayHandle[TrafficArrays]]:
+def _handle(traffic: TrafficView | None) -> tuple[bool, ArrayHandle[TrafficArrays]]:
     if traffic is not None and len((arrays := traffic.arrays).keys) > 0:
         return True, ArrayHandle(arrays)
     return False, NO_TRAFFIC

@@ -1,4 +1,4 @@
-"""People whose clips have twins and kin, made by hand: arms that swing otherwise, and ways that bend a little."""
+"""Libraries with identical and similar clips, made by hand: arms that swing otherwise, and paths that bend a little."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = (*WALKS, "stand", "wait", "start_walk", "stop_walk", "walk_short", "turn
 
 
 def armed(clip: Clip, number: int, angle: float) -> Clip:
-    """A twin: both arms are lifted sideways by an angle [rad] in the middle of the clip, and nothing else differs."""
+    """A clip that moves alike, but lifts both arms sideways by an angle [rad] in the middle."""
     turned = np.array(clip.rotations)
     share = np.sin(np.linspace(0.0, np.pi, len(clip))) ** 2
     for role, side in (("left_shoulder", 1.0), ("right_shoulder", -1.0)):
@@ -31,7 +31,7 @@ def armed(clip: Clip, number: int, angle: float) -> Clip:
 
 
 def bent(clip: Clip, number: int, turn: float, stretch: float) -> Clip:
-    """Kin: the way of the clip bends by a turn [rad] more and is longer by a factor; first and last poses stay."""
+    """A similar clip: its path bends by a turn [rad] more and is longer by a factor; end poses stay."""
     share = turn * np.linspace(0.0, 1.0, len(clip))
     steps = stretch * np.diff(clip.root_positions[:, :2], axis=0)
     c, s = np.cos(share[1:]), np.sin(share[1:])
@@ -57,12 +57,12 @@ def people() -> Library:
     return load_cast("person", behaviors=PARTS)
 
 
-def twins(count: int = 4, angle: float = 0.3) -> Library:
+def identical(count: int = 4, angle: float = 0.3) -> Library:
     """People with so many twins of each walk."""
     return with_variants(people(), WALKS, lambda clip: [armed(clip, k, angle * (k + 1) / count) for k in range(count)])
 
 
-def kin(count: int = 4) -> Library:
+def similar(count: int = 4) -> Library:
     """People with so many kin of each walk, who end some centimetres and degrees elsewhere."""
     turns = np.radians(np.linspace(-4.0, 4.0, count)).tolist()
     return with_variants(

@@ -1,0 +1,9 @@
+from .crowd import CrowdPlan as CrowdPlan
+from .crowd import plan_crowd as plan_crowd
+from .heuristics import Heuristics as Heuristics
+from .options import BehaviorOptions as BehaviorOptions
+from .planner import BehaviorPlanner as BehaviorPlanner
+from .planner import PreparedSearch as PreparedSearch
+from .planner import prepared_search as prepared_search
+from .search import search as search
+from .searcher import Searcher as Searcher
