@@ -8,13 +8,35 @@ import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
 from gaitway.behavior._search_memory_kernels import (
+    ACTION,
+    BEST_NODE,
     CHECKS,
+    CHOSEN_ACTION,
+    CHOSEN_HOME,
+    CHOSEN_KEY,
+    CHOSEN_STATE,
+    ENTRY,
     EXPANDED,
+    KEY,
+    LEAST,
+    LEAST_AT_REST,
     NEAREST,
+    NO_MORE,
+    NODE_COST,
+    NODE_ESTIMATE,
+    NODE_HEADING,
+    NODE_TIME,
+    NODE_X,
+    NODE_Y,
     NODES,
+    PARENT,
     QUEUED,
     RESTING,
+    SHORTFALL,
     SPAN,
+    STATE,
+    STOOD,
+    WAITS,
     SearchMemory,
     at,
     home_of,
@@ -29,6 +51,19 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import (
+    AROUND_RADIUS,
+    AROUND_X,
+    AROUND_Y,
+    COST,
+    DURATION,
+    FIRST_ACTION,
+    FIRST_FOLLOWER,
+    FIRST_STATIC,
+    MOVE_TURN,
+    MOVE_X,
+    MOVE_Y,
+    NEXT_STATE,
+    REST_ACTION,
     ActionArrays,
     leaves,
     leeway,
@@ -51,12 +86,21 @@ from gaitway.space._query_kernels import (
     FULL,
     GOAL,
     GOAL_BLOCKED,
+    GOAL_HEADING,
+    GOAL_HEADING_TOLERANCE,
+    GOAL_TOLERANCE,
+    GOAL_X,
+    GOAL_Y,
     GOING,
     NEVER,
     NOTHING,
     ORDINARY,
     START,
     START_BLOCKED,
+    START_HEADING,
+    START_TIME,
+    START_X,
+    START_Y,
     TURNS,
     WEIGHT,
     mixed,
@@ -70,20 +114,20 @@ from gaitway.space.plan import Pose
 FREE, LATER, CLOSED = range(3)
 """Whether an action can be done: now, perhaps later, or not at all."""
 STATIC, TRAFFIC, SPECIAL = range(3)
-"""What stood in the way."""
+"""Kinds of blockers."""
 _SPAN = 1024
-"""Entries of the table that a search begins with: what is small stays in the processor's cache."""
+"""Entries of the table that a search begins with; a small table stays in the processor's cache."""
 LONGEST_WAIT = 60
-"""How often one may play the clip that stands still before doing something."""
+"""Most resting clips that a character plays before an action."""
 _FOREMOST = 0.25
-"""Only what stands in the way of nodes is noted whose estimate is at most so much more than the least."""
+"""Blockers are noted only at nodes whose estimate is at most this much above the least."""
 _TURN = 2.0 * math.pi
 _PER_RADIAN = 1.0 / _TURN
 
 
 @kernel(borrows=True, inner=True)
 def key_of(x: float, y: float, heading: float, number: int, state: int, query: FloatArray) -> int:
-    """Number of the bin that a state lies in, in an episode of its place."""
+    """Return the key of the bin that a state lies in, in a safe interval of its place."""
     bins, turns = query[BINS], query[TURNS]
     column, row = math.floor(x * bins) & 0xFFFFF, math.floor(y * bins) & 0xFFFFF
     turn = math.floor((heading + math.pi) * turns * _PER_RADIAN + 0.5)
@@ -100,25 +144,26 @@ def begin(
     query: FloatArray,
     state: int,
 ) -> int:
-    """Forget what was and put the start in; `GOING`, or why there can be no plan."""
+    """Forget the last search and add the start; return `GOING`, or why there can be no plan."""
     sweep(memory)
-    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    x, y, heading, t = query[START_X], query[START_Y], query[START_HEADING], query[START_TIME]
     h = estimate_at(x, y, heading, state, heuristic)
     key = key_of(x, y, heading, 0, state, query)
     memory.counts[SPAN] = _SPAN
     place = place_of(memory.table, _SPAN, home_of(key), key)
     states, links = memory.states, memory.links
-    states[0, 0], states[0, 1], states[0, 2], states[0, 3], states[0, 4], states[0, 5] = x, y, heading, t, 0.0, h
-    links[0, 0], links[0, 1], links[0, 2], links[0, 3], links[0, 4] = -1, -1, state, place, 0
+    states[0, NODE_X], states[0, NODE_Y], states[0, NODE_HEADING] = x, y, heading
+    states[0, NODE_TIME], states[0, NODE_COST], states[0, NODE_ESTIMATE] = t, 0.0, h
+    links[0, PARENT], links[0, ACTION], links[0, STATE], links[0, ENTRY], links[0, WAITS] = -1, -1, state, place, 0
     memory.keys[0] = key
-    memory.table[place, 0], memory.table[place, 1] = key, 0
+    memory.table[place, KEY], memory.table[place, BEST_NODE] = key, 0
     memory.counts[NODES] = 1
     push(memory.heap, states, memory.counts, query[WEIGHT] * h, 0)
-    memory.nearest[0], memory.nearest[1], memory.nearest[2] = h, h, 0.0
-    rest = library.states[state, 1]
+    memory.nearest[LEAST], memory.nearest[LEAST_AT_REST], memory.nearest[SHORTFALL] = h, h, 0.0
+    rest = library.states[state, REST_ACTION]
     if rest >= 0:
-        memory.nearest[2] = shortage(library, fields, x, y, heading, rest)
-    if memory.nearest[2] > query[CLOSE]:
+        memory.nearest[SHORTFALL] = shortage(library, fields, x, y, heading, rest)
+    if memory.nearest[SHORTFALL] > query[CLOSE]:
         return START_BLOCKED
     some, together = parts_meet(fields.labels, fields.place, query[START:GOAL], query[GOAL:WEIGHT])
     return GOING if together else APART if some else GOAL_BLOCKED
@@ -128,33 +173,32 @@ def begin(
 def reached(
     library: ActionArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, query: FloatArray, node: int
 ) -> bool:
-    """Whether a node is at the goal and one can stay there."""
+    """Return whether a node is at the goal and a character can stay there."""
     states = memory.states
-    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
-    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+    x, y, heading = states[node, NODE_X], states[node, NODE_Y], states[node, NODE_HEADING]
+    if math.hypot(x - query[GOAL_X], y - query[GOAL_Y]) > query[GOAL_TOLERANCE]:
         return False
-    rest = library.states[memory.links[node, 2], 1]
-    off = heading - query[GOAL + 3]
-    if rest < 0 or abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL + 4]:
+    rest = library.states[memory.links[node, STATE], REST_ACTION]
+    off = heading - query[GOAL_HEADING]
+    if rest < 0 or abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL_HEADING_TOLERANCE]:
         return False
-    return not busy or stays_free(library, traffic, x, y, heading, states[node, 3], rest)
+    return not busy or stays_free(library, traffic, x, y, heading, states[node, NODE_TIME], rest)
 
 
 @kernel(borrows=True, inner=True)
 def passes(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, memory: SearchMemory, node: int,
-    a: int,
-    kind: int, t: float, leave: float, noted: bool,
+    a: int, kind: int, t: float, leave: float, noted: bool,
 ) -> int:  # fmt: skip
-    """Whether an action that begins at time t passes all that it is for, and meets nobody; if not, it is noted whom.
+    """Return whether an action that begins at time t passes its obstacles and meets nobody; if not, note whom.
 
-    Others may be nearer than usual by as much as `leave` [m].
+    Other characters may be nearer than usual by as much as `leave` [m].
 
     Returns:
         `FREE`, `LATER` if waiting may help, or `CLOSED`.
     """
     states = memory.states
-    x, y, heading = states[node, 0], states[node, 1], states[node, 2]
+    x, y, heading = states[node, NODE_X], states[node, NODE_Y], states[node, NODE_HEADING]
     if kind >= 0:
         special = special_hit(library, fields.specials, kind, x, y, heading, t, a)
         if special >= 0:
@@ -174,14 +218,19 @@ def passes(
 def stands(
     library: ActionArrays, traffic: TrafficArrays, memory: SearchMemory, node: int, rest: int, leave: float, waits: int
 ) -> bool:
-    """Whether one can stand still so often in a row at the node that is being expanded, by action `rest`."""
+    """Return whether a character can play the resting action `waits` times at the node that is expanded."""
     states, stood = memory.states, memory.stood
-    x, y, c, s = states[node, 0], states[node, 1], math.cos(states[node, 2]), math.sin(states[node, 2])
-    while stood[0] < waits and stood[1] == 0:
-        t = states[node, 3] + stood[0] * library.actions[rest, 4]
+    x, y, c, s = (
+        states[node, NODE_X],
+        states[node, NODE_Y],
+        math.cos(states[node, NODE_HEADING]),
+        math.sin(states[node, NODE_HEADING]),
+    )
+    while stood[STOOD] < waits and stood[NO_MORE] == 0:
+        t = states[node, NODE_TIME] + stood[STOOD] * library.actions[rest, DURATION]
         free = timed_hit(library, traffic, x, y, c, s, t, rest, ORDINARY, leave) < 0
         stood[0 if free else 1] += 1
-    return bool(stood[0] >= waits)
+    return bool(stood[STOOD] >= waits)
 
 
 @kernel(borrows=True, inner=True)
@@ -194,35 +243,38 @@ def lay(
     seed: int,
     node: int,
 ) -> int:
-    """Lay down what may come after a node: all behaviours that its state allows, one clip each (functions F and T).
+    """Lay the actions that may follow a node: all behaviours of its state, one clip each (functions F and T).
 
     Returns:
-        How many rows of `SearchMemory.laid` and `SearchMemory.chosen` are filled.
+        Number of rows of `SearchMemory.laid` and `SearchMemory.chosen` that are filled.
     """
-    states, actions, behaviors, laid, chosen = (
-        memory.states,
-        library.actions,
-        library.behaviors,
-        memory.laid,
-        memory.chosen,
-    )
-    x, y, heading = states[at(node), 0], states[at(node), 1], states[at(node), 2]
-    c, s, state, bits = math.cos(heading), math.sin(heading), memory.links[at(node), 2], near_bits(fields, x, y)
+    states, laid, chosen = memory.states, memory.laid, memory.chosen
+    actions, behaviors = library.actions, library.behaviors
+    x, y, heading = states[at(node), NODE_X], states[at(node), NODE_Y], states[at(node), NODE_HEADING]
+    c, s, state, bits = math.cos(heading), math.sin(heading), memory.links[at(node), STATE], near_bits(fields, x, y)
     count = 0
-    for k in range(library.states[state, 0], library.states[state + 1, 0]):
+    for k in range(library.states[state, FIRST_FOLLOWER], library.states[state + 1, FIRST_FOLLOWER]):
         behavior = at(library.followers[at(k)])
-        a, takes = behaviors[behavior, 1], behaviors[behavior + at(1), 1] - behaviors[behavior, 1]
+        a, takes = (
+            behaviors[behavior, FIRST_ACTION],
+            behaviors[behavior + at(1), FIRST_ACTION] - behaviors[behavior, FIRST_ACTION],
+        )
         if takes > 1:
             a += (mixed(seed, node, int(behavior)) * takes) >> 30
         kind = passing[at(a)]
         if kind != ORDINARY and (kind == NEVER or not (bits >> kind) & 1):
             continue
         action, row = at(a), at(count)
-        u, v, heading1 = actions[action, 0], actions[action, 1], wrapped(heading + actions[action, 2])
-        x1, y1, state1 = x + c * u - s * v, y + s * u + c * v, behaviors[behavior, 0]
+        u, v, heading1 = actions[action, MOVE_X], actions[action, MOVE_Y], wrapped(heading + actions[action, MOVE_TURN])
+        x1, y1, state1 = x + c * u - s * v, y + s * u + c * v, behaviors[behavior, NEXT_STATE]
         key = key_of(x1, y1, heading1, 0, state1, query)
         laid[row, 0], laid[row, 1], laid[row, 2] = x1, y1, heading1
-        chosen[row, 0], chosen[row, 1], chosen[row, 2], chosen[row, 3] = a, state1, key, home_of(key)
+        chosen[row, CHOSEN_ACTION], chosen[row, CHOSEN_STATE], chosen[row, CHOSEN_KEY], chosen[row, CHOSEN_HOME] = (
+            a,
+            state1,
+            key,
+            home_of(key),
+        )
         count += 1
     return count
 
@@ -230,25 +282,24 @@ def lay(
 @kernel(borrows=True, inner=True)
 def add(
     memory: SearchMemory, library: ActionArrays, query: FloatArray, key: int, entry: int, parent: int, a: int,
-    state: int,
-    x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
+    state: int, x: float, y: float, heading: float, t: float, g: float, h: float, waits: int,
 ) -> None:  # fmt: skip
-    """Put a node into its bin and the queue."""
+    """Add a node to its bin and to the queue."""
     states, links, table, counts, nearest = memory.states, memory.links, memory.table, memory.counts, memory.nearest
     node = int(counts[NODES])
     counts[NODES] += 1
     new, bin_ = at(node), at(entry)
-    states[new, 0], states[new, 1], states[new, 2], states[new, 3], states[new, 4], states[new, 5] = (
-        x, y, heading, t, g, h,
-    )  # fmt: skip
-    links[new, 0], links[new, 1], links[new, 2], links[new, 3], links[new, 4] = parent, a, state, entry, waits
+    states[new, NODE_X], states[new, NODE_Y], states[new, NODE_HEADING] = x, y, heading
+    states[new, NODE_TIME], states[new, NODE_COST], states[new, NODE_ESTIMATE] = t, g, h
+    links[new, PARENT], links[new, ACTION], links[new, STATE] = parent, a, state
+    links[new, ENTRY], links[new, WAITS] = entry, waits
     memory.keys[new] = key
-    table[bin_, 0], table[bin_, 1] = key, node
+    table[bin_, KEY], table[bin_, BEST_NODE] = key, node
     push(memory.heap, states, counts, g + query[WEIGHT] * h, node)
-    if h < nearest[0]:
-        nearest[0], counts[NEAREST] = h, node
-    if h < nearest[1] and library.states[state, 1] >= 0:
-        nearest[1], counts[RESTING] = h, node
+    if h < nearest[LEAST]:
+        nearest[LEAST], counts[NEAREST] = h, node
+    if h < nearest[LEAST_AT_REST] and library.states[state, REST_ACTION] >= 0:
+        nearest[LEAST_AT_REST], counts[RESTING] = h, node
 
 
 @kernel(borrows=True, inner=True)
@@ -257,47 +308,51 @@ def depart(
     query: FloatArray, node: int, a: int, state: int, kind: int, x: float, y: float, heading: float, h: float,
     noted: bool,
 ) -> None:  # fmt: skip
-    """Among traffic, do an action as soon as it is free, and then for each later episode of the place it leads to.
+    """Among traffic, add an action as soon as it is free, and again for each later safe interval of its end.
 
     Args:
-        library: its actions.
-        fields: of the world.
-        traffic: who is where and when.
-        intervals: of places.
-        memory: memory.
-        query: see the names above.
-        node: where it begins.
-        a: the action; what always stands there is no hindrance to it.
-        state: in which it ends.
-        kind: of obstacle that it passes, or `ORDINARY`.
+        library: the actions.
+        fields: fields of the world.
+        traffic: other characters and movers.
+        intervals: safe intervals of places.
+        memory: memory of the search.
+        query: numbers of the query.
+        node: node where the action begins.
+        a: the action; static obstacles do not block it.
+        state: state after it.
+        kind: kind of obstacle that it passes, or `ORDINARY`.
         x: where it ends [m].
         y: [m].
         heading: [rad].
         h: estimate from there.
-        noted: whether to note who is in the way.
+        noted: whether to note who blocks it.
     """
     states, table, counts, actions = memory.states, memory.table, memory.counts, library.actions
-    rest = library.states[memory.links[node, 2], 1]
-    begin, g, wait, latest = states[node, 3], states[node, 4] + actions[a, 3], 0, -1
-    leave = query[CROWDED] if leaves(states[node, 0] - states[0, 0], states[node, 1] - states[0, 1]) else 0.0
+    rest = library.states[memory.links[node, STATE], REST_ACTION]
+    begin, g, wait, latest = states[node, NODE_TIME], states[node, NODE_COST] + actions[a, COST], 0, -1
+    leave = (
+        query[CROWDED]
+        if leaves(states[node, NODE_X] - states[0, NODE_X], states[node, NODE_Y] - states[0, NODE_Y])
+        else 0.0
+    )
     while g + h < query[BOUND] and counts[NODES] < len(states) and 2 * counts[NODES] < counts[SPAN]:
-        number, final = safe_interval(traffic, intervals, x, y, begin + actions[a, 4])
+        number, final = safe_interval(traffic, intervals, x, y, begin + actions[a, DURATION])
         if number != latest:
             key = key_of(x, y, heading, number, state, query)
             entry = place_of(table, counts[SPAN], home_of(key), key)
-            new = table[entry, 0] != key or states[table[entry, 1], 4] > g
+            new = table[entry, KEY] != key or states[table[entry, BEST_NODE], NODE_COST] > g
             answer = passes(library, fields, traffic, True, memory, node, a, kind, begin, leave, noted) if new else FREE
             if new and answer == FREE:
-                end = begin + actions[a, 4]
+                end = begin + actions[a, DURATION]
                 add(memory, library, query, key, entry, node, a, state, x, y, heading, end, g, h, wait)
             if answer == CLOSED or (answer == FREE and final):
                 break
             latest = number if answer == FREE else latest
-        more = 1 + wait // 4  # the longer one has waited the less a little more matters
+        more = 1 + wait // 4  # after a long wait a little more hardly matters
         wait, noted = wait + more, False
         if rest < 0 or wait > LONGEST_WAIT or not stands(library, traffic, memory, node, rest, leave, wait):
             break
-        begin, g = begin + more * actions[rest, 4], g + more * actions[rest, 3]
+        begin, g = begin + more * actions[rest, DURATION], g + more * actions[rest, COST]
 
 
 @kernel(borrows=True, inner=True)
@@ -305,30 +360,40 @@ def expand(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     intervals: SafeIntervals, heuristic: HeuristicArrays, memory: SearchMemory, query: FloatArray, seed: int, node: int,
 ) -> None:  # fmt: skip
-    """Add all nodes that may come after one, if nothing is in the way and nothing cheaper leads there (function G)."""
+    """Add all nodes that may follow one, if no obstacle blocks them and no cheaper node is there (function G)."""
     states, table, counts, nearest = memory.states, memory.table, memory.counts, memory.nearest
     actions, static, laid, chosen = library.actions, library.static, memory.laid, memory.chosen
     grid, place = fields.squares, fields.place
-    x, y, t, g = states[at(node), 0], states[at(node), 1], states[at(node), 3], states[at(node), 4]
-    c, s = math.cos(states[at(node), 2]), math.sin(states[at(node), 2])
-    leave = leeway(nearest[2], x - states[0, 0], y - states[0, 1])
-    foremost = states[at(node), 5] <= nearest[0] + _FOREMOST
-    memory.stood[0], memory.stood[1] = 0, 0
+    x, y, t, g = (
+        states[at(node), NODE_X],
+        states[at(node), NODE_Y],
+        states[at(node), NODE_TIME],
+        states[at(node), NODE_COST],
+    )
+    c, s = math.cos(states[at(node), NODE_HEADING]), math.sin(states[at(node), NODE_HEADING])
+    leave = leeway(nearest[SHORTFALL], x - states[0, NODE_X], y - states[0, NODE_Y])
+    foremost = states[at(node), NODE_ESTIMATE] <= nearest[LEAST] + _FOREMOST
+    memory.stood[STOOD], memory.stood[NO_MORE] = 0, 0
     for k in range(lay(library, fields, passing, memory, query, seed, node)):
-        row, a, state1, key = at(k), chosen[at(k), 0], chosen[at(k), 1], chosen[at(k), 2]
+        row, a, state1, key = (
+            at(k),
+            chosen[at(k), CHOSEN_ACTION],
+            chosen[at(k), CHOSEN_STATE],
+            chosen[at(k), CHOSEN_KEY],
+        )
         action, x1, y1, heading1 = at(a), laid[row, 0], laid[row, 1], laid[row, 2]
-        g1, t1 = g + actions[action, 3], t + actions[action, 4]
-        entry = place_of(table, counts[SPAN], chosen[row, 3], key)
-        if not busy and table[at(entry), 0] == key and states[at(table[at(entry), 1]), 4] <= g1:
+        g1, t1 = g + actions[action, COST], t + actions[action, DURATION]
+        entry = place_of(table, counts[SPAN], chosen[row, CHOSEN_HOME], key)
+        if not busy and table[at(entry), KEY] == key and states[at(table[at(entry), BEST_NODE]), NODE_COST] <= g1:
             continue
         h = estimate_at(x1, y1, heading1, state1, heuristic)
         if not g1 + h < query[BOUND]:
             continue
         counts[CHECKS] += 1
-        kind, noted = passing[action], foremost and h < nearest[0]
-        u, v, field = actions[action, 5], actions[action, 6], fields.field_of[kind + 1]
-        if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[action, 7]):
-            first, end = library.firsts[action, 0], library.firsts[action + at(1), 0]
+        kind, noted = passing[action], foremost and h < nearest[LEAST]
+        u, v, field = actions[action, AROUND_X], actions[action, AROUND_Y], fields.field_of[kind + 1]
+        if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[action, AROUND_RADIUS]):
+            first, end = library.firsts[action, FIRST_STATIC], library.firsts[action + at(1), FIRST_STATIC]
             disc = static_hit(static, first, end, grid, place, field, leave, x, y, c, s)
             if disc >= 0:
                 if noted:
@@ -346,44 +411,34 @@ def expand(
 @kernel(borrows=True)
 def search_slice(
     library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
-    passing_handle: ArrayHandle[IntArray],
-    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, intervals_handle: ArrayHandle[SafeIntervals],
-    heuristic_handle: ArrayHandle[HeuristicArrays], memory_handle: ArrayHandle[SearchMemory],
-    query_handle: ArrayHandle[FloatArray], state: int, seed: int,
-    until: int, anew: bool,
+    passing_handle: ArrayHandle[IntArray], traffic_handle: ArrayHandle[TrafficArrays], busy: bool,
+    intervals_handle: ArrayHandle[SafeIntervals], heuristic_handle: ArrayHandle[HeuristicArrays],
+    memory_handle: ArrayHandle[SearchMemory], query_handle: ArrayHandle[FloatArray], state: int, seed: int, until: int,
+    anew: bool,
 ) -> tuple[int, int, int, int]:  # fmt: skip
-    """Search until so many nodes have been expanded.
+    """Search until a number of nodes has been expanded.
 
     Args:
-        library_handle: its actions.
-        fields_handle: of the world.
-        passing_handle: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
-        traffic_handle: who is where and when.
+        library_handle: the actions.
+        fields_handle: fields of the world.
+        passing_handle: kind of obstacle that each action passes here, `ORDINARY` or `NEVER`; (A,).
+        traffic_handle: other characters and movers.
         busy: whether there is any traffic.
-        intervals_handle: of places.
-        heuristic_handle: of the goal.
+        intervals_handle: safe intervals of places.
+        heuristic_handle: estimates for the goal.
         memory_handle: memory, with the state of the search.
-        query_handle: see the names above; (14,).
-        state: of the behaviour graph at the start.
-        seed: of the choice among clips.
-        until: expanded nodes at which to stop.
-        anew: whether the search begins; a search that is cut off goes on if it is false.
+        query_handle: numbers of the query; see `space._query_kernels`; (15,).
+        state: state of the behaviour graph at the start.
+        seed: seed of the choice among clips.
+        until: number of expanded nodes at which to stop.
+        anew: whether to begin a search; otherwise the last one goes on.
 
     Returns:
-        How it ends, the node that is at the goal, nodes that were expanded and actions that were tested so far.
+        How it ended, the node at the goal, the nodes expanded and the actions tested so far.
     """
-    library, fields, passing, traffic = (
-        library_handle.value,
-        fields_handle.value,
-        passing_handle.value,
-        traffic_handle.value,
-    )
-    intervals, heuristic, memory, query = (
-        intervals_handle.value,
-        heuristic_handle.value,
-        memory_handle.value,
-        query_handle.value,
-    )
+    library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
+    traffic, intervals, heuristic = traffic_handle.value, intervals_handle.value, heuristic_handle.value
+    memory, query = memory_handle.value, query_handle.value
     counts, branches = memory.counts, len(library.behaviors) * (4 if busy else 1)
     code, found = begin(library, fields, heuristic, memory, query, state) if anew else GOING, -1
     while code == GOING:
@@ -398,8 +453,8 @@ def search_slice(
         if 2 * (counts[NODES] + branches) > counts[SPAN]:
             widen(memory)
         node = pop(memory.heap, memory.states, counts)
-        if memory.table[memory.links[node, 3], 1] != node:
-            continue  # a cheaper way into its bin was found after it was put in
+        if memory.table[memory.links[node, ENTRY], BEST_NODE] != node:
+            continue  # a cheaper path to its bin was found after it had been added
         if reached(library, traffic, busy, memory, query, node):
             code, found = FOUND, node
             break
@@ -412,20 +467,26 @@ def search_slice(
 def trace(
     library_handle: ArrayHandle[ActionArrays], memory_handle: ArrayHandle[SearchMemory], node: int
 ) -> tuple[FloatArray, Pose, float, float]:
-    """The way to a node: x, y, heading, time and action of every step (N, 5), and its own pose, time and cost."""
+    """Return the path to a node: x, y, heading, time and action of every step (N, 5), and its pose, time and cost."""
     library, states, links = library_handle.value, memory_handle.value.states, memory_handle.value.links
     count, before = 0, node
-    while links[before, 0] >= 0:
-        count, before = count + 1 + links[before, 4], links[before, 0]
+    while links[before, PARENT] >= 0:
+        count, before = count + 1 + links[before, WAITS], links[before, PARENT]
     steps, row = np.empty((count, 5)), count
-    x, y, heading, t, cost = states[node, 0], states[node, 1], states[node, 2], states[node, 3], states[node, 4]
+    x, y, heading, t, cost = (
+        states[node, NODE_X],
+        states[node, NODE_Y],
+        states[node, NODE_HEADING],
+        states[node, NODE_TIME],
+        states[node, NODE_COST],
+    )
     while row > 0:
-        action, waits, node = links[node, 1], links[node, 4], links[node, 0]
-        rest = library.states[links[node, 2], 1]
+        action, waits, node = links[node, ACTION], links[node, WAITS], links[node, PARENT]
+        rest = library.states[links[node, STATE], REST_ACTION]
         for wait in range(waits, -1, -1):
             row -= 1
             for k in range(3):
                 steps[row, k] = states[node, k]
-            steps[row, 3] = states[node, 3] + (wait * library.actions[rest, 4] if wait > 0 else 0.0)
+            steps[row, 3] = states[node, NODE_TIME] + (wait * library.actions[rest, DURATION] if wait > 0 else 0.0)
             steps[row, 4] = action if wait == waits else rest
     return steps, (x, y, heading), t, cost

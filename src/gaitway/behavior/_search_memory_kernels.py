@@ -1,4 +1,4 @@
-"""Memory of a search: nodes, the queue of those that wait, the closed set, and notes of what stood in the way."""
+"""Memory of an A* search: nodes, the queue, the closed set, and notes of what blocked it."""
 
 from __future__ import annotations
 
@@ -13,65 +13,83 @@ from gaitway.core.jit import kernel
 
 Numbers = npt.NDArray[np.int32]
 at = np.uintp
-"""Of an index that cannot be negative, which spares a test at every look into an array."""
+"""Type of an index that cannot be negative, which saves a test at every access to an array."""
 
 EMPTY = -1
-"""Key of an entry of the table that is not used."""
-# entries of `SearchMemory.counts`
+"""Key of an unused entry of the table."""
+# columns of `SearchMemory`
 NODES, QUEUED, EXPANDED, CHECKS, NEAREST, RESTING, NOTES, SPAN = range(8)
+"""Of `counts`: nodes, nodes in the queue, expanded nodes, tested actions, the node nearest to the goal, the nearest one
+at rest, notes, and entries of the table in use."""
+NODE_X, NODE_Y, NODE_HEADING, NODE_TIME, NODE_COST, NODE_ESTIMATE = range(6)
+"""Of `states`: pose [m, rad], time [s], cost so far, and estimate of the rest."""
+PARENT, ACTION, STATE, ENTRY, WAITS = range(5)
+"""Of `links`: parent node, action from there, state, entry of the table, and resting clips before the action."""
+HEAP_COST, HEAP_NODE = range(2)
+"""Of `heap`: total cost, and node."""
+KEY, BEST_NODE = range(2)
+"""Of `table`: key of a bin, and the best node in it."""
+LEAST, LEAST_AT_REST, SHORTFALL = range(3)
+"""Of `nearest`: least estimate of any node, least one of a node at rest, and the room that the start lacks [m]."""
+CHOSEN_ACTION, CHOSEN_STATE, CHOSEN_KEY, CHOSEN_HOME = range(4)
+"""Of `chosen`: action, state after it, key of its bin, and the `home_of` that key."""
+STOOD, NO_MORE = range(2)
+"""Of `stood`: known number of resting clips that are free at the node, and whether no more are."""
+NOTE_WHAT, NOTE_X, NOTE_Y, NOTE_WHO = range(4)
+"""Of `notes`: what blocked an action, where [m], and its kind or owner."""
 
 
 class SearchMemory(NamedTuple):
     """Memory of a search, used again by the next. N nodes, and a table of H entries, a power of two."""
 
     states: FloatArray
-    """x, y, heading, time, cost so far and estimate of the rest of each node; (N, 6)."""
+    """Pose, time, cost and estimate of each node; (N, 6)."""
     links: Numbers
-    """Parent, action, state, entry of the table of each node, and clips waited before the action; (N, 5)."""
+    """How each node was reached, and its entry of the table; (N, 5)."""
     keys: IntArray
     """Bin of each node; (N,)."""
     heap: FloatArray
-    """Cost and number of the nodes in the queue; (N, 2)."""
+    """Nodes in the queue, as a binary heap by cost; (N, 2)."""
     table: IntArray
-    """Keys of bins, and the best node in each; (H, 2). A search uses the first `SPAN` entries."""
+    """Hash table of bins; (H, 2). A search uses the first `SPAN` entries."""
     counts: IntArray
-    """See the names above; (8,)."""
+    """Counters; (8,)."""
     nearest: FloatArray
-    """Estimate at the node nearest to the goal, at the nearest where one can stay, what the start lacks [m]; (3,)."""
+    """Least estimates so far, and the room that the start lacks; (3,)."""
     laid: FloatArray
-    """Where the clips end that were laid down after a node: x, y, heading; (B, 3)."""
+    """End poses of the actions that were laid after a node: x, y [m], heading [rad]; (B, 3)."""
     chosen: IntArray
-    """Which they are: action, state, key of the bin, and its `home_of`; (B, 4)."""
+    """These actions, and their bins; (B, 4)."""
     stood: IntArray
-    """How often one can stand still at the node that is expanded, as far as is known, and whether no more; (2,)."""
+    """How often a character can stand still at the node that is expanded; (2,)."""
     notes: FloatArray
-    """What stood in the way: what it was, x, y, and kind or owner; the latest, round and round; (L, 4)."""
+    """The latest blockers, in a ring buffer; (L, 4)."""
 
 
 @kernel(borrows=True, inner=True)
 def home_of(key: int) -> int:
-    """Where a key would be in a table without an end, if it were alone."""
+    """Return the hash of a key."""
     value = ((key & 0x7FFFFFFF) * 0x9E3779B1) ^ ((key >> 31) * 0x45D9F3B)
     return value ^ (value >> 29)
 
 
 @kernel(borrows=True, inner=True)
 def place_of(table: IntArray, span: int, home: int, key: int) -> int:
-    """Where a key is among the first entries of the table, or the free entry where it would be."""
+    """Return the entry of a key among the first entries of the table, or the free entry where it belongs."""
     mask = span - 1
     place = home & mask
-    while table[at(place), 0] != EMPTY and table[at(place), 0] != key:
+    while table[at(place), KEY] != EMPTY and table[at(place), KEY] != key:
         place = (place + 1) & mask
     return place
 
 
 @kernel(borrows=True, inner=True)
 def before(heap: FloatArray, states: FloatArray, f: float, node: int, place: int) -> bool:
-    """Whether a node comes before the one at a place of the heap: by total cost, then estimate, then age."""
-    if f != heap[at(place), 0]:
-        return bool(f < heap[at(place), 0])
-    other = int(heap[at(place), 1])
-    h, other_h = states[at(node), 5], states[at(other), 5]
+    """Return whether a node comes before the one at a place of the heap: by total cost, then estimate, then age."""
+    if f != heap[at(place), HEAP_COST]:
+        return bool(f < heap[at(place), HEAP_COST])
+    other = int(heap[at(place), HEAP_NODE])
+    h, other_h = states[at(node), NODE_ESTIMATE], states[at(other), NODE_ESTIMATE]
     return bool(h < other_h or (h == other_h and node < other))
 
 
@@ -84,36 +102,38 @@ def push(heap: FloatArray, states: FloatArray, counts: IntArray, f: float, node:
         above = (place - 1) >> 1
         if not before(heap, states, f, node, above):
             break
-        heap[at(place), 0], heap[at(place), 1] = heap[at(above), 0], heap[at(above), 1]
+        heap[at(place), HEAP_COST], heap[at(place), HEAP_NODE] = heap[at(above), HEAP_COST], heap[at(above), HEAP_NODE]
         place = above
-    heap[at(place), 0], heap[at(place), 1] = f, node
+    heap[at(place), HEAP_COST], heap[at(place), HEAP_NODE] = f, node
 
 
 @kernel(borrows=True, inner=True)
 def pop(heap: FloatArray, states: FloatArray, counts: IntArray) -> int:
     """Take the first node out of the heap."""
-    first = int(heap[0, 1])
+    first = int(heap[0, HEAP_NODE])
     counts[QUEUED] -= 1
     count = counts[QUEUED]
-    f, node = heap[at(count), 0], int(heap[at(count), 1])
+    f, node = heap[at(count), HEAP_COST], int(heap[at(count), HEAP_NODE])
     place, below = 0, 1
     while below < count:
-        if below + 1 < count and before(heap, states, heap[at(below + 1), 0], int(heap[at(below + 1), 1]), below):
+        if below + 1 < count and before(
+            heap, states, heap[at(below + 1), HEAP_COST], int(heap[at(below + 1), HEAP_NODE]), below
+        ):
             below += 1
         if before(heap, states, f, node, below):
             break
-        heap[at(place), 0], heap[at(place), 1] = heap[at(below), 0], heap[at(below), 1]
+        heap[at(place), HEAP_COST], heap[at(place), HEAP_NODE] = heap[at(below), HEAP_COST], heap[at(below), HEAP_NODE]
         place, below = below, 2 * below + 1
-    heap[at(place), 0], heap[at(place), 1] = f, node
+    heap[at(place), HEAP_COST], heap[at(place), HEAP_NODE] = f, node
     return first
 
 
 @kernel(borrows=True, inner=True)
 def note(memory: SearchMemory, what: int, x: float, y: float, who: int) -> None:
-    """Remember what stood in the way."""
+    """Remember what blocked an action."""
     notes = memory.notes
     row = memory.counts[NOTES] & (len(notes) - 1)
-    notes[row, 0], notes[row, 1], notes[row, 2], notes[row, 3] = what, x, y, who
+    notes[row, NOTE_WHAT], notes[row, NOTE_X], notes[row, NOTE_Y], notes[row, NOTE_WHO] = what, x, y, who
     memory.counts[NOTES] += 1
 
 
@@ -121,23 +141,23 @@ def note(memory: SearchMemory, what: int, x: float, y: float, who: int) -> None:
 def sweep(memory: SearchMemory) -> None:
     """Forget all nodes."""
     for node in range(memory.counts[NODES]):
-        memory.table[memory.links[node, 3], 0] = EMPTY
+        memory.table[memory.links[node, ENTRY], KEY] = EMPTY
     for k in range(len(memory.counts)):
         memory.counts[k] = 0
 
 
 @kernel(borrows=True)
 def enlarge(old_handle: ArrayHandle[SearchMemory], new_handle: ArrayHandle[SearchMemory]) -> None:
-    """Carry a search over into more room."""
+    """Copy a search into larger memory."""
     old, new = old_handle.value, new_handle.value
     for node in range(old.counts[NODES]):
         for k in range(6):
             new.states[node, k] = old.states[node, k]
         for k in range(5):
             new.links[node, k] = old.links[node, k]
-        new.keys[node], new.links[node, 3] = old.keys[node], old.table[old.links[node, 3], 1]
+        new.keys[node], new.links[node, ENTRY] = old.keys[node], old.table[old.links[node, ENTRY], BEST_NODE]
     for k in range(old.counts[QUEUED]):
-        new.heap[k, 0], new.heap[k, 1] = old.heap[k, 0], old.heap[k, 1]
+        new.heap[k, HEAP_COST], new.heap[k, HEAP_NODE] = old.heap[k, HEAP_COST], old.heap[k, HEAP_NODE]
     fill(new)
 
 
@@ -146,19 +166,19 @@ def widen(memory: SearchMemory) -> None:
     """Use twice as many entries of the table."""
     table, links, counts = memory.table, memory.links, memory.counts
     for node in range(counts[NODES]):
-        links[node, 3] = table[links[node, 3], 1]
+        links[node, ENTRY] = table[links[node, ENTRY], BEST_NODE]
     for place in range(counts[SPAN]):
-        table[place, 0] = EMPTY
+        table[place, KEY] = EMPTY
     counts[SPAN] *= 2
     fill(memory)
 
 
 @kernel(borrows=True, inner=True)
 def fill(memory: SearchMemory) -> None:
-    """Put all bins into an empty table; the best node in the bin of each is where its entry will be."""
+    """Put all bins into an empty table; `ENTRY` of each node holds the best node of its bin until then."""
     links, table = memory.links, memory.table
     for node in range(memory.counts[NODES]):
         key = memory.keys[node]
         place = place_of(table, memory.counts[SPAN], home_of(key), key)
-        table[place, 0], table[place, 1] = key, links[node, 3]
-        links[node, 3] = place
+        table[place, KEY], table[place, BEST_NODE] = key, links[node, ENTRY]
+        links[node, ENTRY] = place

@@ -109,12 +109,8 @@ def install(
     Returns:
         How many were taken, or 0.
     """
-    library, fields, passing, traffic = (
-        library_handle.value,
-        fields_handle.value,
-        passing_handle.value,
-        traffic_handle.value,
-    )
+    library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
+    traffic = traffic_handle.value
     body, crowd, live = body_handle.value, crowd_handle.value, live_handle.value
     counts, steps, rows, query = crowd.counts, crowd.steps, crowd.steps.shape[1], live.query
     first, fixed = counts[me, FIRST], counts[me, FIXED]

@@ -101,12 +101,8 @@ def hasten(
         crowd_handle: the characters.
         live_handle: see there.
     """
-    library, fields, passing, traffic = (
-        library_handle.value,
-        fields_handle.value,
-        passing_handle.value,
-        traffic_handle.value,
-    )
+    library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
+    traffic = traffic_handle.value
     crowd, query, found = crowd_handle.value, live_handle.value.query, 0
     steps, counts = crowd.steps, crowd.counts
     query[START] = np.inf  # nobody is near the place where it began, so that nothing is let pass
@@ -161,12 +157,8 @@ def plan_turns(
     Returns:
         Turns that were taken.
     """
-    library, fields, passing, traffic = (
-        library_handle.value,
-        fields_handle.value,
-        passing_handle.value,
-        traffic_handle.value,
-    )
+    library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
+    traffic = traffic_handle.value
     body, crowd, live, routes = body_handle.value, crowd_handle.value, live_handle.value, routes_handle.value
     tree, thin, full, heap = tree_handle.value, thin_handle.value, full_handle.value, heap_handle.value
     work = work_handle.value

@@ -1,7 +1,7 @@
-"""What stands in the way of an action (function G of Lau 2009, algorithm 1), on plain arrays.
+"""Collision checks of an action (function G of Lau 2009, algorithm 1), on plain arrays.
 
-Kernels that are called often take arrays and no tuples of them: taking an array out of a tuple costs more than a look
-into it.
+Kernels that are called often take arrays and not tuples of them: to take an array out of a tuple costs more than to
+read from it.
 """
 
 from __future__ import annotations
@@ -37,47 +37,65 @@ from gaitway.space._traffic_kernels import (
 from gaitway.space.fields import FieldArrays, Labels, SpecialArrays
 
 _LEAVING = 0.4
-"""How far from the start [m] one may be as near to things as one is there."""
+"""Distance from the start within which a character may be as near to obstacles as it is there [m]."""
 _LEEWAY = 0.01
-"""And how much nearer [m], since behaviours differ in the room that they take to begin with."""
+"""How much nearer it may then come, since behaviours differ in the room that they take at first [m]."""
 _LEAST_LEEWAY = 0.03
-"""How much nearer to things than usual anybody may come near the start [m]; discs keep more than this from bodies."""
+"""How much nearer to obstacles than usual any character may come near its start [m]; discs are larger than bodies by
+more than this."""
 _LOOSER = 0.1
-"""How much farther than the discs of a whole sweep those of its windows may reach [m]."""
+"""How much farther the discs of windows may reach than the discs of a whole sweep [m]."""
+
+
+# columns of `ActionArrays`
+MOVE_X, MOVE_Y, MOVE_TURN, COST, DURATION, AROUND_X, AROUND_Y, AROUND_RADIUS = range(8)
+"""Of `actions`: the move [m, rad], its cost and duration [s], and the disc around all that its body sweeps [m]."""
+FIRST_STATIC, FIRST_WINDOW, REACH_ROW = range(3)
+"""Of `firsts`: first static disc, first window, and the row of `ways` or -1."""
+NEXT_STATE, FIRST_ACTION = range(2)
+"""Of `behaviors`: the state after a behaviour, and its first action."""
+FIRST_FOLLOWER, REST_ACTION = range(2)
+"""Of `states`: the first follower of a state, and the action that stands still in it or -1."""
+WINDOW_BEGIN, WINDOW_END, WINDOW_X, WINDOW_Y, WINDOW_RADIUS = range(5)
+"""Of `windows`: begin and end [s], and the disc around the body meanwhile [m]."""
+PASS_HEADING, PASS_HALF_WIDTH, PASS_ORIGIN, PASS_RATE = range(4)
+"""Of `ways`: direction [rad], half width, first station [m], and stations per metre."""
+CLEARED_OVER, CLEARED_UNDER = range(2)
+"""Of `profiles`: height of obstacles that the body clears, over them and under them [m]."""
 
 
 class ActionArrays(NamedTuple):
-    """What the search sees of a library; A actions, B behaviours, S states, W windows. All arrays are read-only."""
+    """A library as kernels see it; A actions, B behaviours, S states, W windows. All arrays are read-only."""
 
     actions: FloatArray
-    """x, y [m], turn [rad], cost, duration [s], and the disc (x, y, radius) around all that is swept [m]; (A, 8)."""
+    """Moves, costs, durations and surrounding discs of the actions; (A, 8)."""
     firsts: IntArray
-    """First static disc, first window, and the row of `ways` or -1; (A + 1, 3)."""
+    """Where the discs, windows and passing profile of each action begin; (A + 1, 3)."""
     behaviors: IntArray
-    """The state after each behaviour, and its first action; (B + 1, 2)."""
+    """Next state and first action of each behaviour; (B + 1, 2)."""
     states: IntArray
-    """The first of the followers of each state, and the action that stands still in it or -1; (S + 1, 2)."""
+    """First follower and resting action of each state; (S + 1, 2)."""
     followers: IntArray
     """Behaviours to try, state after state."""
     static: FloatArray
     """Discs (x, y, radius) of whole sweeps, the largest of each action first [m]; (N, 3)."""
     windows: FloatArray
-    """Begin and end [s] of each window, and the disc around it [m]; (W, 5)."""
+    """Time spans of the windows, and the disc around each; (W, 5)."""
     timed_starts: IntArray
     """First timed disc of each window; (W + 1,)."""
     timed: FloatArray
     """Discs of each window, the largest first [m]; (M, 3)."""
     ways: FloatArray
-    """Direction [rad], half width, first station [m], and stations in a metre, of what passes obstacles; (P, 4)."""
+    """How each of P special actions passes obstacles; (P, 4)."""
     profile_starts: IntArray
-    """First station of each; (P + 1,)."""
+    """First station of each special action; (P + 1,)."""
     profiles: FloatArray
-    """Height that is cleared over, and under, at each station [m]; (Q, 2)."""
+    """What is cleared at each station; (Q, 2)."""
 
 
 @kernel(borrows=True, inner=True)
 def square_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
-    """Squared distance [m^2] that a point keeps at least, see `distances`; 0 beyond the outer middles of cells."""
+    """Return a lower bound of a point's squared distance to obstacles [m^2], see `distances`; 0 outside the grid."""
     column, row = (x - place[0]) * place[2] - 0.5, (y - place[1]) * place[2] - 0.5
     if not (0.0 <= column < grid.shape[2] - 1 and 0.0 <= row < grid.shape[1] - 1):
         return 0.0
@@ -91,7 +109,7 @@ def square_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) 
 
 @kernel(borrows=True, inner=True)
 def surely_free(grid: Squares, place: FloatArray, field: int, x: float, y: float, radius: float) -> bool:
-    """Whether the one value of a point's cell tells that `square_at` is no less than the square of a radius [m]."""
+    """Return whether the value of one cell alone shows that `square_at` is no less than the square of a radius [m]."""
     column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
     if not (0.0 <= column < grid.shape[2] and 0.0 <= row < grid.shape[1]):
         return False
@@ -101,7 +119,7 @@ def surely_free(grid: Squares, place: FloatArray, field: int, x: float, y: float
 
 @kernel(borrows=True, inner=True)
 def clearance_at(grid: Squares, place: FloatArray, field: int, x: float, y: float) -> float:
-    """Distance [m] that a point keeps at least."""
+    """Return a lower bound of a point's distance to obstacles [m]."""
     return math.sqrt(square_at(grid, place, field, x, y))
 
 
@@ -110,7 +128,7 @@ def static_hit(
     discs: FloatArray, first: int, end: int, grid: Squares, place: FloatArray, field: int, leave: float,
     x: float, y: float, c: float, s: float,
 ) -> int:  # fmt: skip
-    """The first of some discs that comes nearer than it may to what stands there, or -1.
+    """Return the first of some discs that comes too near to an obstacle, or -1.
 
     Args:
         discs: seen from the pose at (x, y) that faces (c, s).
@@ -139,14 +157,14 @@ def timed_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
     leave: float,
 ) -> int:  # fmt: skip
-    """What an action meets that begins at time t and passes a kind of obstacle: index of the group, or -1.
+    """Return the group of traffic that an action meets which begins at time t and passes a kind of obstacle, or -1.
 
     Discs may overlap by as much as `leave` [m].
     """
     actions, keys, heads, links, chunks = library.actions, traffic.keys, traffic.heads, traffic.links, traffic.chunks
-    u, v, r = actions[a, 5], actions[a, 6], actions[a, 7] + _LOOSER
+    u, v, r = actions[a, AROUND_X], actions[a, AROUND_Y], actions[a, AROUND_RADIUS] + _LOOSER
     px, py = x + c * u - s * v, y + s * u + c * v
-    first, end = first_slot(t), end_slot(t + actions[a, 4])
+    first, end = first_slot(t), end_slot(t + actions[a, DURATION])
     era, last_era, found = 0, ((end - 1) >> ERA) + 1, -1
     first_era, first_column, first_row = (first >> ERA) + 1, block_of(px - r), block_of(py - r)
     while era <= last_era and len(keys) > 0:
@@ -169,16 +187,16 @@ def chunk_hit(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, c: float, s: float, t: float, a: int, kind: int,
     leave: float, chunk: int,
 ) -> int:  # fmt: skip
-    """What of a chunk an action meets: index of the group, or -1."""
+    """Return the group of a chunk of traffic that an action meets, or -1."""
     windows, starts, discs = library.windows, library.timed_starts, library.timed
     around, groups, others = traffic.around, traffic.groups, traffic.discs
     first, end = traffic.chunks[chunk, FIRST_GROUP], traffic.chunks[chunk, END_GROUP]
-    for w in range(library.firsts[a, 1], library.firsts[a + 1, 1]):
-        u, v, r = windows[w, 2], windows[w, 3], windows[w, 4]
+    for w in range(library.firsts[a, FIRST_WINDOW], library.firsts[a + 1, FIRST_WINDOW]):
+        u, v, r = windows[w, WINDOW_X], windows[w, WINDOW_Y], windows[w, WINDOW_RADIUS]
         px, py = x + c * u - s * v, y + s * u + c * v
         if not meets(traffic.chunk_around, chunk, px, py, r):
             continue
-        begin, stop = first_slot(t + windows[w, 0]), end_slot(t + windows[w, 1])
+        begin, stop = first_slot(t + windows[w, WINDOW_BEGIN]), end_slot(t + windows[w, WINDOW_END])
         for group in range(first, end):
             if groups[group, FIRST_SLOT] >= stop or groups[group, END_SLOT] <= begin:
                 continue
@@ -198,13 +216,13 @@ def chunk_hit(
 def stays_free(
     library: ActionArrays, traffic: TrafficArrays, x: float, y: float, heading: float, t: float, a: int
 ) -> bool:
-    """Whether nobody comes by for ever where one stands still, by action a, from time t on."""
+    """Return whether a character that stands still by action a from time t on is met by nobody, for ever."""
     c, s, slot = math.cos(heading), math.sin(heading), first_slot(t)
     around, discs = library.actions, library.static
-    u, v = around[a, 5], around[a, 6]
-    if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, around[a, 7]) < 0:
+    u, v = around[a, AROUND_X], around[a, AROUND_Y]
+    if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, around[a, AROUND_RADIUS]) < 0:
         return True
-    for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
+    for k in range(library.firsts[a, FIRST_STATIC], library.firsts[a + 1, FIRST_STATIC]):
         u, v = discs[k, 0], discs[k, 1]
         if stay_hit(traffic, slot, x + c * u - s * v, y + s * u + c * v, discs[k, 2]) >= 0:
             return False
@@ -215,7 +233,7 @@ def stays_free(
 def strip_extent(
     specials: SpecialArrays, special: int, x: float, y: float, c: float, s: float, width: float
 ) -> tuple[float, float]:
-    """From where to where an obstacle lies in the strip along a way [m]; from infinity to minus infinity if nowhere.
+    """Return from where to where an obstacle lies in a strip along a path [m]; infinity to minus infinity if nowhere.
 
     The strip reaches `width` [m] to either side of the line from (x, y) in the direction (c, s).
     """
@@ -243,15 +261,15 @@ def strip_extent(
 def special_hit(
     library: ActionArrays, specials: SpecialArrays, kind: int, x: float, y: float, heading: float, t: float, a: int
 ) -> int:
-    """Whether a special action passes all obstacles of its kind that it meets, and meets one.
+    """Return whether a special action passes all obstacles of its kind that it meets, and meets one.
 
     Returns:
         -1 if so, the obstacle that it does not pass, or the number of all obstacles if it meets none.
     """
-    reach = library.firsts[a, 2]
-    direction, width = heading + library.ways[reach, 0], library.ways[reach, 1]
-    origin, rate = library.ways[reach, 2], library.ways[reach, 3]
-    c, s, until = math.cos(direction), math.sin(direction), t + library.actions[a, 4]
+    reach = library.firsts[a, REACH_ROW]
+    direction, width = heading + library.ways[reach, PASS_HEADING], library.ways[reach, PASS_HALF_WIDTH]
+    origin, rate = library.ways[reach, PASS_ORIGIN], library.ways[reach, PASS_RATE]
+    c, s, until = math.cos(direction), math.sin(direction), t + library.actions[a, DURATION]
     first, stations = library.profile_starts[reach], library.profile_starts[reach + 1] - library.profile_starts[reach]
     far, passed = stations / rate + width, False
     for k in range(specials.kind_starts[kind], specials.kind_starts[kind + 1]):
@@ -266,7 +284,10 @@ def special_hit(
         end = int(min(math.ceil((high - origin) * rate - 1e-9), stations))
         over, under = np.inf, -np.inf
         for station in range(first + begin, first + end):
-            over, under = min(over, library.profiles[station, 0]), max(under, library.profiles[station, 1])
+            over, under = (
+                min(over, library.profiles[station, CLEARED_OVER]),
+                max(under, library.profiles[station, CLEARED_UNDER]),
+            )
         if over == np.inf:
             continue  # it lies before or beyond all that the body sweeps
         if specials.solids[k, 2] > over and specials.solids[k, 1] < under:
@@ -277,7 +298,7 @@ def special_hit(
 
 @kernel(borrows=True, inner=True)
 def near_bits(fields: FieldArrays, x: float, y: float) -> int:
-    """Kinds of obstacle that a motion which begins here may pass, as bits."""
+    """Return the kinds of obstacle that a motion which begins here may pass, as bits."""
     near, place = fields.near, fields.place
     column, row = (x - place[0]) * place[2], (y - place[1]) * place[2]
     if not (0.0 <= column < near.shape[1] and 0.0 <= row < near.shape[0]):
@@ -287,10 +308,10 @@ def near_bits(fields: FieldArrays, x: float, y: float) -> int:
 
 @kernel(borrows=True, inner=True)
 def shortage(library: ActionArrays, fields: FieldArrays, x: float, y: float, heading: float, a: int) -> float:
-    """How much nearer to something than it may be somebody stands who does action a [m]; 0 or less if it is clear."""
+    """Return how much room to obstacles a character lacks that stands by action a [m]; 0 or less if none."""
     discs, c, s = library.static, math.cos(heading), math.sin(heading)
     worst = -np.inf
-    for k in range(library.firsts[a, 0], library.firsts[a + 1, 0]):
+    for k in range(library.firsts[a, FIRST_STATIC], library.firsts[a + 1, FIRST_STATIC]):
         u, v = discs[k, 0], discs[k, 1]
         room = clearance_at(fields.squares, fields.place, 0, x + c * u - s * v, y + s * u + c * v)
         worst = max(worst, discs[k, 2] - room)
@@ -299,21 +320,21 @@ def shortage(library: ActionArrays, fields: FieldArrays, x: float, y: float, hea
 
 @kernel(borrows=True, inner=True)
 def leaves(along: float, aside: float) -> bool:
-    """Whether a place so far from the start [m] is so near that one may still be nearer to things than usual."""
+    """Return whether a place is so near to the start that a character may still be nearer to obstacles than usual."""
     return bool(along * along + aside * aside <= _LEAVING * _LEAVING)
 
 
 @kernel(borrows=True, inner=True)
 def leeway(shortfall: float, along: float, aside: float) -> float:
-    """How much nearer to things than usual one may be so far from the start [m], where one has so much too little."""
+    """Return how much nearer to obstacles than usual a character may be near a start that lacks room [m]."""
     return max(shortfall + _LEEWAY, _LEAST_LEEWAY) if leaves(along, aside) else 0.0
 
 
 @kernel(borrows=True, inner=True)
 def parts_meet(labels: Labels, place: FloatArray, start: FloatArray, goal: FloatArray) -> tuple[bool, bool]:
-    """Whether anything is free within the tolerance of a goal, and whether it hangs together with the start.
+    """Return whether any cell is free within the tolerance of a goal, and whether one is connected with the start.
 
-    It errs on the hopeful side: any cell that meets the disc will do, and any cell near the start counts as its own.
+    The test is optimistic: any cell that meets the disc will do, and any cell near the start counts as connected.
 
     Args:
         labels: parts of free space, 0 where nothing is free.

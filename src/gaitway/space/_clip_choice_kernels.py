@@ -11,6 +11,15 @@ from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
 from gaitway.space._check_kernels import (
+    AROUND_RADIUS,
+    AROUND_X,
+    AROUND_Y,
+    DURATION,
+    FIRST_STATIC,
+    MOVE_TURN,
+    MOVE_X,
+    MOVE_Y,
+    REST_ACTION,
     ActionArrays,
     leaves,
     leeway,
@@ -22,7 +31,22 @@ from gaitway.space._check_kernels import (
     surely_free,
     timed_hit,
 )
-from gaitway.space._query_kernels import CLOSE, CROWDED, GOAL, NEVER, ORDINARY, START, mixed, wrapped
+from gaitway.space._query_kernels import (
+    CLOSE,
+    CROWDED,
+    GOAL_HEADING,
+    GOAL_HEADING_TOLERANCE,
+    GOAL_TOLERANCE,
+    GOAL_X,
+    GOAL_Y,
+    NEVER,
+    ORDINARY,
+    START_HEADING,
+    START_X,
+    START_Y,
+    mixed,
+    wrapped,
+)
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
@@ -55,12 +79,12 @@ def move_free(
     actions, kind = library.actions, passing[a]
     if kind != ORDINARY and (kind == NEVER or not (near_bits(fields, x, y) >> kind) & 1):
         return False
-    along, aside = x - query[START], y - query[START + 1]
+    along, aside = x - query[START_X], y - query[START_Y]
     grid, place, field = fields.squares, fields.place, fields.field_of[kind + 1]
-    u, v = actions[a, 5], actions[a, 6]
-    if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, 7]):
+    u, v = actions[a, AROUND_X], actions[a, AROUND_Y]
+    if not surely_free(grid, place, field, x + c * u - s * v, y + s * u + c * v, actions[a, AROUND_RADIUS]):
         leave = leeway(shortfall, along, aside) if shortfall > -np.inf else 0.0  # else on the way, not at a start
-        first, end = library.firsts[a, 0], library.firsts[a + 1, 0]
+        first, end = library.firsts[a, FIRST_STATIC], library.firsts[a + 1, FIRST_STATIC]
         if static_hit(library.static, first, end, grid, place, field, leave, x, y, c, s) >= 0:
             return False
     if kind >= 0 and special_hit(library, fields.specials, kind, x, y, math.atan2(s, c), t, a) >= 0:
@@ -74,12 +98,12 @@ def move_free(
 @kernel(borrows=True, inner=True)
 def short_of(library: ActionArrays, fields: FieldArrays, query: FloatArray, state: int, under_way: bool) -> float:
     """Return how much room the start lacks [m], `UNDER_WAY`, or infinity if it lacks too much."""
-    rest = library.states[state, 1]
+    rest = library.states[state, REST_ACTION]
     if under_way:
         return UNDER_WAY
     if rest < 0:
         return 0.0
-    out = shortage(library, fields, query[START], query[START + 1], query[START + 2], rest)
+    out = shortage(library, fields, query[START_X], query[START_Y], query[START_HEADING], rest)
     return np.inf if out > query[CLOSE] else out
 
 
@@ -144,12 +168,8 @@ def play_identical(
         seed: of the plan.
         rows: x, y, heading, time and action of each step, and the end as the last row; actions are changed; (N + 1, 5).
     """
-    library, fields, passing, traffic = (
-        library_handle.value,
-        fields_handle.value,
-        passing_handle.value,
-        traffic_handle.value,
-    )
+    library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
+    traffic = traffic_handle.value
     query, similar = query_handle.value, similar_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     for k in range(len(rows) - 1):
@@ -192,12 +212,8 @@ def play_similar(
             for one that goes on.
         out: receives the plan; (N + 1, 5).
     """
-    library, fields, passing, traffic = (
-        library_handle.value,
-        fields_handle.value,
-        passing_handle.value,
-        traffic_handle.value,
-    )
+    library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
+    traffic = traffic_handle.value
     query, similar, actions, last = (
         query_handle.value,
         similar_handle.value,
@@ -211,9 +227,9 @@ def play_similar(
         for tried in range(_TRIES):
             b = substitute(similar.spans, similar.members, a, SIMILAR, seed, k, tried)
             if best > STRAY and move_free(library, fields, passing, traffic, busy, query, shortfall, x, y, c, s, t, b):
-                u, v = actions[b, 0], actions[b, 1]
+                u, v = actions[b, MOVE_X], actions[b, MOVE_Y]
                 off = strays(
-                    x + c * u - s * v, y + s * u + c * v, heading + actions[b, 2],
+                    x + c * u - s * v, y + s * u + c * v, heading + actions[b, MOVE_TURN],
                     rows[k + 1, 0], rows[k + 1, 1], rows[k + 1, 2], rows[last, 0], rows[last, 1],
                 )  # fmt: skip
                 if off < best:
@@ -221,9 +237,9 @@ def play_similar(
         if chosen < 0:
             return False
         out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = x, y, heading, t, chosen
-        u, v = actions[chosen, 0], actions[chosen, 1]
-        x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[chosen, 4]
-        heading = wrapped(heading + actions[chosen, 2])
+        u, v = actions[chosen, MOVE_X], actions[chosen, MOVE_Y]
+        x, y, t = x + c * u - s * v, y + s * u + c * v, t + actions[chosen, DURATION]
+        heading = wrapped(heading + actions[chosen, MOVE_TURN])
     out[last, 0], out[last, 1], out[last, 2], out[last, 3], out[last, 4] = x, y, heading, t, -1.0
     return rest < 0 or arrives(library, traffic, busy, query, x, y, heading, t, rest)
 
@@ -234,9 +250,9 @@ def arrives(
     t: float, rest: int,
 ) -> bool:  # fmt: skip
     """Return whether a pose is at the goal of a query, faces as asked, and is free for ever."""
-    off = heading - query[GOAL + 3]
-    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+    off = heading - query[GOAL_HEADING]
+    if math.hypot(x - query[GOAL_X], y - query[GOAL_Y]) > query[GOAL_TOLERANCE]:
         return False
-    if abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL + 4]:
+    if abs(off - _TURN * math.floor(off / _TURN + 0.5)) > query[GOAL_HEADING_TOLERANCE]:
         return False
     return not busy or stays_free(library, traffic, x, y, heading, t, rest)

@@ -6,11 +6,19 @@ import math
 
 from gaitway.core.jit import kernel
 
-START, GOAL, WEIGHT, BOUND, CLOSE, CROWDED, BINS, TURNS = 0, 4, 9, 10, 11, 12, 13, 14
-"""Columns of a query's numbers. From START on: start x, y [m], heading [rad], time [s]. From GOAL on: goal x, y and
-tolerance [m], heading and its tolerance [rad]. WEIGHT: factor on the estimate. BOUND: a plan must cost less than this.
-CLOSE: how much nearer than usual to obstacles the start may be [m]; CROWDED: how much nearer to other characters.
-BINS, TURNS: bins of the closed set per metre, and per whole turn."""
+# the numbers of a query
+START_X, START_Y, START_HEADING, START_TIME = 0, 1, 2, 3
+"""Start pose [m, rad] and time [s]."""
+GOAL_X, GOAL_Y, GOAL_TOLERANCE, GOAL_HEADING, GOAL_HEADING_TOLERANCE = 4, 5, 6, 7, 8
+"""Goal and its tolerance [m]; heading there and its tolerance [rad]."""
+WEIGHT, BOUND = 9, 10
+"""Factor on the estimate; cost that a plan must stay below."""
+CLOSE, CROWDED = 11, 12
+"""How much nearer than usual the start may be to obstacles, and to other characters [m]."""
+BINS, TURNS = 13, 14
+"""Bins of the closed set per metre, and per whole turn."""
+START, GOAL = START_X, GOAL_X
+"""First number of the start, and of the goal."""
 ORDINARY, NEVER = -1, -2
 """Instead of the kind of obstacle that an action passes: it passes none, or it is of no use in this world."""
 GOING, FOUND, NOTHING, FULL, START_BLOCKED, GOAL_BLOCKED, APART = range(7)

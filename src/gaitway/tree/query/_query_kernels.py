@@ -17,7 +17,18 @@ import numpy.typing as npt
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.space._check_kernels import ActionArrays, parts_meet, shortage, stays_free
+from gaitway.space._check_kernels import (
+    COST,
+    DURATION,
+    MOVE_TURN,
+    MOVE_X,
+    MOVE_Y,
+    REST_ACTION,
+    ActionArrays,
+    parts_meet,
+    shortage,
+    stays_free,
+)
 from gaitway.space._clip_choice_kernels import move_free
 from gaitway.space._query_kernels import (
     APART,
@@ -25,9 +36,18 @@ from gaitway.space._query_kernels import (
     FOUND,
     GOAL,
     GOAL_BLOCKED,
+    GOAL_HEADING,
+    GOAL_HEADING_TOLERANCE,
+    GOAL_TOLERANCE,
+    GOAL_X,
+    GOAL_Y,
     NOTHING,
     START,
     START_BLOCKED,
+    START_HEADING,
+    START_TIME,
+    START_X,
+    START_Y,
     WEIGHT,
     wrapped,
 )
@@ -228,8 +248,8 @@ def walk(
 ) -> float:  # fmt: skip
     """Test the way to a node from the root on: its cost, or -1; what is found to be free or blocked is noted."""
     actions, path, state = library.actions, work.path, work.state
-    x, y, t, cost = query[START], query[START + 1], query[START + 3], 0.0
-    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
+    x, y, t, cost = query[START_X], query[START_Y], query[START_TIME], 0.0
+    c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
     state[CANDIDATES] += 1
     for k in range(climb(tree.links, path, node) - 1, -1, -1):
         at = path[k]
@@ -241,10 +261,10 @@ def walk(
                 block(tree, work, at)
                 return -1.0
             note_free(work, at)
-        u, v, tc, ts = actions[a, 0], actions[a, 1], tree.turns[move, 0], tree.turns[move, 1]
-        x, y, t, cost = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4], cost + actions[a, 3]
+        u, v, tc, ts = actions[a, MOVE_X], actions[a, MOVE_Y], tree.turns[move, 0], tree.turns[move, 1]
+        x, y, t, cost = x + c * u - s * v, y + s * u + c * v, t + actions[a, DURATION], cost + actions[a, COST]
         c, s = c * tc - s * ts, s * tc + c * ts
-    if math.hypot(x - query[GOAL], y - query[GOAL + 1]) > query[GOAL + 2]:
+    if math.hypot(x - query[GOAL_X], y - query[GOAL_Y]) > query[GOAL_TOLERANCE]:
         return -1.0
     rest = tree.rests[np.int64(tree.links[node] & 255)]
     if busy and rest >= 0 and not stays_free(library, traffic, x, y, math.atan2(s, c), t, rest):
@@ -256,8 +276,8 @@ def walk(
 @kernel(borrows=True, inner=True)
 def turned_well(tree: TreeArrays, query: FloatArray, node: int) -> bool:
     """Whether a node faces as one is to face at the goal."""
-    off = query[START + 2] + tree.headings[node] * (_TURN / 65536.0) - query[GOAL + 3]
-    return bool(abs(off - _TURN * math.floor(off / _TURN + 0.5)) <= query[GOAL + 4])
+    off = query[START_HEADING] + tree.headings[node] * (_TURN / 65536.0) - query[GOAL_HEADING]
+    return bool(abs(off - _TURN * math.floor(off / _TURN + 0.5)) <= query[GOAL_HEADING_TOLERANCE])
 
 
 @kernel(borrows=True, inner=True)
@@ -266,8 +286,8 @@ def cheapest(
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int,
 ) -> tuple[int, float]:  # fmt: skip
     """The node at the goal with the cheapest free way, and its cost; -1 if there is none."""
-    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
-    dx, dy, reach = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1], query[GOAL + 2]
+    c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
+    dx, dy, reach = query[GOAL_X] - query[START_X], query[GOAL_Y] - query[START_Y], query[GOAL_TOLERANCE]
     best, least, bound, rough = -1, np.inf, NONE, reach + tree.frame[2] / PLACES
     going = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, reach)
     while going:
@@ -289,12 +309,12 @@ def answer(
     tree: TreeArrays, work: Work, query: FloatArray, state: int, band: int,
 ) -> tuple[int, int, float]:  # fmt: skip
     """How a query ends (`FOUND`, `NOTHING`, or why there can be no way), the node, and its cost."""
-    rest, shortfall = library.states[state, 1], 0.0
+    rest, shortfall = library.states[state, REST_ACTION], 0.0
     if rest >= 0:
-        shortfall = shortage(library, fields, query[START], query[START + 1], query[START + 2], rest)
+        shortfall = shortage(library, fields, query[START_X], query[START_Y], query[START_HEADING], rest)
         if shortfall > query[CLOSE]:
             return START_BLOCKED, -1, -1.0
-        if math.hypot(query[START] - query[GOAL], query[START + 1] - query[GOAL + 1]) <= query[GOAL + 2]:
+        if math.hypot(query[START_X] - query[GOAL_X], query[START_Y] - query[GOAL_Y]) <= query[GOAL_TOLERANCE]:
             return NOTHING, -1, -1.0  # somebody who is there already need not go anywhere, which no node says
     some, together = parts_meet(fields.labels, fields.place, query[START:GOAL], query[GOAL:WEIGHT])
     if not together:
@@ -354,9 +374,9 @@ def lay(
         a = tree.actions[np.int64(tree.links[path[count - 1 - k]] & 255)] if k < count else np.int64(-1)
         rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
         if k < count:
-            c, s, u, v = math.cos(heading), math.sin(heading), library.actions[a, 0], library.actions[a, 1]
-            x, y, t = x + c * u - s * v, y + s * u + c * v, t + library.actions[a, 4]
-            heading = wrapped(heading + library.actions[a, 2])
+            c, s, u, v = math.cos(heading), math.sin(heading), library.actions[a, MOVE_X], library.actions[a, MOVE_Y]
+            x, y, t = x + c * u - s * v, y + s * u + c * v, t + library.actions[a, DURATION]
+            heading = wrapped(heading + library.actions[a, MOVE_TURN])
     return rows
 
 

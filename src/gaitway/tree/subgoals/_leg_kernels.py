@@ -11,9 +11,18 @@ from gaitway.behavior._heuristic_kernels import HeuristicArrays, estimate_at
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.jit import kernel
-from gaitway.space._check_kernels import ActionArrays
+from gaitway.space._check_kernels import DURATION, MOVE_TURN, MOVE_X, MOVE_Y, ActionArrays
 from gaitway.space._clip_choice_kernels import move_free, short_of
-from gaitway.space._query_kernels import GOAL, START, wrapped
+from gaitway.space._query_kernels import (
+    GOAL_TOLERANCE,
+    GOAL_X,
+    GOAL_Y,
+    START_HEADING,
+    START_TIME,
+    START_X,
+    START_Y,
+    wrapped,
+)
 from gaitway.space._route_kernels import Distances
 from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
@@ -81,10 +90,10 @@ def sink(ranked: FloatArray, count: int, at: int) -> None:
 @kernel(borrows=True, inner=True)
 def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) -> bool:
     """Lay the lists around the goal of a query at hand; what was blocked or free in the last one stays unless anew."""
-    c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
-    dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
+    c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
+    dx, dy = query[GOAL_X] - query[START_X], query[GOAL_Y] - query[START_Y]
     stamp, blocked = work.state[STAMP], work.state[BLOCKED]
-    out = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, query[GOAL + 2])
+    out = open_lists(tree, work, c * dx + s * dy, c * dy - s * dx, query[GOAL_TOLERANCE])
     if not anew:
         work.state[STAMP], work.state[BLOCKED] = stamp, blocked
     return out
@@ -101,7 +110,7 @@ def rank(
     Returns:
         How many they are.
     """
-    c, s, reach = math.cos(query[START + 2]), math.sin(query[START + 2]), query[GOAL + 2]
+    c, s, reach = math.cos(query[START_HEADING]), math.sin(query[START_HEADING]), query[GOAL_TOLERANCE]
     step, count = tree.frame[2] / PLACES, 0
     if not lists_around(tree, work, query, anew):
         return 0
@@ -113,10 +122,10 @@ def rank(
             if u * u + v * v > reach * reach or count == len(ranked) or is_blocked(work, node_of(entry)):
                 continue
             tag = tags[k]
-            x, y = query[GOAL] + c * u - s * v, query[GOAL + 1] + s * u + c * v
+            x, y = query[GOAL_X] + c * u - s * v, query[GOAL_Y] + s * u + c * v
             if is_astray(left, x, y):
                 continue
-            beyond = estimate_at(x, y, query[START + 2] + _TURN * (tag >> TAG_BITS), tag & TAG_MASK, aim)
+            beyond = estimate_at(x, y, query[START_HEADING] + _TURN * (tag >> TAG_BITS), tag & TAG_MASK, aim)
             ranked[count, 0], ranked[count, 1] = (entry >> COST_BITS) * tree.frame[5] + beyond, node_of(entry)
             count += 1
     for at in range(count // 2 - 1, -1, -1):
@@ -196,7 +205,7 @@ def best_arrival(
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """As `_query_kernels.cheapest`, but among so many ways at most."""
-    best, least, bound, rough = -1, np.inf, NONE, query[GOAL + 2] + tree.frame[2] / PLACES
+    best, least, bound, rough = -1, np.inf, NONE, query[GOAL_TOLERANCE] + tree.frame[2] / PLACES
     going = lists_around(tree, work, query, anew)
     while going:
         entry = next_candidate(tree, work, rough, band, bound)
@@ -250,7 +259,7 @@ def stand(
     library, fields, query = library_handle.value, fields_handle.value, query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     rows, actions = np.empty((times + 1, 5)), library.actions
-    x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
+    x, y, heading, t = query[START_X], query[START_Y], query[START_HEADING], query[START_TIME]
     for k in range(times + 1):
         rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = x, y, heading, t, a
         c, s = math.cos(heading), math.sin(heading)
@@ -260,6 +269,11 @@ def stand(
             library, fields, passing_handle.value, traffic_handle.value, busy, query, shortfall, x, y, c, s, t, a
         ):
             return rows[:1]
-        u, v = actions[a, 0], actions[a, 1]
-        x, y, t, heading = x + c * u - s * v, y + s * u + c * v, t + actions[a, 4], wrapped(heading + actions[a, 2])
+        u, v = actions[a, MOVE_X], actions[a, MOVE_Y]
+        x, y, t, heading = (
+            x + c * u - s * v,
+            y + s * u + c * v,
+            t + actions[a, DURATION],
+            wrapped(heading + actions[a, MOVE_TURN]),
+        )
     return rows
