@@ -17,7 +17,7 @@ from gaitway.library.behavior import Library
 from gaitway.library.body_discs import BodyDiscs, body_discs
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.space._traffic_kernels import FOREVER, end_slot, first_slot, stay_hit, traffic_hit
-from gaitway.space.disc_cover import cover_footprint
+from gaitway.space.mover_sweep import cover_footprint
 from gaitway.space.plan import Plan, PlanStep
 from gaitway.space.traffic import SLOT, Traffic, placed_discs
 from gaitway.world.exact import footprint_distance

@@ -8,9 +8,8 @@ import numpy as np
 import scipy
 
 from gaitway.core.arrays import read_only
-from gaitway.tree.building._growing_kernels import Bound
+from gaitway.tree.building._growing_kernels import Bound, least_costs
 from gaitway.tree.building._growth_kernels import NODES, Growth, MoveArrays
-from gaitway.tree.building._least_cost_kernels import least_costs
 from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region
 
