@@ -131,12 +131,12 @@ def static_hit(
     """Return the first of some discs that comes too near to an obstacle, or -1.
 
     Args:
-        discs: seen from the pose at (x, y) that faces (c, s).
-        first: of the discs.
-        end: of the discs.
-        grid: squared distances.
-        place: of the grid.
-        field: which of them.
+        discs: discs in the frame of the pose at (x, y) that faces (c, s); (N, 3).
+        first: first disc to test.
+        end: disc after the last one to test.
+        grid: squared distances of all fields.
+        place: where the grid lies.
+        field: which field to read.
         leave: how much nearer than its radius a disc may come [m].
         x: [m].
         y: [m].
@@ -338,7 +338,7 @@ def parts_meet(labels: Labels, place: FloatArray, start: FloatArray, goal: Float
 
     Args:
         labels: parts of free space, 0 where nothing is free.
-        place: of the grid.
+        place: where the grid lies.
         start: x, y [m] and more.
         goal: x, y, tolerance [m] and more.
     """

@@ -62,7 +62,7 @@ _TURN = 2.0 * math.pi
 
 
 class SimilarClipArrays(NamedTuple):
-    """Which of A actions may stand in for one another (see `similar`); both arrays are read-only."""
+    """Which of A actions may replace one another (see `similar_clips`); both arrays are read-only."""
 
     spans: IntArray
     """Where the similar actions of each action begin and end in `members`, and where the identical ones; (A, 4)."""
@@ -112,13 +112,13 @@ def substitute(spans: IntArray, members: IntArray, a: int, among: int, seed: int
     """Return the action that is drawn for a step, at the first try, the second, and so on.
 
     Args:
-        spans: of `SimilarClipArrays`.
-        members: likewise.
-        a: the action.
+        spans: see `SimilarClipArrays`.
+        members: see `SimilarClipArrays`.
+        a: the planned action.
         among: `SIMILAR` or `IDENTICAL`.
-        seed: of the plan.
-        number: of the step.
-        tried: how many were drawn for it before.
+        seed: seed of the plan.
+        number: number of the step.
+        tried: number of earlier draws for the step.
     """
     first, end = spans[a, among], spans[a, among + 1]
     return int(members[first + ((mixed(seed, number, tried) * (end - first)) >> 30)])
@@ -131,13 +131,13 @@ def strays(
     """Return how far a plan would miss its end if it went on from another pose than planned [m].
 
     Args:
-        x: where it goes on from [m].
+        x: where the plan goes on from [m].
         y: [m].
         heading: [rad].
-        planned_x: where it was to [m].
+        planned_x: where it was planned to go on from [m].
         planned_y: [m].
-        planned: heading [rad].
-        end_x: where it was to end [m].
+        planned: planned heading [rad].
+        end_x: where it was planned to end [m].
         end_y: [m].
     """
     c, s = math.cos(heading - planned), math.sin(heading - planned)
@@ -156,16 +156,16 @@ def play_identical(
     """Draw identical clips for the steps of a plan that are free there; a step without one stays.
 
     Args:
-        library_handle: actions.
-        fields_handle: of the world.
-        passing_handle: kind that each action passes here; (A,).
-        traffic_handle: who is where and when.
+        library_handle: the actions.
+        fields_handle: fields of the world.
+        passing_handle: kind of obstacle that each action passes here; (A,).
+        traffic_handle: other characters and movers.
         busy: whether there is any traffic.
-        query_handle: from where; see `space._query_kernels`.
-        similar_handle: who may stand in.
-        state: of the planner at the start.
-        under_way: whether the start has been left.
-        seed: of the plan.
+        query_handle: numbers of the query; see `space._query_kernels`.
+        similar_handle: which actions may replace one another.
+        state: state of the planner at the start.
+        under_way: whether the character has left its start.
+        seed: seed of the plan.
         rows: x, y, heading, time and action of each step, and the end as the last row; actions are changed; (N + 1, 5).
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value

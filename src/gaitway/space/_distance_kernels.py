@@ -26,7 +26,7 @@ def near_squares(
     reach: float,
     out: Squares,
 ) -> None:
-    """Lower each cell to the squared distance of its middle from outlines; those farther than `reach` may be left.
+    """Lower each cell to the squared distance of its centre from outlines; cells farther than `reach` may stay.
 
     Args:
         points: corners of all rings [m]; (P, 2).
@@ -88,14 +88,14 @@ def clear_inside(
     flips: BoolArray,
     out: Squares,
 ) -> None:
-    """Set cells to 0 whose middles lie within some rings, by the even-odd rule.
+    """Set cells to 0 whose centres lie within some rings, by the even-odd rule.
 
     Args:
         points: corners of all rings [m]; (P, 2).
         ring_starts: first point of each ring, and P at the end; (R + 1,).
-        first_ring: of those that count.
-        end_ring: of those that count.
-        place: of the cells, as of `near_squares`.
+        first_ring: first ring that counts.
+        end_ring: ring after the last one that counts.
+        place: where the cells lie, see `near_squares`.
         flips: room for whether a side is crossed before each column; false, and false again in the end; (columns + 1,).
         out: (rows, columns).
     """
@@ -137,7 +137,7 @@ def nearest(
     which: IntArray,
     distances: FloatArray,
 ) -> None:
-    """The outline nearest to each of some points and its distance; negative inside, which is nearer the deeper it is.
+    """Find the outline nearest to each point and its distance; negative inside, where deeper counts as nearer.
 
     Args:
         points: corners of all rings [m]; (P, 2).
@@ -161,7 +161,7 @@ def nearest(
 def distance_of_group(
     points: FloatArray, ring_starts: IntArray, first_ring: int, end_ring: int, x: float, y: float
 ) -> float:
-    """Distance [m] of a point from the sides of some rings, which are not rounded; negative within the rings."""
+    """Return the distance of a point from the sides of some rings without rounding [m]; negative inside."""
     best, inside = np.inf, False
     for ring in range(first_ring, end_ring):
         before = ring_starts[ring + 1] - 1

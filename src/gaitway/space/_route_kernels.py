@@ -1,4 +1,4 @@
-"""Compiled loop of the route field: distances from a goal over a grid, around what is in the way."""
+"""Compiled loop of the route field: distances from a goal over a grid, around obstacles."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from gaitway.core.jit import kernel
 Distances = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.uint8]
 at = np.uintp
-"""Of an index that cannot be negative, which spares a test at every look into an array."""
+"""Type of an index that cannot be negative, which saves a test at every access to an array."""
 
 BORDER = 2
-"""Cells around the grid that nobody enters, so that no step has to be tested for leaving it."""
+"""Width of the closed border around the grid, so that no step has to be tested for leaving it [cells]."""
 STEPS = 16
 """Steps from a cell, anticlockwise from +x: the even ones to its neighbours, the odd ones a knight's move between."""
 CLOSED, OPEN, WIDE_OPEN, TOO_NEAR, ACROSS = range(5)
-"""What a cell is: nobody can be there; one can; and in all cells that a step leads to or passes, too; one can, but it
-is too near to a special obstacle for a motion to begin that passes it; on such an obstacle, where one only passes."""
+"""Kinds of cells. CLOSED: no character can be there. OPEN: a character can be there. The third: the same holds for all
+cells that a step leads to or passes. TOO_NEAR: open, but too near to a special obstacle for a motion to begin that
+passes it. ACROSS: on such an obstacle, where a character only passes."""
 _BUCKETS = 4
-"""Steps are 1 to 2.24 cells long, so that what is waiting lies in four buckets of one cell."""
+"""Number of buckets of the queue, one cell wide each: steps are 1 to 2.24 cells long."""
 
 
 @kernel
@@ -37,7 +38,7 @@ def spread(
     lengths: Distances,
     stride: int,
 ) -> tuple[Distances, Cells, float]:
-    """Distance in cells from the nearest seed over open cells, in steps to 16 neighbours; Dijkstra in buckets.
+    """Compute the distance from the nearest seed over open cells, in steps to 16 neighbours, by Dijkstra in buckets.
 
     No step is shorter than a bucket is wide, so that all of a bucket is final when its turn comes. Where all is wide
     open a shortest way consists of two steps side by side in the order of directions, so that only three lead on from a
@@ -122,7 +123,7 @@ def spread(
 
 @kernel
 def disc_seeds(cells: Cells, width: int, x: float, y: float, radius: float) -> IntArray:
-    """Cells that are not closed and meet a disc.
+    """Return the cells that are not closed and meet a disc.
 
     Args:
         cells: what each is; (N,), row after row.
@@ -171,11 +172,11 @@ def lengths_of(
 
 @kernel(borrows=True, inner=True)
 def shut(kind: int, passage: bool) -> bool:
-    """Whether a step does not lead past a cell, on a passage of an obstacle or not."""
+    """Return whether a step does not lead past a cell, on a passage of an obstacle or not."""
     return kind == CLOSED or (kind == ACROSS and not passage)
 
 
 @kernel(borrows=True, inner=True)
 def direction_of(step: int) -> float:
-    """About the direction of a step [rad]."""
+    """Return the approximate direction of a step [rad]."""
     return step * (2.0 * math.pi / STEPS)

@@ -1,7 +1,7 @@
-"""Spans of time in which a place is free or taken, for the search kernel.
+"""Safe intervals: spans of time in which a place stays free, for the search kernel (Phillips and Likhachev 2011).
 
-While a place stays free one can wait there, so that whoever is there sooner can do all that a later one can (safe
-intervals: Phillips and Likhachev, 2011). The closed set therefore tells episodes of a place apart, not moments.
+While a place stays free a character can wait there, so an earlier arrival can do all that a later one can. The closed
+set therefore tells the intervals of a place apart, not single moments.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from gaitway.space._traffic_kernels import (
 )
 
 TICK = 4
-"""Slots that are not told apart."""
+"""Number of slots that are not told apart."""
 PLACES = 4.0
-"""Places in a metre."""
+"""Number of places per metre."""
 _BODY = 0.3
-"""Radius of what is to find room at a place [m]; this decides about effort, not about collisions."""
+"""Radius of the body for which a place must be free [m]; it affects the effort of a search, not collisions."""
 _MOST = 255
 _RATE = 1.0 / (SLOT * TICK)
 
 
 class SafeIntervals(NamedTuple):
-    """Episodes of the places that a search came to. C places, R of them looked at, T ticks."""
+    """Safe intervals of the places that a search came to. R places that were looked at, T ticks."""
 
     corner: FloatArray
-    """Of the first place [m]; (2,)."""
+    """Corner of the first place [m]; (2,)."""
     rows: npt.NDArray[np.int32]
-    """Row of each place plus the number of rows before this search, so that nothing need be cleared; (Y, X)."""
+    """Row of each place plus the number of rows before this search, so that nothing has to be cleared; (Y, X)."""
     numbers: npt.NDArray[np.uint8]
-    """Number of the episode of each place looked at in each tick; (R, T)."""
+    """Number of the interval of each place in each tick; (R, T)."""
     used: npt.NDArray[np.int64]
-    """Rows used by searches before this one, and by this one too; (2,)."""
+    """Number of rows used by earlier searches, and by this one too; (2,)."""
 
 
 def no_intervals() -> SafeIntervals:
-    """Where there is no traffic."""
+    """Return empty memory, for worlds without traffic."""
     corner = np.zeros(2)
     corner.setflags(write=False)
     return SafeIntervals(corner, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), np.zeros(2, np.int64))
@@ -62,7 +62,7 @@ def no_intervals() -> SafeIntervals:
 
 @kernel(borrows=True, inner=True)
 def look(traffic: TrafficArrays, x: float, y: float, numbers: npt.NDArray[np.uint8], row: int) -> None:
-    """Number the episodes of a place: a new one whenever somebody comes or has gone."""
+    """Number the intervals of a place: a new one begins whenever a body comes or has gone."""
     ticks, links, chunks, groups = numbers.shape[1], traffic.links, traffic.chunks, traffic.groups
     for tick in range(ticks):
         numbers[row, tick] = 0
@@ -91,7 +91,7 @@ def look(traffic: TrafficArrays, x: float, y: float, numbers: npt.NDArray[np.uin
 
 @kernel(borrows=True, inner=True)
 def is_in(traffic: TrafficArrays, group: int, x: float, y: float) -> bool:
-    """Whether a group takes a place."""
+    """Return whether a group of traffic covers a place."""
     groups, taken = traffic.groups, False
     if meets(traffic.around, group, x, y, _BODY):
         for disc in range(groups[group, FIRST_DISC], groups[group, END_DISC]):
@@ -101,7 +101,7 @@ def is_in(traffic: TrafficArrays, group: int, x: float, y: float) -> bool:
 
 @kernel(borrows=True, inner=True)
 def safe_interval(traffic: TrafficArrays, intervals: SafeIntervals, x: float, y: float, t: float) -> tuple[int, bool]:
-    """Number of the episode of the place at (x, y) at a time, and whether it is the last one for ever."""
+    """Return the number of the interval of the place at (x, y) at a time, and whether it lasts for ever."""
     rows, numbers, used = intervals.rows, intervals.numbers, intervals.used
     ticks = numbers.shape[1]
     tick = int(min(max(t * _RATE, 0.0), ticks - 1.0))

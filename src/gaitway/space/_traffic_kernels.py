@@ -1,9 +1,9 @@
-"""Who is where and when, for the search kernel: discs in groups, groups in chunks, chunks in chains by era and block.
+"""Traffic for kernels: discs in groups, groups in chunks, chunks in chains by era and block.
 
-A group is what one body or thing covers for a slot or so: its discs, and one disc around them all. A chunk is what it
-covers in an era of slots: some groups one after another, and one disc around them. What stays for long is a chunk of
-its own, in chains without an era. A motion thus looks up a few chains, and only then at moments.
-No kernel here divides: where something can raise, Numba counts references to every array in each call.
+A group is what one body or mover covers for about one slot: its discs, and one disc around them all. A chunk is what it
+covers in an era of slots: consecutive groups, and one disc around them. What stays for long is a chunk of its own, in
+chains without an era. So a query reads a few chains first, and single slots only then. No kernel here divides: where
+an operation can raise, Numba counts references to every array in each call.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from gaitway.core.jit import kernel
 SLOT = 0.1
 """Length of a slot [s]; slot k is the time from k to k + 1 slots."""
 FOREVER = 2**31 - 1
-"""End slot of what never goes away."""
+"""End slot of what stays for ever."""
 LAST_SLOT = 2**26
-"""Slots beyond this are not told apart."""
+"""Last slot; later ones are not told apart."""
 ERA = 4
-"""Slots in an era, as a power of two."""
+"""Number of slots of an era, as a power of two."""
 BLOCK = 2.0
 """Side of a block [m]."""
 _RATE = 1.0 / SLOT
 _TOUCH = 1e-6
-"""Slots that are overlapped by less than this share of one are only touched."""
+"""Share of a slot; a slot that is overlapped by less does not count."""
 _SIDE = 2**16
-"""Blocks beyond this many from the origin are not told apart."""
+"""Largest block number; blocks farther from the origin are not told apart."""
 _STAYS = 0
-"""Instead of an era, in the keys of what stays for long; era k has k + 1."""
+"""Number in place of an era in the keys of what stays for long; era k has k + 1."""
 _FREE = -1
-"""In place of a key."""
+"""Mark of an unused key."""
 
 Table = npt.NDArray[np.int32]
 # columns of `groups`
@@ -48,7 +48,7 @@ class TrafficArrays(NamedTuple):
     """Discs by group and chunk; all arrays read-only, always the same types."""
 
     keys: IntArray
-    """Of eras and blocks, hashed, or -1; (H,), a power of two. Empty where there is no traffic at all."""
+    """Hashed keys of eras and blocks, or -1; (H,), a power of two. Without elements if there is no traffic at all."""
     heads: Table
     """First link of the chain of each key; (H,)."""
     links: Table
@@ -64,11 +64,11 @@ class TrafficArrays(NamedTuple):
     discs: FloatArray
     """x, y and radius [m]; (D, 3)."""
     last: int
-    """After this slot nothing changes any more."""
+    """Slot after which nothing changes any more."""
 
 
 def no_traffic() -> TrafficArrays:
-    """Nobody anywhere."""
+    """Return traffic without any body."""
     keys, heads, links = np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 2), np.int32)
     discs, chunks, groups = np.empty((0, 3)), np.empty((0, 4), np.int32), np.empty((0, 6), np.int32)
     for array in (keys, heads, links, discs, chunks, groups):
@@ -78,26 +78,26 @@ def no_traffic() -> TrafficArrays:
 
 @kernel(borrows=True)
 def first_slot(time: float) -> int:
-    """The slot in which something begins at a time [s]."""
+    """Return the first slot of what begins at a time [s]."""
     return int(min(max(math.floor(time * _RATE + _TOUCH), 0.0), LAST_SLOT))
 
 
 @kernel(borrows=True)
 def end_slot(time: float) -> int:
-    """The slot after the last one in which something is there that ends at a time [s]."""
+    """Return the slot after the last one of what ends at a time [s]."""
     return int(min(max(math.ceil(time * _RATE - _TOUCH), 1.0), LAST_SLOT))
 
 
 @kernel(borrows=True)
 def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
-    """Who is within a disc at some time of a slot: index of the owner, or -1; see `group_hit`."""
+    """Return the owner that is within a disc at some time of a slot, or -1; see `group_hit`."""
     group = group_hit(arrays, slot, x, y, r, passing)
     return int(arrays.groups[group, OWNER]) if group >= 0 else -1
 
 
 @kernel(borrows=True)
 def group_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
-    """What is within a disc at some time of a slot: index of the group, or -1.
+    """Return the group that is within a disc at some time of a slot, or -1.
 
     Something that is there from time a to b [s] is tested in the slots from `first_slot(a)` up to `end_slot(b)`.
 
@@ -151,9 +151,9 @@ def group_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, pa
 
 @kernel(borrows=True)
 def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> int:
-    """Who comes within a disc at any time from a slot on, for ever: index of the owner, or -1.
+    """Return the owner that comes within a disc at any time from a slot on, or -1.
 
-    This is what somebody must ask before it stops for good, since those who were planned before know nothing of it.
+    A planner must ask this before a character stops for good, since earlier plans know nothing of it.
     """
     last, slot = max(arrays.last, slot, 0), max(slot, 0)
     while slot <= last:
@@ -166,7 +166,7 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
 
 @kernel(borrows=True)
 def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r: float) -> bool:
-    """Whether something may come within a disc in some of the slots; if not, nothing does."""
+    """Return whether something may come within a disc in some slots; if not, nothing does."""
     keys, heads, links = arrays.keys, arrays.heads, arrays.links
     found = False
     era, last_era = _STAYS, (max(end - 1, 0) >> ERA) + 1
@@ -185,7 +185,7 @@ def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r:
 
 @kernel(borrows=True, inner=True)
 def meets(discs: FloatArray, k: int, x: float, y: float, r: float) -> bool:
-    """Whether two discs share more than a point."""
+    """Return whether two discs share more than a point."""
     reach, dx, dy = discs[k, 2] + r, discs[k, 0] - x, discs[k, 1] - y
     return bool(reach > 0.0 and dx * dx + dy * dy < reach * reach)
 
@@ -194,7 +194,7 @@ def meets(discs: FloatArray, k: int, x: float, y: float, r: float) -> bool:
 def is_first(
     arrays: TrafficArrays, chunk: int, era: int, column: int, row: int, from_era: int, from_column: int, from_row: int
 ) -> bool:
-    """Whether a chain is the first one with a chunk, for somebody who goes through them from an era and block on."""
+    """Return whether a chain is the first one that holds a chunk, in a walk over chains from an era and block on."""
     around, begin = arrays.chunk_around, (arrays.chunks[chunk, BEGIN] >> ERA) + 1
     x, y, r = around[chunk, 0], around[chunk, 1], around[chunk, 2]
     first = column == max(from_column, block_of(x - r)) and row == max(from_row, block_of(y - r))
@@ -203,20 +203,20 @@ def is_first(
 
 @kernel(borrows=True)
 def block_of(along: float) -> int:
-    """Number of a block along one axis."""
+    """Return the number of a block along one axis."""
     return int(min(max(math.floor(along * (1.0 / BLOCK)), -_SIDE), _SIDE))
 
 
 @kernel(borrows=True, inner=True)
 def first_link(keys: IntArray, heads: Table, era: int, column: int, row: int) -> int:
-    """The first link of the chain of an era (plus 1, or `_STAYS`) and block, or -1."""
+    """Return the first link of the chain of an era (plus 1, or `_STAYS`) and block, or -1."""
     place = _place(keys, era, column, row)
     return int(heads[place]) if keys[place] != _FREE else -1
 
 
 @kernel(borrows=True, inner=True)
 def _place(keys: IntArray, era: int, column: int, row: int) -> int:
-    """Where a key is, or the free place where it would be."""
+    """Return where a key is, or the free place where it belongs."""
     key = (era * (4 * _SIDE) + column + _SIDE) * (4 * _SIDE) + row + _SIDE
     mixed = (era * 73856093) ^ ((column + _SIDE) * 19349663) ^ ((row + _SIDE) * 83492791)
     mask = len(keys) - 1
@@ -228,7 +228,7 @@ def _place(keys: IntArray, era: int, column: int, row: int) -> int:
 
 @kernel
 def count_links(around: FloatArray, chunks: Table, first: int, end: int, short: int) -> int:
-    """How many links some chunks need."""
+    """Return the number of links that some chunks need."""
     total = 0
     for chunk in range(first, end):
         x, y, r = around[chunk, 0], around[chunk, 1], around[chunk, 2]
@@ -245,7 +245,7 @@ def link_chunks(
     keys: IntArray, heads: Table, links: Table, around: FloatArray, chunks: Table, first: int, end: int, short: int,
     state: IntArray,
 ) -> None:  # fmt: skip
-    """Put chunks into the chains of their eras and blocks, where there is room enough.
+    """Add chunks to the chains of their eras and blocks; there must be room for them.
 
     Args:
         keys: as in `TrafficArrays`; likewise `heads`, `links` and `chunks`.

@@ -1,4 +1,4 @@
-"""Distances in the plane to what stands there, in a grid that is looked up between the middles of cells.
+"""Distances to obstacles in the plane, in a grid that is interpolated between the centres of cells.
 
 What is stored is the *square* of the distance of each middle. Between four middles it is interpolated bilinearly, and
 what interpolation adds to the square of the distance from a single point, which is the same everywhere, is taken off:
@@ -24,11 +24,11 @@ from gaitway.world.footprint import Outlines
 from gaitway.world.grid import Bounds, GridSpec
 
 NEAR = 1.0
-"""Up to here distances of middles are exact [m], in large cells up to two cells; beyond they may be too little."""
+"""Distance up to which those of cell centres are exact [m], or two large cells; farther ones may be too small."""
 
 
 def place(spec: GridSpec) -> FloatArray:
-    """Where a grid lies, for kernels; (5,).
+    """Return where a grid lies, for kernels; (5,).
 
     x and y of its corner [m], cells in a metre, square of a side [m^2], and how much less than at the middle of a cell
     the distance may come out at any point of it [m].
@@ -37,34 +37,34 @@ def place(spec: GridSpec) -> FloatArray:
 
 
 def half_diagonal(spec: GridSpec) -> float:
-    """No point of a cell is farther from its middle [m]."""
+    """Return the farthest distance of a point of a cell from its centre [m]."""
     return float(np.sqrt(0.5)) * spec.cell
 
 
 def reach(spec: GridSpec) -> float:
-    """Up to which distance those of middles are exact [m]."""
+    """Return the distance up to which those of cell centres are exact [m]."""
     return max(NEAR, 2.0 * spec.cell)
 
 
 def near_squares(outlines: Outlines, spec: GridSpec) -> Squares:
-    """Squared distance [m^2] of each cell's middle from outlines, no more than that of the `reach`; 0 inside."""
+    """Return the squared distance of each cell's centre from outlines, at most that of the `reach` [m^2]; 0 inside."""
     out = np.full(spec.shape, reach(spec) ** 2, dtype=np.float32)
     _distance_kernels.near_squares(*outlines, place(spec), reach(spec), out)
     return out
 
 
 def near_squares_of_cells(covered: BoolArray, spec: GridSpec) -> Squares:
-    """As `near_squares`, from cells that are covered as a whole; too little by up to 0.2 cells."""
+    """As `near_squares`, from cells that are wholly covered; too small by up to 0.2 cells."""
     least = np.clip(_between_middles(covered, spec.cell) - np.float32(half_diagonal(spec)), 0.0, reach(spec))
     return np.asarray(least * least, dtype=np.float32)
 
 
 def squares(layers: Sequence[Squares], room: Bounds, spec: GridSpec) -> Squares:
-    """Squared distance [m^2] of each cell's middle from all that is in the way; never too much.
+    """Return the squared distance of each cell's centre from all obstacles [m^2]; never too large.
 
     Args:
         layers: of `near_squares`, at least one.
-        room: xmin, ymin, xmax, ymax [m] of what may not be left; the cells must not end before it does.
+        room: xmin, ymin, xmax, ymax of the bounds [m], which the cells must cover.
         spec: the cells.
     """
     near, half = reduce(np.minimum, layers), np.float32(half_diagonal(spec))
@@ -83,17 +83,17 @@ def squares(layers: Sequence[Squares], room: Bounds, spec: GridSpec) -> Squares:
 
 
 def roomy(field: Squares, radius: float, spec: GridSpec) -> BoolArray:
-    """Cells that may hold a point which keeps a radius [m] from what is in the way; (..., rows, columns).
+    """Return the cells that may hold a point which keeps a radius from obstacles [m]; (..., rows, columns).
 
-    It errs on the hopeful side, but for cells so large that a thin wall might be overlooked otherwise: those that it
-    meets are never roomy.
+    The answer is optimistic, except in cells so large that a thin wall might be missed: cells that a wall meets never
+    count.
     """
     half = half_diagonal(spec)
     return np.asarray(field > np.float32(max(min(radius, reach(spec)) - half, half) ** 2))
 
 
 def _between_middles(covered: BoolArray, cell: float) -> Squares:
-    """Distance [m] from the middle of each cell to that of the nearest covered one; infinity where there is none."""
+    """Return the distance from each cell's centre to that of the nearest covered cell [m]; infinity if none."""
     rows, columns = covered.shape
     out, whole = np.empty(covered.shape, dtype=np.float32), (0, 0, rows, columns)
     mask = covered.astype(np.uint16)
@@ -104,7 +104,7 @@ def _between_middles(covered: BoolArray, cell: float) -> Squares:
 
 
 def looked_up(field: Squares, spec: GridSpec, points: npt.ArrayLike) -> FloatArray:
-    """Distance [m] (...) that points (..., 2) keep at least, by squares (rows, columns); 0 beyond the outer middles."""
+    """Return a lower bound of the distance of points (..., 2) to obstacles [m]; 0 beyond the outer cell centres."""
     rows, columns = spec.shape
     column, row = np.moveaxis((np.asarray(points, dtype=np.float64) - spec.origin) / spec.cell - 0.5, -1, 0)
     inside = (column >= 0.0) & (row >= 0.0) & (column < columns - 1) & (row < rows - 1)

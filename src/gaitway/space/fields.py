@@ -1,4 +1,4 @@
-"""What a search has to know of a world: distances to what is in the way, parts of free space, special obstacles."""
+"""Fields of a world that searches read: distances to obstacles, parts of free space, special obstacles."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from gaitway.world.regions import BEHAVIOR_KINDS, Reach, near, obstruction, reac
 from gaitway.world.world import World
 
 CELL = 0.05
-"""Side of a cell [m] where a world is not too large for it."""
+"""Cell size in worlds that are not too large for it [m]."""
 MAX_CELLS = 4_000_000
-"""Cells of a grid whose side is chosen by itself."""
+"""Most cells of a grid whose cell size is chosen automatically."""
 OVERHANG = 0.1
-"""How far a body may lean out over the bounds [m]; its root, which is deeper inside, never leaves."""
+"""How far a body may lean out over the bounds [m]; its root stays inside."""
 _THINNEST = 0.1
-"""No body is thinner around its root [m]."""
+"""Least radius of a body around its root [m]."""
 
 Labels = npt.NDArray[np.int32]
 
@@ -59,13 +59,12 @@ class SpecialArrays(NamedTuple):
 
 
 class FieldArrays(NamedTuple):
-    """What the search kernel sees of a world; all arrays are read-only."""
+    """A world as kernels see it; all arrays are read-only."""
 
     squares: Squares
-    """Squared distance [m^2] of the middle of each cell from what is in the way, see `distances`; (fields, rows,
-    columns)."""
+    """Squared distance of each cell's centre from obstacles [m^2], see `distances`; (fields, rows, columns)."""
     field_of: IntArray
-    """Which of them holds for a body that nothing lets pass, and then for one that passes each kind; (K + 1,)."""
+    """The field for a body that passes nothing, and then the fields for bodies that pass each kind; (K + 1,)."""
     place: FloatArray
     """x and y of the lower left corner [m], cells in a metre, and the square of a cell's side [m^2]; (4,)."""
     near: MaskArray
@@ -81,14 +80,14 @@ class WorldFields:
 
     world: World
     spec: GridSpec
-    """Where the cells lie: the world and a ring of cells around it that nobody may enter."""
+    """Where the cells lie: the world, and a closed ring of cells around it."""
     kinds: tuple[str, ...]
     """Special kinds of obstacle that occur, movers' phases included; (K,)."""
     arrays: FieldArrays
     specials: tuple[Obstacle, ...]
     """The special obstacles in the order of `arrays.specials`."""
     parts: Components
-    """Free space for the root by what hangs together; it errs on the hopeful side."""
+    """Connected parts of the free space of the root; an optimistic estimate."""
     troubles: dict[int, str]
     """Special obstacles that the library cannot pass, by their index in `world.obstacles`, with the reason."""
     run_ups: dict[int, float]
@@ -148,16 +147,16 @@ class WorldFields:
         return ArrayHandle(self.arrays)
 
     def clearance(self, points: npt.ArrayLike, passing: str | None = None) -> FloatArray:
-        """Distance [m] (...) that points (..., 2) keep at least from all that is in the way; 0 beyond the grid."""
+        """Return a lower bound of the distance of points (..., 2) to all obstacles [m]; 0 outside the grid."""
         field = self.arrays.field_of[0 if passing is None else 1 + self.kinds.index(passing)]
         return distances.looked_up(self.arrays.squares[field], self.spec, points)
 
     def roomy(self, radius: float) -> BoolArray:
-        """Cells that may hold a point which keeps a radius [m] from all that is in the way; (fields, rows, columns)."""
+        """Return the cells that may hold a point which keeps a radius [m] from obstacles; (fields, rows, columns)."""
         return distances.roomy(self.arrays.squares, radius, self.spec)
 
     def blame(self, points: FloatArray, passing: Iterable[str] = ()) -> list[str]:
-        """What is nearest to each of some points (N, 2): an obstacle's name, "bounds", or what cannot be passed."""
+        """Return what is nearest to each point (N, 2): an obstacle's name, "bounds", or what cannot be passed."""
         points, allowed = np.asarray(points, dtype=np.float64).reshape(-1, 2), (PASSABLE, *passing)
         obstacles = [index for index, obstacle in enumerate(self.world.obstacles) if obstacle.kind not in allowed]
         outlines = Outlines.of([self.world.obstacles[index].shape.footprint() for index in obstacles])
@@ -168,13 +167,13 @@ class WorldFields:
         return ["bounds" if k < 0 else self.label(obstacles[k]) for k in which.tolist()]
 
     def label(self, index: int) -> str:
-        """How a message calls an obstacle of the world."""
+        """Return the name of an obstacle in messages."""
         obstacle = self.world.obstacles[index]
         name = obstacle.name or f"{obstacle.kind} {index}"
         return f"{NOT_PASSED} a {obstacle.kind} ('{name}')" if index in self.troubles else name
 
     def passed_kind(self, behavior_kind: str) -> int:
-        """Number of the kind of obstacle that behaviours of a kind pass, or -1 if none occurs here."""
+        """Return the number of the kind of obstacle that behaviours of a kind pass, or -1 if none is here."""
         for number, kind in enumerate(self.kinds):
             if behavior_kind in BEHAVIOR_KINDS.get(kind, (kind,)):
                 return number
@@ -182,7 +181,7 @@ class WorldFields:
 
 
 def resting_phases(mover: Mover) -> Iterator[tuple[float, float, Obstacle]]:
-    """What a mover is while it stays where it is: from when, until when [s], and the obstacle."""
+    """Return what a mover is while it rests: from when, until when [s], and the obstacle."""
     times = [-np.inf, *mover.times.tolist(), np.inf]
     starts = [-np.inf, *(phase.start for phase in mover.phases[1:]), np.inf]
     poses = [mover.poses[0], *mover.poses, mover.poses[-1]]
@@ -201,7 +200,7 @@ def resting_phases(mover: Mover) -> Iterator[tuple[float, float, Obstacle]]:
 
 
 def _spec(world: World, cell: float | None) -> GridSpec:
-    """The grid of a world: its bounds, what may lean out over them, and a ring of cells that nobody may enter."""
+    """Return the grid of a world: its bounds, a margin for leaning bodies, and a closed ring of cells."""
     x0, y0, x1, y1 = world.bounds
     if cell is None:
         cell = max(CELL, float(np.sqrt((x1 - x0) * (y1 - y0) / MAX_CELLS)))
@@ -230,7 +229,7 @@ def _squares(
 
 
 def _steep(world: World, passing: Sequence[str], max_slope: float | None, spec: GridSpec) -> dict[str | None, Squares]:
-    """Squared distances from ground that is too steep to walk on (WALL) and to pass obstacles of each kind on [m^2]."""
+    """Return squared distances from ground too steep to walk on (WALL) and to pass obstacles of each kind on [m^2]."""
     if world.terrain is None or max_slope is None:
         return {}
     slope = steepness(world.terrain, spec)
@@ -239,11 +238,11 @@ def _steep(world: World, passing: Sequence[str], max_slope: float | None, spec: 
 
 
 def _parts(closed: Squares, bounds: Bounds, spec: GridSpec) -> Components:
-    """Parts of space for the thinnest body.
+    """Return the connected parts of space for the thinnest body.
 
     Args:
-        closed: squared distance from what nobody passes [m^2].
-        bounds: of the world.
+        closed: squared distance from what no body passes [m^2].
+        bounds: bounds of the world.
         spec: the cells.
     """
     free = distances.roomy(closed, _THINNEST, spec)

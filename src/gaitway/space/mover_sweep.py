@@ -19,7 +19,7 @@ from gaitway.world.obstacle import PASSABLE
 from gaitway.world.terrain import Terrain
 
 FARTHEST = 0.2
-"""Things that go farther within a slot are put down more than once in it [m]."""
+"""Distance within a slot beyond which a mover is placed more than once in it [m]."""
 _TOUCH = 1e-6
 
 
@@ -40,14 +40,14 @@ class Swept:
 
     @staticmethod
     def standing(discs: FloatArray, first: int, end: int, kind: int) -> Swept:
-        """One group."""
+        """Return one group of discs that stand still."""
         return Swept(
             enclosing(discs)[None], discs, np.array([0, len(discs)]), np.array([[first, end]]), np.array([kind])
         )
 
     @staticmethod
     def joined(parts: Sequence[Swept]) -> Swept:
-        """All groups of several."""
+        """Join the groups of several."""
         starts = np.cumsum([0, *(len(part.discs) for part in parts)])
         return Swept(
             np.concatenate([part.around for part in parts]),
@@ -59,7 +59,7 @@ class Swept:
 
 
 def enclosing(discs: FloatArray) -> FloatArray:
-    """One disc around others; (3,)."""
+    """Return one disc around others; (3,)."""
     out = np.zeros(3)
     _disc_kernels.enclose(read_only(discs), out)
     return out
@@ -68,7 +68,7 @@ def enclosing(discs: FloatArray) -> FloatArray:
 def sweep_mover(
     mover: Mover, kinds: Sequence[str], terrain: Terrain | None, band: Band, horizon: int
 ) -> Iterator[Swept]:
-    """What a mover covers in each slot until a horizon, in all phases but passable ones.
+    """Return what a mover covers in each slot until a horizon, in all phases but passable ones.
 
     It rests between keys in the same pose, before the first and after the last; only then it bears its special kind.
     """
@@ -93,12 +93,12 @@ def sweep_mover(
 
 
 def last_slot(time: float) -> int:
-    """The slot after the last one of something that ends at a time [s], which may be infinity."""
+    """Return the slot after the last one of what ends at a time, which may be infinity [s]."""
     return FOREVER if math.isinf(time) else int(end_slot(time))
 
 
 def _piece(mover: Mover, discs: FloatArray, begins: float, ends: float, kind: int) -> Swept:
-    """Between two times without a key in between."""
+    """Return what a mover covers between two times without a key in between."""
     start, end = mover.pose(np.array([begins, ends]))
     move = end - start
     first, last = int(first_slot(begins)), int(end_slot(ends))
@@ -127,7 +127,7 @@ def _piece(mover: Mover, discs: FloatArray, begins: float, ends: float, kind: in
 
 
 def _placed(discs: FloatArray, poses: FloatArray) -> FloatArray:
-    """Discs (D, 3) at poses (N, 3); (N, D, 3)."""
+    """Return discs (D, 3) placed at poses (N, 3); (N, D, 3)."""
     c, s = np.cos(poses[:, 2:]), np.sin(poses[:, 2:])
     x, y = discs[:, 0], discs[:, 1]
     radii = np.broadcast_to(discs[:, 2], (len(poses), len(discs)))
@@ -135,19 +135,19 @@ def _placed(discs: FloatArray, poses: FloatArray) -> FloatArray:
 
 
 FINEST = 0.02
-"""Side of the smallest cells that footprints are drawn on [m]."""
+"""Smallest cell size for footprints [m]."""
 _MOST_CELLS = 6000
-"""Large footprints are drawn on larger cells, so that there are about this many."""
+"""Approximate most cells of a footprint; large ones get larger cells."""
 _MARGIN = 3.0
-"""How far discs may leave the footprint [cells]."""
+"""How far discs may reach beyond the footprint [cells]."""
 _HALF = float(np.sqrt(0.5))
 _SHRINK = float(np.sqrt(2.0)) - 1.0
 
 
 def cover_footprint(footprint: Footprint) -> FloatArray:
-    """Discs (x, y, radius) [m] that cover a footprint, the largest first; (D, 3).
+    """Return discs (x, y, radius) that cover a footprint, the largest first [m]; (D, 3).
 
-    A single rounded point is covered exactly. Discs leave other footprints by no more than four cells, whose side is
+    A single rounded point is covered exactly. Discs reach beyond other footprints by at most four cells, whose side is
     2 cm or, for a box of 4.3 m by 1.8 m, 4 cm.
     """
     if footprint.empty:

@@ -1,4 +1,4 @@
-"""What planning yields: a character's sequence of behaviours, and how the search for it went."""
+"""Plans: a character's sequence of behaviours, and how the search for it went."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pose = tuple[float, float, float]
 
 
 NOT_PASSED = "no behaviour passes"
-"""What the name of a blocker begins with that no behaviour of a library gets past."""
+"""Begin of the name of a blocker that no behaviour of the library gets past."""
 
 
 class Status(StrEnum):
@@ -25,7 +25,7 @@ class Status(StrEnum):
     PARTIAL = "partial"
     """The budget ran out; the plan leads to the place nearest to the goal that was reached."""
     NO_PATH = "no path"
-    """There is none: everything that can be reached was looked at, or the goal lies in another part of free space."""
+    """There is no plan: everything reachable was searched, or the goal lies in another part of free space."""
     BUDGET = "budget"
     """The budget ran out before anything useful was found."""
 
@@ -37,16 +37,16 @@ class PlanStep:
     behavior: str
     clip: str
     pose: Pose
-    """Where the root is in its first frame."""
+    """Root pose in its first frame."""
     time: float
-    """When its first frame is shown [s]."""
+    """Time of its first frame [s]."""
 
 
 class LaidSteps(Sequence[PlanStep]):
-    """Steps as a search leaves them, equal to a tuple of the same: they are made when somebody looks at them."""
+    """Steps of a search, equal to a tuple of the same; the objects are made on first access."""
 
     def __init__(self, rows: FloatArray, behaviors: Sequence[str], clips: Sequence[str]) -> None:
-        """Steps by what is in their rows.
+        """Keep the rows of steps.
 
         Args:
             rows: x, y, heading, time and action of each step; (N, 5).
@@ -84,17 +84,17 @@ class LaidSteps(Sequence[PlanStep]):
 
 @dataclass(frozen=True, init=False)
 class Plan:
-    """What one character does, from its start to its end."""
+    """The steps of one character, from start to end."""
 
     steps: Sequence[PlanStep]
     end_pose: Pose
     end_time: float
-    """When the last step is over [s]."""
+    """Time at which the last step ends [s]."""
     cost: float
     """Sum of the steps' costs."""
 
     def __init__(self, steps: Sequence[PlanStep], end_pose: Pose, end_time: float, cost: float) -> None:
-        """All at once, see `SearchResult`."""
+        """Set all fields at once, see `SearchResult`."""
         fields = self.__dict__
         fields["steps"], fields["end_pose"], fields["end_time"], fields["cost"] = steps, end_pose, end_time, cost
 
@@ -110,7 +110,7 @@ class SearchResult:
 
     status: Status
     plan: Plan | None
-    """None unless something was found, all or part of the way."""
+    """The plan, to the goal or part of the way; None if there is none."""
     expanded: int = 0
     """Nodes taken from the queue."""
     checks: int = 0
@@ -118,12 +118,12 @@ class SearchResult:
     seconds: float = 0.0
     """Time the search took [s]."""
     closest: Pose | None = None
-    """The place nearest to the goal that the search got to."""
+    """The pose nearest to the goal that the search reached."""
     remaining: float = 0.0
     """Distance from there to the goal [m]."""
     blockers: dict[str, int] = field(default_factory=dict)
-    """What stood in the way of actions that would have led nearer: names of obstacles, movers and characters, "bounds",
-    "no behaviour passes a jump" ..., with how often; the most frequent first."""
+    """What blocked actions that would have led nearer: names of obstacles, movers and characters, "bounds",
+    "no behaviour passes a jump" ..., with how often each did; the most frequent first."""
     reason: str = ""
     """One line for people."""
     found_by: str = ""
@@ -136,7 +136,7 @@ class SearchResult:
         closest: Pose | None = None, remaining: float = 0.0, blockers: dict[str, int] | None = None, reason: str = "",
         found_by: str = "", earlier: tuple[SearchResult, ...] = (),
     ) -> None:  # fmt: skip
-        """All at once: to set the fields of a frozen class one after another takes as long as to expand some nodes."""
+        """Set all fields at once: one by one, a frozen class takes as long as the expansion of several nodes."""
         fields = self.__dict__
         fields["status"], fields["plan"], fields["expanded"], fields["checks"] = status, plan, expanded, checks
         fields["seconds"], fields["closest"], fields["remaining"] = seconds, closest, remaining
@@ -150,7 +150,7 @@ class SearchResult:
 
 
 def in_the_way(blockers: Sequence[str]) -> str:
-    """In words: what blocks a way, as `SearchResult.blockers` names it."""
+    """Say in words what blocks a path, given names as `SearchResult.blockers` has them."""
     things = [f"'{who}'" for who in blockers if not who.startswith(NOT_PASSED)]
     words = [who for who in blockers if who.startswith(NOT_PASSED)]
     if things:

@@ -138,7 +138,7 @@ def _action_arrays(
 
 
 def _followers(states: States, state: int) -> list[int]:
-    """Behaviours to try in a state: all but those that go nowhere, since waiting comes with what is done after it."""
+    """Return the behaviours to try in a state: all but idle ones, since waits are tried with what follows them."""
     every = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]].tolist()
     return [b for b in every if not states.idle[b]]
 

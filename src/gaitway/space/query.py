@@ -28,11 +28,11 @@ class TrafficView(Protocol):
 
     @property
     def arrays(self) -> TrafficArrays:
-        """For the kernel."""
+        """Arrays for kernels."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the owners."""
+        """Names of the owners, by number."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Query:
     goal_heading: float | None = None
     """[rad], or None for any."""
     tolerance: float = 0.5
-    """How near to the goal is near enough [m]."""
+    """Distance from the goal within which a plan may end [m]."""
     heading_tolerance: float = float(np.radians(15.0))
     """[rad]."""
     start_time: float = 0.0
@@ -55,9 +55,9 @@ class Query:
     seed: int = 0
     """Seed of the choice among clips of a behaviour."""
     weight: float = 1.0
-    """Factor on the estimated cost to the goal; at 1 or more the plan costs at most so many times the least."""
+    """Factor on the estimated cost to the goal, 1 or more; the plan costs at most this many times the least cost."""
     anytime: bool = False
-    """Whether to look for better plans, with less and less weight, until nothing is left of the budget."""
+    """Whether to look for better plans, with less and less weight, until the budget is spent."""
     max_nodes: int = 1_000_000
     """Most nodes to expand."""
     max_seconds: float = 60.0

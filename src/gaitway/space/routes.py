@@ -1,9 +1,9 @@
-"""How far it is to a goal around the obstacles: a field a goal over the floor plan, shared by all who go there.
+"""Route fields: the distance to a goal around obstacles, one field for each goal, shared by all who go there.
 
-A hopeful field never claims more than the shortest way of any body. A cell is open if the thinnest body can have its
-root in some point of it; special obstacles that the library passes are open; steps may cut corners; and what steps to
-sixteen neighbours run longer than the straight line is taken off. Hopeful ways leak through thin walls, so that other
-fields take a cell for open if there is room in most of it.
+An optimistic field never claims more than the shortest path of any body. A cell is open if the thinnest body can have
+its root in some point of it. Special obstacles that the library passes are open. Steps may cut corners, and the excess
+of steps to sixteen neighbours over the straight line is subtracted. Optimistic paths leak through thin walls, so other
+fields count a cell as open only if there is room in most of it.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
 CELL, COARSEST = 0.2, 0.3
-"""Side of a cell of the field [m] in small worlds and in large ones, or as near to it as the cells of the world's
-fields allow."""
+"""Cell size of a field in small worlds and in large ones, or as near to it as the world's fields allow [m]."""
 CELLS = 20_000
-"""How many are enough."""
+"""Number of cells above which a world counts as large."""
 KEPT = 64
-"""Fields that are kept."""
+"""Number of fields that are kept."""
 SLACK, MORE = 1.5, 4.0
-"""How many times as far as the start a field is computed, and how much farther [m]."""
+"""How far beyond the start a field is computed: as a factor, and in addition [m]."""
 _CROOKED = {16: 0.9731, 8: 0.9238}
-"""Straight line by the shortest way in steps to so many neighbours, at worst: the cosine of half the widest angle."""
+"""Least ratio of the straight line to the shortest path in steps to 16 or 8 neighbours: the cosine of half the widest
+angle between steps."""
 
 
 def thinnest(discs: BodyDiscs) -> float:
-    """Radius of a disc around the root that some body covers at any time of any action [m]."""
+    """Return the radius of a disc around the root that the body covers at any time of any action [m]."""
     inner = []
     for window in range(len(discs.window_bounds)):
         part = discs.timed[discs.timed_starts[window] : discs.timed_starts[window + 1]]
@@ -50,19 +50,19 @@ def thinnest(discs: BodyDiscs) -> float:
 
 
 class RouteField(NamedTuple):
-    """The way to one goal; arrays are read-only."""
+    """Paths to one goal; arrays are read-only."""
 
     lengths: Distances
-    """Least length [m] of a way from anywhere in each cell, infinity where there is none; (rows, columns)."""
+    """Least length of a path from anywhere in each cell, infinity if there is none [m]; (rows, columns)."""
     ways: Cells
-    """By which step (`_route_kernels.direction_of`) each cell is reached from the goal; (rows, columns)."""
+    """Step by which each cell is reached from the goal (`_route_kernels.direction_of`); (rows, columns)."""
     known: float
-    """The greatest length that is known [m]; beyond it that one stands."""
+    """The largest length that is known [m]; cells farther away have this one."""
 
 
 @dataclass(frozen=True, eq=False)
 class RouteMap:
-    """Where roots can be, in the cells of route fields."""
+    """The cells of route fields: where roots can be."""
 
     spec: GridSpec
     """Where the cells lie, without the border."""
@@ -70,11 +70,11 @@ class RouteMap:
     """What each is (`_route_kernels`), with a border; (rows + 2 `BORDER`, columns + 2 `BORDER`)."""
     fields: WorldFields
     radius: float
-    """Of a disc around the root that every body covers [m]."""
+    """Radius of a disc around the root that every body covers [m]."""
     hopeful: bool
-    """Whether cells are open where a root can be in any point of them, so that no way is too long."""
+    """Whether a cell is open if a root can be in any point of it, so that no path is too long."""
     neighbors: int = STEPS
-    """Cells that a step leads to: 16, or 8 for fields in half the time that are less exact."""
+    """Number of neighbours that steps lead to: 16, or 8 for less exact fields in half the time."""
 
     @staticmethod
     def of(
@@ -85,12 +85,12 @@ class RouteMap:
         hopeful: bool = False,
         neighbors: int = STEPS,
     ) -> RouteMap:
-        """Of a world.
+        """Make the cells of a world.
 
         Args:
             fields: the world.
-            radius: of a disc around the root that every body covers [m] (`thinnest`).
-            cell: side of a cell that would be right [m]; None chooses it by the size of the world.
+            radius: radius of a disc around the root that every body covers [m] (`thinnest`).
+            cell: preferred cell size [m]; None chooses it by the size of the world.
             hopeful: whether cells are open where a root can be in any point of them, and not only in most of it.
             neighbors: cells that a step leads to, 16 or 8.
         """
@@ -113,7 +113,7 @@ class RouteMap:
         return RouteMap(spec, cells, fields, radius, hopeful, neighbors)
 
     def finer(self) -> RouteMap | None:
-        """The same in cells of half the side; None if there are none."""
+        """Return the same with cells of half the size; None if there are none."""
         half = 0.5 * self.spec.cell
         fits = half >= 0.99 * self.fields.spec.cell
         if not fits:
@@ -121,7 +121,7 @@ class RouteMap:
         return RouteMap.of(self.fields, self.radius, half, hopeful=self.hopeful, neighbors=self.neighbors)
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
-        """The way to within a tolerance [m] of a goal (x, y) [m].
+        """Compute the paths to within a tolerance of a goal.
 
         Args:
             goal: x and y [m].
@@ -153,7 +153,7 @@ class RouteMap:
         return RouteField(lengths, inner_ways, known)
 
     def _seeds(self, goal: tuple[float, float], tolerance: float) -> IntArray:
-        """Open cells that meet the disc around a goal, in the grid with a border."""
+        """Return the open cells that meet the disc around a goal, in the grid with a border."""
         (x, y), side = self.spec.origin, self.spec.cell
         return _route_kernels.disc_seeds(
             self.cells.reshape(-1), self.cells.shape[1], (goal[0] - x) / side + BORDER, (goal[1] - y) / side + BORDER,
@@ -181,9 +181,9 @@ class RouteFields:
         self._kept: OrderedDict[tuple[float, float, float], RouteField] = OrderedDict()
 
     def field(self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None) -> RouteField:
-        """As `RouteMap.field`; computed anew only where a start lies beyond what is known.
+        """As `RouteMap.field`, but computed again only if a start lies beyond what is known.
 
-        Where no way leads from a start although one can get there, the cells are too large, and are halved for good.
+        If no path leads from a start that is connected with the goal, the cells are too large, and are halved for good.
         """
         key = (float(goal[0]), float(goal[1]), float(tolerance))
         found = self._kept.get(key)
@@ -208,7 +208,7 @@ class RouteFields:
         self._kept.clear()
 
     def _refined(self, start: npt.ArrayLike, goal: tuple[float, float], tolerance: float) -> bool:
-        """Take smaller cells if there is a way from a start to a goal and there are such cells."""
+        """Take smaller cells if a start and a goal are connected and smaller cells exist."""
         finer = self.map.finer() if self.map.fields.parts.connected(start, goal, tolerance) else None
         if finer is not None:
             self.map = finer
@@ -233,7 +233,7 @@ def _mark_passages(cells: Cells, fields: WorldFields, spec: GridSpec) -> None:
 
 
 def _free(fields: WorldFields, radius: float) -> BoolArray:
-    """Cells of the world's fields in which a root can be, whatever it is doing."""
+    """Return the cells of the world's fields in which a root can be during any action."""
     free: BoolArray = np.any(fields.roomy(radius), axis=0)
     for index in fields.troubles:
         footprint = fields.world.obstacles[index].shape.footprint()

@@ -1,7 +1,7 @@
-"""How steep ground may be for what somebody does on it.
+"""How steep the ground may be for each motion.
 
-Motions are made for a level floor and put onto the ground afterwards. On slopes up to those of this page that keeps to
-the limits of joints, without pops or slides (measured with the audit); a planner must not use them where it is steeper.
+Motions are made for a level floor and put onto the ground afterwards. Up to the slopes below, joints stay within their
+limits, without pops or slides (measured with the audit). A planner must not use motions on steeper ground.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
 WALKED = np.radians(18.0)
-"""The steepest ground for somebody on two legs [rad]."""
+"""Steepest ground for two legs [rad]."""
 RIDDEN = np.radians(14.0)
-"""And on four legs or on wheels [rad]."""
+"""Steepest ground for four legs or wheels [rad]."""
 _PASSED, _PASSED_LOW = np.radians(9.0), np.radians(1.0)
 """The steepest ground on which obstacles are jumped over, ducked under and the like, and on which they are crawled
 under [rad]."""
 _STATES = {"crawl": 1.0, "jog": 15.5, "back": 13.0, "side_left": 9.0, "side_right": 9.0}
-"""The steepest slope of a place in which somebody comes to be in a state [degrees]; others are as walking."""
+"""Steepest slope of a world in which a state may occur [degrees]; other states are limited as walking is."""
 _STRIDE = 0.8
-"""Slopes are felt over this length [m]; a low step in it is no slope."""
+"""Length over which slopes are measured [m]; a low step in it is no slope."""
 _STEP, _FOOT = 0.2, 0.3
-"""A rise of more than the first [m] within the length of a foot and a bit [m] is a wall, however level it is around."""
+"""A rise of more than the first value within the second one is a wall, however level the ground is around it [m]."""
 _LOW_STEP = 0.03
-"""Somebody who meets steps that are higher than this walks [m]."""
+"""Height of steps above which characters walk instead of jogging [m]."""
 _CELL, _CELLS = 0.1, 1e6
-"""Side of a cell [m], or the number of cells of a larger place, when the steepest ground is looked for."""
+"""Cell size [m], or number of cells of a large world, for finding the steepest ground."""
 
 
 def steepness(terrain: Terrain | None, spec: GridSpec) -> FloatArray:
-    """How steep ground is for somebody who walks over it [rad]; (rows, columns). A high step is upright."""
+    """Return how steep the ground is for walking [rad]; (rows, columns). A high step counts as vertical."""
     return _felt(terrain, spec, _STEP)
 
 
 def _felt(terrain: Terrain | None, spec: GridSpec, step: float) -> FloatArray:
-    """Slopes over the length of a stride [rad]; upright where the ground rises by more than a step [m] at once."""
+    """Return slopes over the length of a stride [rad]; vertical where the ground rises by more than a step at once."""
     if terrain is None:
         return np.zeros(spec.shape)
     heights = terrain.height(spec.all_centers())
@@ -58,18 +58,18 @@ def _felt(terrain: Terrain | None, spec: GridSpec, step: float) -> FloatArray:
 
 
 def steepest_passed(kind: str) -> float:
-    """The steepest ground on which an obstacle of a kind is passed [rad]."""
+    """Return the steepest ground on which an obstacle of a kind is passed [rad]."""
     return float(_PASSED_LOW if kind == "crawl" else _PASSED)
 
 
 def steepest_for(library: Library) -> float:
-    """The steepest ground for the body of a library [rad]."""
+    """Return the steepest ground for the body of a library [rad]."""
     roles, points = library.skeleton.roles, library.skeleton.contact_points
     return float(WALKED if {"left_knee", "right_knee"} <= set(roles) and not any(p.rolls for p in points) else RIDDEN)
 
 
 def fit_for(library: Library, world: World) -> Library:
-    """The library without what cannot be done everywhere in a world that is not level."""
+    """Return the library without behaviours that cannot be used everywhere in a world that is not level."""
     if world.terrain is None:
         return library
     x0, y0, x1, y1 = world.bounds
@@ -83,5 +83,5 @@ def fit_for(library: Library, world: World) -> Library:
 
 
 def _odd(cells: float) -> int:
-    """An odd number of cells next to a length of so many."""
+    """Return the odd number of cells that is nearest to a length."""
     return 2 * round(0.5 * (cells - 1.0)) + 1 if cells > 1.0 else 1

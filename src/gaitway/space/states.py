@@ -1,4 +1,4 @@
-"""States of a behaviour graph as a planner sees them: behaviours after which the same may come are in one state."""
+"""States of a behaviour graph for planners: behaviours with the same followers end in one state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_STATES = 64
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """States of the B behaviours of a table; S states, numbered as the behaviours come that first end in them."""
+    """The S states of the B behaviours of a table, numbered in the order of the first behaviour that ends in each."""
 
     after: IntArray
     """The state that each behaviour ends in; (B,)."""
@@ -36,7 +36,7 @@ class States:
 
     @staticmethod
     def of(table: ActionTable) -> States:
-        """Of an action table.
+        """Find the states of an action table.
 
         Raises:
             LibraryError: if there are more states than a planner can tell apart.

@@ -1,4 +1,4 @@
-"""Traffic: who and what is where in each slot of time, for characters that are planned one after another."""
+"""Traffic: where bodies and movers are in each slot of time, for characters that are planned one after another."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from gaitway.world.terrain import Terrain
 __all__ = ["FOREVER", "SLOT", "Traffic", "TrafficArrays", "traffic_hit"]
 
 SHORT = 2
-"""What is there for no more eras than this is in the chains of each of them."""
+"""Most eras of a chunk that is kept in the chains of each era."""
 _HORIZON = 120.0
-"""Until when the ways of movers are known at first [s]."""
+"""Time until which the paths of movers are computed at first [s]."""
 
 
 class Traffic:
     """Discs of movers and planned characters in slots of `SLOT` seconds. This class is **mutable**.
 
-    What a body or thing takes up of the floor plan at any time of a slot lies within its discs in that slot: nothing
-    that two bodies share is missed. Tightness: a character's discs are those of its windows of about 0.1 s that overlap
+    What a body or mover covers of the floor at any time of a slot lies within its discs in that slot: no overlap of two
+    bodies is missed. Tightness: a character's discs are those of its windows of about 0.1 s that overlap
     the slot, so that they are true for at most 0.1 s before and after it; they leave the body by the margin of its
     `BodyDiscs`. Discs of things that move leave them by half the way that they go within the slot, 0.1 m at most.
 
@@ -62,7 +62,7 @@ class Traffic:
         self, kinds: Sequence[str] = (), *, terrain: Terrain | None = None, band: Band = BODY_BAND,
         horizon: float = _HORIZON,
     ) -> None:  # fmt: skip
-        """Nobody yet.
+        """Begin without any owner.
 
         Args:
             kinds: special kinds of obstacle, as in `WorldFields.kinds`.
@@ -90,7 +90,7 @@ class Traffic:
 
     @property
     def arrays(self) -> TrafficArrays:
-        """What `traffic_hit` takes in a planner's kernel; anew after each change."""
+        """Arrays for kernels such as `traffic_hit`; made again after each change."""
         if self._counts[0] == 0:
             return no_traffic()
         return TrafficArrays(
@@ -106,25 +106,25 @@ class Traffic:
         )
 
     def enroll(self, name: str) -> int:
-        """A new owner; its number."""
+        """Add an owner and return its number."""
         self.names.append(name)
         return len(self.names) - 1
 
     def hit(self, time: float, x: float, y: float, r: float, passing: str | None = None) -> str | None:
-        """Name of somebody within a disc [m] in the slot of a time [s], or None; see `traffic_hit`."""
+        """Return the name of an owner within a disc [m] in the slot of a time [s], or None; see `traffic_hit`."""
         kind = -1 if passing is None else self.kinds.index(passing)
         owner = traffic_hit(self.arrays, int(first_slot(time)), float(x), float(y), float(r), kind)
         return None if owner < 0 else self.names[owner]
 
     def add_mover(self, mover: Mover) -> int:
-        """Put a mover in, in all its phases but passable ones; its number."""
+        """Add a mover, in all its phases but passable ones, and return its number."""
         owner = self.enroll(mover.name)
         self._movers[owner] = mover
         self._add_mover(owner)
         return owner
 
     def add_plan(self, owner: int, plan: Plan, table: ActionTable, discs: BodyDiscs) -> None:
-        """Put a character in from the first to the last moment of its plan; see `add_standing` for the time after."""
+        """Add a character from the first to the last moment of its plan; see `add_standing` for the time after it."""
         parts = [self._placed(step.pose, step.time, discs, _action(table, step.clip, step.behavior))
                  for step in plan.steps]  # fmt: skip
         if parts:
@@ -133,7 +133,7 @@ class Traffic:
     def add_standing(
         self, owner: int, discs: npt.ArrayLike, start: float, end: float = math.inf, kind: str | None = None
     ) -> None:
-        """Put something in that stays where it is from one time until another [s].
+        """Add something that stays in place from one time until another [s].
 
         Args:
             owner: its number.
@@ -151,12 +151,12 @@ class Traffic:
         self._add(owner, Swept.standing(discs, int(first_slot(start)), last_slot(end), number))
 
     def remove(self, owner: int) -> None:
-        """Take everything of an owner out; its number stays its own."""
+        """Remove everything of an owner; its number stays reserved."""
         self._movers.pop(owner, None)
         self._take_out(owner)
 
     def extend(self, time: float) -> None:
-        """Know the ways of movers until a time [s] at least, and twice as long as now."""
+        """Compute the paths of movers until a time at least, and twice as long as now [s]."""
         wanted = int(end_slot(time))
         if wanted <= self.horizon:
             return
@@ -173,7 +173,7 @@ class Traffic:
 
     @staticmethod
     def _placed(pose: Pose, time: float, discs: BodyDiscs, action: int) -> Swept:
-        """The windows of one action."""
+        """Return what one action covers, window by window."""
         windows = slice(int(discs.window_starts[action]), int(discs.window_starts[action + 1]))
         starts = discs.timed_starts[windows.start : windows.stop + 1]
         times = time + discs.window_times[windows]
@@ -204,7 +204,7 @@ class Traffic:
         self._link(chunks, self._counts[2])
 
     def _add_chunks(self, first: int, end: int) -> tuple[int, int]:
-        """Gather groups of one owner into chunks: the first chunk, and the one after the last."""
+        """Gather groups of one owner into chunks; return the first chunk, and the one after the last."""
         slots = self._groups[first:end, FIRST_SLOT : END_SLOT + 1]
         eras, long = slots[:, 0] >> ERA, slots[:, 1] - slots[:, 0] > 1 << ERA
         cuts = np.flatnonzero((np.diff(eras) != 0) | long[1:] | long[:-1]) + 1
@@ -225,7 +225,7 @@ class Traffic:
         return count, done
 
     def _link(self, first: int, end: int) -> None:
-        """Put new chunks into chains, anew with all others where keys become crowded."""
+        """Add new chunks to chains; if keys become crowded, all chains are built again."""
         needed = int(count_links(self._chunk_around, self._chunks, first, end, SHORT))
         wanted = int(self._state[1]) + needed
         if 2 * wanted > len(self._keys):
@@ -246,7 +246,7 @@ class Traffic:
             self._pack()
 
     def _pack(self) -> None:
-        """Forget groups that are gone."""
+        """Remove groups that are gone."""
         groups = self._counts[0]
         kept = np.flatnonzero(self._around[:groups, 2] > -np.inf)
         rows = self._groups[kept]
@@ -281,7 +281,7 @@ def _view(array: npt.NDArray[Any]) -> Any:
 
 
 def placed_discs(pose: Pose, discs: npt.ArrayLike) -> FloatArray:
-    """Discs (D, 3) that are seen from a pose, in the world."""
+    """Return discs (D, 3) in the world, given in the frame of a pose."""
     return _moved(pose, np.asarray(discs, dtype=np.float64))
 
 
@@ -300,13 +300,13 @@ def _action(table: ActionTable, clip: str, behavior: str) -> int:
 
 
 def _last_change(slots: npt.NDArray[Any]) -> int:
-    """The last slot in which something comes or goes."""
+    """Return the last slot in which something comes or goes."""
     ends = slots[slots[:, 1] < FOREVER, 1]
     return int(max(slots[:, 0].max(initial=0), ends.max(initial=0)))
 
 
 def _roomy(array: npt.NDArray[Any], needed: int) -> Any:
-    """The array, or a copy of at least twice the length where it is too short."""
+    """Return the array, or a copy of at least twice the length if it is too short."""
     if needed <= len(array):
         return array
     out = np.empty((max(needed, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
