@@ -19,37 +19,37 @@ _TURN = 2.0 * math.pi
 
 
 class HeuristicArrays(NamedTuple):
-    """What the estimates of one goal need; all arrays read-only and contiguous, always the same types.
+    """Arrays of the estimates for one goal; all read-only and contiguous, always of the same types.
 
     S states, N x N cells around the character, K rates, H directions. An array without elements switches its estimate
     off.
     """
 
     goal: FloatArray
-    """x, y, tolerance [m], and least cost of a metre as the crow flies [1/m]; (4,)."""
+    """x, y, tolerance [m], and least cost of a metre in a straight line [1/m]; (4,)."""
     near_frame: FloatArray
     """Side of a cell of `near`, and how far from the character it counts [m]; (2,)."""
     near: Values
     """Cost beyond that of the straight line without obstacles, by state and by the goal's place in the character's
     frame, row y and column x, the character in the middle; (S, N, N)."""
     far_rates: FloatArray
-    """Cost beyond that of the straight line, as a part of it, of somebody who never goes straight; (K,)."""
+    """Cost beyond that of the straight line, as a part of it, of a character that never goes straight; (K,)."""
     far: Values
-    """The same of somebody who once goes straighter than each rate, by state and direction of the goal from -pi on;
+    """The same of a character that once goes straighter than each rate, by state and direction of the goal from -pi on;
     (S, K, H)."""
     route_frame: FloatArray
     """x and y of the grid's corner, side of a cell [m]; (3,)."""
     route: Values
-    """Cost around the obstacles from anywhere in each cell, 0 where no way is known; (rows, columns)."""
+    """Cost around the obstacles from anywhere in each cell, 0 if no path is known; (rows, columns)."""
     ways: Ways
     """Which step (`_route_kernels.direction_of`) leads into each cell on the way from the goal; (rows, columns)."""
     turns: Values
-    """Cost of turning to a way, by state and its direction from -pi on; (S, H). It is no lower bound, and so for
-    searches that need not find the best plan."""
+    """Cost of turning towards a path, by state and its direction from -pi on; (S, H). It is no lower bound, so it serves
+    only searches that need not find the best plan."""
 
 
 def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> HeuristicArrays:
-    """Only the distance, for a search without anything better."""
+    """Return arrays whose only estimate is the distance."""
     arrays = HeuristicArrays(
         goal=np.array([x, y, tolerance, per_metre]),
         near_frame=np.array([1.0, 0.0]),
@@ -74,14 +74,14 @@ def estimate(x: float, y: float, heading: float, state: int, arrays: HeuristicAr
 
 @kernel(borrows=True, inner=True)
 def estimate_at(x: float, y: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
-    """Least cost from a pose to the goal.
+    """Return an estimate of the least cost from a pose to the goal.
 
     Args:
         x: [m].
         y: [m].
         heading: [rad].
-        state: of the behaviour graph, as numbered by `space.states.States`.
-        arrays: of the goal.
+        state: state of the behaviour graph, as numbered by `space.states.States`.
+        arrays: estimates for the goal.
     """
     goal = arrays.goal
     along, aside = goal[0] - x, goal[1] - y
@@ -107,7 +107,7 @@ def estimate_at(x: float, y: float, heading: float, state: int, arrays: Heuristi
 
 @kernel(borrows=True, inner=True)
 def _near(along: float, aside: float, heading: float, state: int, arrays: HeuristicArrays) -> float:
-    """Cost beyond that of the straight line to a goal near by, seen from the character in the world's directions."""
+    """Return the cost beyond the straight line to a near goal, given relative to the character in world axes."""
     cosine, sine = math.cos(heading), math.sin(heading)
     cell, middle = arrays.near_frame[0], 0.5 * arrays.near.shape[1]
     column = math.floor((cosine * along + sine * aside) / cell + middle)
@@ -117,7 +117,7 @@ def _near(along: float, aside: float, heading: float, state: int, arrays: Heuris
 
 @kernel(borrows=True, inner=True)
 def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays) -> float:
-    """Cost beyond that of the straight line to a goal far away in a direction seen from the character [rad]."""
+    """Return the cost beyond the straight line to a far goal in a direction relative to the character [rad]."""
     bin_, most = _bin(direction, arrays.far.shape[2]), 0.0
     for k in range(len(arrays.far_rates)):
         most = max(most, min(float(arrays.far[state, k, bin_]), arrays.far_rates[k] * straight))
@@ -126,6 +126,6 @@ def _far(straight: float, direction: float, state: int, arrays: HeuristicArrays)
 
 @kernel(borrows=True, inner=True)
 def _bin(direction: float, count: int) -> int:
-    """In which of so many equal parts of a turn from -pi on a direction lies."""
+    """Return which of some equal parts of a turn, from -pi on, a direction lies in."""
     turns = direction / _TURN + 0.5
     return min(int((turns - math.floor(turns)) * count), count - 1)

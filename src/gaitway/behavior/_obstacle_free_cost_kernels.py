@@ -1,4 +1,4 @@
-"""Compiled loops of the free table: what it costs to get to a goal where nothing is in the way.
+"""Compiled loops of the obstacle-free cost: the cost of reaching a goal without obstacles.
 
 Both go backwards from the goal. A move is (from state, to state) and (x, y, heading, cost); the goal's place in the
 character's frame before it is that after it, turned and shifted by the move, so that no heading has to be kept.
@@ -29,16 +29,16 @@ def near_excess(
     cell: float,
     count: int,
 ) -> FloatArray:
-    """Cost beyond that of the straight line to the goal, by state and place of the goal; (S, count, count).
+    """Return the cost beyond the straight line to the goal, by state and place of the goal; (S, count, count).
 
-    Dijkstra over cells, each of which keeps the place whose excess is least. No move can make the excess less: a metre
-    costs `per_metre` or more.
+    Dijkstra's search over cells, each of which keeps the place with the least excess. No move reduces the excess: a
+    metre costs `per_metre` or more.
 
     Args:
         move_starts: first move that leads to each state, and M at the end; (S + 1,).
         move_from: the state that each begins in; (M,).
         moves: (M, 4).
-        rest: whether one may be at the goal in each state; (S,).
+        rest: whether a plan may end in each state; (S,).
         per_metre: least cost of a metre [1/m].
         tolerance: of the goal [m].
         cell: side of a cell [m].
@@ -98,9 +98,9 @@ def far_excess(
     rate: float,
     count: int,
 ) -> FloatArray:
-    """Cost beyond that of the straight line towards a goal far away, by state and direction from -pi on; (S, count).
+    """Return the cost beyond the straight line to a far goal, by state and direction from -pi on; (S, count).
 
-    Of those who once go straighter than `rate`, which is excess as a part of the straight line, and come to rest.
+    It holds for paths that once go straighter than `rate`, the excess as a part of the straight line, and end at rest.
 
     Args:
         move_starts: as of `near_excess`.
@@ -144,7 +144,7 @@ def _turn_back(
     best: FloatArray,
     direction: FloatArray,
 ) -> bool:
-    """Note what it costs to get to a state and direction by move k; whether that is news."""
+    """Note the cost of a state and direction by move k; return whether it is less than before."""
     count = best.shape[2]
     turns = (direction[done, state, bin_] + moves[k, 2]) / _TURN + 0.5
     before = (turns - math.floor(turns)) * _TURN - math.pi
@@ -162,14 +162,14 @@ def _turn_back(
 
 @kernel
 def _nearest(index: int, middle: float) -> float:
-    """The place of a cell that is nearest to the middle, along one axis [cells]."""
+    """Return the point of a cell that is nearest to the middle, along one axis [cells]."""
     low = index - middle
     return low if low > 0.0 else min(low + 1.0, 0.0)
 
 
 @kernel
 def _within(x: float, center_x: float, y: float, center_y: float, radius: float) -> tuple[float, float]:
-    """From the place (x, y) towards the middle of its cell, as far as it stays within a radius of the origin."""
+    """Move (x, y) towards the middle of its cell, as far as it stays within a radius of the origin."""
     if math.hypot(center_x, center_y) <= radius:
         return center_x, center_y
     low, high = 0.0, 1.0
@@ -184,7 +184,7 @@ def _within(x: float, center_x: float, y: float, center_y: float, radius: float)
 
 @kernel
 def _longer(keys: FloatArray, nodes: IntArray) -> tuple[FloatArray, IntArray]:
-    """The same entries in arrays of twice the length."""
+    """Return the same entries in arrays of twice the length."""
     more_keys, more_nodes = np.empty(2 * len(keys)), np.empty(2 * len(keys), np.int64)
     for k in range(len(keys)):
         more_keys[k], more_nodes[k] = keys[k], nodes[k]

@@ -1,4 +1,4 @@
-"""Plans for all characters of a scene, one after another: each keeps clear of those before it, exactly in time."""
+"""Prioritised planning of a crowd: characters are planned one after another, each clear of all before it."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class _PlanningRound:
 
     @property
     def rank(self) -> tuple[int, float, float]:
-        """Rounds with less are better."""
+        """Sort key of rounds; the least is the best: failures, distances left, and total cost."""
         lost = [result for result in self.results.values() if not result.found]
         return len(lost), sum(r.remaining for r in lost), sum(plan.cost for plan in self.plans.values())
 
@@ -156,7 +156,7 @@ class _CrowdPlanner:
         self.absent = absentees(scene.world, self.members, self._empty())
 
     def plan(self, rounds: int) -> _PlanningRound:
-        """The best of so many rounds."""
+        """Plan all characters in several rounds, and return the best one."""
         rng = np.random.default_rng([self.seed, len(self.members)])
         order = self._first_order(rng)
         best = self._round(order)
@@ -179,7 +179,7 @@ class _CrowdPlanner:
         return not result.found and name not in self.hopeless and name not in self.absent
 
     def _first_order(self, rng: np.random.Generator) -> list[CrowdMember]:
-        """Longest ways first, as if each were longer or shorter by a little, so that seeds differ."""
+        """Return the members by distance, the longest first; a random factor makes seeds differ."""
         spread = rng.uniform(1.0 - _SPREAD, 1.0 + _SPREAD, len(self.members))
 
         def way(member: CrowdMember) -> float:
@@ -190,7 +190,7 @@ class _CrowdPlanner:
         return sorted(present, key=lambda m: (-m.character.priority, m.character.start_time, -way(m), m.number))
 
     def _empty(self) -> Traffic:
-        """Traffic of movers only; the numbers of characters are reserved."""
+        """Return traffic of movers only; the numbers of characters are reserved."""
         world, prepared = self.scene.world, self.members[0].prepared if self.members else None
         traffic = Traffic(() if prepared is None else prepared.fields.kinds, terrain=world.terrain)
         for member in self.members:
@@ -200,7 +200,7 @@ class _CrowdPlanner:
         return traffic
 
     def _round(self, order: Sequence[CrowdMember]) -> _PlanningRound:
-        """Plan everybody once, and those who did not get through once more."""
+        """Plan all characters once, and those that failed once more."""
         self.rounds += 1
         traffic, found = self._empty(), _PlanningRound(tuple(m.name for m in order))
         found.results.update(self.absent)
@@ -219,7 +219,7 @@ class _CrowdPlanner:
         return found
 
     def _try(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> bool:
-        """Plan one character among the others; whether there is nothing more to be tried."""
+        """Plan one character among the others; return whether nothing more has to be tried."""
         if member.name in self.hopeless:
             found.results[member.name] = self.hopeless[member.name]
             return False
@@ -244,11 +244,11 @@ class _CrowdPlanner:
         return False
 
     def _stays(self, member: CrowdMember, found: _PlanningRound) -> bool:
-        """Whether a character has not been planned, or is to stay at its start."""
+        """Return whether a character has not been planned, or is to stay at its start."""
         return member.name not in found.plans or not found.plans[member.name].steps
 
     def _occupants(self, member: CrowdMember, found: _PlanningRound, near: float = 0.0) -> list[CrowdMember]:
-        """Who stays where one would have to stand at the goal, or so much [m] farther from there."""
+        """Return the members that stay where a member would stand at its goal, or up to `near` farther away [m]."""
         goal, options = member.character.goal, member.character.plan
         room = 0.0 if options.arrives_exactly() else options.tolerance
         return [
@@ -261,7 +261,7 @@ class _CrowdPlanner:
         ]
 
     def _make_room(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, depth: int = 8) -> bool:
-        """For one whose goal others stand on who wait for a place themselves: all of them go, or nobody; whether so."""
+        """Plan a member together with those that stand on its goal: all of them go, or none; return whether they do."""
         others = [m for m in self._occupants(member, found, _ASIDE) if m.name not in self.hopeless]
         if member.name in self.hopeless or not others or depth == 0:
             return False
@@ -284,7 +284,7 @@ class _CrowdPlanner:
         return going
 
     def _goes(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, depth: int) -> bool:
-        """Plan one who must leave its start, and those who must leave theirs for it; whether all arrive."""
+        """Plan a member that must leave its start, and those that must leave theirs for it; return whether all arrive."""
         if not self._occupants(member, found):
             result = self._search(member, traffic, self._query(member))
             if result.plan is not None and result.found:
@@ -292,7 +292,7 @@ class _CrowdPlanner:
         return self._make_room(member, traffic, found, depth - 1)
 
     def _come_near(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound) -> None:
-        """For one who cannot arrive: stop as near to the goal as it gets."""
+        """Let a member that cannot arrive stop as near to its goal as it can."""
         failed = found.results[member.name]
         if (member.name in self.hopeless and failed.blockers) or not self._stays(member, found):
             return
@@ -344,7 +344,7 @@ class _CrowdPlanner:
     def _arrive(
         self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
     ) -> bool:
-        """Let a character have a plan that leads to its goal, exactly if that is asked; whether it does."""
+        """Give a member a plan that leads to its goal, exactly if asked for; return whether it arrives."""
         character, prepared = member.character, member.prepared
         found.bent.pop(member.name, None)
         if not character.plan.arrives_exactly():
@@ -367,7 +367,7 @@ class _CrowdPlanner:
     def _settle(
         self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, plan: Plan, result: SearchResult
     ) -> None:
-        """Let a character have its plan, and stand at the end of it for ever."""
+        """Give a member its plan, and let it stand at the end for ever."""
         traffic.add_plan(member.owner, plan, member.prepared.table, member.prepared.discs)
         traffic.add_standing(member.owner, member.end_discs(plan), plan.end_time)
         found.plans[member.name], found.results[member.name] = plan, result
@@ -381,7 +381,7 @@ class _CrowdPlanner:
 
 
 def _occupied(query: Query, names: Sequence[str]) -> SearchResult:
-    """What to say where others stand at the goal."""
+    """Return the result for a goal on which others stand."""
     away = math.dist(query.start[:2], query.goal)
     reason = f"the goal ({query.goal[0]:g}, {query.goal[1]:g}) is taken; {in_the_way(names[:2])}"
     blockers = dict.fromkeys(names, 1)
@@ -389,5 +389,5 @@ def _occupied(query: Query, names: Sequence[str]) -> SearchResult:
 
 
 def _others(result: SearchResult, names: set[str], query: Query) -> bool:
-    """Whether other characters are why a search failed: they were in the way, or it got there and could not stay."""
+    """Return whether a search failed because of other characters: they blocked it, or it arrived and could not stay."""
     return not names.isdisjoint(result.blockers) or result.remaining <= query.tolerance

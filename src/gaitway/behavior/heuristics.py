@@ -1,4 +1,4 @@
-"""Estimates of the cost to the goal, of which the largest counts, as one bundle of arrays a goal.
+"""Estimates of the cost to the goal, of which the largest counts; one bundle of arrays for each goal.
 
 `distance`: the straight line at the least cost of a metre. `heading`: what turning, starting, stopping and whole steps
 cost beyond that (`obstacle_free_cost`). `route`: the path around the obstacles (`space.routes`). For weight 1 no
@@ -25,11 +25,11 @@ from gaitway.space.states import States
 
 
 class Heuristics:
-    """Estimates for a library, and for a world where routes are wanted. It keeps tables and fields: **mutable**.
+    """Estimates for a library, and for a world if routes are wanted. **Mutable**: it keeps tables and fields.
 
     Attributes:
         names: which estimates are used; the distance always is.
-        per_metre: least cost of a metre as the crow flies [1/m].
+        per_metre: least cost of a metre in a straight line [1/m].
         routes: fields of the world for searches that need not find the best plan, or None.
     """
 
@@ -55,13 +55,13 @@ class Heuristics:
         discs: BodyDiscs | None = None,
         names: Collection[str] = HEURISTICS,
     ) -> Heuristics:
-        """For a library in a world.
+        """Make estimates for a library in a world.
 
         Args:
             table: actions of the library.
-            costs: of each action, as the search counts them (`Searcher.costs`); (A,).
+            costs: costs of the actions (`PreparedActions.costs`); (A,).
             fields: the world; None leaves routes out.
-            discs: bodies of the actions, which say where none fits through; None takes them for points.
+            discs: bodies of the actions, which limit where a route can lead; None counts them as points.
             names: which estimates to use.
 
         Raises:
@@ -73,20 +73,20 @@ class Heuristics:
         return Heuristics(table, costs, names, routes)
 
     def moved(self, fields: WorldFields, discs: BodyDiscs | None = None) -> Heuristics:
-        """The same in another world; the tables of the library are shared."""
+        """Return the same estimates in another world; the tables of the library are shared."""
         out = Heuristics.of(self._table, self._costs, fields, discs, self.names)
         out._free = self._free
         return out
 
     def routed(self, routes: RouteFields | None) -> Heuristics:
-        """The same with ways around the obstacles by other fields, or without; the library's tables are shared."""
+        """Return the same estimates with other route fields, or without; the library's tables are shared."""
         names = [name for name in self.names if name != "route"]
         out = Heuristics(self._table, self._costs, names if routes is None else (*names, "route"), routes)
         out._free = self._free
         return out
 
     def obstacle_free_cost(self, tolerance: float) -> ObstacleFreeCost:
-        """Of the library, for a tolerance [m]; computed once."""
+        """Return the obstacle-free cost of the library for a tolerance [m]; computed once."""
         key = float(tolerance)
         if key not in self._free:
             self._free[key] = ObstacleFreeCost.of(self._table, self._states, self._costs, key)
@@ -101,14 +101,14 @@ class Heuristics:
     def arrays(
         self, goal: tuple[float, float], tolerance: float, start: npt.ArrayLike | None = None, weight: float = 1.0
     ) -> HeuristicArrays:
-        """For searches to a goal.
+        """Return the arrays of the estimates for a goal.
 
         Args:
             goal: x and y [m].
-            tolerance: how near is near enough [m].
-            start: x and y [m] of who goes there, so that routes need not be known everywhere; None wants them all.
-            weight: of the search. Above 1, where no best plan is asked for, routes do not leak through thin walls, and
-                count the turn towards them too.
+            tolerance: distance from the goal within which a plan may end [m].
+            start: x and y of the start [m], so that routes need not be computed everywhere; None computes all.
+            weight: weight of the search. Above 1 the best plan is not asked for: then routes do not leak through thin
+                walls, and the turn towards them counts too.
         """
         out = straight_line(float(goal[0]), float(goal[1]), float(tolerance), self.per_metre)
         if "heading" in self.names:
@@ -130,7 +130,7 @@ class Heuristics:
         return out
 
     def _routes(self, weight: float) -> RouteFields | None:
-        """Fields for a weight."""
+        """Return the route fields for a weight."""
         if weight > 1.0 or self.routes is None:
             return self.routes
         if self._sure_routes is None:

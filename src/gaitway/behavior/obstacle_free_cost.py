@@ -1,9 +1,9 @@
-"""What it costs to get to a goal where nothing is in the way: a table, once a library and tolerance.
+"""The cost of reaching a goal without obstacles: a table for each library and tolerance.
 
-The goal's place is seen in the character's frame, so that the table has two dimensions and not three. It holds the cost
-*beyond* that of the straight line: turning, starting, stopping, and steps that do not add up. Near by it comes from
-Dijkstra's search over cells. Farther away the place of the goal does not matter any more, only its direction: either
-somebody never goes straight towards it, which costs a part of the distance, or once does, which costs the turn.
+The goal is given in the character's frame, so that the table has two dimensions and not three. It holds the cost
+*beyond* that of the straight line: turning, starting, stopping, and steps that do not add up. Near goals come from
+Dijkstra's search over cells. For far goals only the direction matters: either the character never goes straight
+towards it, which costs a part of the distance, or it once does, which costs the turn.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from gaitway.library.actions import ActionTable
 from gaitway.space.states import States
 
 RATES = (0.1, 0.3, 1.0)
-"""How crooked somebody may go all the way, as excess over the straight line."""
+"""Rates of excess over the straight line that are told apart."""
 DIRECTIONS = 360
 _STRAIGHT, _ABOUT = 1, 61
-"""Which rate is straight enough for a way around obstacles, and how many directions are about the same."""
+"""The rate that counts as straight for a path around obstacles, and the number of directions that count as the same."""
 _STILL = 0.05
-"""Actions that do not go farther do not tell what a metre costs [m]."""
+"""Least distance of an action that tells what a metre costs [m]."""
 _STEPS, _LEAST, _MOST = 8.0, 10.0, 40.0
-"""How far the table reaches: so many median steps, within so many metres."""
+"""Reach of the table: a number of median steps, and its bounds [m]."""
 _NODES, _FINEST = 250_000, 0.1
-"""Cells of the fine grids of all states together, none of them smaller than this [m]."""
+"""Most cells of the fine grids of all states together, and their least size [m]."""
 _ROUNDED = 0.6
-"""What rounding may make dearer, in metres for each metre of a fine cell; measured."""
+"""Error by rounding, in metres per metre of a fine cell; measured."""
 _SURE = 0.8
-"""Part of the reach in which ways that leave the table cannot be cheaper by more than a little."""
+"""Part of the reach within which paths that leave the table are hardly cheaper."""
 
 
 def least_per_metre(table: ActionTable, costs: FloatArray) -> float:
-    """Cheapest cost of a metre as the crow flies [1/m], whatever is done.
+    """Return the least cost of a metre in a straight line by any action [1/m].
 
     Args:
         table: the actions.
@@ -58,17 +58,17 @@ class ObstacleFreeCost:
     reach: float
     """Distance of the goal up to which `near` holds [m]."""
     near: Values
-    """By state, and by y and x of the goal in the character's frame; (S, N, N)."""
+    """Cost by state, and by y and x of the goal in the character's frame; (S, N, N)."""
     rates: FloatArray
     """(K,)."""
     far: Values
-    """By state, rate and direction of the goal from -pi on; (S, K, H)."""
+    """Cost by state, rate and direction of the goal from -pi on; (S, K, H)."""
     turns: Values
     """Cost of turning to about a direction; (S, H)."""
 
     @staticmethod
     def of(table: ActionTable, states: States, costs: FloatArray, tolerance: float) -> ObstacleFreeCost:
-        """Of a library. What took long is kept on disk (`gaitway.core.cache`).
+        """Compute the table of a library, or take it from disk (`gaitway.core.cache`).
 
         Args:
             table: the actions.
@@ -106,7 +106,7 @@ class ObstacleFreeCost:
 
 
 def _backwards(table: ActionTable, states: States, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Moves by the state that they lead to: first of each, the state that they begin in, and x, y, heading, cost."""
+    """Return moves by the state that they lead to: first of each, state that they begin in, and x, y, heading, cost."""
     rows = []
     for state in range(len(states)):
         for behavior in states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]:
@@ -124,10 +124,9 @@ def _backwards(table: ActionTable, states: States, costs: FloatArray) -> tuple[I
 
 
 def _smallest_around(excess: FloatArray, per_metre: float, reach: float, fine: float) -> Values:
-    """The least of four by four fine cells: two by two and their neighbours, less a part of a cell.
+    """Return the least of four by four fine cells, two by two and their neighbours, less a part of a cell.
 
-    That is for what cells round off. A way that leaves the table goes to its rim and back again, which bounds what is
-    missing.
+    This makes up for rounding. A path that leaves the table goes to its rim and back again, which bounds the error.
     """
     least = scipy.ndimage.minimum_filter(excess, size=(1, 3, 3), mode="nearest")
     states, count, _ = least.shape
@@ -139,7 +138,7 @@ def _smallest_around(excess: FloatArray, per_metre: float, reach: float, fine: f
 
 
 def _single(values: FloatArray) -> Values:
-    """Rounded down to single precision."""
+    """Round down to single precision."""
     out: Values = values.astype(np.float32)
     out = np.where(out > values, np.nextafter(out, np.float32(-np.inf)), out)
     out.setflags(write=False)

@@ -1,4 +1,4 @@
-"""The behaviour planner for one character: A* over the clips of a behaviour graph (Lau 2009, chapter 3.4)."""
+"""A* over the clips of a behaviour graph, for one character (Lau 2009, section 3.4)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from gaitway.space.query import NO_TRAFFIC, OTHER_PART, Query, TrafficView, ask
 FOUND_BY = "A*"
 """Name of this search in results."""
 SLICE = 20_000
-"""Nodes expanded between looks at the clock."""
+"""Number of nodes expanded between looks at the clock."""
 _UNREACHABLE = 1_000
-"""Nodes expanded to learn what cuts a goal off that cannot be reached."""
+"""Number of nodes expanded to find out what cuts off an unreachable goal."""
 _NO_INTERVALS = ArrayHandle(no_intervals())
 _ANYTIME = (3.0, 1.5, 1.0)
 """Weights of an anytime search, one after another."""
@@ -48,9 +48,9 @@ def search(
         searcher: the library.
         fields: the world.
         query: from where to where.
-        traffic: who is where and when; None for nobody.
+        traffic: other characters and movers; None for none.
         heuristics: estimates for the query's goal; None takes the distance.
-        explain: whether to find out what is in the way where there is no plan, which takes about a millisecond.
+        explain: whether to find out what blocks the path if there is no plan, which takes about a millisecond.
     """
     return _SearchRun(searcher, fields, query, traffic, heuristics, explain).result()
 
@@ -104,16 +104,16 @@ class _SearchRun:
 
     @property
     def seconds(self) -> float:
-        """Time that it took so far [s], compiling aside."""
+        """Time so far, without compiling [s]."""
         return time.perf_counter() - self.began - (compile_seconds() - self.compiled)
 
     def go(self, weight: float, bound: float, whole: bool = True) -> tuple[int, int]:
-        """Search from the start; how it ended, and the node at the goal.
+        """Search from the start; return how it ended, and the node at the goal.
 
         Args:
-            weight: of the estimate.
-            bound: cost that a plan must be below.
-            whole: whether to see first that start and goal hang together.
+            weight: factor on the estimate.
+            bound: cost that a plan must stay below.
+            whole: whether to test first that start and goal are connected.
         """
         searcher = self.searcher
         ask(searcher, self.query, weight, bound)
@@ -138,22 +138,22 @@ class _SearchRun:
             until = min(expanded + SLICE, limit)
 
     def plan(self, node: int) -> Plan:
-        """The way to a node."""
+        """Return the plan that leads to a node."""
         searcher = self.searcher
         rows, pose, end, cost = searcher.trace(searcher.handle, searcher.memory_handle, node)
         return Plan(LaidSteps(rows, searcher.names, searcher.table.clips), pose, end, cost)
 
     def pose(self, node: int) -> Pose:
-        """Where a node is."""
+        """Return the pose of a node."""
         x, y, heading = self.searcher.memory.states[node, :3].tolist()
         return x, y, heading
 
     def away(self, pose: Pose) -> float:
-        """Distance to the goal [m]."""
+        """Return the distance of a pose from the goal [m]."""
         return math.hypot(pose[0] - self.query.goal[0], pose[1] - self.query.goal[1])
 
     def failed(self, code: int) -> SearchResult:
-        """What to say when the goal was not reached."""
+        """Return the result of a search that did not reach the goal."""
         if not self.explain:
             status = Status.BUDGET if code == GOING else Status.NO_PATH
             return SearchResult(status, None, self.expanded, self.checks, self.seconds, found_by=FOUND_BY)
@@ -181,7 +181,7 @@ class _SearchRun:
         )
 
     def _worst_place(self) -> tuple[float, float]:
-        """Where the body stands nearest to something at the start."""
+        """Return the point of the body that is nearest to an obstacle at the start."""
         arrays = self.searcher.arrays
         rest = int(arrays.states[self.state, 1])
         discs = arrays.static[arrays.firsts[rest, 0] : arrays.firsts[rest + 1, 0]]
@@ -190,7 +190,7 @@ class _SearchRun:
         return x, y
 
     def _lost(self, code: int, reason: str) -> SearchResult:
-        """After a search that found nothing."""
+        """Return the result of a search that found nothing."""
         counts, blockers = self.searcher.memory.counts, self._blockers()
         coarse = code == NOTHING and not blockers
         nearest, resting = int(counts[NEAREST]), int(counts[RESTING])
@@ -209,13 +209,13 @@ class _SearchRun:
         )
 
     def _foremost(self) -> int:
-        """The node nearest to the goal as the crow flies, whatever it still costs to stop there."""
+        """Return the node nearest to the goal in a straight line, whatever it still costs to stop there."""
         memory = self.searcher.memory
         away = memory.states[: int(memory.counts[NODES]), :2] - np.asarray(self.query.goal)
         return int(np.argmin(np.hypot(away[:, 0], away[:, 1])))
 
     def _blockers(self) -> dict[str, int]:
-        """What stood in the way of actions that would have led nearer, the most frequent first."""
+        """Return what blocked actions that would have led nearer, the most frequent first."""
         memory, fields = self.searcher.memory, self.fields
         notes = memory.notes[: min(int(memory.counts[NOTES]), len(memory.notes))]
         names: list[str] = []
@@ -232,7 +232,7 @@ class _SearchRun:
 
 
 def _weights(query: Query) -> tuple[float, ...]:
-    """Weights to search with, one after another."""
+    """Return the weights to search with, one after another."""
     if not query.anytime:
         return (query.weight,)
     first = max(query.weight, _ANYTIME[0])

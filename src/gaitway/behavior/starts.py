@@ -1,4 +1,4 @@
-"""Where characters start: whether they can stand there, and right beside it where they cannot, or cannot get away."""
+"""Starts of characters: whether they can stand there, and places right beside that serve if not."""
 
 from __future__ import annotations
 
@@ -18,66 +18,66 @@ from gaitway.space.traffic import Traffic, placed_discs
 from gaitway.world.world import World
 
 _CLOSE, _CLOSE_TO_OTHERS = 0.055, 0.1
-"""How much nearer to things, and to one another, than plans come characters may stand at the start [m]; bodies do not
-touch, since this is no more than what discs keep from them."""
+"""How much nearer to obstacles, and to one another, characters may stand at the start than plans allow [m]. Bodies do
+not touch: discs are larger than bodies by more than this."""
 _BESIDE = tuple((r * math.cos(a), r * math.sin(a)) for r in (0.03, 0.06, 0.1) for a in np.arange(8) * math.pi / 4.0)
-"""Where somebody starts instead who would touch something where it is to start, or could not do a step there [m]."""
+"""Offsets of places right beside a start, for characters that could not stand or step at the start itself [m]."""
 _PACE = 0.07
-"""How much more room than standing the first moments of what one does may take on both sides [m]."""
+"""How much more room than standing the first moments of an action may take on either side [m]."""
 _MOST_CROWDED = 0.135
-"""How much nearer to others than usual one may be at most while one leaves a throng [m]; bodies still do not touch."""
+"""Most that a character may be nearer to others than usual while it leaves a dense group [m]; bodies do not touch."""
 _TOGETHER = 1.0
-"""Who appears so much later than somebody else, at most, cannot count on that one to have made room [s]."""
+"""Time after another character appears within which that one may not have left yet [s]."""
 
 
 @dataclass(eq=False)
 class CrowdMember:
-    """One character."""
+    """A character of a crowd, with its library and its place in the planning."""
 
     character: Character
     prepared: PreparedLibrary
     owner: int
     number: int
     crowded: float = 0.0
-    """How much nearer than usual others are at the start [m]."""
+    """How much nearer than usual other characters are at the start [m]."""
     aside: bool = False
-    """Whether it starts right beside where it was to start, since it could do nothing there."""
+    """Whether it starts right beside its given start, where it could not move."""
 
     @property
     def name(self) -> str:
-        """Of the character."""
+        """Name of the character."""
         return self.character.name
 
     @property
     def start_discs(self) -> FloatArray:
-        """Where it stands at its start."""
+        """Discs of the body that stands at the start; (D, 3)."""
         return placed_discs(self.character.start, self.prepared.standing_discs())
 
     @cached_property
     def reach(self) -> float:
-        """How far it reaches from there [m]."""
+        """How far these discs reach from the root [m]."""
         discs = self.prepared.standing_discs()
         return float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
 
     @cached_property
     def core(self) -> float:
-        """Radius about the root that it takes up whichever way it faces [m]."""
+        """Radius around the root that the body covers at any heading [m]."""
         discs = self.prepared.standing_discs()
         return float((discs[:, 2] - np.hypot(discs[:, 0], discs[:, 1])).max())
 
     def end_discs(self, plan: Plan) -> FloatArray:
-        """Where it stands after a plan."""
+        """Return the discs of the body that stands at the end of a plan; (D, 3)."""
         last = plan.steps[-1].behavior if plan.steps else None
         return placed_discs(plan.end_pose, self.prepared.standing_discs(last))
 
 
 def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) -> dict[str, SearchResult]:
-    """Who can stand neither at its start nor right beside it, and why; the others are moved there if need be.
+    """Find the members that can stand neither at their start nor right beside it, and why; move others if needed.
 
     Args:
         world: the place.
-        members: all of them; their starts may change.
-        traffic: of movers only.
+        members: all members; their starts may change.
+        traffic: traffic of movers only.
     """
     absent, standing = dict[str, SearchResult](), list[CrowdMember]()
     for member in sorted(members, key=lambda m: -m.character.priority):
@@ -100,7 +100,7 @@ def absentees(world: World, members: Sequence[CrowdMember], traffic: Traffic) ->
 
 
 def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
-    """Let somebody start right beside its start, once, where there is most room; whether there is more."""
+    """Move a member right beside its start, once, to where there is most room; return whether that helped."""
     if member.aside:
         return False
     written, best, least = member.character, member.character, _shortage(member)
@@ -113,27 +113,27 @@ def step_aside(member: CrowdMember, traffic: Traffic) -> bool:
 
 
 def _beside(character: Character) -> Iterator[Character]:
-    """The same with starts right beside its own, the nearest first."""
+    """Yield the character with starts right beside its own, the nearest first."""
     x, y, heading = character.start
     for along, across in _BESIDE:
         yield replace(character, start=(x + along, y + across, heading))
 
 
 def _shortage(member: CrowdMember) -> float:
-    """How much nearer than plans come somebody is to things at its start [m]."""
+    """Return how much nearer to obstacles a member is at its start than plans allow [m]."""
     discs = member.start_discs
     return float((discs[:, 2] - member.prepared.fields.clearance(discs[:, :2])).max())
 
 
 def _met(member: CrowdMember, traffic: Traffic) -> list[str]:
-    """Who is at the start of somebody when it appears."""
+    """Return the names of those that are at a member's start when it appears."""
     arrays, slot = traffic.arrays, int(first_slot(member.character.start_time))
     met = [int(traffic_hit(arrays, slot, x, y, r, -1)) for x, y, r in member.start_discs.tolist()]
     return [traffic.names[owner] for owner in met if owner >= 0]
 
 
 def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequence[CrowdMember]) -> str:
-    """Why somebody cannot stand at its start, or nothing."""
+    """Return why a member cannot stand at its start, or nothing."""
     (x, y, _), fields = member.character.start, member.prepared.fields
     x0, y0, x1, y1 = world.bounds
     if not (x0 <= x <= x1 and y0 <= y <= y1):
@@ -147,7 +147,7 @@ def _trouble(world: World, member: CrowdMember, traffic: Traffic, standing: Sequ
 
 
 def _too_near(member: CrowdMember, standing: Sequence[CrowdMember]) -> list[str]:
-    """Who stands so near at the start that bodies would touch; what others leave too little room for is noted."""
+    """Return the names of those that stand so near at the start that bodies would touch; note tight places."""
     if not standing:
         return []
     places = np.array([(*m.character.start[:2], m.character.start_time, m.reach) for m in standing])
@@ -164,6 +164,6 @@ def _too_near(member: CrowdMember, standing: Sequence[CrowdMember]) -> list[str]
 
 
 def _overlap(discs: FloatArray, others: FloatArray) -> float:
-    """By how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
+    """Return by how much two sets of discs overlap at most [m]; less than 0 if there is room between them."""
     away = np.hypot(discs[:, None, 0] - others[None, :, 0], discs[:, None, 1] - others[None, :, 1])
     return float((discs[:, None, 2] + others[None, :, 2] - away).max())

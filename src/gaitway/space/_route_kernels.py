@@ -20,7 +20,7 @@ BORDER = 2
 STEPS = 16
 """Steps from a cell, anticlockwise from +x: the even ones to its neighbours, the odd ones a knight's move between."""
 CLOSED, OPEN, WIDE_OPEN, TOO_NEAR, ACROSS = range(5)
-"""Kinds of cells. CLOSED: no character can be there. OPEN: a character can be there. The third: the same holds for all
+"""Kinds of cells. CLOSED: no character can be there. OPEN: a character can be there. WIDE_OPEN: the same holds for all
 cells that a step leads to or passes. TOO_NEAR: open, but too near to a special obstacle for a motion to begin that
 passes it. ACROSS: on such an obstacle, where a character only passes."""
 _BUCKETS = 4

@@ -29,7 +29,7 @@ from gaitway.world.raster import rasterise
 CELL, COARSEST = 0.2, 0.3
 """Cell size of a field in small worlds and in large ones, or as near to it as the world's fields allow [m]."""
 CELLS = 20_000
-"""Number of cells above which a world counts as large."""
+"""Number of cells up to which they have the smaller size."""
 KEPT = 64
 """Number of fields that are kept."""
 SLACK, MORE = 1.5, 4.0
