@@ -44,8 +44,8 @@ class HeuristicArrays(NamedTuple):
     ways: Ways
     """Which step (`_route_kernels.direction_of`) leads into each cell on the way from the goal; (rows, columns)."""
     turns: Values
-    """Cost of turning towards a path, by state and its direction from -pi on; (S, H). It is no lower bound, so it serves
-    only searches that need not find the best plan."""
+    """Cost of turning towards a path, by state and its direction from -pi on; (S, H). It is no lower bound, so it
+    serves only searches that need not find the best plan."""
 
 
 def straight_line(x: float, y: float, tolerance: float, per_metre: float) -> HeuristicArrays:

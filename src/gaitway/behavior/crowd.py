@@ -284,7 +284,7 @@ class _CrowdPlanner:
         return going
 
     def _goes(self, member: CrowdMember, traffic: Traffic, found: _PlanningRound, depth: int) -> bool:
-        """Plan a member that must leave its start, and those that must leave theirs for it; return whether all arrive."""
+        """Plan a member that must leave its start, and those that must leave for it; return whether all arrive."""
         if not self._occupants(member, found):
             result = self._search(member, traffic, self._query(member))
             if result.plan is not None and result.found:
