@@ -1,7 +1,7 @@
 """Joins of clips that do not share their end poses, as cut from a capture.
 
-Clips lie where they were planned, the last frame of one at the place of the first of the next. What their poses differ
-by there dies away over a window, with value and speed, and planted feet are then held where they are.
+Clips lie where they were planned, the last frame of one at the place of the first of the next. The
+difference of their poses, in value and speed, decays over a window, and planted feet are then held in place.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from gaitway.take.model import Layer, Take
 LAYER = "joins"
 """Name of the layers."""
 WINDOW = 0.25
-"""Time over which a difference dies away [s]."""
+"""Time over which a difference decays [s]."""
 _SAME = np.radians(0.2)
-"""Joints that differ by less than this are in one pose [rad]."""
+"""Largest difference of joints that count as equal [rad]."""
 _TOE_S = 0.15
-"""Time over which what is changed of a foot that stands on its toes dies away after they have left the ground [s]."""
+"""Time over which the change of a foot on its toes decays after the toes have left the ground [s]."""
 _LEVEL = 0.002
-"""And roots whose heights differ by less than this [m]."""
+"""Largest difference of root heights that count as equal [m]."""
 
 
 def mend_joins(take: Take, window: float = WINDOW) -> Take:
-    """The take with layers that lead each clip on from the one before, where their end poses differ.
+    """Return the take with layers that join each clip to the one before, where their end poses differ.
 
     Clips that were made to follow one another need none and get none.
 
     Args:
         take: clips one after another, without fades.
-        window: time over which differences die away [s].
+        window: time over which differences decay [s].
     """
     torn = _torn(take)
     layers = [_layer(take, c, torn, window) for c in range(len(take))]
@@ -49,7 +49,7 @@ def mend_joins(take: Take, window: float = WINDOW) -> Take:
 
 
 def _torn(take: Take) -> FloatArray:
-    """Which segments begin in another pose than the one before ends in; (S,)."""
+    """Return which segments begin in another pose than the one before ends in; (S,)."""
     known: dict[tuple[int, int], bool] = {}
     out = np.zeros(len(take.segments), dtype=bool)
     first = set(take.rows.tolist())
@@ -63,7 +63,7 @@ def _torn(take: Take) -> FloatArray:
 
 
 def _differ(before: Clip, after: Clip) -> bool:
-    """Whether the last pose of one clip is not the first of the other, headings aside."""
+    """Return whether the last pose of one clip differs from the first of another, apart from the heading."""
     last, first = before.rotations[-1].copy(), after.rotations[0].copy()
     for pose, heading in ((last, before.headings()[-1]), (first, after.headings()[0])):
         pose[0] = rotations.multiply(rotations.from_yaw(-heading), pose[0])
@@ -73,7 +73,7 @@ def _differ(before: Clip, after: Clip) -> bool:
 
 
 def _layer(take: Take, character: int, torn: FloatArray, window: float) -> Layer | None:
-    """What one character needs, or None."""
+    """Return the layer that a character needs, or None."""
     rows = np.arange(take.rows[character], take.rows[character + 1])
     joins = rows[torn[rows]]
     if not len(joins):
@@ -87,10 +87,10 @@ def _layer(take: Take, character: int, torn: FloatArray, window: float) -> Layer
 
 
 def _led_on(clip: Clip, frames: IntArray, window: float) -> Clip:
-    """The clip with the parts before and after each of the frames led to one another, half way each.
+    """Return the clip with the parts before and after each frame led to one another, half way each.
 
-    What they differ by in pose and speed, with the part before carried on to the frame, falls to nothing within the
-    window on either side (or half a part, where that is shorter).
+    Their difference in pose and speed, with the part before continued to the frame, falls to zero within the window on
+    either side (or within half a part, if that is shorter).
     """
     roots, turns = np.array(clip.root_positions), np.array(clip.rotations)
     edges = np.concatenate([[0], frames, [len(clip)]])
@@ -112,7 +112,7 @@ def _led_on(clip: Clip, frames: IntArray, window: float) -> Clip:
 
 
 def _difference(roots: FloatArray, frame: int) -> tuple[FloatArray, FloatArray]:
-    """By how much the root before a frame, carried on, is ahead of the one from it on [m], and faster [m/frame]."""
+    """Return how far the root before a frame, continued, is ahead of the root from it on [m], and how much faster."""
     own, before = roots[frame + 1] - roots[frame], roots[frame - 1] - roots[frame - 2]
     return roots[frame - 1] + before - roots[frame], before - own
 
@@ -129,12 +129,12 @@ def _turned_difference(turns: FloatArray, frame: int) -> tuple[FloatArray, Float
 
 
 def _dying(share: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Curves that fall from value 1 and from slope 1 to nothing at the end of a window."""
+    """Return curves that fall from value 1, and from slope 1, to zero at the end of a window."""
     return 1.0 - ease(share), share * (1.0 - np.minimum(share, 1.0)) ** 2
 
 
 def _toes_held(clip: Clip) -> Clip:
-    """The clip with toes that stay where they were planted while heel and ball are up already."""
+    """Return the clip with toes that stay planted while heel and ball are up already."""
     if clip.contacts is None or clip.skeleton.roles.get("left_toe") is None:
         return clip
     positions, turns = clip.joint_transforms()

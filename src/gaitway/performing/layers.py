@@ -10,11 +10,11 @@ from gaitway.motion.clip import Clip
 from gaitway.take.model import Layer, Single, Take
 
 _SAME = 1e-7
-"""Turns smaller than this are none."""
+"""Largest turn that counts as none [rad]."""
 
 
 def layer_between(take: Take, character: int, before: Clip, after: Clip, name: str) -> Layer:
-    """The layer that makes one motion of another.
+    """Return the layer that changes one motion into another.
 
     Args:
         take: whose character.
@@ -30,5 +30,5 @@ def layer_between(take: Take, character: int, before: Clip, after: Clip, name: s
 
 
 def _held(samples: FloatArray) -> Single:
-    """Samples with the last one twice: a take may end between two frames."""
+    """Return samples with the last one twice: a take may end between two frames."""
     return np.concatenate([samples, samples[-1:]]).astype(np.float32)

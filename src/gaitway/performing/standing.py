@@ -15,11 +15,11 @@ from gaitway.motion.blending import blend
 from gaitway.motion.clip import Clip
 
 _PACE = (0.88, 1.12)
-"""How fast different people play the same standing clip."""
+"""Range of speeds at which characters play the same standing clip."""
 
 
 def _calmed(clip: Clip, sway: float) -> Clip:
-    """A clip that does less of what it does, all in proportion; feet stay within a millimetre or two."""
+    """Return a clip with less motion, in proportion; feet stay within a millimetre or two."""
     away = root_sway(clip)
     if away <= sway:
         return clip
@@ -38,27 +38,27 @@ class Repeat:
     clip: Clip
     behavior: str
     start: float
-    """When it begins [s]."""
+    """Time at which it begins [s]."""
     offset: float
-    """Where in the clip it begins [s]."""
+    """Time within the clip at which it begins [s]."""
     speed: float
-    """Seconds of the clip that pass in a second."""
+    """Seconds of the clip per second."""
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What somebody can stand with in one state."""
+    """The clips that a character can stand with in one state."""
 
     clips: tuple[Clip, ...]
     behaviors: tuple[str, ...]
-    """Which behaviour each is a take of."""
+    """Behaviour of each clip."""
 
     @staticmethod
     def of(library: Library, state: str | None = None) -> Standing:
-        """Of a library, in a state (None: the first one that somebody can stand in).
+        """Find the standing clips of a library in a state (None: the first state to stand in).
 
         Raises:
-            LibraryError: if nobody can stand in that state.
+            LibraryError: if no behaviour stands in that state.
         """
         names = standing_behaviors(library, state)
         if not names:
@@ -68,7 +68,7 @@ class Standing:
         return Standing(tuple(clip for clip, _ in takes), tuple(name for _, name in takes))
 
     def calmed(self, sway: float) -> Standing:
-        """The same with roots that never get farther than this from where they are at first [m]."""
+        """Return the same with roots that move no farther than this from their first places [m]."""
         return Standing(tuple(_calmed(clip, sway) for clip in self.clips), self.behaviors)
 
     @cached_property
@@ -76,7 +76,7 @@ class Standing:
         return [clip.duration for clip in self.clips]
 
     def until(self, begin: float, end: float, rng: np.random.Generator, *, afresh: bool = False) -> list[Repeat]:
-        """Clips from one time to another [s], the last one cut short; drawn so that no two people stand in step.
+        """Draw clips from one time to another [s], the last one cut short, so that no two characters stand in step.
 
         Args:
             begin: when the first begins.
@@ -96,7 +96,7 @@ class Standing:
         return run
 
     def between(self, begin: float, end: float, rng: np.random.Generator) -> list[Repeat]:
-        """Whole clips that fill a span of time [s] exactly, played a little faster or slower."""
+        """Return whole clips that fill a span of time exactly, played a little faster or slower [s]."""
         short = int(np.argmin(self._durations))
         chosen = int(rng.integers(len(self.clips)))
         chosen = chosen if self._durations[chosen] <= end - begin else short

@@ -1,4 +1,4 @@
-"""From plans to a take: every clip exactly where and when it was planned, and then standing until all is over."""
+"""From plans to a take: every clip exactly where and when it was planned, and standing until the take ends."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track
 from gaitway.world.world import World
 
 AGREEMENT = 1e-6
-"""A planner's poses and times are those of the clips laid one after another, up to this [m, rad, s]."""
+"""Largest difference between planned poses and times and those of clips laid one after another [m, rad, s]."""
 REST = 1.0
-"""The take goes on for this long after the last one has arrived, unless told otherwise [s]."""
+"""Default time by which a take goes on after the last arrival [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Performer:
-    """One character of a take, and what was planned for it."""
+    """One character of a take, and its plan."""
 
     name: str
     library: Library
     start: Pose
     plan: Plan | None = None
-    """None for somebody who stays where it is."""
+    """None for a character that stays in place."""
     start_time: float = 0.0
-    """When it appears [s]."""
+    """Time at which it appears [s]."""
     goal: tuple[float, float] | None = None
-    """Where it was to arrive [m]."""
+    """Goal that it was given [m]."""
     goal_heading: float | None = None
     """[rad]."""
     tolerance: float | None = None
-    """How near counts as there [m]."""
+    """Distance from the goal within which it counts as there [m]."""
     radius: float | None = None
-    """Of the disc that was kept clear about its root [m]."""
+    """Radius of the disc that was kept clear around its root [m]."""
     seed: int = 0
-    """Of how it stands."""
+    """Seed of how it stands."""
     clips: Mapping[str, Clip] = field(default_factory=dict)
     """Clips of its own that its plan plays besides those of the library, by name, such as bent ones."""
     sway: float | None = None
-    """Who stands gets no farther than this from where it stopped [m]; None for as far as its clips take it."""
+    """Farthest that it moves from where it stopped [m]; None for as far as its clips go."""
 
 
 def plans_to_take(
@@ -65,20 +65,20 @@ def plans_to_take(
     facts: Mapping[str, Any] | None = None,
     hold_until: float | None = None,
 ) -> Take:
-    """What everybody does, from plans.
+    """Make a take of plans.
 
-    Clips lie exactly where and when they were planned. Before its first step and after its last, somebody stands. All
-    stay until the take is over. Layers lead on clips whose end poses differ, and put everybody onto ground that is not
-    level; clips that were made to follow one another, on a level floor, play as they are.
+    Clips lie exactly where and when they were planned. A character stands before its first step and after its last one.
+    All characters stay until the take ends. Layers join clips whose end poses differ, and put characters onto uneven
+    ground; clips that were made to follow one another, on a level floor, play as they are.
 
     Args:
-        world: where it takes place.
-        performers: who; names are all different.
-        fps: rate at which the take is meant to be looked at [Hz].
-        facts: where it comes from, as plain JSON values, such as "seed" and "scene_hash"; "planner", "collision" and
-            "versions" are filled in where they are missing.
-        hold_until: when the take is over [s]; None for a second after the last one has arrived. It is never over
-            before that.
+        world: the place.
+        performers: the characters; their names must differ.
+        fps: rate at which the take is meant to be viewed [Hz].
+        facts: origin of the take, as plain JSON values, such as "seed" and "scene_hash"; "planner", "collision" and
+            "versions" are filled in if they are missing.
+        hold_until: time at which the take ends [s]; None for a second after the last arrival. It never ends before
+            that.
 
     Raises:
         TakeError: if there are no performers, or a plan does not hold together.
@@ -95,13 +95,13 @@ def plans_to_take(
 
 @dataclass(eq=False)
 class _KnownClips:
-    """What several characters share."""
+    """Standing clips of libraries, shared by several characters."""
 
     ends: ClipEnds = field(default_factory=ClipEnds)
     standing: dict[tuple[int, str | None, float | None], Standing] = field(default_factory=dict)
 
     def stand(self, library: Library, state: str | None, sway: float | None = None) -> Standing:
-        """How to stand in a state."""
+        """Return the standing clips of a library in a state."""
         key = (id(library), state, sway)
         if key not in self.standing:
             found = Standing.of(library, state)
@@ -110,12 +110,12 @@ class _KnownClips:
 
 
 def _arrival(performer: Performer) -> float:
-    """When somebody has come to rest [s]."""
+    """Return the time at which a performer has come to rest [s]."""
     return performer.start_time if performer.plan is None else max(performer.plan.end_time, performer.start_time)
 
 
 def _track(world: World, performer: Performer, end: float, known: _KnownClips) -> Track:
-    """One character's track: standing, its steps, and standing again until the end."""
+    """Return one character's track: standing, its steps, and standing again until the end."""
     rng = np.random.default_rng([performer.seed, crc32(performer.name.encode())])
     steps = () if performer.plan is None else performer.plan.steps
     runs: list[Repeat] = []
@@ -138,7 +138,7 @@ def _track(world: World, performer: Performer, end: float, known: _KnownClips) -
 def _laid(
     performer: Performer, runs: Sequence[Repeat], poses: Sequence[Pose], end: float, height: float, ends: ClipEnds
 ) -> Track:
-    """A track of clips at given poses; what ends on other ground than it began on carries the next one up or down."""
+    """Return a track of clips at given poses; a clip that ends at another height raises or lowers the next one."""
     clips = [run.clip for run in runs]
     goal = None
     if performer.goal is not None:
@@ -166,7 +166,7 @@ def _laid(
 
 
 def _check_steps(performer: Performer, ends: ClipEnds) -> None:
-    """Whether each step begins where and when the one before it ends, as clips laid one after another do."""
+    """Check that each step begins where and when the one before it ends."""
     plan = performer.plan
     if plan is None or not plan.steps:
         return
@@ -200,6 +200,6 @@ def _clip(performer: Performer, name: str) -> Clip:
 
 
 def _ground_height(world: World, start: Pose) -> float:
-    """Height of what somebody stands on at the start, over the terrain [m]."""
+    """Return the height of what a performer stands on at the start, above the terrain [m]."""
     place = np.array(start[:2])
     return float(world.standing_height(place) - world.ground(place))

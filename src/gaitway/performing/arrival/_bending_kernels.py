@@ -1,4 +1,4 @@
-"""Compiled loops of bending a path."""
+"""Compiled loops that bend a path."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gaitway.core.jit import kernel
 def bend_path(
     path: FloatArray, shares: FloatArray, goal: FloatArray, ready: FloatArray, rounds: int, out: FloatArray
 ) -> float:
-    """Bend a path so that it ends at a goal, by a little more way, side step and turn in each frame.
+    """Bend a path so that it ends at a goal, by a little extra distance, side step and turn in each frame.
 
-    The sum of the squares of these, each divided by how readily it is done and by how much the share grows in its
-    frame, is the least that does it. Turning moves what lies ahead along arcs, so it is found in rounds.
+    The extras are those with the least sum of squares, each divided by how readily it is done and by how much the share
+    grows in its frame. A turn moves what lies ahead along arcs, so the solution is found in rounds.
 
     Args:
         path: x, y [m] and heading [rad], not wrapped; (F, 3).
         shares: from 0 to 1, never falling; (F,).
         goal: x, y [m], heading [rad], and 1 if the heading matters; (4,).
         ready: how readily the path is stretched, shifted sideways and turned; (3,).
-        rounds: how often to correct it at most.
+        rounds: most corrections.
         out: the bent path; (F, 3).
 
     Returns:
-        What is lacking still [m or rad].
+        The remaining error [m or rad].
     """
     frames = len(path)
     extra, effect = np.zeros((frames, 3)), np.zeros((3, 3))
@@ -63,7 +63,7 @@ def bend_path(
 
 @kernel(inner=True)
 def _walk(path: FloatArray, extra: FloatArray, out: FloatArray) -> None:
-    """Go along a path with something more in each frame."""
+    """Walk along a path with the extras of each frame."""
     for k in range(3):
         out[0, k] = path[0, k]
     for f in range(len(path) - 1):
@@ -79,7 +79,7 @@ def _walk(path: FloatArray, extra: FloatArray, out: FloatArray) -> None:
 
 @kernel(inner=True)
 def _effect(path: FloatArray, f: int, effect: FloatArray) -> None:
-    """What more way, side step and turn in a frame (columns) do to the end of a path (rows)."""
+    """Compute what extra distance, side step and turn in a frame (columns) do to the end of a path (rows)."""
     last = len(path) - 1
     c, s = math.cos(path[f, 2]), math.sin(path[f, 2])
     effect[0, 0], effect[0, 1], effect[0, 2] = c, -s, path[f, 1] - path[last, 1]

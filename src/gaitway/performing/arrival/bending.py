@@ -1,9 +1,9 @@
-"""Motions bent to end elsewhere: the root's path like a rod of even stiffness, and every planted foot as a whole.
+"""Motions bent to end elsewhere: the root's path bends like a rod of even stiffness, and planted feet move rigidly.
 
-What a motion lacks to its goal is shared out over its footfalls. Each stance is moved rigidly: those that are there
-when the motion begins not at all, and those that are there when it ends by all that is lacking. So no foot slides, and
-both ends of the motion keep their poses. Feet in the air go over from one stance to the next, and legs follow. What
-rolls is steered: its share grows with the way that it rolls.
+The distance that a motion lacks to its goal is shared out over its footfalls. Each stance is moved rigidly: stances of
+the first frame not at all, and stances of the last frame by all that is lacking. So no foot slides, and both ends of
+the motion keep their poses. Feet in the air move from one stance to the next, and legs follow. Wheels are steered:
+their share grows with the distance that they roll.
 """
 
 from __future__ import annotations
@@ -28,56 +28,56 @@ from gaitway.performing.terrain.terrain_tilt import lead
 
 _WALKS = read_only(np.array([1.0, 1.0, 1.0 / 2.0**2]))
 _ROLLS = read_only(np.array([1.0, 0.01, 1.0 / 0.3**2]))
-"""How readily a path is stretched, shifted sideways [m^2 each] and turned [rad^2], on feet and on wheels."""
+"""How readily a path is stretched, shifted sideways [m^2 each] and turned [rad^2]: on feet, and on wheels."""
 _SHORT_S = 0.07
-"""A foot that leaves the ground for no longer than this has not stepped [s]."""
+"""Longest lift of a foot that is no step [s]."""
 _FOLLOW_S = 0.15
-"""How slowly the root follows what the feet are moved by [s]."""
+"""Time constant with which the root follows the moves of the feet [s]."""
 _SWING_S = 0.6
-"""A foot that is in the air for longer goes with the body in between [s]."""
+"""Time in the air beyond which a foot moves with the body in between [s]."""
 _LEAST = 0.1
-"""Wheels that roll no farther than this cannot be steered [m]."""
+"""Least distance that wheels must roll to be steered [m]."""
 _NEAR, _LONGER, _TURNED = 0.08, 0.06, float(np.radians(10.0))
-"""A step goes unnoticed that ends up to this far from where it would [m], the more so the longer it is [m for each
-metre], and is turned by no more than this [rad]."""
+"""Limits within which a changed step is not noticed: offset of its end [m], further offset per metre of its length, and
+turn [rad]."""
 _STEP_S = 0.4
-"""Time that counts as a step on wheels [s]."""
+"""Time that counts as one step on wheels [s]."""
 _BENT = 0.2
-"""The middle joint of a leg that is bent is this far aside of the line from end to end, in lengths of that line."""
+"""Offset of the middle joint of a bent leg from the line between its ends, as a share of that line."""
 _STRAIGHTEST, _DROP_S = 0.97, 0.4
-"""Share of its length up to which a planted leg is stretched, beyond which the root sinks, and how slowly [s]."""
+"""Share of its length to which a planted leg is stretched before the root sinks, and the time constant of that [s]."""
 _ROUNDS = 8
-"""More than it takes to bend a path exactly."""
+"""Number of corrections, more than are needed for an exact path."""
 
 
 @dataclass(frozen=True)
 class BentStance:
-    """One foot on the ground, from a frame up to another."""
+    """One foot on the ground, from one frame up to another."""
 
     leg: int
     start: int
     stop: int
     share: float
-    """Of what the motion lacks that it is moved by."""
+    """Share of the lacking distance by which the stance is moved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """How a motion is bent; see `bent`."""
+    """How a motion is to be bent; see `bent`."""
 
     work: Footwork
-    """Of the motion as it is."""
+    """Footwork of the motion before it is bent."""
     path: FloatArray
-    """Planar poses of the root as they shall be; (F, 3)."""
+    """Planar poses of the root after bending; (F, 3)."""
     stances: tuple[BentStance, ...]
     moves: FloatArray
     """Planar moves of the stances in the world; (S, 3)."""
     strain: float
-    """How much steps differ from what they were; up to 1 nobody notices."""
+    """How much steps differ from the original ones; up to 1 the change is not noticed."""
 
 
 def plan_bend(work: Footwork, goal: tuple[float, float], heading: float | None = None) -> Bend | None:
-    """How to bend a motion so that its last frame is at a goal.
+    """Find how to bend a motion so that its last frame is at a goal.
 
     Args:
         work: its footwork in the world.
@@ -105,7 +105,7 @@ def plan_bend(work: Footwork, goal: tuple[float, float], heading: float | None =
 
 
 def bent(clip: Clip, bend: Bend) -> Clip:
-    """The bent motion: as long as before, with the same contacts, the same first pose and the same last one.
+    """Return the bent motion: of the same duration and contacts, with the same first and last poses.
 
     Args:
         clip: the motion; its parts may lie anywhere in the plan.
@@ -124,7 +124,7 @@ def bent(clip: Clip, bend: Bend) -> Clip:
 
 
 def _stepped(work: Footwork) -> tuple[list[BentStance], FloatArray] | None:
-    """The stances of feet, and the share of what is lacking that the root has in each frame (F,).
+    """Return the stances of feet, and the root's share of the lacking distance in each frame (F,).
 
     Each footfall has a greater share than the one before, up to the first after which its foot stays.
     """
@@ -142,7 +142,7 @@ def _stepped(work: Footwork) -> tuple[list[BentStance], FloatArray] | None:
 
 
 def _spans(down: BoolArray, fps: float) -> list[tuple[int, int]]:
-    """Frames from which and up to which a foot is on the ground; lifting it for a moment is no step."""
+    """Return first and end frames of a foot's stances; a short lift is no step."""
     spans = stances(down)
     joined = spans[:1]
     for start, stop in spans[1:]:
@@ -154,7 +154,7 @@ def _spans(down: BoolArray, fps: float) -> list[tuple[int, int]]:
 
 
 def _followed(found: Sequence[BentStance], frames: int, fps: float) -> FloatArray:
-    """The mean of the shares of all feet, smoothly, from 0 in the first frame to 1 in the last; (F,)."""
+    """Return the smoothed mean of the shares of all feet, from 0 in the first frame to 1 in the last; (F,)."""
     tracks = []
     for leg in range(found[-1].leg + 1):
         own = [stance for stance in found if stance.leg == leg]
@@ -167,7 +167,7 @@ def _followed(found: Sequence[BentStance], frames: int, fps: float) -> FloatArra
 
 
 def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[BentStance], FloatArray] | None:
-    """The stances of feet that push and are put down beside wheels, and the share of the root in each frame (F,)."""
+    """Return the stances of feet beside wheels, and the root's share in each frame (F,)."""
     if rolled[-1] < _LEAST:
         return None
     shares, last = ease(rolled / rolled[-1]), len(work) - 1
@@ -180,14 +180,14 @@ def _ridden(work: Footwork, rolled: FloatArray) -> tuple[list[BentStance], Float
 
 
 def _moves(path: FloatArray, bent: FloatArray) -> FloatArray:
-    """Planar moves of the world that carry poses (F, 3) to others, turns not wrapped; (F, 3)."""
+    """Return the planar moves of the world that carry poses (F, 3) to others, turns not wrapped; (F, 3)."""
     moves = planar.compose(bent, planar.inverse(path))
     moves[:, 2] = bent[:, 2] - path[:, 2]
     return moves
 
 
 def _strain(work: Footwork, placed: Sequence[BentStance], moves: FloatArray, roots: FloatArray) -> float:
-    """See `Bend.strain`; moves of the stances (S, 3) and of the root (F, 3)."""
+    """Compute `Bend.strain`, given moves of the stances (S, 3) and of the root (F, 3)."""
     if work.rolled is not None:
         later = np.minimum(np.arange(len(work)) + round(_STEP_S * work.fps), len(work) - 1)
         return _strange(work.path[:, :2], work.path[later, :2], roots, roots[later])
@@ -198,7 +198,7 @@ def _strain(work: Footwork, placed: Sequence[BentStance], moves: FloatArray, roo
 
 
 def _strange(here: FloatArray, there: FloatArray, before: FloatArray, after: FloatArray) -> float:
-    """How strange it looks to go from places (N, 2) to others that are not moved (N, 3) as the first ones are."""
+    """Return how noticeable steps from places (N, 2) to others are that are moved differently (N, 3)."""
     away = np.hypot(*(planar.transform_points(after, there) - planar.transform_points(before, there)).T)
     usual = _NEAR + _LONGER * np.hypot(*(there - here).T)
     turned = np.abs(after[:, 2] - before[:, 2]) / _TURNED
@@ -210,12 +210,12 @@ def _on_two_legs(work: Footwork) -> bool:
 
 
 def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """How far the end of a leg is off where it shall be [m] (F, 3), its turn [rad] (F,), and when it is planted (F,).
+    """Return the offset of a leg's end from its target [m] (F, 3), its turn [rad] (F,), and when it is planted (F,).
 
     Args:
         bend: the bend.
-        carried: where the end of the leg is if it goes with the root [m]; (F, 3).
-        number: of the leg.
+        carried: position of the leg's end if it moves with the root [m]; (F, 3).
+        number: number of the leg.
     """
     frames, at, turned = len(carried), bend.work.ends[:, number], bend.path[:, 2] - bend.work.path[:, 2]
     shift, turn, planted = np.zeros((frames, 3)), np.zeros(frames), np.zeros(frames, dtype=bool)
@@ -232,9 +232,9 @@ def _foot_moves(bend: Bend, carried: FloatArray, number: int) -> tuple[FloatArra
 
 
 def _weight(stance: BentStance, before: int, after: int, longest: int) -> FloatArray:
-    """How much a stance counts from the end of the one before it until the next begins; (after - before,).
+    """Return the weight of a stance from the end of the one before it until the next begins; (after - before,).
 
-    All while it lasts, and in a swing less and less; in the middle of a long one nothing counts but the body.
+    It is 1 during the stance and falls during the swing; in the middle of a long swing only the body counts.
     """
     coming = np.arange(stance.start - before, 0, -1) / (min(stance.start - before, longest) + 1)
     going = np.arange(1, after - stance.stop + 1) / (min(after - stance.stop, longest) + 1)
@@ -244,7 +244,7 @@ def _weight(stance: BentStance, before: int, after: int, longest: int) -> FloatA
 
 
 def _walk(moved: Clip, bend: Bend) -> Clip:
-    """The moved motion of somebody on two legs, with its feet where they shall be."""
+    """Return the moved motion of a biped with its feet at their targets."""
     roles = moved.skeleton.roles
     positions, turns = moved.joint_transforms()
     plans = {}
@@ -263,7 +263,7 @@ def _walk(moved: Clip, bend: Bend) -> Clip:
 
 
 def _ride(moved: Clip, bend: Bend) -> Clip:
-    """The moved motion of any other body, with its feet where they shall be."""
+    """Return the moved motion of any other body with its feet at their targets."""
     positions, up = moved.joint_positions(), np.array([0.0, 0.0, 1.0])
     for number, leg in enumerate(bend.work.legs):
         top, middle, end = (positions[:, joint] for joint in leg.joints)
@@ -274,9 +274,9 @@ def _ride(moved: Clip, bend: Bend) -> Clip:
 
 
 def _swung(top: FloatArray, middle: FloatArray, end: FloatArray, shift: FloatArray) -> FloatArray:
-    """Moves of the end of a leg (F, 3) that do not make it longer or shorter while it is almost straight.
+    """Return moves of a leg's end (F, 3) that do not change its length while it is almost straight.
 
-    There, millimetres would be degrees in its middle joint, and in the air they do not matter.
+    There, millimetres would turn the middle joint by degrees, and in the air they do not matter.
     """
     line = end - top
     length = np.linalg.norm(line, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Goals met exactly: the last steps of a plan are bent so that it ends where, and facing where, it was asked to."""
+"""Exact goals: the last steps of a plan are bent so that it ends at the goal, with the heading asked for."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gaitway.performing.arrival.footwork import Footwork, Footworks, laid
 from gaitway.space.plan import Plan, Pose
 
 HARDEST = 1.3
-"""The greatest strain (`Bend.strain`) that a plan may have which has too few steps for a lesser one."""
+"""Largest strain (`Bend.strain`) of a plan that has too few steps for a smaller one."""
 MOST = 10
-"""The last so many steps may be bent."""
+"""Number of last steps that may be bent."""
 THERE = (0.002, float(np.radians(0.2)))
-"""Who is this near to its goal [m], and to the heading asked for [rad], is there."""
+"""Distance from the goal [m] and from the heading [rad] at which a character counts as there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Arrival:
     """A plan that ends at its goal exactly."""
 
     plan: Plan
-    """The same steps at the same times, and perhaps a step or two more at the end; the last ones play bent clips."""
+    """The same steps at the same times, and perhaps one or two more at the end; the last ones play bent clips."""
     clips: Mapping[str, Clip]
     """The bent clips by name, in the order in which they are played."""
     strain: float
@@ -52,8 +52,8 @@ def meet_goal(
 ) -> Arrival | None:
     """Bend the last steps of a plan so that it ends at a goal.
 
-    As few of them are bent as it takes to do so unnoticed, and no others change. Special behaviours, and what hands or
-    knees rest in, are never bent. Where there is too little to bend, a step or turn on the spot may be added.
+    As few steps are bent as possible without being noticed, and no others change. Special behaviours, and those in
+    which hands or knees rest, are never bent. If there is too little to bend, a step or turn in place may be added.
 
     Args:
         library: whose clips the plan plays.
@@ -78,7 +78,7 @@ def arrivals(
     name: str = "exact",
     footworks: Footworks | None = None,
 ) -> Iterator[Arrival]:
-    """All ways that `meet_goal` knows, the best first: the plan's own steps bent, and then some more steps."""
+    """Yield all solutions that `meet_goal` knows, the best first: the plan's own steps bent, and then further steps."""
     if _there(plan.end_pose, goal, goal_heading):
         yield Arrival(plan, {}, 0.0)
         return
@@ -100,9 +100,9 @@ def _there(pose: Pose, goal: tuple[float, float], heading: float | None) -> bool
 def _least_bend(
     plan: Plan, goal: tuple[float, float], heading: float | None, known: Footworks
 ) -> tuple[int, Bend] | None:
-    """The first step of those that are bent, and how: as few as nobody notices, or those that are strained least.
+    """Return the first bent step, and how it is bent: as few steps as go unnoticed, or those with the least strain.
 
-    None if that is too much.
+    None if even that is too much.
     """
     best: tuple[int, Bend] | None = None
     works: list[Footwork] = []
@@ -120,7 +120,7 @@ def _least_bend(
 
 
 def _arrival(library: Library, plan: Plan, first: int, bend: Bend, name: str) -> Arrival:
-    """The plan with its steps from one on cut from a bent motion."""
+    """Return the plan with its steps from one on cut from a bent motion."""
     sources = [library.clips[step.clip] for step in plan.steps[first:]]
     motion = bent(_motion(sources), bend)
     steps, clips, start = list(plan.steps[:first]), {}, 0
@@ -135,7 +135,7 @@ def _arrival(library: Library, plan: Plan, first: int, bend: Bend, name: str) ->
 
 
 def _motion(sources: Sequence[Clip]) -> Clip:
-    """Clips one after another as they are; the last frame of one stands for the first of the next."""
+    """Join clips; the last frame of one counts as the first of the next."""
     return replace(
         sources[0],
         root_positions=np.concatenate([c.root_positions[min(k, 1) :] for k, c in enumerate(sources)]),
@@ -145,7 +145,7 @@ def _motion(sources: Sequence[Clip]) -> Clip:
 
 
 def _cut(motion: Clip, start: int, pose: FloatArray, source: Clip, before: Clip | None, name: str) -> Clip:
-    """What became of a source clip in a motion that is bent, where the source itself lies in the plan.
+    """Return the part of a bent motion that came from a source clip, placed where the source lies in the plan.
 
     Args:
         motion: the bent motion.

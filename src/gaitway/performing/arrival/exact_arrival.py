@@ -1,4 +1,4 @@
-"""Exact arrivals that are safe: bent steps keep clear of the world and of everybody else, as planned ones do."""
+"""Safe exact arrivals: bent steps keep clear of obstacles and of all characters, as planned ones do."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.traffic import Traffic, placed_discs
 
 TRIES = 3
-"""So many ways to arrive are looked at."""
+"""Number of bent plans that are tested."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactArrival:
-    """An arrival, and what a planner sees of its bent steps."""
+    """An exact arrival, and its bent steps as a planner sees them."""
 
     arrival: Arrival
     table: ActionTable | None
     """Actions of the bent clips; None where nothing is bent."""
     discs: BodyDiscs | None
-    """What they take up of the floor."""
+    """Discs that cover the bodies of the bent clips."""
 
     @property
     def plan(self) -> Plan:
-        """All of it."""
+        """The whole plan."""
         return self.arrival.plan
 
     def add_to(self, traffic: Traffic, owner: int, table: ActionTable, discs: BodyDiscs) -> None:
-        """Put its steps into traffic, as `Traffic.add_plan` does it with a plan that plays a library's clips only.
+        """Add its steps to traffic, as `Traffic.add_plan` does with a plan that plays a library's clips only.
 
         Args:
             traffic: the traffic.
             owner: number of the character.
             table: actions of the library.
-            discs: what these take up.
+            discs: discs of these actions.
         """
         first, steps = self.arrival.first, self.plan.steps
         traffic.add_plan(owner, replace(self.plan, steps=steps[:first]), table, discs)
@@ -63,11 +63,11 @@ def exact_arrival(
     name: str = "exact",
     footworks: Footworks | None = None,
 ) -> ExactArrival | str:
-    """The first arrival at a goal that hits nothing and nobody, or why there is none.
+    """Return the first exact arrival at a goal without collisions, or why there is none.
 
     Args:
         prepared: library, discs and world of the character.
-        traffic: everybody else; the character itself must not be in it.
+        traffic: all others; the character itself must not be in it.
         plan: ends near the goal, at rest.
         goal: where to be in the end [m].
         goal_heading: where to face then [rad], or None.

@@ -1,4 +1,4 @@
-"""A step or turn on the spot for somebody who has stopped short of its goal, or was almost there to begin with."""
+"""Final steps: a step or turn in place for a character that has stopped short of its goal."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gaitway.performing.arrival.footwork import Footworks
 from gaitway.space.plan import Plan, PlanStep
 
 TRIES = 12
-"""So many ways are worth a closer look."""
+"""Number of extended plans that are returned."""
 _ARM = 0.6
-"""A turn counts as much as a way of this many metres for each radian."""
+"""Distance that counts as much as a turn of a radian [m]."""
 _DEARER = 0.03
-"""Each further second counts as much as this far from the goal [m]."""
+"""Distance from the goal that counts as much as another second [m]."""
 
 
 def nearer(
     library: Library, plan: Plan, goal: tuple[float, float], heading: float | None, footworks: Footworks
 ) -> list[Plan]:
-    """Longer plans that end at rest as near to a goal as a step or two lead; the most promising ones, best first.
+    """Return plans with one or two more steps that end at rest near a goal; the most promising ones, best first.
 
     Args:
         library: whose clips the plan plays.
@@ -51,7 +51,7 @@ def _first_state(library: Library) -> str | None:
 
 
 def _ways(library: Library, state: str, footworks: Footworks) -> list[tuple[tuple[str, ...], FloatArray, float]]:
-    """One or two behaviours from a state back to it that go or turn: names, planar move, and duration [s]."""
+    """Return one or two behaviours from a state back to it that move: names, planar move, and duration [s]."""
     graph = library.graph
     here = [b.name for b in graph.behaviors if b.start == state]
     there = [b.name for b in graph.behaviors if b.end == state]
@@ -72,7 +72,7 @@ def _ways(library: Library, state: str, footworks: Footworks) -> list[tuple[tupl
 
 
 def _longer(library: Library, plan: Plan, names: tuple[str, ...]) -> Plan:
-    """The plan with behaviours appended."""
+    """Return the plan with behaviours appended."""
     pose, time, cost, steps = np.array(plan.end_pose), plan.end_time, plan.cost, list(plan.steps)
     for name in names:
         clip = library.clips[library.graph[name].clips[0]]

@@ -1,4 +1,4 @@
-"""Where the root and the feet of motions are in the plan, and when feet are down: what is needed to bend them."""
+"""Footwork: where the root and the feet of a motion are on the floor, and when feet are down; needed to bend it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from gaitway.space.plan import Pose
 
 @dataclass(frozen=True, eq=False)
 class Footwork:
-    """Of a motion on L legs."""
+    """Footwork of a motion on L legs."""
 
     legs: tuple[Leg, ...]
-    """With the contact points of feet or hooves only."""
+    """The clip, with contact points of feet or hooves only."""
     path: FloatArray
     """Planar poses (x, y, heading) of the root, headings not wrapped; (F, 3)."""
     ends: FloatArray
-    """Where the last joint of each leg is [m]; (F, L, 2)."""
+    """Position of the last joint of each leg on the floor [m]; (F, L, 2)."""
     down: BoolArray
     """Whether each foot is on the ground; (F, L)."""
     rolled: FloatArray | None
-    """How far wheels have rolled since the first frame [m]; (F,), None where there are no wheels."""
+    """Distance that wheels have rolled since the first frame [m]; (F,); None without wheels."""
     fps: float
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Footworks:
     known: dict[str, Footwork | None] = field(default_factory=dict)
 
     def of(self, behavior: str, clip: str) -> Footwork | None:
-        """Of a clip of a behaviour; None if it must not be bent: it passes something special, or is on all fours."""
+        """Return the footwork of a behaviour's clip; None if it must not be bent: special behaviours, and all fours."""
         if clip not in self.known:
             special = self.library.graph[behavior].obstacle is not None
             self.known[clip] = None if special else footwork(self.library.clips[clip])
@@ -53,9 +53,9 @@ class Footworks:
 
 
 def footwork(clip: Clip) -> Footwork | None:
-    """Of a clip, seen from its first frame; None where it rests on anything but feet, hooves and wheels, or on nothing.
+    """Return the footwork of a clip in the frame of its first pose; None if it rests on anything but feet and wheels.
 
-    Contacts are found where they are not known, if it is a humanoid's.
+    Contacts of a humanoid are detected if they are not known.
     """
     legs, wheels = _feet(clip.skeleton), _wheels(clip.skeleton)
     if clip.contacts is None and clip.skeleton.contact_points and not wheels:
@@ -75,7 +75,7 @@ def footwork(clip: Clip) -> Footwork | None:
 
 
 def laid(works: Sequence[Footwork], poses: Sequence[Pose]) -> Footwork:
-    """Motions one after another, each with its first frame at a pose; that is the last frame of the one before."""
+    """Join footworks, each with its first frame at a pose, which is the last frame of the one before."""
     paths, ends, rolled, gone = [], [], [], 0.0
     for k, (work, pose) in enumerate(zip(works, poses, strict=True)):
         frames = slice(min(k, 1), None)
@@ -93,7 +93,7 @@ def laid(works: Sequence[Footwork], poses: Sequence[Pose]) -> Footwork:
 
 
 def _feet(skeleton: Skeleton) -> tuple[Leg, ...]:
-    """What a body goes on: its legs if it has any that are known by role, or else all limbs that touch the ground."""
+    """Return the legs of a body: those that are known by role, or else all limbs that touch the ground."""
     wheels = set(_wheels(skeleton))
     limbs = tuple(leg for leg in legs_of(skeleton) if wheels.isdisjoint(leg.columns))
     return tuple(leg for leg in limbs if leg.human) or limbs

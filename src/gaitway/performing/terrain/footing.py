@@ -1,8 +1,8 @@
-"""Where the feet of somebody on two legs go on ground that is not level.
+"""Footing: where the feet of a biped go on uneven ground.
 
-A motion made for a level floor is carried over: each foot rides on the ground under it. While it is planted it is moved
-as a whole (turned to lie on the slope, raised to its height), so that what rested in the motion rests on the ground,
-and does not slide. In between, what was changed goes over smoothly from one stance to the next.
+A motion made for a level floor is transferred: each foot follows the ground under it. A planted foot is moved rigidly
+(turned to lie on the slope, raised to its height), so that parts that rested in the motion rest on the ground and do
+not slide. In between, the change blends smoothly from one stance to the next.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from gaitway.world.world import World
 SIDES = ("left", "right")
 _PARTS = ("heel", "ball", "toe")
 _HALF_FOOT = 0.08
-"""Where the ground is felt ahead of and behind the middle of a foot that rests on one point [m]."""
+"""Distance ahead of and behind the middle of a foot at which the ground is sampled, if it rests on one point [m]."""
 _HALF_SOLE = 0.04
-"""And left and right of it [m]."""
+"""Distance left and right of it at which the ground is sampled [m]."""
 _ROOT_S = 0.25
-"""How slowly the root follows the ground under it [s]."""
+"""Time constant with which the root follows the ground under it [s]."""
 _DEEPEST = 0.30
-"""On a slope the root comes down by no more than this for a leg to reach its foot [m]."""
+"""Farthest that the root comes down on a slope for a leg to reach its foot [m]."""
 _DROP_S = 0.5
-"""Time that this takes to come and to go [s]; the root moves gently."""
+"""Time over which the root comes down and rises again [s]."""
 _STRAIGHTEST = 0.96
-"""Share of its length up to which a leg is stretched on a slope; nearer to straight, knees would snap."""
+"""Share of its length up to which a leg is stretched on a slope; beyond it knees would pop."""
 _SETTLED_S, _SWING_S = 0.07, 0.15
-"""A foot is moved as when planted for this long before and after, unless its swing is as short as that [s]."""
+"""Time before and after a stance in which the foot still moves with it, unless the swing is as short [s]."""
 _LEAN, _LEAN_S = 0.35, 0.3
-"""Share of a slope by which the trunk leans toward it, and how slowly it comes and goes [s]."""
+"""Share of a slope by which the trunk leans towards it, and the time constant of that [s]."""
 _FELT = 0.5
-"""How far ahead and behind the slope is felt for that [m]."""
+"""Distance ahead and behind over which the slope is measured for that [m]."""
 _CLEARANCE = 0.03
-"""A foot in the air keeps this over the ground, or what it keeps over a level floor if that is less [m]."""
+"""Clearance of a foot in the air above the ground, or that above a level floor if it is less [m]."""
 _LITTLE = 0.03
-"""A foot that is lower than it should be by less than this has met no step [m]."""
+"""Lack of clearance below which a foot has met no step [m]."""
 _RIDE_S = 0.08
-"""How slowly a foot in the air follows the ground under it [s]."""
+"""Time constant with which a foot in the air follows the ground under it [s]."""
 _LIFT_S = 0.10
-"""Time that lifting a foot over the ground takes to come and to go [s]."""
+"""Time over which a foot is lifted above the ground and lowered again [s]."""
 _BENT = 0.06
-"""Knees and ankles are bent much where the root has come down by more than this [m]."""
+"""Lowering of the root beyond which knees and ankles are bent much [m]."""
 _HEEL_UP = 0.035
-"""A heel that is higher than this over the floor is seen to have left it [m]."""
+"""Height above the floor at which a heel is seen to have left it [m]."""
 _WITH_BODY = 0.10, 0.35
 """Heights over the floor between which a foot in the air goes over from riding on the ground to going with the body
 [m]."""
@@ -61,7 +61,7 @@ _OWN_SLOPE, _TOE_LACK = 0.25, 0.03
 """A foot that rests in the motion may slope by this much, and its toes be this far [m] off the ground; more is no fault
 of a capture."""
 _MOVES = sorted(np.linspace(-0.20, 0.20, 21), key=abs)
-"""How far ahead a foot may be put down to find even ground, the least first [m]."""
+"""Distances ahead at which a foot may be put down to find even ground, the least first [m]."""
 _EVEN, _STEEPEST_FOOT = 0.004, 0.45
 """Ground is even if nothing of it is farther than this from a plane under the foot [m], which is no steeper than
 that."""
@@ -74,7 +74,7 @@ _FOREVER = 1e4
 
 @dataclass(frozen=True, eq=False)
 class TerrainStance:
-    """How a planted foot is moved: turned about a place and raised."""
+    """How a planted foot is moved: turned about a point and raised."""
 
     start: int
     stop: int
@@ -94,7 +94,7 @@ class TerrainStance:
 
 @dataclass(frozen=True, eq=False)
 class _TerrainFoot:
-    """One foot on the way to its place on the ground."""
+    """One foot and its targets on the ground."""
 
     plan: FootPlan
     tilt: FloatArray
@@ -112,7 +112,7 @@ class _TerrainFoot:
 
 
 def on_ground(clip: Clip, world: World) -> Clip:
-    """A motion made for a level floor, on the ground of a world.
+    """Put a motion made for a level floor onto the ground of a world.
 
     Args:
         clip: motion of a humanoid with contacts, placed in the world's plan; heights count from the terrain.
@@ -133,7 +133,7 @@ def on_ground(clip: Clip, world: World) -> Clip:
 
 
 def _in_the_air(foot: _TerrainFoot, plan: FootPlan, rise: FloatArray, world: World, fps: float) -> FootPlan:
-    """The plan of a foot that goes with the body where it is high, and clears the ground where it is low.
+    """Return the plan of a foot that moves with the body where it is high, and clears the ground where it is low.
 
     Args:
         foot: in the motion.
@@ -152,7 +152,7 @@ def _in_the_air(foot: _TerrainFoot, plan: FootPlan, rise: FloatArray, world: Wor
 
 
 def _loose(clip: Clip, drop: FloatArray) -> Clip:
-    """The clip with feet that are in the air bent no farther than ankles go, where the body has come down [m] (F,)."""
+    """Return the clip with feet in the air bent no farther than ankles allow, where the body has come down [m] (F,)."""
     roles, names = clip.skeleton.roles, [p.name for p in clip.skeleton.contact_points]
     low = np.flatnonzero(drop > _BENT)
     if clip.contacts is None or not len(low):
@@ -168,7 +168,7 @@ def _loose(clip: Clip, drop: FloatArray) -> Clip:
 
 
 def _leaning(clip: Clip, world: World) -> Clip:
-    """The clip with its trunk bent a little toward a slope that it climbs, and back from one that it goes down."""
+    """Return the clip with its trunk leaning a little into a slope uphill, and back downhill."""
     spine, heading = clip.skeleton.roles.get("spine"), clip.headings()
     if spine is None or clip.contacts is None:
         return clip
@@ -188,7 +188,7 @@ def _leaning(clip: Clip, world: World) -> Clip:
 
 
 def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray, world: World) -> _TerrainFoot:
-    """What one foot shall do; in the air it goes over from one stance to the next."""
+    """Return the targets of one foot; in the air they blend from one stance to the next."""
     roles, fps = clip.skeleton.roles, clip.fps
     ankle, toe = roles[f"{side}_ankle"], roles.get(f"{side}_toe")
     at, points, flags = positions[:, ankle], *_sole(clip, side)
@@ -217,7 +217,7 @@ def _foot(clip: Clip, side: str, positions: FloatArray, world_turns: FloatArray,
 
 
 def settled(planted: BoolArray, fps: float) -> BoolArray:
-    """Stances that begin a little earlier and end later: what hardly moves yet must not be seen to slide; (F,)."""
+    """Return stances that begin a little earlier and end later, so that a slow foot does not seem to slide; (F,)."""
     reach = round(_SETTLED_S * fps)
     out = np.array(planted)
     for start, stop in stances(~planted):
@@ -228,7 +228,7 @@ def settled(planted: BoolArray, fps: float) -> BoolArray:
 
 
 def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:
-    """Where heel, ball and toe of a foot are [m] (F, P, 3), and whether they rest (F, P)."""
+    """Return positions of heel, ball and toe of a foot [m] (F, P, 3), and whether they rest (F, P)."""
     names = [p.name for p in clip.skeleton.contact_points]
     columns = [names.index(f"{side}_{part}") for part in _PARTS if f"{side}_{part}" in names]
     contacts = np.zeros((len(clip), len(columns)), bool) if clip.contacts is None else clip.contacts[:, columns]
@@ -238,7 +238,7 @@ def _sole(clip: Clip, side: str) -> tuple[FloatArray, BoolArray]:
 def _stance(
     points: FloatArray, flags: BoolArray, foot: FloatArray, start: int, stop: int, world: World
 ) -> TerrainStance:
-    """How one stance lies on the ground."""
+    """Return how one stance lies on the ground."""
     resting = flags[start:stop]
     used = np.flatnonzero(resting.any(axis=0))
     rest = np.array([points[start:stop, c][resting[:, c]].mean(axis=0) for c in used])
@@ -266,7 +266,7 @@ def _stance(
 def _footprint(
     place: FloatArray, ahead: FloatArray, along: FloatArray, world: World
 ) -> tuple[float, float, float, float]:
-    """Where a foot finds even ground: how far ahead of a place (2,) [m], its height there [m], and its slopes.
+    """Find even ground for a foot: how far ahead of a point (2,) [m], its height there [m], and its slopes.
 
     Args:
         place: the middle of what rests in the motion.
@@ -298,14 +298,14 @@ def _footprint(
 
 
 def _line(along: FloatArray, heights: FloatArray) -> tuple[float, float]:
-    """Height at 0 and slope of the line nearest to some heights [m] (N,) at places [m] (N,)."""
+    """Return height at 0 and slope of the line that fits heights (N,) at points (N,) best [m]."""
     middle, level = float(along.mean()), float(heights.mean())
     slope = float((along - middle) @ (heights - level)) / max(float((along - middle) @ (along - middle)), 1e-12)
     return level - slope * middle, slope
 
 
 def _toe_turn(stance: TerrainStance, rest: FloatArray, used: IntArray, across: FloatArray, world: World) -> FloatArray:
-    """How toes that rest beside the ball of a turned foot must be turned to lie on the ground, as a rotation vector."""
+    """Return the turn of toes that rest beside the ball of a turned foot, as a rotation vector."""
     if not {1, 2} <= set(used.tolist()):
         return np.zeros(3)
     turn = rotations.from_rotation_vector(stance.turn)
@@ -316,7 +316,7 @@ def _toe_turn(stance: TerrainStance, rest: FloatArray, used: IntArray, across: F
 
 
 def _lift(foot: _TerrainFoot, sole: FloatArray, planted: BoolArray, world: World, fps: float) -> FloatArray:
-    """How much higher a foot in the air must be to keep clear of the ground [m]; (F,).
+    """Return how much higher a foot in the air must be to keep clear of the ground [m]; (F,).
 
     Over steps that must begin as soon as nothing of it rests; else, when it has settled.
     """
@@ -327,7 +327,7 @@ def _lift(foot: _TerrainFoot, sole: FloatArray, planted: BoolArray, world: World
 
 
 def _eased(lack: FloatArray, rests: BoolArray, fps: float) -> FloatArray:
-    """Heights (F,) [m] that come and go smoothly, are nothing while a foot rests, else what is lacking."""
+    """Return heights (F,) that change smoothly, are zero while a foot rests, and else what is lacking [m]."""
     half = max(int(0.5 * _LIFT_S * fps), 1)
     spread = scipy.ndimage.maximum_filter1d(np.where(rests, 0.0, lack), 2 * half + 1, mode="nearest")
     since = scipy.ndimage.distance_transform_edt(~rests) if rests.any() else np.full(len(rests), np.inf)

@@ -1,4 +1,4 @@
-"""Takes made for a level floor, put onto the ground of a world by layers; level ground needs none."""
+"""Layers that put a take made for a level floor onto the ground of a world; level ground needs none."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gaitway.world.world import World
 LAYER = "ground"
 """Name of the layers."""
 _OFF = 0.002
-"""Points that rest this near to the ground need no help [m]."""
+"""Largest distance from the ground of points that need no correction [m]."""
 
 
 def follow_ground(take: Take, world: World) -> Take:
-    """The take with layers that put everybody onto the ground.
+    """Return the take with layers that put all characters onto the ground.
 
-    Characters are placed in the world's plan and their heights count from the terrain under them, as if it were level.
-    Who rests on the ground already (on a level floor, on stairs that fit the clips) gets no layer. Captured feet, and
-    feet that other layers have moved, do not rest exactly where they should even on a level floor.
+    Characters are placed on the floor plan, and their heights count from the terrain under them. A character that rests
+    on the ground already (on a level floor, on stairs that fit the clips) gets no layer. Captured feet, and feet that
+    other layers have moved, do not rest exactly where they should even on a level floor.
     """
     level = world.terrain is None and not any(obstacle.standable for obstacle in world.obstacles)
     if level and not take.layers:
@@ -36,7 +36,7 @@ def follow_ground(take: Take, world: World) -> Take:
 
 
 def _layer(take: Take, character: int, world: World) -> Layer | None:
-    """What one character needs, or None."""
+    """Return the layer that a character needs, or None."""
     clip = take.clip(character)
     if clip.contacts is None or _rests(clip, clip.contacts, world):
         return None
@@ -45,13 +45,13 @@ def _layer(take: Take, character: int, world: World) -> Layer | None:
 
 
 def _walks(skeleton: Skeleton) -> bool:
-    """Whether it goes on two legs: both are known by role, and nothing rolls."""
+    """Return whether a clip is a biped's: both legs are known by role, and nothing rolls."""
     legs = all(f"{side}_{part}" in skeleton.roles for side in SIDES for part in ("hip", "knee", "ankle"))
     return legs and not any(point.rolls for point in skeleton.contact_points)
 
 
 def _rests(clip: Clip, contacts: BoolArray, world: World) -> bool:
-    """Whether everything that rests is on the ground already."""
+    """Return whether everything that rests is on the ground already."""
     if world.terrain is not None:
         return False
     resting = clip.contact_positions()[contacts]

@@ -1,7 +1,7 @@
-"""Heels that rise for a leg to reach: going uphill, somebody pushes off from the toes of the foot that is left behind.
+"""Heel raise: uphill, a character pushes off from the toes of its rear foot, so that the leg reaches.
 
-A foot whose heel is up already is turned farther about the joint of its toes. The toes, and all that rests of the foot,
-stay where they are, and the body need not come down as far.
+A foot whose heel is up already is turned farther about the joint of its toes. The toes, and all parts of the foot that
+rest, stay in place, and the body has to come down less.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.footplants import FootPlan
 
 _FARTHEST = np.radians(8.0)
-"""A foot is turned by no more than this beyond its own motion [rad]."""
+"""Largest turn of a foot beyond its own motion [rad]."""
 _RAISE_S = 0.30
-"""Time in which a heel that has left the ground may rise by all of that [s]."""
+"""Time in which a heel that has left the ground may rise by that [s]."""
 _SMOOTH_S = 0.08
-"""Width of the filter over it [s]."""
+"""Width of the filter over the angles [s]."""
 
 
 def raise_heel(clip: Clip, side: str, plan: FootPlan, heel_down: BoolArray, straightest: float) -> FootPlan:
-    """A plan for a foot whose heel rises as far as its leg is too short.
+    """Return the plan of a foot whose heel rises as far as its leg is too short.
 
     Args:
         clip: motion of a humanoid with the root where it shall be.
@@ -50,7 +50,7 @@ def raise_heel(clip: Clip, side: str, plan: FootPlan, heel_down: BoolArray, stra
 
 
 def _needed(pivot: FloatArray, arm: FloatArray, axis: FloatArray, reach: float) -> FloatArray:
-    """The least angles (F,) by which arms (F, 3) must turn about axes (F, 3) to end within reach [m] of a hip.
+    """Return the least angles (F,) by which arms (F, 3) must turn about axes (F, 3) to end within reach of a hip.
 
     Args:
         pivot: what the arms turn about, seen from the hip [m]; (F, 3).
@@ -70,7 +70,7 @@ def _needed(pivot: FloatArray, arm: FloatArray, axis: FloatArray, reach: float) 
 
 
 def _gentle(angle: FloatArray, heel_down: BoolArray, fps: float) -> FloatArray:
-    """The angles, coming and going smoothly, and none while the heel is down; (F,)."""
+    """Return the angles with smooth changes, and zero while the heel is down; (F,)."""
     half = max(round(_RAISE_S * fps / 2.0), 1)
     spread = scipy.ndimage.maximum_filter1d(angle, 2 * half + 1, mode="nearest")
     smooth = scipy.ndimage.gaussian_filter1d(spread, _SMOOTH_S * fps, mode="nearest")

@@ -1,4 +1,4 @@
-"""Bodies that lie on the ground as a whole, on four legs or on wheels, on ground that is not level.
+"""Terrain tilt: bodies on four legs or on wheels are tilted as a whole on uneven ground.
 
 The body is tilted to the ground under the points that it stands on and raised to it. What rolls is then on the ground;
 hooves and feet that rest are led to where they rested, each leg as a limb of two parts.
@@ -21,15 +21,15 @@ from gaitway.motion.legs import Leg, legs_of
 from gaitway.world.world import World
 
 _WHEEL_S, _TRUNK_S = 0.02, 0.06
-"""How slowly a body follows the ground on wheels, which must not leave it, and on legs [s]."""
+"""Time constants with which a body follows the ground: on wheels, which must not leave it, and on legs [s]."""
 _ROUNDS = 4
-"""Tilting moves what stands on the ground, and so the ground under it; this often is enough."""
+"""Number of corrections: tilting moves the feet, and so changes the ground under them."""
 _FADE_S = 0.1
-"""Time over which a leg goes back to the body's own motion where no other stance follows [s]."""
+"""Time over which a leg returns to the body's own motion after its last stance [s]."""
 
 
 def carried(clip: Clip, world: World) -> Clip:
-    """A motion made for a level floor, on the ground of a world, tilted with it.
+    """Return a motion made for a level floor, tilted with the ground of a world.
 
     Args:
         clip: motion with contacts, placed in the world's plan; heights count from the terrain.
@@ -46,7 +46,7 @@ def carried(clip: Clip, world: World) -> Clip:
 
 
 def _stand(clip: Clip, feet: FloatArray) -> FloatArray:
-    """Places under a body that go with it (F, P, 3), each in the middle of the way of a foot (F, P, 3) that steps."""
+    """Return points under a body that move with it (F, P, 3), each in the middle of the path of a stepping foot."""
     ahead = rotations.from_yaw(clip.headings())[:, None]
     under = clip.root_positions[:, None] * [1.0, 1.0, 0.0]
     arms = rotations.rotate(rotations.conjugate(ahead), feet - under).mean(axis=0)
@@ -54,7 +54,7 @@ def _stand(clip: Clip, feet: FloatArray) -> FloatArray:
 
 
 def _tilted(clip: Clip, stand: FloatArray, world: World, width: float) -> Clip:
-    """The whole body tilted about the place under its root, so that points (F, P, 3) under it come to the ground."""
+    """Tilt the whole body about the point under its root, so that points (F, P, 3) under it lie on the ground."""
     under = clip.root_positions * [1.0, 1.0, 0.0]
     arms, tilt, height = stand - under[:, None], rotations.identity(len(clip)), np.zeros(len(clip))
     for _ in range(_ROUNDS):
@@ -71,13 +71,13 @@ def _tilted(clip: Clip, stand: FloatArray, world: World, width: float) -> Clip:
 
 
 def _tilt(gradient: FloatArray, width: float) -> FloatArray:
-    """Rotations (F, 4) from upright to the normals of slopes (F, 2), smoothed over a number of frames."""
+    """Return rotations (F, 4) from vertical to the normals of slopes (F, 2), smoothed over a number of frames."""
     smooth = scipy.ndimage.gaussian_filter1d(gradient, width, axis=0, mode="nearest")
     return rotations.between(np.array([0.0, 0.0, 1.0]), np.column_stack([-smooth, np.ones(len(smooth))]))
 
 
 def _plane(places: FloatArray, heights: FloatArray) -> FloatArray:
-    """Slope (F, 2) of the planes that fit heights (F, P) [m] at places (F, P, 2) best."""
+    """Return the slope (F, 2) of the planes that fit heights (F, P) at points (F, P, 2) best [m]."""
     flat = places - places.mean(axis=1, keepdims=True)
     high = heights - heights.mean(axis=1, keepdims=True)
     square = np.einsum("fpi,fpj->fij", flat, flat) + 1e-6 * np.eye(2)
@@ -85,7 +85,7 @@ def _plane(places: FloatArray, heights: FloatArray) -> FloatArray:
 
 
 def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) -> Clip:
-    """The moved clip with the stances of one leg where they are in the plan of the level clip, on the ground."""
+    """Return the moved clip with the stances of one leg at their places in the level clip, on the ground."""
     last = leg.joints[2]
     if clip.contacts is None:
         return moved
@@ -108,7 +108,7 @@ def _led(clip: Clip, moved: Clip, leg: Leg, points: FloatArray, world: World) ->
 
 
 def lead(clip: Clip, leg: Leg, shift: FloatArray, turn: FloatArray) -> Clip:
-    """The clip with the end of one leg moved and turned; the leg follows as a limb of two parts.
+    """Return the clip with the end of one leg moved and turned; the leg follows as a limb of two bones.
 
     Args:
         clip: the motion.
@@ -131,7 +131,7 @@ def lead(clip: Clip, leg: Leg, shift: FloatArray, turn: FloatArray) -> Clip:
 
 
 def _normal(world: World, place: FloatArray, reach: float = 0.05) -> FloatArray:
-    """Normal, not of length one, of the ground at a place (2,)."""
+    """Return the normal of the ground at a point (2,), not normalised."""
     steps = np.array([[reach, 0.0], [-reach, 0.0], [0.0, reach], [0.0, -reach]])
     east, west, north, south = world.ground(place + steps)
     return np.array([west - east, south - north, 2.0 * reach])
