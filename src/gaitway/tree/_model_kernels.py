@@ -17,7 +17,7 @@ _TURN = 2.0 * math.pi
 
 @kernel
 def depth_first(parents: npt.NDArray[np.int32], actions: npt.NDArray[np.uint8]) -> tuple[Links, Ends]:
-    """Links and ends of nodes in depth-first order, children in the order in which they come.
+    """Return links and ends of nodes in depth-first order, children in the order in which they come.
 
     Args:
         parents: all before their children; the first is the root's, which has none; (N,).
@@ -43,7 +43,7 @@ def depth_first(parents: npt.NDArray[np.int32], actions: npt.NDArray[np.uint8]) 
 
 @kernel
 def depths(links: Links) -> IntArray:
-    """Moves from the root to each node; (N,)."""
+    """Return the number of moves from the root to each node; (N,)."""
     out = np.zeros(len(links), np.int64)
     for node in range(1, len(links)):
         out[node] = out[links[node] >> 8] + 1
@@ -52,10 +52,10 @@ def depths(links: Links) -> IntArray:
 
 @kernel
 def unfold(links: Links, numbers: FloatArray) -> FloatArray:
-    """x, y, heading, cost and time of each node, seen from the root; (N, 5).
+    """Return x, y, heading, cost and time of each node in the frame of the root; (N, 5).
 
     Args:
-        links: of the nodes, parents before children; (N,).
+        links: links of the nodes, parents before children; (N,).
         numbers: x, y, turn, cost and time of each move; (M, 5).
     """
     count = len(links)
@@ -75,7 +75,7 @@ def unfold(links: Links, numbers: FloatArray) -> FloatArray:
 def rounded(
     full: FloatArray, place_step: float, cost_step: float
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16], npt.NDArray[np.uint16]]:
-    """Places (N, 2), headings (N,) and costs (N,) as whole numbers of steps, see `Tree`.
+    """Return places (N, 2), headings (N,) and costs (N,) as integer numbers of steps, see `Tree`.
 
     Args:
         full: x, y, heading, cost of each node; (N, 4 or more).
@@ -96,7 +96,7 @@ def rounded(
 
 @kernel
 def check_sum(words: npt.NDArray[np.uint64], parts: npt.NDArray[np.uint64]) -> None:
-    """Add words to a sum, and the sums so far to another, so that order counts: some nanoseconds a word.
+    """Add words to a sum, and the sums so far to another, so that the order counts; a few nanoseconds a word.
 
     Args:
         words: (W,).
@@ -111,12 +111,12 @@ def check_sum(words: npt.NDArray[np.uint64], parts: npt.NDArray[np.uint64]) -> N
 
 @kernel
 def first_wrong(links: Links, ends: Ends, moves: int) -> int:
-    """The first node that does not hang together in depth-first order, or -1: no loop over such a tree can go astray.
+    """Return the first node that is not in depth-first order, or -1; loops over a checked tree cannot run astray.
 
     Args:
         links: (N,).
         ends: (N,).
-        moves: how many there are.
+        moves: number of moves.
     """
     count = len(links)
     if count == 0 or links[0] != 255 or ends[0] != count:

@@ -1,4 +1,4 @@
-"""Trees of one library and speed by the state that they begin in: at rest, and on the way (multi-root)."""
+"""Forests: trees of one library and speed, by the state that they begin in: at rest, and in a gait (multi-root)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gaitway.tree.moves import choose_moves
 from gaitway.tree.region import Region
 
 NODES = 250_000
-"""Of each tree unless told otherwise: 4 MB."""
+"""Default budget of each tree: 4 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Forest:
     """Trees by root; all are grown of the same moves in the same order, in the same region."""
 
     trees: Mapping[str, Tree]
-    """By the name of the state that each begins in."""
+    """Trees by the name of the state that each begins in."""
 
     def __post_init__(self) -> None:
         if not self.trees:
@@ -41,7 +41,7 @@ class Forest:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """States that trees begin in."""
+        """Names of the states that trees begin in."""
         return tuple(self.trees)
 
     @property
@@ -50,7 +50,7 @@ class Forest:
         return sum(tree.nbytes for tree in self.trees.values())
 
     def tree(self, state: str) -> Tree:
-        """The tree for somebody who is in a state.
+        """Return the tree for a character in a state.
 
         Raises:
             TreeError: if none begins there.
@@ -73,7 +73,7 @@ def grow_forest(
     seed: int = 0,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Forest:
-    """Scalable and diverse trees of a library, from disk if they were grown before on this machine.
+    """Grow scalable and diverse trees of a library, or take them from disk.
 
     Args:
         table: actions of the library, with the weights that plans are made with, so that costs are the same.

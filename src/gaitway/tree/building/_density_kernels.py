@@ -1,4 +1,4 @@
-"""How evenly a tree covers its region: compiled loops of the density (formula 4.1) and of its changes."""
+"""Compiled loops of the density of a tree (Lau 2009, formula 4.1): how evenly it covers its region."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gaitway.tree.building._growth_kernels import TOTAL, Growth, MoveArrays, tra
 
 @kernel(borrows=True)
 def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: int) -> float:
-    """What one more in each of some cells does to the density: that is the sum of squares less that of the mean.
+    """Return the change of the density if some cells are counted once more: the sum of squares less that of the mean.
 
     Args:
-        cells: (count,) or more.
-        count: how many.
+        cells: the cells; (count,) or more.
+        count: number of cells.
         growth: its `counts` and `numbers`.
         region: cells of the region.
     """
@@ -27,7 +27,7 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
 
 @kernel(borrows=True)
 def density_of(frequencies: IntArray, total: int, region: int) -> float:
-    """Formula 4.1 by how many cells have each count."""
+    """Compute formula 4.1 from the number of cells that have each count."""
     mean, out = total / region, 0.0
     left = region
     for value in range(len(frequencies)):
@@ -49,7 +49,7 @@ def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
 
 @kernel(borrows=True)
 def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: int) -> float:
-    """As `change_in_closed_form`, in the thesis's way."""
+    """As `change_in_closed_form`, computed as the thesis does."""
     before = density_of(growth.frequencies, growth.numbers[TOTAL], region)
     shift(cells, count, growth, 1)
     after = density_of(growth.frequencies, growth.numbers[TOTAL] + count, region)
@@ -59,7 +59,7 @@ def change_by_frequencies(cells: IntArray, count: int, growth: Growth, region: i
 
 @kernel(borrows=True)
 def count_cells(cells: IntArray, count: int, growth: Growth, by_frequencies: bool) -> None:
-    """One more in each of some cells."""
+    """Count some cells once more."""
     if by_frequencies:
         shift(cells, count, growth, 1)
     for k in range(count):
@@ -72,10 +72,10 @@ def coverage(
     poses: FloatArray, parents: IntArray, actions: IntArray, arrays: MoveArrays, inside: BoolArray, place: FloatArray,
     growth: Growth,
 ) -> int:  # fmt: skip
-    """Count the moves of a tree through each cell; how many leave the region, which are not counted.
+    """Count the moves of a tree through each cell; return the number of moves that leave the region.
 
     Args:
-        poses: of the nodes; (N, 4).
+        poses: poses of the nodes; (N, 4).
         parents: (N,).
         actions: (N,).
         arrays: the moves.

@@ -26,30 +26,30 @@ from gaitway.tree.building._growth_kernels import (
 )
 
 HEADINGS = 16
-"""That are told apart in a turn where costs are compared."""
+"""Number of headings that are told apart where costs are compared."""
 _TURN = 2.0 * math.pi
 
 
 class Bound(NamedTuple):
-    """What ways may cost, by blocks of two by two cells; where a way ends within them is of no account."""
+    """Bounds on the costs of paths, by blocks of two by two cells."""
 
     least: FloatArray
-    """Cheapest cost of ending in each block; (R / 2, C / 2)."""
+    """Least cost of a path that ends in each block; (R / 2, C / 2)."""
     by_heading: FloatArray
     """The same by heading and what may follow; (R / 2, C / 2, HEADINGS * groups)."""
     groups: IntArray
     """Number of what may follow each move, the root last; (M + 1,)."""
     stretch: FloatArray
-    """How many times the least is too much, what is allowed beyond, and beyond the least by heading; (3,)."""
+    """Largest multiple of the least cost, slack beyond it, and slack beyond the least cost by heading; (3,)."""
 
 
 @kernel(borrows=True, inner=True)
 def too_dear(
     node: int, move: int, growth: Growth, arrays: MoveArrays, inside: BoolArray, place: FloatArray, bound: Bound
 ) -> bool:
-    """Whether a move ends where one can get for much less, and it is not the cheapest way to get there facing so.
+    """Return whether a move costs much more than the cheapest path to its end, and more than the cheapest by heading.
 
-    Nobody may end outside the region at all.
+    A move must not end outside the region at all.
     """
     cosine, sine = math.cos(growth.poses[node, 2]), math.sin(growth.poses[node, 2])
     x, y = arrays.moves[move, 0], arrays.moves[move, 1]
@@ -70,7 +70,7 @@ def too_dear(
 
 @kernel(borrows=True, inner=True)
 def part_of(heading: float, group: int, groups: int) -> int:
-    """Number of a heading and what may follow, see `Bound`."""
+    """Return the number of a heading and a group of followers, see `Bound`."""
     return math.floor(heading / _TURN * HEADINGS + 0.5) % HEADINGS * groups + group
 
 
@@ -79,7 +79,7 @@ def best_follower(
     node: int, arrays: MoveArrays, inside: BoolArray, place: FloatArray, region: int, bound: Bound,
     by_frequencies: bool, growth: Growth, cells: IntArray,
 ) -> int:  # fmt: skip
-    """Which follower of a node makes the density grow least for each cell, or -1; those that cannot be are marked."""
+    """Return the follower of a node that increases the density least for each cell, or -1; mark impossible ones."""
     first, count = follower_range(node, growth, arrays)
     best, lowest = -1, np.inf
     for slot in range(count):
@@ -108,7 +108,7 @@ def add_stops(
     node: int, nodes: int, arrays: MoveArrays, inside: BoolArray, place: FloatArray, bound: Bound, growth: Growth,
     cells: IntArray, levels: int,
 ) -> None:  # fmt: skip
-    """Let a new node come to rest at once where it can, since a plan ends at rest. They count for no density."""
+    """Add the moves by which a new node comes to rest, since a plan ends at rest; they do not count for the density."""
     first, count = follower_range(node, growth, arrays)
     for slot in range(count):
         move = arrays.followers[first + slot]
@@ -122,7 +122,7 @@ def add_stops(
 
 @kernel(borrows=True, inner=True)
 def offer(node: int, arrays: MoveArrays, growth: Growth, levels: int) -> None:
-    """Let a node grow, if it may."""
+    """Add a child to a node, if it may have one."""
     if growth.depths[node] < levels and not full(node, growth, arrays):
         enlist(node, growth)
 
@@ -142,19 +142,19 @@ def grow_diverse(
     growth: Growth,
     cells: IntArray,
 ) -> bool:
-    """Algorithm 2: one node for each sample at most, until there are enough. Whether more samples may add more.
+    """Add at most one node for each sample until there are enough (algorithm 2); return whether more samples may help.
 
     Args:
         samples: random points of the region; (K, 2).
-        nodes: how many the tree is to have.
+        nodes: number of nodes that the tree shall have.
         levels: most moves from the root.
         arrays: the moves.
         inside: the region; (R, C).
-        place: of its cells; (3,).
-        region: how many cells it has.
-        bound: on costs.
-        by_frequencies: whether to compute densities in the thesis's way.
-        stopping: whether what comes to rest follows each node at once.
+        place: where its cells lie; (3,).
+        region: number of its cells.
+        bound: bounds on costs.
+        by_frequencies: whether to compute densities as the thesis does.
+        stopping: whether moves that come to rest follow each node at once.
         growth: the tree.
         cells: memory for as many cells as there are points.
     """
@@ -181,7 +181,7 @@ def grow_diverse(
 
 @kernel(borrows=True)
 def reopen(arrays: MoveArrays, growth: Growth, levels: int) -> None:
-    """Let all nodes grow again that have not all followers, whatever was too dear before.
+    """Let all nodes grow again that lack followers, including those that cost too much before.
 
     Args:
         arrays: the moves.
@@ -218,14 +218,14 @@ def grow_level(
     occupants: IntArray,
     growth: Growth,
 ) -> None:
-    """Add children of some nodes in a given order, if fewer than so many nodes are in their cell (chapter 4.2.2).
+    """Add children of some nodes in a given order, if their cell holds fewer than `most` nodes (section 4.2.2).
 
     Args:
         parents: the nodes; (L,).
         starts: first child of each in `order`'s numbering, and all of them at the end; (L + 1,).
         order: numbers of children, each once; (starts[-1],).
-        nodes: most of the tree.
-        most: nodes in a cell.
+        nodes: most nodes of the tree.
+        most: most nodes in a cell.
         arrays: the moves.
         inside: the region; (R, C).
         place: of its cells; (3,).
@@ -259,9 +259,9 @@ def grow_level(
 def least_costs(
     arrays: MoveArrays, inside: BoolArray, place: FloatArray, groups: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Cheapest cost of ending in each cell (R, C), and by heading and what may follow; infinite where nothing does.
+    """Return the least cost of ending in each cell (R, C), and by heading and followers; infinite if none does.
 
-    Dijkstra over cells, headings and what may follow; each keeps the place of its cheapest way.
+    Dijkstra's search over cells, headings and followers; each keeps the place of its cheapest path.
 
     Args:
         arrays: the moves.

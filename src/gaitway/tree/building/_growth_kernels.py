@@ -1,4 +1,4 @@
-"""A tree that grows, as kernels see it: its moves, its nodes by cell, and the cells that moves go through."""
+"""A growing tree as kernels see it: its moves, its nodes by cell, and the cells that moves go through."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class MoveArrays(NamedTuple):
     points: FloatArray
     """At most half a cell apart; (P, 2)."""
     stops: BoolArray
-    """Whether one comes to rest by each; (M,)."""
+    """Whether each move comes to rest; (M,)."""
 
 
 class Growth(NamedTuple):
-    """Memory of a tree that grows; up to N nodes in a region of R x C cells."""
+    """Memory of a growing tree; up to N nodes in a region of R x C cells."""
 
     parents: npt.NDArray[np.int32]
     """(N,)."""
@@ -55,14 +55,14 @@ class Growth(NamedTuple):
     seen: npt.NDArray[np.uint32]
     """The trace that went through each cell last; (R * C,)."""
     frequencies: IntArray
-    """How many cells of the region have each count; grows with the counts up to (F,)."""
+    """Number of cells of the region that have each count; (F,)."""
     numbers: IntArray
     """See `NODES` and the others; (3,)."""
 
 
 @kernel(borrows=True, inner=True)
 def cell_of(x: float, y: float, place: FloatArray) -> tuple[int, int]:
-    """Row and column of a point."""
+    """Return row and column of a point."""
     return math.floor((y - place[1]) * place[2]), math.floor((x - place[0]) * place[2])
 
 
@@ -71,7 +71,7 @@ def trace(
     pose: FloatArray, node: int, move: int, arrays: MoveArrays, inside: BoolArray, place: FloatArray, growth: Growth,
     cells: IntArray,
 ) -> int:  # fmt: skip
-    """Cells that a move goes through, each once: how many, or -1 if one is not in the region.
+    """Find the cells that a move goes through, each once; return their number, or -1 if one is not in the region.
 
     Args:
         pose: poses of nodes; (N, 4).
@@ -107,9 +107,9 @@ def trace(
 
 @kernel(borrows=True, inner=True)
 def nearest(x: float, y: float, growth: Growth) -> int:
-    """The node nearest to a point of those that may still grow, the first of equals, or -1.
+    """Return the nearest node to a point of those that may still grow, the first of equals, or -1.
 
-    Rings of cells around the point, until no farther one can hold a nearer node.
+    Rings of cells around the point are searched, until no farther ring can hold a nearer node.
     """
     (rows, columns), place = growth.heads.shape, growth.near
     row, column = cell_of(x, y, place)
@@ -135,7 +135,7 @@ def nearest(x: float, y: float, growth: Growth) -> int:
 
 @kernel(borrows=True, inner=True)
 def follower_range(node: int, growth: Growth, arrays: MoveArrays) -> tuple[int, int]:
-    """First entry of what may follow a node, and how many there are."""
+    """Return the first follower of a node, and the number of followers."""
     move = len(arrays.moves) if node == 0 else np.int64(growth.actions[node])
     first = arrays.follower_starts[move]
     return first, arrays.follower_starts[move + 1] - first
@@ -143,7 +143,7 @@ def follower_range(node: int, growth: Growth, arrays: MoveArrays) -> tuple[int, 
 
 @kernel(borrows=True, inner=True)
 def full(node: int, growth: Growth, arrays: MoveArrays) -> bool:
-    """Whether a node has all followers that it can have."""
+    """Return whether a node has all followers that it can have."""
     _, count = follower_range(node, growth, arrays)
     every = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - count) if count > 0 else np.uint64(0)
     return bool(growth.used[node] == every)
@@ -151,7 +151,7 @@ def full(node: int, growth: Growth, arrays: MoveArrays) -> bool:
 
 @kernel(borrows=True, inner=True)
 def add(node: int, slot: int, move: int, arrays: MoveArrays, growth: Growth) -> int:
-    """A new node, after a move that is the given follower of another: its number."""
+    """Add a node after a move that is the given follower of another; return its number."""
     number = int(growth.numbers[NODES])
     growth.numbers[NODES] += 1
     growth.used[node] |= np.uint64(1) << np.uint64(slot)

@@ -1,4 +1,4 @@
-"""Which cells the moves of a tree go through, and how evenly (formula 4.1; figure 4.2)."""
+"""Coverage: which cells the moves of a tree go through, and how evenly (formula 4.1; figure 4.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gaitway.tree.region import CELL, Region
 
 
 def coverage(tree: Tree, region: Region | None = None) -> tuple[IntArray, float]:
-    """How many moves of a tree go through each cell, and the density of that (formula 4.1).
+    """Count the moves of a tree through each cell, and compute their density (formula 4.1).
 
     Args:
         tree: of any kind.
@@ -36,13 +36,13 @@ def coverage(tree: Tree, region: Region | None = None) -> tuple[IntArray, float]
 
 
 def density(counts: IntArray, region: Region) -> float:
-    """Formula 4.1: how unevenly counts are spread over the cells of a region; (rows, columns)."""
+    """Compute formula 4.1: how unevenly counts are spread over the cells of a region; (rows, columns)."""
     own = counts[region.inside].astype(np.float64)
     return float(np.square(own - own.mean()).sum())
 
 
 def covered(tree: Tree, cell: float) -> Tree:
-    """The same tree in the region that its moves go through, in cells of a side [m]."""
+    """Return the same tree in the region that its moves go through, with a cell size [m]."""
     wide = square_of(tree.moves, int(tree.depths.max()), cell)
     counts, _ = coverage(tree, wide)
     rows, columns = np.nonzero(counts)
@@ -54,12 +54,12 @@ def covered(tree: Tree, cell: float) -> Tree:
 
 
 def square_of(moves: Moves, levels: int, cell: float | None = None) -> Region:
-    """A square that no sequence of so many moves leaves."""
+    """Return a square that no sequence of a number of moves leaves."""
     points = moves.points(0.1)[1]
     return Region.mask(*_square(levels * float(np.hypot(*points.T).max()), cell or CELL), cell or CELL)
 
 
 def _square(reach: float, cell: float) -> tuple[FloatArray, tuple[float, float]]:
-    """Cells as far as a reach [m]; the origin is the middle of one, so that no rounding puts it beside its own cell."""
+    """Return a grid up to a reach [m]; the origin is a cell's centre, so rounding cannot move it to another cell."""
     half = math.ceil(reach / cell) + 1
     return np.ones((2 * half + 1, 2 * half + 1)), (-(half + 0.5) * cell, -(half + 0.5) * cell)

@@ -1,4 +1,4 @@
-"""What a tree of a whole library is made of unless told otherwise: which behaviours, from where, and how far."""
+"""Default moves of a tree: which behaviours of a library it uses, where it begins, and how far it reaches."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from gaitway.scene.plan_options import TIME_WEIGHT
 from gaitway.tree.region import CELL, Region
 
 HORIZON = 10.0
-"""How far the default region reaches: as far as one gets in so many seconds."""
+"""Reach of the default region, as the time that it takes to get there [s]."""
 _CELLS = 50
-"""Most cells along the radius of a region, so that large ones take no longer."""
+"""Most cells along the radius of a region."""
 _DEARER = 2.0
-"""How many times a metre of another gait may cost for it to be of use where the cheapest has no room."""
+"""Largest cost of a metre by a further gait, as a multiple of the cheapest, for it to be useful in tight places."""
 _LEAST_SPEED = 0.5
-"""What is slower than this is no gait to measure a region by [m/s]."""
+"""Least speed of a gait that a region is measured by [m/s]."""
 
 
 class TreeGait(NamedTuple):
-    """A state in which one gets on, entered from and left to a state of rest."""
+    """A state of locomotion that is entered from and left to a state of rest."""
 
     state: int
-    """Of the table."""
+    """Number of the state in the table."""
     per_metre: float
     """Least cost of a metre."""
     speed: float
-    """At which that is [m/s]."""
+    """Speed at that cost [m/s]."""
     trip: float
-    """Least way of entering and leaving it at once [m]."""
+    """Least distance of entering and leaving it at once [m]."""
 
 
 def gaits(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[TreeGait, ...]:
-    """Ways of getting on forward from rest to rest, the one that one likes best first.
+    """Return the gaits that lead forward from rest to rest, the preferred one first.
 
     That is the one whose metre costs least, so it depends on the table's weights for speed. Others follow if they need
-    less room to start and stop, and a metre of them costs less than twice as much: whoever jogs walks for a short way.
+    less room to start and stop, and cost less than twice as much per metre: a jogger walks a short distance.
 
     Args:
         table: actions of a library, with the weights that plans are made with.
@@ -68,7 +68,7 @@ def gaits(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[TreeGai
 
 
 def usual_roots(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[str, ...]:
-    """States that somebody is in who asks for a plan: at rest, or on the way in one of its gaits."""
+    """Return the states in which a character asks for a plan: at rest, or in one of its gaits."""
     moving = [gait.state for gait in gaits(table, time_weight)]
     return tuple(table.states[state] for state in [*np.flatnonzero(table.rest).tolist(), *moving])
 
@@ -76,10 +76,10 @@ def usual_roots(table: ActionTable, time_weight: float = TIME_WEIGHT) -> tuple[s
 def usual_behaviors(
     table: ActionTable, roots: Collection[str], kinds: Collection[str] = (), time_weight: float = TIME_WEIGHT
 ) -> tuple[str, ...]:
-    """Names of behaviours for trees from some states.
+    """Return the names of behaviours for trees from some states.
 
-    All that lead from one to another of: these states, the states of rest, the gaits if one begins at rest, and what
-    the special behaviours begin and end in; but for those that stay where they are.
+    These are all behaviours between: the given states, the states of rest, the gaits if a tree begins at rest, and the
+    states of special behaviours. Behaviours that stay in place are left out.
 
     Args:
         table: actions of a library, with the weights that plans are made with.
@@ -105,24 +105,24 @@ def usual_behaviors(
 
 
 def usual_radius(table: ActionTable, time_weight: float = TIME_WEIGHT) -> float:
-    """How far one gets in `HORIZON` seconds [m]."""
+    """Return how far a character gets in `HORIZON` seconds [m]."""
     found = gaits(table, time_weight)
     return HORIZON * max(found[0].speed if found else _fastest(table), _LEAST_SPEED)
 
 
 def usual_cell(radius: float) -> float:
-    """Side of the cells of a region so large: that of the thesis, and more where it would take too many [m]."""
+    """Return the cell size of a region: that of the thesis, or more if there would be too many cells [m]."""
     return max(CELL, radius / _CELLS)
 
 
 def usual_region(table: ActionTable, time_weight: float = TIME_WEIGHT) -> Region:
-    """All around, as far as one gets in `HORIZON` seconds: some 13 m for a person who walks, more for a horse."""
+    """Return a disc as far as a character gets in `HORIZON` seconds: about 13 m for a walking person."""
     radius = usual_radius(table, time_weight)
     return Region.disc(radius, cell=usual_cell(radius))
 
 
 def _fastest(table: ActionTable) -> float:
-    """Speed of the fastest action, where there is no gait [m/s]."""
+    """Return the speed of the fastest action, for libraries without a gait [m/s]."""
     speeds: FloatArray = np.hypot(table.moves[:, 0], table.moves[:, 1]) / table.durations
     return float(speeds.max())
 

@@ -1,4 +1,4 @@
-"""Trees of motion, grown once for any place and goal: exhaustive, pruned, scalable and diverse (Lau 2009, 4.2)."""
+"""Growing of search trees: exhaustive, pruned, scalable and diverse (Lau 2009, section 4.2)."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region
 
 LEVELS = 50
-"""Most moves one after another unless told otherwise, as in the thesis."""
+"""Default number of levels, as in the thesis."""
 STRETCH = 1.5
-"""How many times the cheapest way a way may cost; chosen by the prototype."""
+"""Largest cost of a path as a multiple of the cheapest one to the same cell."""
 _PHASES = ((0.4, 0.2), (0.7, 0.6), (1.0, 1.0))
-"""Shares of the nodes, and of the stretch beyond 1 that is allowed up to there: cheap ways come first, so that every
-place has some, and then those that differ from them."""
+"""Shares of the nodes, and of the stretch beyond 1 that is allowed up to there: cheap paths come first, so that every
+place has some, and then paths that differ from them."""
 _CHUNK, _TRIES = 65_536, 20
-"""Samples that are drawn at a time, and how many there may be for each node of the budget."""
+"""Number of samples drawn at a time, and most samples for each node of the budget."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How large a tree may become: nodes, or the memory that they take."""
+    """Size limit of a tree: a number of nodes, or the memory that they take."""
 
     nodes: int
 
@@ -41,20 +41,20 @@ class Budget:
 
     @staticmethod
     def memory(megabytes: float) -> Budget:
-        """As many nodes as fit into so many millions of bytes."""
+        """Return the budget of as many nodes as fit into some megabytes."""
         if not (math.isfinite(megabytes) and megabytes > 0.0):
             raise TreeError(f"budget of {megabytes} MB for a tree; it must be above 0")
         return Budget(int(megabytes * 1e6) // NODE_BYTES)
 
 
 def exhaustive_tree(moves: Moves, levels: int, region: Region | None = None, budget: Budget | None = None) -> Tree:
-    """All sequences of so many moves and less.
+    """Grow the tree of all sequences of up to a number of moves.
 
     Args:
-        moves: what it is made of.
-        levels: most moves one after another.
-        region: that it must not leave; without one, all that it reaches.
-        budget: more nodes are refused.
+        moves: the moves of the tree.
+        levels: most moves in a sequence.
+        region: region that it must not leave; None for all that it reaches.
+        budget: size limit.
 
     Raises:
         TreeError: if there would be more nodes, or none but the root.
@@ -75,7 +75,7 @@ def exhaustive_tree(moves: Moves, levels: int, region: Region | None = None, bud
 
 
 def exhaustive_size(moves: Moves, levels: int) -> int:
-    """Nodes of the exhaustive tree, the root included."""
+    """Return the number of nodes of the exhaustive tree, the root included."""
     _check_levels(levels)
     starts, count = moves.follower_starts, len(moves)
     here = [0] * count + [1]
@@ -93,15 +93,15 @@ def exhaustive_size(moves: Moves, levels: int) -> int:
 def pruned_tree(
     moves: Moves, region: Region, budget: Budget, per_cell: int = 100, levels: int = LEVELS, seed: int = 0
 ) -> Tree:
-    """Level by level, children in random order, no more than `per_cell` nodes in a cell (chapter 4.2.2).
+    """Grow level by level, children in random order, with at most `per_cell` nodes in a cell (section 4.2.2).
 
     Args:
-        moves: what it is made of.
-        region: that it must not leave; its cells count nodes.
-        budget: it stops there.
-        per_cell: the thesis's k.
-        levels: most moves one after another.
-        seed: of the order.
+        moves: the moves of the tree.
+        region: region that it must not leave; its cells count nodes.
+        budget: size at which it stops.
+        per_cell: most nodes in a cell, the thesis's k.
+        levels: most moves in a sequence.
+        seed: seed of the order.
 
     Raises:
         TreeError: if the region has no room for a single move, or a number is not above 0.
@@ -122,24 +122,24 @@ def diverse_tree(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Tree:
-    """Ways spread evenly over a region: algorithm 2.
+    """Grow paths that spread evenly over a region (algorithm 2).
 
-    Each node goes on from the node nearest to a random point, by the move that makes the density grow least for each
-    cell that it goes through. Nodes that can have no more children are no candidates, where the thesis draws again.
+    Each new node follows the node nearest to a random point, by the move that increases the density least for each cell
+    that it goes through. Nodes that can have no more children are no candidates, where the thesis draws again.
 
-    With a stretch it goes beyond the thesis: cheap ways come first and others after them, and what comes to rest
-    follows each node at once, since plans end at rest.
+    With a stretch it goes beyond the thesis: cheap paths come first, and moves that come to rest follow each node at
+    once, since plans end at rest.
 
     Args:
-        moves: what it is made of.
-        region: that it must not leave.
-        budget: it stops there, or where it finds nothing to add.
-        levels: most moves one after another.
-        stretch: ways that cost more than so many times the cheapest way to the same cell are left out; None for the
-            thesis's algorithm to the letter, which keeps them all and wanders.
-        by_frequencies: compute densities by how many cells have each count, as the thesis does, and not in closed form.
-        seed: of the points.
-        progress: called now and then with how many nodes there are, and of how many.
+        moves: the moves of the tree.
+        region: region that it must not leave.
+        budget: size at which it stops, unless nothing can be added before.
+        levels: most moves in a sequence.
+        stretch: largest cost of a path as a multiple of the cheapest one to the same cell; None for the thesis's
+            algorithm to the letter, which keeps all paths and wanders.
+        by_frequencies: whether to compute densities from the number of cells with each count, as the thesis does.
+        seed: seed of the points.
+        progress: called now and then with the number of nodes, and of how many.
 
     Raises:
         TreeError: if the region has no room for a single move, or a number cannot be.

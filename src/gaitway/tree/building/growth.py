@@ -1,4 +1,4 @@
-"""Memory of trees that grow, and what their ways may cost."""
+"""Memory of growing trees, and bounds on the costs of their paths."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region
 
 SLACK = 0.5
-"""What a way may cost beyond the stretch."""
+"""Cost that is allowed beyond the stretch."""
 _SAME = 1e-6
-"""Costs that differ by less are the same."""
+"""Largest difference of costs that count as equal."""
 _CROWD = 16
-"""Nodes in a small cell, about, when a tree is full: more are slow to look through."""
+"""Approximate number of nodes in a small cell of a full tree: more are slow to search."""
 
 
 def move_arrays(moves: Moves, region: Region) -> MoveArrays:
-    """For kernels, with points for the cells of a region."""
+    """Return the moves for kernels, with points for the cells of a region."""
     starts, points = moves.points(0.5 * region.spec.cell)
     numbers = np.column_stack([moves.table.moves[moves.actions], moves.costs])
     table, rows = moves.table, moves.actions
@@ -32,7 +32,7 @@ def move_arrays(moves: Moves, region: Region) -> MoveArrays:
 
 
 def cost_bound(moves: Moves, region: Region, arrays: MoveArrays, stretch: float | None) -> Bound:
-    """What ways may cost; no bound without a stretch."""
+    """Return the bounds on costs; without a stretch there are none."""
     groups, (rows, columns) = moves.groups, region.inside.shape
     high, wide = -(-rows // 2), -(-columns // 2)
     if stretch is None:
@@ -47,7 +47,7 @@ def cost_bound(moves: Moves, region: Region, arrays: MoveArrays, stretch: float 
 
 
 def new_growth(region: Region, nodes: int, by_frequencies: bool = False) -> Growth:
-    """A tree of its root alone, with room for so many nodes."""
+    """Return a tree with only its root, and memory for a number of nodes."""
     rows, columns = region.spec.shape
     # a cell is counted once by each node at most
     frequencies = np.zeros(nodes + 2 if by_frequencies else 2, np.int64)

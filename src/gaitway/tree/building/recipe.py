@@ -1,4 +1,4 @@
-"""How a tree is grown, in words and numbers: enough to grow it again, and to use its file without being told more."""
+"""Recipes of trees: all settings that are needed to grow a tree again, and to use its file on its own."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ METHODS = ("diverse", "pruned", "exhaustive", *RIVALS)
 """Ways to choose nodes, see `growing` and `baselines`."""
 REGIONS = ("disc", "half-disc")
 _FEW_LEVELS, _FEW_NODES = 4, 1000
-"""Where all sequences are tried, and nodes that are chosen from them, unless told otherwise."""
+"""Default levels and nodes of methods that choose among all sequences."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class TreeRecipe:
-    """What a tree is grown of, and how. What is None is chosen by the library and method."""
+    """Settings of a tree. Settings that are None are chosen by the library and method."""
 
     library: LibraryRef = field(default_factory=LibraryRef)
     root: str | None = None
     """State that it begins in."""
     speed: str | float = "normal"
-    """That one likes to go at: a word, or metres in a second."""
+    """Preferred speed: a word, or metres per second."""
     kinds: tuple[str, ...] = ()
-    """Of special obstacles that are to be passed."""
+    """Kinds of special obstacles that are to be passed."""
     time_weight: float = TIME_WEIGHT
     """Cost of a second [m/s]."""
     method: str = "diverse"
@@ -82,22 +82,22 @@ class TreeRecipe:
             raise TreeError(f"seed {self.seed} of a tree must be 0 or more")
 
     def table(self) -> ActionTable:
-        """Actions of its library, with weights for its speed."""
+        """Return the actions of its library, with weights for its speed."""
         library = self.library.load()
         return action_table(library, weights=speed_weights(library, self.speed))
 
     def moves(self) -> Moves:
-        """What it is grown of."""
+        """Return the moves of the tree."""
         table = self.table()
         root = usual_roots(table, self.time_weight)[0] if self.root is None else self.root
         return choose_moves(table, root, time_weight=self.time_weight, kinds=self.kinds)
 
     def grow(self, progress: Progress | None = None, moves: Moves | None = None) -> Tree:
-        """The tree.
+        """Grow the tree.
 
         Args:
-            progress: called now and then with how many nodes there are, and of how many.
-            moves: what `moves` gave, if it was called before.
+            progress: called now and then with the number of nodes, and of how many.
+            moves: result of `moves`, if it was called before.
 
         Raises:
             LibraryError: if there is no such library or state.
@@ -120,7 +120,7 @@ class TreeRecipe:
         return RIVALS[self.method](exhaustive_tree(moves, levels, inside), most or Budget(_FEW_NODES), self.seed)
 
     def save(self, tree: Tree, path: str | Path) -> None:
-        """Write the tree that was grown, and how."""
+        """Write the grown tree with its recipe."""
         save_tree(tree, path, dataclasses.asdict(self))
 
     def _region(self, moves: Moves) -> Region:
@@ -130,11 +130,11 @@ class TreeRecipe:
 
 
 def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree, TreeRecipe]:
-    """A tree and how it was grown, from its file.
+    """Read a tree and its recipe from a file.
 
     Args:
-        path: that `TreeRecipe.save` wrote.
-        library: in place of the one that the file names.
+        path: file that `TreeRecipe.save` wrote.
+        library: library to use instead of the one that the file names.
 
     Raises:
         FormatError: if there is none, it is damaged, of another version or library, or its file does not tell.
@@ -146,7 +146,7 @@ def open_tree(path: str | Path, library: LibraryRef | None = None) -> tuple[Tree
 
 
 def _told(place: Path, facts: object) -> TreeRecipe:
-    """A recipe from a header."""
+    """Return the recipe in a header."""
     if not isinstance(facts, dict):
         raise FormatError(place, "the file does not tell how the tree was grown; use 'gaitway.tree.load_tree'")
     numbers: dict[str, Any] = dict(facts)

@@ -1,4 +1,4 @@
-"""Trees that were grown before on this machine, from disk (see `gaitway.core.cache`)."""
+"""Cache of trees that were grown before on this machine (see `gaitway.core.cache`)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _STEPS = ("place_step", "cost_step")
 
 
 def kept(moves: Moves, region: Region, how: tuple[object, ...], grow: Callable[[], Tree]) -> Tree:
-    """A tree, from disk if it was grown before.
+    """Return a tree, from disk if it was grown before.
 
     Args:
-        moves: that it is grown of.
-        region: that it is grown in.
-        how: what it depends on besides: method, budget, seed and so on.
-        grow: grows it.
+        moves: moves of the tree.
+        region: region that it is grown in.
+        how: all other settings that it depends on: method, budget, seed and so on.
+        grow: function that grows it.
     """
 
     def unpack(found: dict[str, Any]) -> Tree:
