@@ -47,7 +47,7 @@ def search(
     Args:
         searcher: the library.
         fields: the world.
-        query: from where to where.
+        query: the query.
         traffic: other characters and movers; None for none.
         heuristics: estimates for the query's goal; None takes the distance.
         explain: whether to find out what blocks the path if there is no plan, which takes about a millisecond.

@@ -1,7 +1,7 @@
-"""Trees of motion in 16 bytes a node (Lau 2009, chapter 4.2; the thesis took about 50).
+"""Search trees in 16 bytes a node (Lau 2009, section 4.2; the thesis took about 50).
 
-Nodes are in depth-first order: a node comes before its children, and what is below it are the nodes from it up to its
-`end`. Places, headings and costs are whole numbers of small steps; `unfold` computes them exactly.
+Nodes are in depth-first order: a node comes before its children, and its subtree are the nodes from it up to its `end`.
+Places, headings and costs are integer numbers of small steps; `unfold` computes them exactly.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from gaitway.tree.moves import Moves
 from gaitway.tree.region import Region
 
 NODE_BYTES = 16
-"""Parent and move 4, end of the subtree 4, x and y 2 each, heading 2, cost 2."""
+"""Bytes of a node: parent and move 4, end of the subtree 4, x and y 2 each, heading 2, cost 2."""
 MOST_NODES = 1 << 24
-"""A node keeps its parent in three bytes."""
+"""Most nodes of a tree: a node keeps its parent in three bytes."""
 MOST_LEVELS = 250
 """Of a tree."""
 _STEPS = 32_767.0
@@ -32,27 +32,27 @@ class Unfolded(NamedTuple):
     """Nodes in full precision; N nodes."""
 
     poses: FloatArray
-    """Where each node ends, seen from the root [m, rad]; headings count whole turns; (N, 3)."""
+    """End pose of each node in the frame of the root [m, rad]; headings count whole turns; (N, 3)."""
     costs: FloatArray
-    """Of the ways from the root; (N,)."""
+    """Costs of the paths from the root; (N,)."""
     times: FloatArray
-    """Of the ways from the root [s]; (N,)."""
+    """Durations of the paths from the root [s]; (N,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """N nodes, the root first; arrays are read-only and may be mapped from a file."""
+    """A search tree of N nodes, the root first; arrays are read-only and may be mapped from a file."""
 
     moves: Moves
     region: Region
     links: npt.NDArray[np.uint32]
     """Parent in the upper 24 bits, move in the lower 8; the root has 255 there; (N,)."""
     ends: npt.NDArray[np.int32]
-    """One beyond the last node below each; (N,)."""
+    """Node after the last one of each subtree; (N,)."""
     places: npt.NDArray[np.int16]
     """x and y in steps of `place_step`; (N, 2)."""
     headings: npt.NDArray[np.int16]
-    """In 65536ths of a turn; (N,)."""
+    """Headings in 65536ths of a turn; (N,)."""
     prices: npt.NDArray[np.uint16]
     """Costs in steps of `cost_step`; (N,)."""
     place_step: float
@@ -81,17 +81,17 @@ class Tree:
 
     @property
     def points(self) -> FloatArray:
-        """Where each node ends, to half a `place_step` [m]; (N, 2)."""
+        """End of each node, to half a `place_step` [m]; (N, 2)."""
         return self.place_step * self.places.astype(np.float64)
 
     @property
     def costs(self) -> FloatArray:
-        """Of the way to each node, to half a `cost_step`; (N,)."""
+        """Cost of the path to each node, to half a `cost_step`; (N,)."""
         return self.cost_step * self.prices.astype(np.float64)
 
     @property
     def depths(self) -> IntArray:
-        """Moves from the root to each node; (N,)."""
+        """Number of moves from the root to each node; (N,)."""
         return kernels.depths(_shown(self.links))
 
     @property
@@ -103,7 +103,7 @@ class Tree:
         return out
 
     def path(self, node: int) -> IntArray:
-        """Nodes from below the root to a node; (depth,)."""
+        """Return the nodes on the path to a node, without the root; (depth,)."""
         if not 0 <= node < len(self):
             raise TreeError(f"no node {node} in a tree of {len(self)}")
         out = []
@@ -113,7 +113,7 @@ class Tree:
         return np.array(out[::-1], dtype=np.int64)
 
     def unfold(self) -> Unfolded:
-        """All nodes in full precision."""
+        """Return all nodes in full precision."""
         rows = self.moves.actions
         table = self.moves.table
         numbers = np.column_stack([table.moves[rows], self.moves.costs, table.durations[rows]])
@@ -122,13 +122,13 @@ class Tree:
 
 
 def compact(moves: Moves, region: Region, parents: npt.NDArray[np.int32], actions: npt.NDArray[np.uint8]) -> Tree:
-    """A tree of nodes in the order in which they were added.
+    """Make a tree of nodes in the order in which they were added.
 
     Args:
-        moves: that it was grown of.
-        region: that it was grown in.
-        parents: of each node, all before it; the root's is -1; (N,).
-        actions: the move of each node; the root's is of no meaning; (N,).
+        moves: moves of the tree.
+        region: region that it was grown in.
+        parents: parent of each node, which comes before it; the root's is -1; (N,).
+        actions: move of each node; the root's has no meaning; (N,).
     """
     if not 0 < len(parents) <= MOST_NODES:
         raise TreeError(f"tree of {len(parents)} nodes; it can have 1 to {MOST_NODES}")

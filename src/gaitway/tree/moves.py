@@ -1,7 +1,7 @@
-"""What a tree is grown of: some of a library's actions, and which may follow which.
+"""Moves of a tree: some of a library's actions, and which may follow which.
 
-Clips of a behaviour that move alike, or nearly so, are one move, that of the first of them: variants of twelve kinds
-would take the place of ways that differ. Which of them is played is drawn when a plan is made (`space.clip_choice`).
+Similar clips of a behaviour are one move, that of the first of them: otherwise a dozen variants would take the place of
+paths that differ. Which clip is played is drawn when a plan is made (`space.clip_choice`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from gaitway.space.similar_clips import SimilarClips
 from gaitway.tree.building.default_moves import usual_behaviors
 
 MOST_MOVES = 255
-"""A node keeps its move in one byte."""
+"""Most moves: a node keeps its move in one byte."""
 MOST_FOLLOWERS = 64
-"""A node that grows keeps which of its followers it has in one word."""
+"""Most followers of a move: a growing node keeps which of them it has in one word."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """M actions of a table, from a state on."""
+    """M actions of a table, for trees that begin in one state."""
 
     table: ActionTable
     actions: IntArray
@@ -37,21 +37,21 @@ class Moves:
     root: str
     """The state that a tree begins in."""
     costs: FloatArray
-    """Of each move; (M,)."""
+    """Cost of each move; (M,)."""
     follower_starts: IntArray
     """First entry of each move in `followers`, of the root as entry M, and their number at the end; (M + 2,)."""
     followers: IntArray
-    """Moves that may come after each move."""
+    """Moves that may follow each move."""
 
     def __len__(self) -> int:
         return len(self.actions)
 
     @cached_property
     def digest(self) -> str:
-        """Of all that nodes depend on, so that a tree is never used with another library.
+        """Hash of all that nodes depend on, so that a tree is never used with another library.
 
-        Clips that are only played in place of a move are none of it: a tree stays good when a library gets variants
-        that keep legs and paths, and is refused where they change what a behaviour costs.
+        Clips that are only played in place of a move do not count: a tree stays valid when a library gets variants that
+        keep legs and paths, and is refused if they change the cost of a behaviour.
         """
         table, rows = self.table, self.actions
         kinds = [None if k < 0 else table.kinds[k] for k in table.kind[rows].tolist()]
@@ -64,26 +64,26 @@ class Moves:
 
     @property
     def clips(self) -> int:
-        """How many clips may be played for all of them."""
+        """Number of clips that may be played for all moves."""
         return int(np.isin(SimilarClips.of(self.table).representative, self.actions).sum())
 
     @cached_property
     def groups(self) -> IntArray:
-        """Number of what may follow each move, the root last: the same where the same may follow; (M + 1,)."""
+        """Group of each move, the root last; moves with the same followers are in one group; (M + 1,)."""
         starts = self.follower_starts.tolist()
         lists = [tuple(self.followers[a:b].tolist()) for a, b in pairwise(starts)]
         kinds = list(dict.fromkeys(lists))
         return _whole([kinds.index(some) for some in lists])
 
     def points(self, spacing: float) -> tuple[IntArray, FloatArray]:
-        """Places along each move, at most `spacing` apart [m]: first of each and P at the end (M + 1,); (P, 2)."""
+        """Return points along each move, at most `spacing` apart [m]: first of each, P at the end (M + 1,); (P, 2)."""
         return _dense([self._path(row) for row in self.actions.tolist()], spacing)
 
     def middles(self, parts: int = 2) -> FloatArray:
-        """Places in between at equal times [m], the end left out; of a special move its passing (in each part).
+        """Return points of each move at equal times without its end [m]; of a special move the moments of passing.
 
         Args:
-            parts: into how many a move is cut; 2 gives the thesis's midtime.
+            parts: number of parts of a move; 2 gives the thesis's midtime.
 
         Returns:
             (M, parts - 1, 2).
@@ -113,17 +113,16 @@ def choose_moves(
     time_weight: float = TIME_WEIGHT,
     kinds: Collection[str] = (),
 ) -> Moves:
-    """Moves for trees that begin in a state.
+    """Choose the moves of trees that begin in a state.
 
-    Of clips that move nearly alike the first one is taken, and of behaviours with many others the first ones, as many
-    of each as there is room for.
+    Of similar clips the first one is taken; of behaviours with many different clips as many as there is room for.
 
     Args:
         table: actions of a library.
         root: the state that the character is in, such as "walk".
-        behaviors: names of those to use; without them, those of `repertoire.usual_behaviors`.
+        behaviors: names of the behaviours to use; None for those of `default_moves.usual_behaviors`.
         time_weight: cost of a second [m/s], as the search has it.
-        kinds: of special obstacles that are to be passed, where no behaviours are named.
+        kinds: kinds of special obstacles that are to be passed, if no behaviours are named.
 
     Raises:
         LibraryError: if there is no such state or behaviour.
@@ -153,7 +152,7 @@ def choose_moves(
 
 
 def _followers(table: ActionTable, rows: IntArray, first: int) -> list[list[int]]:
-    """What may follow each of some actions, and what may be done in a state at first, as numbers among them."""
+    """Return the followers of some actions, and the first moves in a state, as numbers among these actions."""
     number, starts = {int(row): move for move, row in enumerate(rows)}, table.follower_starts
     after = [table.followers[starts[b] : starts[b + 1]].tolist() for b in table.behavior[rows].tolist()]
     lists = [[number[a] for a in some if a in number] for some in after]
@@ -172,7 +171,7 @@ def _check(root: str, rows: IntArray, lists: list[list[int]]) -> None:
 
 
 def _dense(paths: list[FloatArray], spacing: float) -> tuple[IntArray, FloatArray]:
-    """Points along polylines, corners included."""
+    """Return points along polylines, corners included."""
     out = []
     for path in paths:
         parts = [path[:1]]

@@ -1,9 +1,8 @@
-"""The tree first, and A* where the tree has no answer: as fast as the one and as sure as the other.
+"""A portfolio of planners: the tree first, and A* if the tree has no answer.
 
-Most goals in open places are answered by the tree in microseconds. What the tree cannot reach a short A* search with
-the estimates of `obstacle_free_cost` often does; and where that gets lost among the obstacles,
-a field of the ways around them
-leads the last search. Each stage gives up soon, so that all together are never much slower than the best of them.
+The tree answers most queries in open places in microseconds. A short A* search with the estimates of
+`obstacle_free_cost` answers many of the others. If that gets lost among obstacles, a route field guides the last
+search. Each stage gives up soon, so that all together are never much slower than the best of them.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ from gaitway.tree.forest import Forest, grow_forest
 from gaitway.tree.query.tree_search import TreeSearch
 
 WEIGHT, LAST_WEIGHT = 1.5, 2.0
-"""Of the estimates in the short search and in the last one: a plan costs at most so many times the least."""
+"""Weights of the short search and of the last one: a plan costs at most this many times the least."""
 SHORT = 120
 """Most nodes of the search without a field."""
 COARSE = 2.2
-"""How much larger than usual bins are at first in the last search."""
+"""Factor by which bins are larger than usual at first in the last search."""
 CELL = 0.7
-"""Side of the cells of the field [m], unless the world needs finer ones; that of the thesis's coarse planner."""
+"""Cell size of the route field, unless the world needs finer cells; that of the thesis's coarse planner [m]."""
 
 
 class Portfolio:
     """Trees and searches of a library in one world. Not for several threads at once.
 
     Attributes:
-        trees: what is asked first.
+        trees: the trees, which are asked first.
         fields: the world.
-        radius: of a disc around the root that every body covers [m].
-        answered: how many queries each stage has answered: the tree, the short search, the search by the field.
+        radius: radius of a disc around the root that every body covers [m].
+        answered: number of queries that each stage has answered: tree, short search, search with a route field.
     """
 
     def __init__(
@@ -53,10 +52,10 @@ class Portfolio:
         """Prepare a world.
 
         Args:
-            trees: of the library.
+            trees: trees of the library.
             fields: the world.
-            radius: of a disc around the root that every body covers [m] (`routes.thinnest`).
-            heuristics: of the library, in any world, whose tables are shared; None makes them.
+            radius: radius of a disc around the root that every body covers [m] (`routes.thinnest`).
+            heuristics: estimates of the library in any world, whose tables are shared; None makes them.
         """
         self.trees, self.fields, self.radius, self.answered = trees, fields, radius, [0, 0, 0]
         self._searcher: Searcher = trees.searcher
@@ -66,11 +65,11 @@ class Portfolio:
 
     @staticmethod
     def of(prepared: PreparedLibrary, forest: Forest | None = None) -> Portfolio:
-        """For a library in a world.
+        """Make the portfolio of a library in a world.
 
         Args:
             prepared: the library, prepared for the world.
-            forest: its trees, with the costs of the kit; None grows them, or takes them from the disk cache.
+            forest: its trees, with the same costs; None grows them, or takes them from the disk cache.
         """
         trees = forest or grow_forest(prepared.table, time_weight=prepared_search(prepared).searcher.time_weight)
         return Portfolio(
@@ -81,12 +80,12 @@ class Portfolio:
         )
 
     def find(self, query: Query, traffic: TrafficView | None = None, *, explain: bool = True) -> SearchResult:
-        """A plan, or why there is none.
+        """Find a plan, or say why there is none.
 
         Args:
-            query: from where to where; its weight counts where it is above those of the searches.
-            traffic: who is where and when; None for nobody.
-            explain: whether to find out what is in the way where there is no plan.
+            query: the query; its weight counts if it is above those of the searches.
+            traffic: other characters and movers; None for none.
+            explain: whether to find out what blocks the path if there is no plan.
         """
         found = self.trees.find(self.fields, query, traffic)
         if found is not None:
@@ -103,7 +102,7 @@ class Portfolio:
         return result
 
     def _by_field(self, query: Query, traffic: TrafficView | None, explain: bool) -> SearchResult:
-        """Search with a field of the ways around obstacles, in large bins first."""
+        """Search with a route field, in large bins first."""
         weighted = replace(query, weight=max(query.weight, LAST_WEIGHT), coarse=max(query.coarse, COARSE))
         arrays = self._routed.arrays(query.goal, query.tolerance, query.start[:2], weighted.weight)
         result = search(self._searcher, self.fields, weighted, traffic, arrays, explain=False)
@@ -114,7 +113,7 @@ class Portfolio:
         )
 
     def _aim(self, query: Query) -> ArrayHandle[HeuristicArrays]:
-        """Estimates without a field, in memory that the next query uses again."""
+        """Return estimates without a route field, in memory that the next query uses again."""
         handle = self._aims.get(query.tolerance)
         if handle is None:
             arrays = self._free.arrays(query.goal, query.tolerance)

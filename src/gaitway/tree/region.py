@@ -1,4 +1,4 @@
-"""Regions that trees are grown in: any set of square cells in the character's frame, which stands at the origin."""
+"""Regions that trees are grown in: any set of square cells in the frame of a character at the origin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gaitway.core.errors import TreeError
 from gaitway.world.grid import GridSpec
 
 CELL = 0.28
-"""Side of a cell unless told otherwise [m]; the thesis used 14 to 28 cm."""
+"""Default cell size [m]; the thesis used 14 to 28 cm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Region:
             raise TreeError("region has no room at (0, 0), where the character stands; make it include the origin")
 
     def __len__(self) -> int:
-        """How many cells it has."""
+        """Return the number of cells."""
         return int(self.inside.sum())
 
     @property
@@ -42,14 +42,14 @@ class Region:
         return owned((*self.spec.origin, 1.0 / self.spec.cell), "place", (3,))
 
     def holds(self, point: tuple[float, float]) -> bool:
-        """Whether a point is in one of its cells."""
+        """Return whether a point is in one of its cells."""
         (x, y), cell = self.spec.origin, self.spec.cell
         row, column = math.floor((point[1] - y) / cell), math.floor((point[0] - x) / cell)
         rows, columns = self.spec.shape
         return 0 <= row < rows and 0 <= column < columns and bool(self.inside[row, column])
 
     def points(self, rng: np.random.Generator, count: int) -> FloatArray:
-        """Points all over the region, each as likely as any other; (count, 2)."""
+        """Draw points uniformly from the region; (count, 2)."""
         rows, columns = np.nonzero(self.inside)
         chosen = rng.integers(len(rows), size=count)
         corners = np.column_stack([columns[chosen], rows[chosen]])
@@ -58,7 +58,7 @@ class Region:
 
     @staticmethod
     def disc(radius: float, center: tuple[float, float] = (0.0, 0.0), cell: float = CELL) -> Region:
-        """All cells whose middle is in a disc [m]."""
+        """Make the region of all cells whose centre is in a disc [m]."""
         _check_length("radius", radius)
         spec = _spec(np.array(center) - radius, np.array(center) + radius, cell)
         x, y = _middles(spec)
@@ -66,7 +66,7 @@ class Region:
 
     @staticmethod
     def half_disc(radius: float, cell: float = CELL) -> Region:
-        """What lies ahead of the character within a radius [m], as the thesis draws it, and its own place."""
+        """Make the region ahead of the character within a radius, as the thesis draws it, and its own place [m]."""
         _check_length("radius", radius)
         spec = _spec(np.array([-cell, -radius]), np.array([radius, radius]), cell)
         x, y = _middles(spec)
@@ -74,7 +74,7 @@ class Region:
 
     @staticmethod
     def polygon(points: npt.ArrayLike, cell: float = CELL) -> Region:
-        """All cells whose middle is inside a polygon, by the even-odd rule; corners (P, 2) in metres."""
+        """Make the region of all cells whose centre is inside a polygon, by the even-odd rule; corners (P, 2) [m]."""
         corners: FloatArray = owned(points, "polygon", (None, 2), error=TreeError)
         if len(corners) < 3:
             raise TreeError(f"polygon of {len(corners)} points; give three or more")
@@ -88,7 +88,7 @@ class Region:
 
     @staticmethod
     def mask(inside: npt.ArrayLike, origin: tuple[float, float], cell: float = CELL) -> Region:
-        """Of any cells: (rows along y, columns along x), with the lower left corner at `origin` [m]."""
+        """Make a region of any cells: (rows along y, columns along x), with the lower left corner at `origin` [m]."""
         cells = np.asarray(inside, dtype=np.bool_)
         if cells.ndim != 2 or not cells.size:
             raise TreeError(f"region mask has shape {cells.shape}; give rows and columns")
@@ -101,7 +101,7 @@ def _check_length(name: str, value: float) -> None:
 
 
 def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
-    """Whole cells around a box. The origin is the middle of a cell, so that who goes straight is not between two."""
+    """Return whole cells around a box. The origin is a cell's centre, so a straight path is not between two cells."""
     _check_length("cell", cell)
     first, last = np.floor(low / cell + 0.5).astype(int), np.ceil(high / cell + 0.5).astype(int)
     columns, rows = (int(n) for n in np.maximum(last - first, 1))
@@ -109,7 +109,7 @@ def _spec(low: FloatArray, high: FloatArray, cell: float) -> GridSpec:
 
 
 def _middles(spec: GridSpec) -> tuple[FloatArray, FloatArray]:
-    """Middles of cells: x (1, columns) and y (rows, 1) [m]."""
+    """Return the centres of cells: x (1, columns) and y (rows, 1) [m]."""
     rows, columns = spec.shape
     x: FloatArray = spec.origin[0] + spec.cell * (np.arange(columns, dtype=np.float64) + 0.5)
     y: FloatArray = spec.origin[1] + spec.cell * (np.arange(rows, dtype=np.float64) + 0.5)

@@ -38,7 +38,7 @@ _MEMBERS = (("links", "<u4", ()), ("ends", "<i4", ()), ("places", "<i2", (2,)), 
 
 
 def save_tree(tree: Tree, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
-    """Write a tree, as `load_tree` reads it.
+    """Write a tree to a file.
 
     Args:
         tree: of any kind.
@@ -67,7 +67,7 @@ def save_tree(tree: Tree, path: str | Path, recipe: Mapping[str, Any] | None = N
 
 
 def load_tree(path: str | Path, moves: Moves) -> Tree:
-    """Map a tree that was grown of the same moves. All its bytes are checked: some milliseconds for 50 MB.
+    """Map a tree of the same moves from a file. All its bytes are checked, in some milliseconds for 50 MB.
 
     Raises:
         FormatError: if there is none, it is damaged, or of another version or library.
@@ -92,7 +92,7 @@ def load_tree(path: str | Path, moves: Moves) -> Tree:
 
 
 def describe_tree(path: str | Path) -> dict[str, Any]:
-    """The header of a tree: nodes, root, moves, region, the digest of its library, and how it was grown.
+    """Return the header of a tree: nodes, root, moves, region, the digest of its library, and how it was grown.
 
     Raises:
         FormatError: if there is none, it is damaged, or of another version.
@@ -106,7 +106,7 @@ def describe_tree(path: str | Path) -> dict[str, Any]:
 
 
 def _header(place: Path, content: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:
-    """The header, and where the arrays begin."""
+    """Return the header, and where the arrays begin."""
     if len(content) < _PREFIX.size or content[: len(_MAGIC)] != _MAGIC:
         raise FormatError(place, "no tree of gaitway; grow one with 'gaitway tree build'")
     _, version, check, length = _PREFIX.unpack(content[: _PREFIX.size])
@@ -150,7 +150,7 @@ def _tree(place: Path, content: mmap.mmap, header: dict[str, Any], first: int, m
 
 
 def _padded(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """The bytes of an array, with zeros up to a whole number of blocks."""
+    """Return the bytes of an array, padded with zeros to a whole number of blocks."""
     content = np.frombuffer(array.tobytes(), np.uint8)
     return np.concatenate([content, np.zeros(-len(content) % _ALIGNED, np.uint8)])
 

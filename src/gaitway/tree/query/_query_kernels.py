@@ -1,9 +1,9 @@
 """Backward search in a tree without mapping obstacles to it (Lau 2009, algorithm 3, turned round).
 
-Candidates are the nodes that end near the goal, the cheapest first, in bands of cost. The way to a candidate is tested
-from the root on, move by move, against the one world that all characters share: where it is blocked, all nodes below
-are, and as nodes are in depth-first order those are an interval. What lies in one is dropped at a glance. So a query
-looks at a few moves, however large the tree and however many obstacles there are.
+Candidates are the nodes that end near the goal, the cheapest first, in bands of cost. The path to a candidate is tested
+from the root on, move by move, in the one world that all characters share. If a move is blocked, so is its whole
+subtree, which is an interval of nodes in depth-first order; candidates inside such an interval are skipped at once. So
+a query tests few moves, however large the tree is and however many obstacles there are.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ Links = npt.NDArray[np.uint32]
 Small = npt.NDArray[np.int32]
 
 COST_BITS, NODE_BITS, PLACE_BITS = 48, 24, 12
-"""Where the cost of an entry begins, its node, and its x; its y is in the lowest bits."""
+"""First bits of an entry's cost, node and x; its y is in the lowest bits."""
 PLACES = 1 << PLACE_BITS
-"""Steps of x and y in a cell."""
+"""Number of steps of x and y in a cell."""
 NODE_MASK, PLACE_MASK = (1 << NODE_BITS) - 1, PLACES - 1
 MOST_STEPS = 256
-"""Levels of a tree, and more."""
+"""Most levels of a tree."""
 NONE = 1 << 40
-"""More than any cost of an entry."""
+"""Cost above that of any entry."""
 KNOWN = 1024
-"""Nodes that are known to be free at a time; a power of two."""
+"""Number of nodes that are remembered as free; a power of two."""
 LISTS = 256
-"""Cells around a goal that can be looked at."""
+"""Most cells around a goal that are searched."""
 # entries of `Work.state`
 OPEN, LIST, LOW, TOP, BLOCKED, STAMP, CANDIDATES, TESTED = range(8)
 """Lists at hand, the one that is read, least cost beyond the band, end of the band, blocked subtrees, number of the
@@ -78,7 +78,7 @@ _TURN = 2.0 * math.pi
 
 
 class TreeArrays(NamedTuple):
-    """What a search sees of a tree of N nodes and M moves; all arrays are read-only."""
+    """A tree of N nodes and M moves as searches see it; all arrays are read-only."""
 
     links: Links
     """Parent in the upper 24 bits, move in the lower 8; (N,)."""
@@ -91,7 +91,7 @@ class TreeArrays(NamedTuple):
     turns: FloatArray
     """Cosine and sine of the turn of each move; (M, 2)."""
     rests: IntArray
-    """Action that stands still for ever after each move, or -1 where one goes on; (M,)."""
+    """Resting action after each move, or -1 if the path goes on; (M,)."""
     starts: Small
     """First entry of each cell around the root, and their number at the end; (cells + 1,)."""
     entries: IntArray
@@ -104,8 +104,8 @@ class Work(NamedTuple):
     """Memory of one thread for queries in trees of up to N nodes."""
 
     known: IntArray
-    """Nodes whose move was found to be free, with the query, each at its number modulo the length; another that is put
-    there is only forgotten; (KNOWN,). So little memory stays in the processor's cache."""
+    """Nodes whose move was found to be free, with the query, each at its number modulo the length; a new entry replaces
+    the old one; (KNOWN,). So little memory stays in the processor's cache."""
     blocked: Small
     """First node and end of blocked subtrees, in order; (K, 2)."""
     path: Small
@@ -122,10 +122,10 @@ class Work(NamedTuple):
 
 @kernel(borrows=True, inner=True)
 def open_lists(tree: TreeArrays, work: Work, x: float, y: float, reach: float) -> bool:
-    """Begin a query: lay the lists of all cells at hand that meet a disc around (x, y) in the tree's frame [m].
+    """Begin a query: open the lists of all cells that meet a disc around (x, y) in the tree's frame [m].
 
     Returns:
-        Whether that many lists can be laid.
+        Whether there is room for that many lists.
     """
     starts, frame, state = tree.starts, tree.frame, work.state
     side, columns, rows = frame[2], int(frame[3]), int(frame[4])
@@ -152,14 +152,14 @@ def open_lists(tree: TreeArrays, work: Work, x: float, y: float, reach: float) -
 
 @kernel(borrows=True, inner=True)
 def next_candidate(tree: TreeArrays, work: Work, reach: float, band: int, bound: int) -> int:
-    """The entry of the next node within a distance of the goal [m] that is not below a blocked one, or -1.
+    """Return the entry of the next node within a distance of the goal that is not in a blocked subtree, or -1.
 
     Args:
-        tree: see there.
-        work: lists at hand.
-        reach: how far from the goal a node may end [m].
-        band: nodes whose costs differ by less than this come in any order, and a band with an answer is the last one.
-        bound: cost of an answer that there is, or `NONE`; only cheaper nodes are wanted.
+        tree: the tree.
+        work: open lists.
+        reach: largest distance of a node from the goal [m].
+        band: width of a band of cost; nodes in one band come in any order, and a band with an answer is the last.
+        bound: cost of the answer so far, or `NONE`; only cheaper nodes are returned.
     """
     entries, cursors, corners, state = tree.entries, work.cursors, work.corners, work.state
     step, square = tree.frame[2] / PLACES, reach * reach
@@ -188,13 +188,13 @@ def next_candidate(tree: TreeArrays, work: Work, reach: float, band: int, bound:
 
 @kernel(borrows=True, inner=True)
 def node_of(entry: int) -> int:
-    """The node of an entry."""
+    """Return the node of an entry."""
     return (entry >> NODE_BITS) & NODE_MASK
 
 
 @kernel(borrows=True, inner=True)
 def is_blocked(work: Work, node: int) -> bool:
-    """Whether a node lies in a blocked subtree."""
+    """Return whether a node lies in a blocked subtree."""
     blocked = work.blocked
     low, high = 0, work.state[BLOCKED]
     while low < high:
@@ -208,7 +208,7 @@ def is_blocked(work: Work, node: int) -> bool:
 
 @kernel(borrows=True, inner=True)
 def block(tree: TreeArrays, work: Work, node: int) -> None:
-    """Note that nothing below a node, itself included, can be got to; subtrees that are noted already must not."""
+    """Note that a node and its subtree are blocked; it must not lie in a subtree that is noted already."""
     blocked, count = work.blocked, work.state[BLOCKED]
     if count == len(blocked):
         return  # what is not noted is only tested again
@@ -221,7 +221,7 @@ def block(tree: TreeArrays, work: Work, node: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def is_known(work: Work, node: int) -> bool:
-    """Whether the move to a node is known to be free."""
+    """Return whether the move to a node is known to be free."""
     return bool(work.known[node & (KNOWN - 1)] == (work.state[STAMP] << NODE_BITS) | node)
 
 
@@ -233,7 +233,7 @@ def note_free(work: Work, node: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def climb(links: Links, path: Small, node: int) -> int:
-    """Write down the nodes from one up to below the root; how many they are."""
+    """Write the nodes on the path to a node, without the root; return their number."""
     count, at = 0, np.int64(node)
     while at > 0:
         path[count] = at
@@ -246,7 +246,7 @@ def walk(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, node: int,
 ) -> float:  # fmt: skip
-    """Test the way to a node from the root on: its cost, or -1; what is found to be free or blocked is noted."""
+    """Test the path to a node from the root on, and note what is free or blocked; return its cost, or -1."""
     actions, path, state = library.actions, work.path, work.state
     x, y, t, cost = query[START_X], query[START_Y], query[START_TIME], 0.0
     c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
@@ -275,7 +275,7 @@ def walk(
 
 @kernel(borrows=True, inner=True)
 def turned_well(tree: TreeArrays, query: FloatArray, node: int) -> bool:
-    """Whether a node faces as one is to face at the goal."""
+    """Return whether the heading of a node is that asked for at the goal."""
     off = query[START_HEADING] + tree.headings[node] * (_TURN / 65536.0) - query[GOAL_HEADING]
     return bool(abs(off - _TURN * math.floor(off / _TURN + 0.5)) <= query[GOAL_HEADING_TOLERANCE])
 
@@ -285,7 +285,7 @@ def cheapest(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int,
 ) -> tuple[int, float]:  # fmt: skip
-    """The node at the goal with the cheapest free way, and its cost; -1 if there is none."""
+    """Return the node at the goal with the cheapest free path, and its cost; -1 if there is none."""
     c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
     dx, dy, reach = query[GOAL_X] - query[START_X], query[GOAL_Y] - query[START_Y], query[GOAL_TOLERANCE]
     best, least, bound, rough = -1, np.inf, NONE, reach + tree.frame[2] / PLACES
@@ -308,7 +308,7 @@ def answer(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, work: Work, query: FloatArray, state: int, band: int,
 ) -> tuple[int, int, float]:  # fmt: skip
-    """How a query ends (`FOUND`, `NOTHING`, or why there can be no way), the node, and its cost."""
+    """Return how a query ends (`FOUND`, `NOTHING`, or why there can be no path), the node, and its cost."""
     rest, shortfall = library.states[state, REST_ACTION], 0.0
     if rest >= 0:
         shortfall = shortage(library, fields, query[START_X], query[START_Y], query[START_HEADING], rest)
@@ -334,20 +334,20 @@ def find(
     """Answer one query from a tree.
 
     Args:
-        library_handle: its actions.
-        fields_handle: of the world.
-        passing_handle: kind that each action passes here, `ORDINARY` or `NEVER`; (A,).
-        traffic_handle: who is where and when.
+        library_handle: the actions.
+        fields_handle: fields of the world.
+        passing_handle: kind of obstacle that each action passes here, `ORDINARY` or `NEVER`; (A,).
+        traffic_handle: other characters and movers.
         busy: whether there is any traffic.
-        tree_handle: grown of the library's actions.
+        tree_handle: tree of the library's actions.
         work_handle: memory.
-        query_handle: see `space._query_kernels`.
-        state: of the behaviour graph at the start.
+        query_handle: numbers of the query; see `space._query_kernels`.
+        state: state of the behaviour graph at the start.
         band: see `next_candidate`.
 
     Returns:
-        How it ends, the node at the goal, its cost, nodes whose way was looked at, moves that were tested, and
-        where (x, y, heading) and when the way ends.
+        How it ended, the node at the goal, its cost, the numbers of paths looked at and of moves tested, and where
+        (x, y, heading) and when the path ends.
     """
     work = work_handle.value
     code, node, cost = answer(
@@ -365,7 +365,7 @@ def lay(
     heading: float,
     t: float,
 ) -> FloatArray:  # fmt: skip
-    """The way to a node for somebody at a pose and time: x, y, heading, time and action of each step, and the end."""
+    """Return the path to a node from a pose and time: x, y, heading, time and action of each step, and the end."""
     library, tree = library_handle.value, tree_handle.value
     path = np.empty(MOST_STEPS, np.int32)
     count = climb(tree.links, path, node)

@@ -1,4 +1,4 @@
-"""Nodes of a tree by where they end, for searches that look at cells around a goal side by side.
+"""Index of a tree: nodes by the cell that they end in, for searches of the cells around a goal.
 
 The goal map of the thesis lists every node in all cells whose square it is in, some five times each. Here a node is in
 the one cell that it ends in, in 8 bytes: its cost, its number, and where in the cell it ends.
@@ -20,25 +20,25 @@ from gaitway.tree.query import _query_kernels as kernels
 from gaitway.tree.query._query_kernels import TreeArrays, Work
 
 IN_A_CELL = 150
-"""Nodes in a cell, more or less: few cells are looked at for a goal, and few nodes that are not near it."""
+"""Approximate number of nodes in a cell: few cells are searched for a goal, and few nodes that are not near it."""
 _SIDES = (0.7, 3.0)
-"""Least and greatest side of a cell [m]."""
+"""Least and largest cell size [m]."""
 _MOST_BLOCKED = 1 << 14
-"""Blocked subtrees that a query remembers."""
+"""Most blocked subtrees that a query remembers."""
 _COSTS = 1 << 15
-"""Steps of cost that entries tell apart."""
+"""Number of steps of cost that entries tell apart."""
 
 
 def tree_arrays(
     tree: Tree, searcher: PreparedActions, cell: float | None = None, onward: Collection[str] | None = None
 ) -> TreeArrays:
-    """A tree for queries: its nodes that end in a state of rest, by cell.
+    """Prepare a tree for queries: its nodes that end in a state of rest, by cell.
 
     Args:
         tree: grown of moves of the searcher's library, with its costs.
         searcher: the library.
-        cell: side of the cells [m]; None chooses it by how many nodes end in a square metre.
-        onward: take the nodes that end in one of these states instead, from which one goes on and need not stay.
+        cell: cell size [m]; None chooses it by the number of nodes per square metre.
+        onward: names of states; if given, nodes that end in one of them are taken instead, from which the path goes on.
 
     Raises:
         TreeError: if the tree is of another library, counts costs in another way, or never comes to rest.
@@ -64,7 +64,7 @@ def tree_arrays(
 
 
 def work_for(trees: Sequence[TreeArrays]) -> Work:
-    """Memory for queries in some trees, one at a time."""
+    """Return memory for queries in some trees, one at a time."""
     nodes = max((len(tree.links) for tree in trees), default=1)
     return Work(
         known=np.zeros(kernels.KNOWN, np.int64),
@@ -78,7 +78,7 @@ def work_for(trees: Sequence[TreeArrays]) -> Work:
 
 
 def band_of(tree: TreeArrays, cost: float) -> int:
-    """A width of cost in the steps of a tree's entries."""
+    """Return a width of cost in the steps of a tree's entries."""
     return max(int(cost / tree.frame[5]), 1)
 
 
@@ -87,14 +87,14 @@ def _states(moves: Moves, names: Collection[str]) -> list[int]:
 
 
 def _rests(searcher: PreparedActions, actions: IntArray) -> IntArray:
-    """The action that stands still after each of some actions, or -1."""
+    """Return the resting action after each of some actions, or -1."""
     arrays = searcher.arrays
     out: IntArray = arrays.states[arrays.behaviors[searcher.table.behavior[actions], 0], 1]
     return out
 
 
 def _entries(tree: Tree, nodes: IntArray, cell: float | None) -> tuple[kernels.Small, IntArray, FloatArray]:
-    """First entry of each cell, the entries, and the frame of the cells."""
+    """Return the first entry of each cell, the entries, and the frame of the cells."""
     if cell is None:
         area = len(tree.region) * tree.region.spec.cell**2
         cell = float(np.clip(math.sqrt(IN_A_CELL * area / len(nodes)), *_SIDES))

@@ -1,8 +1,8 @@
-"""Queries answered from trees: a way to a goal that lies within reach, without a search in the world (Lau 2009, 4.5).
+"""Queries answered from trees: a path to a goal within reach, without a search in the world (Lau 2009, section 4.5).
 
-The thesis maps the obstacles into the frame of the tree for every query, see `mapping`. Here nothing is mapped: the few
-moves that a query looks at are tested where they are in the world, and as finely as the A* search tests them, so that
-what is found needs no second look.
+The thesis maps the obstacles into the frame of the tree for every query, see `tree.thesis.mapping`. Here nothing is
+mapped: the few moves that a query looks at are tested where they lie in the world, as finely as the A* search tests
+them, so that the answer needs no further check.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from gaitway.tree.query.index import band_of, tree_arrays, work_for
 
 _FOUND = Status.FOUND  # a look into an enumeration takes as long as to climb a tree
 BAND = 0.5
-"""Width of a band of cost: nodes within one are looked at in any order, and the best of its free ways is taken."""
+"""Width of a band of cost: nodes in one band are tested in any order, and the best free path of the band is taken."""
 
 
 class _RootedTree(NamedTuple):
-    """A tree and what a query needs of it."""
+    """A tree prepared for queries."""
 
     handle: ArrayHandle[TreeArrays]
     band: int
@@ -50,11 +50,11 @@ class Answers(NamedTuple):
     nodes: IntArray
     """Node of the tree at each goal, or -1; (Q,)."""
     costs: FloatArray
-    """Of the ways there; -1 where there is none; (Q,)."""
+    """Costs of the paths there; -1 if there is none; (Q,)."""
 
 
 class TreeSteps(LaidSteps):
-    """The way to a node of a tree; it is laid when somebody looks at it."""
+    """The path to a node of a tree; it is laid on first access."""
 
     def __init__(self, searcher: PreparedActions, handle: ArrayHandle[TreeArrays], node: int, query: Query) -> None:
         self._laid = searcher, handle, node, query
@@ -73,8 +73,8 @@ class TreeSearch:
 
     Attributes:
         searcher: the library.
-        instances: which clips are played.
-        trees: by the state of the planner that they begin in.
+        clip_choice: draws the clips that are played.
+        trees: trees by the state of the planner that they begin in.
     """
 
     def __init__(self, searcher: Searcher, trees: Sequence[Tree]) -> None:
@@ -104,14 +104,14 @@ class TreeSearch:
         return sum(t.nbytes for t in self.trees.values()) + lists + sum(a.nbytes for a in self._work.value)
 
     def find(self, fields: WorldFields, query: Query, traffic: TrafficView | None = None) -> SearchResult | None:
-        """The cheapest free way of the tree, or nearly so; None if it has none, whatever A* may find.
+        """Return the cheapest free path of the tree, or nearly so; None if it has none, whatever A* may find.
 
         A goal in another part of free space is refused at once.
 
         Args:
             fields: the world.
-            query: from where to where; its weight and budgets are of no account.
-            traffic: who is where and when; None for nobody. Nobody waits.
+            query: the query; its weight and budgets do not matter.
+            traffic: other characters and movers; None for none. The character never waits.
         """
         began, searcher = time.perf_counter(), self.searcher
         state = searcher.start_state(query.start_behavior)
@@ -145,15 +145,15 @@ class TreeSearch:
         self, fields: WorldFields, starts: FloatArray, goals: FloatArray, tolerance: float = 0.5,
         behavior: str | None = None, threads: int = 1,
     ) -> Answers:  # fmt: skip
-        """Many queries at once in one world without traffic; the answers do not depend on the number of threads.
+        """Answer many queries at once in one world without traffic; the answers do not depend on the number of threads.
 
         Args:
             fields: the world.
             starts: x, y [m], heading [rad]; (Q, 3).
             goals: x, y [m]; (Q, 2).
-            tolerance: how near to a goal is near enough [m].
-            behavior: the behaviour that has just ended; None for those who stand.
-            threads: that share the work.
+            tolerance: distance from a goal within which a path may end [m].
+            behavior: the behaviour that has just ended; None for characters that stand.
+            threads: number of threads.
 
         Raises:
             TreeError: if there is no tree for those who did that, or there are not as many goals as starts.
@@ -193,7 +193,7 @@ class TreeSearch:
 
 
 def root_state(searcher: PreparedActions, tree: Tree) -> int:
-    """The planner's state of somebody at the root of a tree."""
+    """Return the planner's state at the root of a tree."""
     table = searcher.table
     root = table.state(tree.moves.root)
     before = np.flatnonzero(table.end_state == root)

@@ -1,4 +1,4 @@
-"""Ways over coarse cells: followed to the goal, and pulled straight."""
+"""Compiled loops of coarse paths: followed over cells to the goal, and pulled straight."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gaitway.core.jit import kernel
 from gaitway.space._route_kernels import Cells, Distances
 
 _FINENESS = 4.0
-"""Looks at the cells along a line, in each of them."""
+"""Number of samples of a line in each cell."""
 
 
 @kernel
 def follow(
     ways: Cells, lengths: Distances, steps: IntArray, row: float, column: float, last_row: float, last_column: float
 ) -> FloatArray:
-    """Places from one on towards the goal, over the middles of cells.
+    """Follow a route field from a place to the goal, over the centres of cells.
 
     Args:
-        ways: by which step each cell is reached from the goal; (rows, columns).
-        lengths: of the way from each cell [m], 0 about the goal; (rows, columns).
+        ways: step by which each cell is reached from the goal; (rows, columns).
+        lengths: length of the path from each cell [m], 0 around the goal; (rows, columns).
         steps: row and column of each step; (16, 2).
         row: of the first place [cells].
         column: of the first place [cells].
@@ -49,13 +49,13 @@ def follow(
 
 @kernel
 def inside(lengths: Distances, row: int, column: int) -> bool:
-    """Whether there is such a cell."""
+    """Return whether a cell is in the grid."""
     return bool(0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1])
 
 
 @kernel
 def in_sight(clear: BoolArray, places: FloatArray, first: int, last: int) -> bool:
-    """Whether all cells on the line between two places (row, column) [cells] are clear, but for those of its ends."""
+    """Return whether all cells on the line between two places (row, column) are clear, except its ends [cells]."""
     row, column, last_row, last_column = places[first, 0], places[first, 1], places[last, 0], places[last, 1]
     count = math.ceil(_FINENESS * max(abs(last_row - row), abs(last_column - column)))
     i0, j0, i1, j1 = math.floor(row), math.floor(column), math.floor(last_row), math.floor(last_column)
@@ -72,7 +72,7 @@ def straight_way(
     ways: Cells, lengths: Distances, clear: BoolArray, steps: IntArray, row: float, column: float, last_row: float,
     last_column: float,
 ) -> FloatArray:  # fmt: skip
-    """The places of a way (`follow`) that are left when it is pulled straight, each in sight of the one before.
+    """Return the places of a path (`follow`) after it is pulled straight, each in sight of the one before.
 
     `clear` says which cells lines may cross; (rows, columns).
     """

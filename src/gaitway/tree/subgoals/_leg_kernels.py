@@ -1,4 +1,4 @@
-"""One leg of a long way from a tree: to a sub-goal, on the way to something beyond it, or to the goal itself."""
+"""Compiled loops of one leg from a tree: past a sub-goal, or to the goal itself."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ _TURN = 2.0 * math.pi / 65536.0
 
 
 class CostLeft(NamedTuple):
-    """How far it is from anywhere to the goal, and how far it may be at the end of a leg; arrays are read-only."""
+    """Distances to the goal from everywhere, and the largest one allowed at the end of a leg; arrays are read-only."""
 
     lengths: Distances
-    """Of the coarse way from each cell [m]; (rows, columns)."""
+    """Length of the coarse path from each cell [m]; (rows, columns)."""
     frame: FloatArray
     """Lower left corner (x, y) of the cells, their side, and the most [m]; (4,)."""
 
 
 @kernel(borrows=True, inner=True)
 def is_astray(left: CostLeft, x: float, y: float) -> bool:
-    """Whether it is too far to the goal from a place, such as one behind a wall."""
+    """Return whether a place is too far from the goal, such as one behind a wall."""
     lengths, frame = left.lengths, left.frame
     row, column = math.floor((y - frame[1]) / frame[2]), math.floor((x - frame[0]) / frame[2])
     if not (0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1]):
@@ -74,7 +74,7 @@ def is_astray(left: CostLeft, x: float, y: float) -> bool:
 
 @kernel(borrows=True, inner=True)
 def sink(ranked: FloatArray, count: int, at: int) -> None:
-    """Put an entry of a heap of (score, node) in its place below; the least score is on top."""
+    """Sift an entry of a heap of (score, node) down; the least score is on top."""
     score, node = ranked[at, 0], ranked[at, 1]
     child = 2 * at + 1
     while child < count:
@@ -89,7 +89,7 @@ def sink(ranked: FloatArray, count: int, at: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def lists_around(tree: TreeArrays, work: Work, query: FloatArray, anew: bool) -> bool:
-    """Lay the lists around the goal of a query at hand; what was blocked or free in the last one stays unless anew."""
+    """Open the lists around the goal of a query; what is known to be blocked or free stays, unless anew."""
     c, s = math.cos(query[START_HEADING]), math.sin(query[START_HEADING])
     dx, dy = query[GOAL_X] - query[START_X], query[GOAL_Y] - query[START_Y]
     stamp, blocked = work.state[STAMP], work.state[BLOCKED]
@@ -105,10 +105,10 @@ def rank(
     left: CostLeft,
     anew: bool,
 ) -> int:  # fmt: skip
-    """Make a heap of the nodes near a sub-goal, by their cost and the estimate from there to what one aims at.
+    """Make a heap of the nodes near a sub-goal, by their cost and the estimate from there to the aim beyond.
 
     Returns:
-        How many they are.
+        Number of these nodes.
     """
     c, s, reach = math.cos(query[START_HEADING]), math.sin(query[START_HEADING]), query[GOAL_TOLERANCE]
     step, count = tree.frame[2] / PLACES, 0
@@ -139,7 +139,7 @@ def best_onward(
     tree: TreeArrays, tags: Small, work: Work, query: FloatArray, aim: HeuristicArrays, ranked: FloatArray,
     left: CostLeft, shortfall: float, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
-    """The first of the ranked nodes whose way is free, and its cost; -1 if there is none among so many tries."""
+    """Return the first of the ranked nodes whose path is free, and its cost; -1 if none of the tries is."""
     count, tries = rank(tree, tags, work, query, aim, ranked, left, anew), 0
     while count > 0 and tries < most:
         node = int(ranked[0, 1])
@@ -168,21 +168,21 @@ def onward(
     """A leg past a sub-goal: the node near it that is best for what lies beyond, and whose way is free.
 
     Args:
-        library_handle: its actions.
-        fields_handle: of the world.
-        passing_handle: kind that each action passes here; (A,).
-        traffic_handle: who is where and when.
+        library_handle: the actions.
+        fields_handle: fields of the world.
+        passing_handle: kind of obstacle that each action passes here; (A,).
+        traffic_handle: other characters and movers.
         busy: whether there is any traffic.
-        tree_handle: with lists of nodes from which one goes on.
+        tree_handle: tree with lists of nodes from which the path goes on.
         tags_handle: heading and the planner's state of each entry of its lists; (E,).
         work_handle: memory.
-        query_handle: the sub-goal is its goal; see `space._query_kernels`.
-        aim_handle: estimates of what lies beyond.
+        query_handle: numbers of the query, whose goal is the sub-goal; see `space._query_kernels`.
+        aim_handle: estimates of the cost beyond the sub-goal.
         ranked_handle: memory for scores and nodes; (K, 2).
-        left_handle: how far it is to the goal, and may be after the leg.
-        state: of the planner at the start.
+        left_handle: distances to the goal, and the largest one after the leg.
+        state: state of the planner at the start.
         under_way: whether the leg is not the first.
-        most: ways to look at.
+        most: most paths to test.
         anew: whether the last leg began elsewhere or at another time, so that nothing is known of moves.
 
     Returns:
@@ -204,7 +204,7 @@ def best_arrival(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     tree: TreeArrays, work: Work, query: FloatArray, shortfall: float, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
-    """As `_query_kernels.cheapest`, but among so many ways at most."""
+    """As `_query_kernels.cheapest`, but with a limit on the paths that are tested."""
     best, least, bound, rough = -1, np.inf, NONE, query[GOAL_TOLERANCE] + tree.frame[2] / PLACES
     going = lists_around(tree, work, query, anew)
     while going:
@@ -225,7 +225,7 @@ def arrive(
     work_handle: ArrayHandle[Work],
     query_handle: ArrayHandle[FloatArray], state: int, under_way: bool, band: int, most: int, anew: bool,
 ) -> tuple[int, float]:  # fmt: skip
-    """The last leg, to the goal and to rest: the node, -1 if there is none, and the cost; as `onward`."""
+    """Find the last leg, to rest at the goal: return the node, -1 if there is none, and the cost; as `onward`."""
     library, fields, tree, work = library_handle.value, fields_handle.value, tree_handle.value, work_handle.value
     query = query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
@@ -255,7 +255,7 @@ def stand(
     under_way: bool, a: int,
     times: int,
 ) -> FloatArray:  # fmt: skip
-    """An action so often in a row, as `_query_kernels.lay` writes it down; only where it begins if it is not free."""
+    """Repeat an action, in the rows of `_query_kernels.lay`; return only its begin if it is not free."""
     library, fields, query = library_handle.value, fields_handle.value, query_handle.value
     shortfall = short_of(library, fields, query, state, under_way)
     rows, actions = np.empty((times + 1, 5)), library.actions

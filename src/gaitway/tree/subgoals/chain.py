@@ -1,4 +1,4 @@
-"""Ways to goals at any distance by trees: one query where the goal is near, a chain of sub-goals where it is not."""
+"""Paths to goals at any distance by trees: one query if the goal is near, a chain of sub-goals if it is not."""
 
 from __future__ import annotations
 
@@ -16,72 +16,72 @@ from gaitway.tree.subgoals.coarse import CoarsePlanner, CoarseWay
 from gaitway.tree.subgoals.legs import SubgoalLeg, SubgoalLegs
 
 SUB_GOALS = ((1.0, 0.15), (0.65, 0.25), (0.4, 0.15))
-"""How far ahead sub-goals are tried, one after another, and how near to them a leg has to end, by the reach."""
+"""Distances ahead at which sub-goals are tried, and how near to them a leg has to end, as shares of the reach."""
 BEYOND = 0.7
-"""How much farther along the way one aims at a sub-goal, by the reach."""
+"""How much farther along the path a leg aims beyond its sub-goal, as a share of the reach."""
 LONGEST, MORE = 1.3, 5.0
-"""How many times what the coarse way costs a plan or a leg may cost, and as much as so many metres more for somebody
-who stands [m]; what costs more has gone astray, or walks about where it had better wait."""
+"""Largest cost of a plan or a leg as a multiple of the coarse path's, and extra distance allowed to a character that
+stands [m]. A dearer leg has gone astray, or walks about where it should wait."""
 LEAST_TRIES, TRIES_PER_METRE = 20, 0.6
-"""How many legs are tried for a plan, and how many more for each metre to the goal."""
+"""Number of legs that are tried for a plan, and how many more for each metre to the goal."""
 MOST_WAITS = 4
-"""How often one stands still one after another, each time for longer."""
+"""Most waits in a row, each longer than the one before."""
 SPARE_STEPS = 2
-"""Steps at the end of a leg that are not kept."""
+"""Number of steps at the end of a leg that are not kept."""
 ANNOTATED_STEPS = 2
-"""Steps that are kept of a leg to an annotated sub-goal."""
+"""Number of steps that are kept of a leg to an annotated sub-goal."""
 
 
 @dataclass(eq=False)
 class _ChainStage:
-    """A place on the way, and what was tried from there. **Mutable**."""
+    """A place on the path, and what was tried from there. **Mutable**."""
 
     here: Query
-    """From there to the goal."""
+    """Query from there to the goal."""
     steps: FloatArray
-    """That lead there from the stage before, as in `SubgoalLeg.rows` without the end; (N, 5)."""
+    """Steps that lead there from the stage before, as in `SubgoalLeg.rows` without the end; (N, 5)."""
     cost: float
-    """From the start."""
+    """Cost from the start."""
     under_way: bool = False
-    """Whether the start has been left."""
+    """Whether the character has left its start."""
     waits: int = 0
-    """How often one has stood still right before."""
+    """Number of waits right before."""
     tried: int = 0
-    """How many of the ways to go on were tried."""
+    """Number of continuations that were tried."""
     way: CoarseWay | None = None
-    """From there, if it was looked for."""
+    """Coarse path from there, if it was computed."""
 
 
 class SubgoalChain:
-    """Ways by the trees of a library in one world. Not for several threads at once.
+    """Paths by the trees of a library in one world. Not for several threads at once.
 
     Attributes:
         legs: the trees.
         fields: the world.
-        coarse: ways over large cells.
-        reach: how far sub-goals are [m].
+        coarse: planner of coarse paths.
+        reach: distance of sub-goals [m].
     """
 
     def __init__(self, legs: SubgoalLegs, fields: WorldFields, coarse: CoarsePlanner, reach: float) -> None:
         """Prepare a world.
 
         Args:
-            legs: trees.
+            legs: the trees.
             fields: the world.
-            coarse: ways over large cells in this world.
-            reach: how far along a coarse way sub-goals are [m]; less than trees reach. The thesis found 10 to 12 m
-                right; nearer ones let trees be smaller, and so denser.
+            coarse: planner of coarse paths in this world.
+            reach: distance of sub-goals along a coarse path [m]; less than trees reach. The thesis found 10 to 12 m
+                right; nearer ones allow smaller, and so denser, trees.
         """
         self.legs, self.fields, self.coarse, self.reach = legs, fields, coarse, reach
         table, rest = legs.searcher.table, set(legs.forest.roots)
         self._roots = {number for number, name in enumerate(table.states) if name in rest}
 
     def find(self, query: Query, traffic: TrafficView | None = None) -> SearchResult | None:
-        """A way that is free at the A* search's own sampling, to rest at the goal for ever; None if trees have none.
+        """Find a path that is free at the sampling of the A* search and ends at rest; None if trees have none.
 
         Args:
-            query: from where to where; its weight and budgets are of no account.
-            traffic: who is where and when; None for nobody.
+            query: the query; its weight and budgets do not matter.
+            traffic: other characters and movers; None for none.
         """
         began, legs = time.perf_counter(), self.legs
         legs.forget()
@@ -100,12 +100,12 @@ class SubgoalChain:
         return SearchResult(Status.FOUND, plan, legs.looked_at, legs.tested, seconds, plan.end_pose, away)
 
     def _chain(self, query: Query, traffic: TrafficView | None, shift: bool) -> Plan | None:
-        """Legs one after another, by depth-first search: where none leads on, one stops or waits, or goes back.
+        """Find legs one after another, by depth-first search; if none leads on, stop, wait, or go back a stage.
 
         Args:
-            query: from where to where.
-            traffic: who is where and when; None for nobody.
-            shift: whether steps may come to lie a little elsewhere than in the trees, see `space.clip_choice`.
+            query: the query.
+            traffic: other characters and movers; None for none.
+            shift: whether steps may lie a little elsewhere than in the trees, see `space.clip_choice`.
         """
         stages, most = [_ChainStage(query, np.empty((0, 5)), 0.0)], math.inf
         left = LEAST_TRIES + TRIES_PER_METRE * math.dist(query.start[:2], query.goal)
@@ -132,14 +132,14 @@ class SubgoalChain:
         return None
 
     def _arrive(self, stage: _ChainStage, traffic: TrafficView | None) -> SubgoalLeg | None:
-        """The last leg, if the goal is within reach."""
+        """Return the last leg, if the goal is within reach."""
         here = stage.here
         if math.dist(here.start[:2], here.goal) > self.legs.reach + here.tolerance:
             return None
         return self.legs.arrive(self.fields, here, traffic, stage.under_way)
 
     def _following(self, stage: _ChainStage, traffic: TrafficView | None, shift: bool) -> _ChainStage | None:
-        """The next stage by a way that was not tried yet: to a sub-goal, to nearer ones, or by standing still."""
+        """Return the next stage by a continuation that was not tried yet: a sub-goal, a nearer one, or a wait."""
         here, way = stage.here, stage.way
         moves = not self.legs.rests(here.start_behavior)
         while way is not None and stage.tried < len(SUB_GOALS):
@@ -168,13 +168,13 @@ class SubgoalChain:
     def _drawn(
         self, stage: _ChainStage, rows: FloatArray, traffic: TrafficView | None, arrives: bool, shift: bool
     ) -> FloatArray:
-        """What is played of some steps from a stage on, as `SubgoalLeg.rows`."""
+        """Return the steps that are played from a stage on, as `SubgoalLeg.rows`."""
         return self.legs.clip_choice.draw(
             self.fields, stage.here, rows, traffic, under_way=stage.under_way, arrives=arrives, shift=shift
         )
 
     def _stage(self, before: _ChainStage, rows: FloatArray, waits: int) -> _ChainStage:
-        """The stage at the end of some steps."""
+        """Return the stage at the end of some steps."""
         searcher = self.legs.searcher
         x, y, heading, at = rows[-1, :4].tolist()
         actions = rows[:-1, 4].astype(np.int64)
@@ -186,10 +186,10 @@ class SubgoalChain:
         return _ChainStage(here, rows[:-1], before.cost + float(searcher.costs[actions].sum()), left, waits)
 
     def _kept(self, leg: SubgoalLeg, annotated: bool) -> int:
-        """How many steps of a leg to keep (Lau 2009, 4.5), so that a tree begins where they end.
+        """Return how many steps of a leg to keep (Lau 2009, section 4.5), so that a tree begins where they end.
 
-        The thesis keeps all, or two where the sub-goal is annotated, or all up to a special one. Here the last few are
-        left out: as they are free, one can surely go on from where they begin.
+        The thesis keeps all, or two if the sub-goal is annotated, or all up to a special one. Here the last few are
+        left out: since they are free, a path surely leads on from where they begin.
         """
         table, most = self.legs.searcher.table, len(leg.rows) - 1
         count = max(most - SPARE_STEPS, 1)
@@ -201,11 +201,11 @@ class SubgoalChain:
         return min(count, most)
 
     def _is_root(self, row: FloatArray) -> bool:
-        """Whether a tree begins in the state that a step ends in."""
+        """Return whether a tree begins in the state that a step ends in."""
         return int(self.legs.searcher.table.end_state[int(row[4])]) in self._roots
 
     def _plan(self, stages: list[_ChainStage], last: FloatArray) -> Plan:
-        """All stages and the last leg, as `SubgoalLeg.rows`."""
+        """Return the plan of all stages and the last leg."""
         searcher = self.legs.searcher
         rows = np.concatenate([*(stage.steps for stage in stages), last[:-1]])
         x, y, heading, end = last[-1, :4].tolist()

@@ -1,6 +1,6 @@
-"""The coarse level: a way over large cells to a distant goal, and sub-goals along it (Lau 2009, 4.6).
+"""The coarse level: a path over large cells to a distant goal, and sub-goals along it (Lau 2009, section 4.6).
 
-Only regular obstacles are in the way of it; where it crosses special ones, which the library passes, is written down.
+Only regular obstacles block it; the places where it crosses special ones, which the library passes, are noted.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from gaitway.world.grid import GridSpec
 from gaitway.world.raster import rasterise
 
 CELL = 0.35
-"""Side of a coarse cell [m], half that of the thesis, whose cells close doors; it is halved where such cells know of no
-way and there is one."""
+"""Size of a coarse cell, half that of the thesis, whose cells close doors; it is halved if such cells have no path and
+there is one [m]."""
 BEFORE, NEAR_GOAL = 6.0, 3.0
-"""A sub-goal that is so near before a special obstacle, or before the goal, is annotated [m along the way]."""
+"""Distance along the path before a special obstacle, or before the goal, within which a sub-goal is annotated [m]."""
 _AROUND = 0.5
-"""What is so near to a special obstacle counts as on it [m]."""
+"""Distance within which a place counts as on a special obstacle [m]."""
 _AROUND_CORNERS = 1.2
-"""How much longer the way to a place near by may be than it is as the crow flies."""
+"""Largest ratio of the path to a near place to the straight line."""
 _STEPS: IntArray = read_only(np.array(
     [(0, 1), (1, 2), (1, 1), (2, 1), (1, 0), (2, -1), (1, -1), (1, -2), (0, -1), (-1, -2), (-1, -1), (-2, -1),
      (-1, 0), (-2, 1), (-1, 1), (-1, 2)]
@@ -38,62 +38,62 @@ _STEPS: IntArray = read_only(np.array(
 
 
 class SubGoal(NamedTuple):
-    """A place to go to first."""
+    """A sub-goal: a place to go to first."""
 
     place: tuple[float, float]
     """x, y [m]."""
     aim: tuple[float, float]
-    """A place farther along the way [m], so that one gets to the sub-goal facing what comes then."""
+    """A place farther along the path, so that the character reaches the sub-goal facing what comes next [m]."""
     annotated: bool
     """Whether it lies just before a special obstacle or the goal."""
 
 
 @dataclass(frozen=True, eq=False)
 class CoarseWay:
-    """A way, pulled straight; N places, the first is where somebody is."""
+    """A coarse path, pulled straight; N places, the first is the start."""
 
     places: FloatArray
     """x, y [m]; (N, 2)."""
     special: BoolArray
     """Whether each lies on a special obstacle; (N,)."""
     field: Distances
-    """How far it is to the goal from each coarse cell [m]; (rows, columns)."""
+    """Distance to the goal from each coarse cell [m]; (rows, columns)."""
     spec: GridSpec
     """Where these cells lie."""
     remaining: float
-    """About how long all of it is, by that field [m]."""
+    """Approximate length of the path, by that field [m]."""
 
     @cached_property
     def lengths(self) -> FloatArray:
-        """From the start to each place along the way [m]; (N,)."""
+        """Distance from the start to each place along the path [m]; (N,)."""
         steps = np.hypot(*np.diff(self.places, axis=0).T)
         return np.concatenate([[0.0], np.cumsum(steps)])
 
     @property
     def length(self) -> float:
-        """Of all of it [m]."""
+        """Length of the path [m]."""
         return float(self.lengths[-1])
 
     def at(self, length: float) -> tuple[float, float]:
-        """Where one is after so much of it [m]."""
+        """Return the point at a distance along the path [m]."""
         x, y = (float(np.interp(length, self.lengths, self.places[:, axis])) for axis in range(2))
         return x, y
 
     def left(self, sub_goal: SubGoal, about: float) -> CostLeft:
-        """How far from the goal one may be who gets within a distance [m] of a sub-goal."""
+        """Return the largest distance to the goal of a character within a distance of a sub-goal [m]."""
         row, column = self.spec.cells(sub_goal.place)
         there = float(self.field[row, column]) if self.spec.contains((row, column)) else math.inf
         most = min(there, self.remaining) + _AROUND_CORNERS * about + 2.0 * self.spec.cell
         return CostLeft(self.field, read_only(np.array([*self.spec.origin, self.spec.cell, most])))
 
     def sub_goal(self, reach: float, beyond: float) -> SubGoal | None:
-        """The sub-goal so far along the way [m], or just past the special obstacle that is there.
+        """Return the sub-goal at a distance along the path, or just past the special obstacle that is there.
 
-        None if it lies before a special obstacle that is near already: where that is not passed, nothing is gained.
+        None if it lies before a special obstacle that is near already: if that is not passed, nothing is gained.
 
         Args:
             reach: [m].
-            beyond: how much farther along the way to aim [m].
+            beyond: how much farther along the path to aim [m].
         """
         crossed = self.lengths[self.special]
         for length in crossed.tolist():  # in order, so that those that lie side by side are passed together
@@ -108,24 +108,24 @@ class CoarseWay:
 
 @dataclass(frozen=True, eq=False)
 class RegularMap(RouteMap):
-    """A route map that special obstacles are not in the way of."""
+    """A route map that special obstacles do not block."""
 
     @staticmethod
     def of_regular(fields: WorldFields, radius: float, cell: float) -> RegularMap:
-        """Of a world, see `RouteMap.of`."""
+        """Make the cells of a world, see `RouteMap.of`."""
         marked = RouteMap.of(fields, radius, cell)
         cells = np.where((marked.cells == ACROSS) | (marked.cells == TOO_NEAR), OPEN, marked.cells)
         cells.setflags(write=False)
         return RegularMap(marked.spec, cells, fields, radius, hopeful=False)
 
     def finer(self) -> RegularMap | None:
-        """The same in cells of half the side; None if there are none."""
+        """Return the same with cells of half the size; None if there are none."""
         half = 0.5 * self.spec.cell
         return self.of_regular(self.fields, self.radius, half) if half >= 0.99 * self.fields.spec.cell else None
 
     @cached_property
     def crossings(self) -> BoolArray:
-        """Cells on special obstacles that the library passes; (rows, columns)."""
+        """Return the cells on special obstacles that the library passes; (rows, columns)."""
         out = np.zeros(self.spec.shape, np.bool_)
         for index in self.fields.run_ups:
             for row, first, end in rasterise(self.fields.world.obstacles[index].shape.footprint(), self.spec, _AROUND):
@@ -134,33 +134,33 @@ class RegularMap(RouteMap):
 
     @cached_property
     def clear(self) -> BoolArray:
-        """Cells that ways may be pulled straight over; (rows, columns)."""
+        """Return the cells that paths may be pulled straight over; (rows, columns)."""
         inner = self.cells[BORDER:-BORDER, BORDER:-BORDER]
         return read_only((inner != CLOSED) & ~self.crossings)
 
 
 class CoarsePlanner:
-    """Ways in a world. It keeps fields of goals: **mutable**."""
+    """Planner of coarse paths in a world. **Mutable**: it keeps route fields."""
 
     def __init__(self, fields: WorldFields, radius: float, cell: float = CELL) -> None:
         """Prepare a world.
 
         Args:
             fields: the world.
-            radius: of a disc around the root that every body covers [m] (`routes.thinnest`).
-            cell: side of a coarse cell [m].
+            radius: radius of a disc around the root that every body covers [m] (`routes.thinnest`).
+            cell: size of a coarse cell [m].
         """
         self._routes = RouteFields(RegularMap.of_regular(fields, radius, cell))
 
     @property
     def map(self) -> RegularMap:
-        """Its cells, which become smaller where ways are not found."""
+        """Its cells, which become smaller if paths are not found."""
         out = self._routes.map
         assert isinstance(out, RegularMap)
         return out
 
     def way(self, start: tuple[float, float], goal: tuple[float, float], tolerance: float) -> CoarseWay | None:
-        """The way to within a tolerance of a goal; None if none is known.
+        """Find the path to within a tolerance of a goal; None if there is none.
 
         Args:
             start: x, y [m].

@@ -1,4 +1,4 @@
-"""Legs of a way from the trees of a library: onward past a sub-goal, or to the goal and to rest."""
+"""Legs of a long path from the trees of a library: onward past a sub-goal, or to rest at the goal."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from gaitway.tree.subgoals import _leg_kernels as kernels
 from gaitway.tree.subgoals._leg_kernels import CostLeft
 
 _RANKED = 1 << 15
-"""Nodes near a sub-goal that are ranked at most."""
+"""Most nodes near a sub-goal that are ranked."""
 _TRIES = 200
-"""Ways that are looked at for a leg: where so many are blocked, a nearer sub-goal is better, or a search."""
+"""Most paths that are tested for a leg: if all are blocked, a nearer sub-goal or a search is better."""
 
 
 class SubgoalLeg(NamedTuple):
-    """A part of a way."""
+    """A part of a path, from one stage to the next."""
 
     rows: FloatArray
     """x, y [m], heading [rad], time [s] and action of each step, and the end as the last row; (N + 1, 5)."""
@@ -42,26 +42,26 @@ class SubgoalLeg(NamedTuple):
 
 
 class _RootedLegs(NamedTuple):
-    """A tree for those who are in its root's state."""
+    """A tree for characters in the state of its root."""
 
     arriving: ArrayHandle[TreeArrays]
     onward: ArrayHandle[TreeArrays]
     tags: ArrayHandle[Small]
-    """Heading and the planner's state of each entry of the lists from which one goes on; (E,)."""
+    """Heading and the planner's state of each entry of the onward lists; (E,)."""
     band: int
 
 
 class SubgoalLegs:
-    """Trees of a library for the legs of long ways, with memory that each uses again. Not for threads side by side.
+    """Trees of a library for the legs of long paths, with memory that each uses again. Not for several threads at once.
 
     Attributes:
         searcher: the library.
-        instances: which clips are played.
+        clip_choice: draws the clips that are played.
         forest: its trees.
-        reach: how far from a root its trees reach at least [m].
-        per_metre: least cost of a metre as the crow flies [1/m].
-        looked_at: ways that were looked at since `forget`.
-        tested: moves that were tested since then.
+        reach: least reach of the trees from their roots [m].
+        per_metre: least cost of a metre in a straight line [1/m].
+        looked_at: number of paths looked at since `forget`.
+        tested: number of moves tested since then.
     """
 
     def __init__(self, searcher: PreparedActions, heuristics: Heuristics, forest: Forest) -> None:
@@ -69,8 +69,8 @@ class SubgoalLegs:
 
         Args:
             searcher: the library.
-            heuristics: of which the table of what turning, starting and stopping cost is taken.
-            forest: trees from rest, and from states in which one goes on.
+            heuristics: estimates, of which the obstacle-free cost is used.
+            forest: trees from rest, and from gaits.
 
         Raises:
             TreeError: if a tree is of another library or costs, or never comes to rest.
@@ -92,22 +92,22 @@ class SubgoalLegs:
         self._lay: Callable[..., FloatArray] = direct(lay)
 
     def begins(self, behavior: str | None) -> bool:
-        """Whether a tree begins in the state that a behaviour ends in; None is at rest."""
+        """Return whether a tree begins in the state that a behaviour ends in; None is at rest."""
         return self.searcher.start_state(behavior) in self._rooted
 
     def rests(self, behavior: str | None) -> bool:
-        """Whether one stands after a behaviour; None is somebody who stands."""
+        """Return whether a character stands after a behaviour; None is a character that stands."""
         return bool(self.searcher.arrays.states[self.searcher.start_state(behavior), 1] >= 0)
 
     def arrive(
         self, fields: WorldFields, query: Query, traffic: TrafficView | None, under_way: bool
     ) -> SubgoalLeg | None:
-        """The last leg: to the goal, to rest, and free for ever.
+        """Find the last leg: to rest at the goal, and free for ever.
 
         Args:
             fields: the world.
-            query: from where to where.
-            traffic: who is where and when; None for nobody.
+            query: the query.
+            traffic: other characters and movers; None for none.
             under_way: whether legs came before.
         """
         searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
@@ -124,14 +124,14 @@ class SubgoalLegs:
         self, fields: WorldFields, query: Query, aim: tuple[float, float], left: CostLeft, traffic: TrafficView | None,
         under_way: bool,
     ) -> SubgoalLeg | None:  # fmt: skip
-        """A leg past a sub-goal, which is the goal of the query; it ends in a state that a tree begins in.
+        """Find a leg past a sub-goal, which is the goal of the query; it ends in a state that a tree begins in.
 
         Args:
             fields: the world.
-            query: from where to where.
-            aim: where one wants to go from there, as the crow flies: x, y [m].
-            left: how far it is to the goal, and may be after the leg.
-            traffic: who is where and when; None for nobody.
+            query: the query.
+            aim: where the path goes on to from there: x, y [m].
+            left: distances to the goal, and the largest one after the leg.
+            traffic: other characters and movers; None for none.
             under_way: whether legs came before.
         """
         searcher, state = self.searcher, self.searcher.start_state(query.start_behavior)
@@ -153,8 +153,8 @@ class SubgoalLegs:
 
         Args:
             fields: the world.
-            query: from where.
-            traffic: who is where and when.
+            query: the query.
+            traffic: other characters and movers.
             under_way: whether legs came before.
             times: how often to stand still.
         """
@@ -172,11 +172,11 @@ class SubgoalLegs:
         return None
 
     def forget(self) -> None:
-        """Begin another way: traffic may have changed, and nothing was looked at."""
+        """Begin another path: traffic may have changed, and counters begin at 0."""
         self._last, self.looked_at, self.tested = None, 0, 0
 
     def _anew(self, query: Query) -> bool:
-        """Whether a leg begins elsewhere, or at another time, than the last one; else what is blocked is known."""
+        """Return whether a leg begins elsewhere, or at another time, than the last one; if not, blocks are known."""
         place = (*query.start, query.start_time)
         last, self._last = self._last, place
         return place != last
@@ -191,7 +191,7 @@ class SubgoalLegs:
         return SubgoalLeg(self._lay(self.searcher.handle, tree, node, *start), cost)
 
     def _estimates(self, aim: tuple[float, float], tolerance: float) -> HeuristicArrays:
-        """What it costs to get to a place where nothing is in the way, turning included."""
+        """Return the cost of reaching a place without obstacles, turning included."""
         out = straight_line(*aim, tolerance, self.per_metre)
         free = self._heuristics.obstacle_free_cost(tolerance)
         frame = read_only(np.array([free.cell, free.reach]))
@@ -209,7 +209,7 @@ def _rooted(searcher: PreparedActions, tree: Tree, moving: Collection[str]) -> _
 
 
 def _stops(searcher: PreparedActions, state: int) -> tuple[int, ...]:
-    """Ordinary actions that come to rest from a state of the planner, the shortest first."""
+    """Return the ordinary actions that come to rest from a state of the planner, the shortest first."""
     states, table = searcher.states, searcher.table
     after = states.followers[states.follower_starts[state] : states.follower_starts[state + 1]]
     rests = states.rest[states.after[table.behavior]] >= 0
