@@ -9,13 +9,13 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import ContactPoint, Skeleton
-from gaitway.variation.network.learning import LearnOptions, learn
+from gaitway.variation.learning.learn import LearnOptions, learn
 from gaitway.variation.network.model import VariationModel
 from gaitway.variation.network.prior import PriorSearch
-from gaitway.variation.network.transition import Search
+from gaitway.variation.network.transition import TransitionSearch
 
 FPS = 30.0
-SMALL = LearnOptions(search=Search(rounds=3, most_parents=4), prior=PriorSearch(most_parents=3))
+SMALL = LearnOptions(search=TransitionSearch(rounds=3, most_parents=4), prior=PriorSearch(most_parents=3))
 
 
 @cache

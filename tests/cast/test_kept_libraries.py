@@ -23,7 +23,7 @@ from gaitway.library.actions import action_table
 from gaitway.library.packing import pack_library, unpack_library
 from gaitway.motion import Clip, Skeleton
 from gaitway.space.states import States
-from gaitway.variation.network import model_cache as keeping
+from gaitway.variation.learning import model_cache as keeping
 
 SOURCE = Path(cache.__file__).parents[1]
 
@@ -155,7 +155,7 @@ def modules_behind(file: Path) -> set[Path]:
             place = SOURCE.joinpath(*node.module.split(".")[1:])
             for name in (alias.name for alias in node.names):
                 choices = (place / f"{name}.py", place / name / "__init__.py", place.with_suffix(".py"))
-                found.add(next((choice for choice in choices if choice.is_file()), place / "__init__.py"))
+                found.add(next((selection for selection in choices if selection.is_file()), place / "__init__.py"))
     return found
 
 

@@ -17,7 +17,7 @@ from gaitway.papers.lau_5_captured import (
     captured_walkers,
     found_files,
 )
-from gaitway.papers.lau_5_choice import choice_rows
+from gaitway.papers.lau_5_selection import selection_rows
 from gaitway.papers.lau_5_sets import Sizes
 from gaitway.papers.lau_6 import joggers
 from shared_data import MOCAP, needs_mocap
@@ -36,7 +36,7 @@ def test_captures_are_looked_for_where_they_are_named(tmp_path: Path) -> None:
     for name in ("35_01", "35_02", "16_15"):
         (tmp_path / f"{name}.bvh").touch()
     assert {subject: len(files) for subject, files in captured_walkers(tmp_path).items()} == {"35": 2}
-    assert choice_rows(captured_walkers(tmp_path), QUICK, lambda what, done, total: None) == ([], [], [])
+    assert selection_rows(captured_walkers(tmp_path), QUICK, lambda what, done, total: None) == ([], [], [])
 
 
 def test_captured_motions_need_captures(tmp_path: Path) -> None:

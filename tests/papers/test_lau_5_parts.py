@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gaitway.papers.lau_5_sampling import OURS, stream_claims
 from gaitway.papers.lau_5_sets import Study
-from gaitway.papers.lau_5_streams import OURS, stream_claims
-from gaitway.papers.lau_5_tests import COUNTS, NOISES, Told, Verdicts, _drawn, told_claims, told_rows
+from gaitway.papers.lau_5_two_sample import COUNTS, NOISES, Told, Verdicts, _drawn, told_claims, told_rows
 
 
 @given(st.integers(4, 40), st.integers(1, 12), st.integers(0, 1000))

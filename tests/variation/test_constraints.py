@@ -13,9 +13,14 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import VariationError
 from gaitway.motion import Clip, clean_footskate, foot_slide, slice_frames
-from gaitway.variation.sampling.constraints import THESIS_OPTIONS, ConstraintOptions, constrained, misses
-from gaitway.variation.sampling.limbs import freedoms
-from gaitway.variation.sampling.places import Place, contact_places, find_point
+from gaitway.variation.sampling.constraints import (
+    THESIS_OPTIONS,
+    ConstraintOptions,
+    constrained,
+    constraint_errors,
+    freedoms,
+)
+from gaitway.variation.sampling.point_constraints import PointConstraint, contact_constraints, find_point
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +45,15 @@ def sudden(clip: Clip) -> float:
 def test_planted_feet_stay_and_nothing_jumps(walk: Clip) -> None:
     loose = shaken(walk)
     assert foot_slide(loose).max() > 0.05
-    handle = constrained(loose)
-    assert foot_slide(handle).max() < 5e-4
-    assert handle.contacts is not None and walk.contacts is not None and (handle.contacts == walk.contacts).all()
-    assert sudden(handle) < 1.25 * sudden(loose)
+    held = constrained(loose)
+    assert foot_slide(held).max() < 5e-4
+    assert held.contacts is not None and walk.contacts is not None and (held.contacts == walk.contacts).all()
+    assert sudden(held) < 1.25 * sudden(loose)
     # what has no part in it does not move
     head = walk.skeleton.index("Head")
-    assert np.allclose(handle.rotations[:, head], loose.rotations[:, head], atol=1e-12)
+    assert np.allclose(held.rotations[:, head], loose.rotations[:, head], atol=1e-12)
     # as still as the closed form leaves them, which moves the root by filters instead
-    assert foot_slide(handle).max() < foot_slide(clean_footskate(loose)).max() + 5e-4
+    assert foot_slide(held).max() < foot_slide(clean_footskate(loose)).max() + 5e-4
 
 
 def test_knees_bend_about_their_own_axis(walk: Clip) -> None:
@@ -57,9 +62,9 @@ def test_knees_bend_about_their_own_axis(walk: Clip) -> None:
     assert sum(freedom.joint == knee for freedom in moving) == 1
     moving = freedoms(loose, [walk.skeleton.roles["left_toe"]], root=False)
     axes = [freedom.axis for freedom in moving if freedom.joint == knee]
-    handle = constrained(loose)
+    held = constrained(loose)
     change = rotations.to_rotation_vector(
-        rotations.multiply(rotations.conjugate(loose.rotations[:, knee]), handle.rotations[:, knee])
+        rotations.multiply(rotations.conjugate(loose.rotations[:, knee]), held.rotations[:, knee])
     )
     basis = np.array(axes)
     assert np.abs(change - change @ basis.T @ basis).max() < 1e-9
@@ -68,10 +73,10 @@ def test_knees_bend_about_their_own_axis(walk: Clip) -> None:
 
 def test_a_hand_reaches_its_place_and_held_frames_stay(walk: Clip) -> None:
     at = walk.joint_positions()[15, walk.skeleton.roles["left_wrist"]]
-    place = Place("left_wrist", 12, 18, at + np.array([0.0, 0.0, 0.15]))
-    options = ConstraintOptions(root=False, handle=(2, 3))
+    place = PointConstraint("left_wrist", 12, 18, at + np.array([0.0, 0.0, 0.15]))
+    options = ConstraintOptions(root=False, held=(2, 3))
     reached = constrained(walk, [place], options)
-    assert misses(reached, [place]).max() < 1e-3
+    assert constraint_errors(reached, [place]).max() < 1e-3
     assert rotations.angle_between(reached.rotations[:2], walk.rotations[:2]).max() < 1e-6
     assert rotations.angle_between(reached.rotations[-3:], walk.rotations[-3:]).max() < 1e-6
     assert np.array_equal(reached.root_positions, walk.root_positions)
@@ -81,10 +86,10 @@ def test_a_hand_reaches_its_place_and_held_frames_stay(walk: Clip) -> None:
 
 
 def test_out_of_reach_is_approached_not_refused(walk: Clip) -> None:
-    far = Place("right_wrist", 10, 14, np.array([0.0, 0.0, 9.0]))
+    far = PointConstraint("right_wrist", 10, 14, np.array([0.0, 0.0, 9.0]))
     near = constrained(walk, [far], ConstraintOptions(root=False))
     positions = near.joint_positions()[12]
-    assert misses(near, [far])[0] < misses(walk, [far])[0] - 0.3
+    assert constraint_errors(near, [far])[0] < constraint_errors(walk, [far])[0] - 0.3
     elbow, wrist = (positions[walk.skeleton.roles[role]] for role in ("right_elbow", "right_wrist"))
     assert wrist[2] > elbow[2]
 
@@ -94,7 +99,7 @@ def test_the_least_change_is_that_of_a_general_solver(walk: Clip) -> None:
     part = slice_frames(walk, 4, 9)
     joint, _ = find_point(walk.skeleton, "left_wrist")
     wanted = part.joint_positions()[2, joint] + np.array([0.05, 0.0, 0.08])
-    place = Place("left_wrist", 2, 3, wanted)
+    place = PointConstraint("left_wrist", 2, 3, wanted)
     options = replace(THESIS_OPTIONS, smooth=20.0, of_change=True)
     moving = freedoms(part, [joint], root=False)
     weight = options.smooth * (part.fps / 60.0) ** 4
@@ -121,15 +126,15 @@ def test_the_least_change_is_that_of_a_general_solver(walk: Clip) -> None:
     )  # fmt: skip
     assert found.success
     ours = constrained(part, [place], options)
-    assert misses(ours, [place])[0] < 1e-5
+    assert constraint_errors(ours, [place])[0] < 1e-5
     assert rotations.angle_between(ours.rotations, posed(found.x).rotations).max() < 2e-3
 
 
 def test_the_thesis_smooths_the_motion_itself(walk: Clip) -> None:
-    loose, places = shaken(walk), contact_places(shaken(walk))
+    loose, places = shaken(walk), contact_constraints(shaken(walk))
     literal = constrained(loose, places, THESIS_OPTIONS)
     assert np.array_equal(literal.root_positions, loose.root_positions)
-    assert misses(literal, places).max() < 2e-3
+    assert constraint_errors(literal, places).max() < 2e-3
     ours = constrained(loose, places)
     assert sudden(ours) < sudden(literal)
 
@@ -138,11 +143,11 @@ def test_the_thesis_smooths_the_motion_itself(walk: Clip) -> None:
     ("make", "said"),
     [
         (lambda c: constrained(replace(c, contacts=None)), "has no contacts; find them first"),
-        (lambda c: constrained(c, [Place("left_tail", 0, 3, np.zeros(3))]), "no point 'left_tail'"),
-        (lambda c: constrained(c, [Place("left_heel", 0, 9999, np.zeros(3))]), "ends at frame 9999"),
-        (lambda c: Place("left_heel", 5, 5, np.zeros(3)), "0 <= start < stop"),
-        (lambda c: Place("left_heel", 0, 2, np.full(3, np.nan)), "not finite"),
-        (lambda c: Place("left_heel", 0, 2, np.zeros((3, 3))), r"expected \(2, 3\)"),
+        (lambda c: constrained(c, [PointConstraint("left_tail", 0, 3, np.zeros(3))]), "no point 'left_tail'"),
+        (lambda c: constrained(c, [PointConstraint("left_heel", 0, 9999, np.zeros(3))]), "ends at frame 9999"),
+        (lambda c: PointConstraint("left_heel", 5, 5, np.zeros(3)), "0 <= start < stop"),
+        (lambda c: PointConstraint("left_heel", 0, 2, np.full(3, np.nan)), "not finite"),
+        (lambda c: PointConstraint("left_heel", 0, 2, np.zeros((3, 3))), r"expected \(2, 3\)"),
         (lambda c: ConstraintOptions(near=0.0), "must be above 0"),
     ],
 )
@@ -161,6 +166,6 @@ def test_toes_that_do_not_bend_in_a_clip_do_not_roll_to_hold_a_foot() -> None:
     loose, toe = shaken(stop), stop.skeleton.roles["right_toe"]
     rigid = np.array(loose.rotations)
     rigid[:, toe] = stop.rotations[:, toe].mean(axis=0) / np.linalg.norm(stop.rotations[:, toe].mean(axis=0))
-    handle = constrained(replace(loose, rotations=rigid))
-    assert rotations.angle_between(handle.rotations[:, toe], rigid[:, toe]).max() < 1e-9
-    assert foot_slide(handle).max() < 0.2 * foot_slide(loose).max()
+    held = constrained(replace(loose, rotations=rigid))
+    assert rotations.angle_between(held.rotations[:, toe], rigid[:, toe]).max() < 1e-9
+    assert foot_slide(held).max() < 0.2 * foot_slide(loose).max()

@@ -12,7 +12,7 @@ from gaitway.core import rotations
 from gaitway.core.errors import SkeletonError, VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import move
-from gaitway.variation.network.dofs import PARTS, Degrees, Mode, joint_parts, smooth_vectors
+from gaitway.variation.network.dofs import PARTS, Dofs, Mode, joint_parts, smooth_vectors
 from variation_takes import make_takes, small_skeleton
 
 MODES: tuple[Mode, ...] = ("exponential", "euler")
@@ -21,9 +21,9 @@ MODES: tuple[Mode, ...] = ("exponential", "euler")
 @pytest.mark.parametrize("mode", MODES)
 def test_clips_come_back(mode: Mode) -> None:
     takes = [move(take, (3.0, -1.0, 0.7)) for take in make_takes()]
-    degrees = Degrees.of(takes, mode)
+    dofs = Dofs.of(takes, mode)
     for take in takes:
-        again = degrees.clip(degrees.rows(take), "again", start=take.planar_path()[0], contacts=take.contacts)
+        again = dofs.clip(dofs.rows(take), "again", start=take.planar_path()[0], contacts=take.contacts)
         assert rotations.angle_between(again.rotations, take.rotations).max() < 3e-3
         np.testing.assert_allclose(again.root_positions, take.root_positions, atol=2e-3)
         np.testing.assert_array_equal(again.contacts, take.contacts)
@@ -32,17 +32,17 @@ def test_clips_come_back(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_where_somebody_walks_plays_no_part(mode: Mode) -> None:
     takes = make_takes()
-    degrees = Degrees.of(takes, mode)
-    np.testing.assert_allclose(degrees.rows(move(takes[0], (5.0, 2.0, -2.0))), degrees.rows(takes[0]), atol=1e-9)
+    dofs = Dofs.of(takes, mode)
+    np.testing.assert_allclose(dofs.rows(move(takes[0], (5.0, 2.0, -2.0))), dofs.rows(takes[0]), atol=1e-9)
 
 
 def test_joints_that_never_move_are_left_out_and_restored() -> None:
     takes = make_takes()
-    degrees = Degrees.of(takes)
-    assert not any(name.startswith("Antenna") for name in degrees.names)
-    assert {"height", "LeftArm.y", "Spine.z"} <= set(degrees.names)
-    rows = degrees.rows(takes[0]) + 0.05
-    np.testing.assert_allclose(degrees.clip(rows, "changed").rotations[:, 6], takes[0].rotations[:, 6], atol=1e-9)
+    dofs = Dofs.of(takes)
+    assert not any(name.startswith("Antenna") for name in dofs.names)
+    assert {"height", "LeftArm.y", "Spine.z"} <= set(dofs.names)
+    rows = dofs.rows(takes[0]) + 0.05
+    np.testing.assert_allclose(dofs.clip(rows, "changed").rotations[:, 6], takes[0].rotations[:, 6], atol=1e-9)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -51,11 +51,11 @@ def test_angles_that_pass_half_a_turn_go_on(mode: Mode) -> None:
     vectors = np.zeros((60, 7, 3))
     vectors[:, 2, 2] = angle
     clip = Clip(small_skeleton(), np.zeros((60, 3)), rotations.from_rotation_vector(vectors), 30.0)
-    degrees = Degrees.of([clip], mode)
-    rows = degrees.rows(clip)
+    dofs = Dofs.of([clip], mode)
+    rows = dofs.rows(clip)
     assert np.abs(np.diff(rows, axis=0)).max() < 0.12  # a sixtieth of a turn a frame, and no jump
     assert np.ptp(rows, axis=0).max() == pytest.approx(2.0 * np.pi, rel=1e-3)
-    again = degrees.clip(rows, "again")
+    again = dofs.clip(rows, "again")
     assert rotations.angle_between(again.rotations, clip.rotations).max() < 1e-6
 
 
@@ -73,15 +73,15 @@ def test_parts_of_a_body() -> None:
     parts = joint_parts(person)
     for joint, part in (("Hips", "lower"), ("LeftToeBase", "lower"), ("Head", "trunk"), ("LeftHand", "left_arm")):
         assert PARTS[parts[person.index(joint)]] == part
-    degrees = Degrees.of(make_takes())
-    columns = degrees.columns(("left_arm", "Spine"))
-    assert {name for name, kept in zip(degrees.names, columns, strict=True) if kept} == {
+    dofs = Dofs.of(make_takes())
+    columns = dofs.columns(("left_arm", "Spine"))
+    assert {name for name, kept in zip(dofs.names, columns, strict=True) if kept} == {
         "LeftArm.y", "LeftForeArm.z", "Spine.z",
     }  # fmt: skip
     with pytest.raises(SkeletonError, match="joint 'LeftLeg' not in skeleton"):
-        degrees.columns(("LeftLeg",))
+        dofs.columns(("LeftLeg",))
 
 
 def test_unknown_modes() -> None:
     with pytest.raises(VariationError, match="there are 'exponential' and 'euler'"):
-        Degrees.of(make_takes(), "matrix")  # type: ignore[arg-type]
+        Dofs.of(make_takes(), "matrix")  # type: ignore[arg-type]

@@ -12,10 +12,21 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import planar, rotations
 from gaitway.core.errors import VariationError
 from gaitway.motion import Clip, foot_slide
-from gaitway.variation.evaluation.bodies import arms_inside, under_ground
-from gaitway.variation.evaluation.gate import Gate, steps, usual_steps
-from gaitway.variation.network.dofs import Degrees
-from gaitway.variation.sampling.end_matching import joined, likest_ends, usual_changes, with_hands, with_upper
+from gaitway.variation.evaluation.gate import (
+    VariantGate,
+    arms_inside,
+    under_ground,
+    velocity_change_limits,
+    velocity_changes,
+)
+from gaitway.variation.network.dofs import Dofs
+from gaitway.variation.sampling.end_matching import (
+    match_ends,
+    most_similar_ends,
+    rms_velocity_changes,
+    with_hand_contacts,
+    with_upper_body,
+)
 from gaitway.variation.sampling.root_correction import follow_feet
 
 
@@ -25,11 +36,11 @@ def takes_of(behavior: str, seed: int = 1, count: int = 4) -> list[Clip]:
 
 def shaken(take: Clip, size: float, seed: int = 0) -> Clip:
     """A take whose rows are off by slow noise, those of the root's speed too, as a bad network might draw it."""
-    degrees = Degrees.of([take])
-    rows = degrees.rows(take)
+    dofs = Dofs.of([take])
+    rows = dofs.rows(take)
     noise = scipy.ndimage.gaussian_filter1d(np.random.default_rng(seed).normal(size=rows.shape), 5, axis=0)
     rows = rows + size * rows.std(axis=0) * noise / noise.std()
-    return degrees.clip(rows, "shaken", contacts=take.contacts)
+    return dofs.clip(rows, "shaken", contacts=take.contacts)
 
 
 @pytest.mark.parametrize("behavior", ["cheer", "walk_forward", "turn_left_90"])
@@ -37,7 +48,7 @@ def test_ends_are_those_of_the_take_and_feet_stay(behavior: str) -> None:
     takes = takes_of(behavior)
     loose = shaken(takes[0], 0.15)
     assert foot_slide(loose).max() > 0.01
-    done = joined(loose, takes[1])
+    done = match_ends(loose, takes[1])
     for frame in (0, -1):
         ours, theirs = done.rotations[frame, 1:], takes[1].rotations[frame, 1:]
         assert rotations.angle_between(ours, theirs).max() < 1e-7
@@ -49,15 +60,15 @@ def test_ends_are_those_of_the_take_and_feet_stay(behavior: str) -> None:
     ]
     assert np.abs(spin[0] - spin[1])[1:].max() * done.fps < 0.35
     assert foot_slide(done).max() < 0.004
-    assert (steps(done) / usual_steps(takes)).max() < 3.0
+    assert (velocity_changes(done) / velocity_change_limits(takes)).max() < 3.0
 
 
 def test_a_root_follows_its_feet() -> None:
     take = takes_of("walk_forward")[0]
-    degrees = Degrees.of([take])
-    rows = degrees.rows(take)
-    rows[:, degrees.names.index("ahead")] *= 0.9
-    slow = degrees.clip(rows, "slow", contacts=take.contacts)
+    dofs = Dofs.of([take])
+    rows = dofs.rows(take)
+    rows[:, dofs.names.index("ahead")] *= 0.9
+    slow = dofs.clip(rows, "slow", contacts=take.contacts)
     went = [float(planar.relative(*c.planar_path()[[0, -1]])[0]) for c in (take, slow, follow_feet(slow))]
     assert abs(went[1] - went[0]) > 0.1
     assert abs(went[2] - went[0]) < 0.02
@@ -69,7 +80,7 @@ def test_a_root_follows_its_feet() -> None:
 def test_feet_do_not_slide_where_ends_are_held(behavior: str) -> None:
     """The last two frames are in the take's poses; the root must go from one to the other as it does there."""
     takes = takes_of(behavior)
-    done = joined(shaken(takes[0], 0.1), takes[1])
+    done = match_ends(shaken(takes[0], 0.1), takes[1])
     assert foot_slide(done).max() < 0.001
     ways = [planar.relative(*clip.planar_path()[[-2, -1]]) for clip in (done, takes[1])]
     assert np.abs(ways[0] - ways[1]).max() < 0.001
@@ -78,7 +89,7 @@ def test_feet_do_not_slide_where_ends_are_held(behavior: str) -> None:
 def test_upper_bodies_over_legs_that_are_kept_to_the_last_bit() -> None:
     takes = takes_of("jog_forward")
     drawn = replace(takes[1], name="drawn")
-    done = with_upper(takes[0], drawn)
+    done = with_upper_body(takes[0], drawn)
     legs = [
         takes[0].skeleton.roles[f"{side}_{part}"] for side in ("left", "right") for part in ("hip", "knee", "ankle")
     ]
@@ -94,16 +105,16 @@ def test_what_an_upper_body_adds_is_calm() -> None:
     take = takes_of("jog_forward")[0]
     arm, far = take.skeleton.roles["left_shoulder"], np.array(take.rotations)
     far[:, arm] = rotations.multiply(far[:, arm], rotations.from_rotation_vector([0.0, 1.2, 0.0]))
-    done = with_upper(take, replace(take, rotations=far))
+    done = with_upper_body(take, replace(take, rotations=far))
     swung = rotations.angle_between(done.rotations[:, arm], take.rotations[:, arm]).max()
     assert 0.05 < swung < 0.8
-    assert usual_changes([done])[arm] < 1.75 * usual_changes([take])[arm]
+    assert rms_velocity_changes([done])[arm] < 1.75 * rms_velocity_changes([take])[arm]
 
 
 def test_hands_that_rest_stay_where_they_rest() -> None:
     take = takes_of("climb_up", count=1)[0]
     drawn = shaken(take, 0.1)
-    upper = with_upper(take, replace(drawn, contacts=take.contacts))
+    upper = with_upper_body(take, replace(drawn, contacts=take.contacts))
     hands = [k for k, point in enumerate(take.skeleton.contact_points) if point.name.endswith("_hand")]
     assert take.contacts is not None
     down = take.contacts[:, hands]
@@ -113,21 +124,21 @@ def test_hands_that_rest_stay_where_they_rest() -> None:
         gaps = np.linalg.norm(clip.contact_positions() - take.contact_positions(), axis=-1)[:, hands]
         return float(gaps[down].max())
 
-    handle = with_hands(upper, take)
+    held = with_hand_contacts(upper, take)
     assert off(upper) > 0.01
-    assert off(handle) < 0.002
+    assert off(held) < 0.002
     knee = take.skeleton.roles["left_knee"]
-    assert np.array_equal(handle.rotations[:, [0, knee]], take.rotations[:, [0, knee]])
+    assert np.array_equal(held.rotations[:, [0, knee]], take.rotations[:, [0, knee]])
 
 
 def test_feet_that_sank_are_lifted_out_of_the_ground() -> None:
     takes = takes_of("walk_forward")
-    degrees = Degrees.of([takes[0]])
-    rows = degrees.rows(takes[0])
-    rows[12:22, degrees.names.index("height")] -= 0.03 * np.hanning(10)
-    low = degrees.clip(rows, "low", contacts=takes[0].contacts)
+    dofs = Dofs.of([takes[0]])
+    rows = dofs.rows(takes[0])
+    rows[12:22, dofs.names.index("height")] -= 0.03 * np.hanning(10)
+    low = dofs.clip(rows, "low", contacts=takes[0].contacts)
     assert under_ground(low) > 0.02
-    assert under_ground(joined(low, takes[1])) < 0.01
+    assert under_ground(match_ends(low, takes[1])) < 0.01
 
 
 def test_bodies_go_into_the_ground_and_arms_into_bodies() -> None:
@@ -149,7 +160,7 @@ def test_bodies_go_into_the_ground_and_arms_into_bodies() -> None:
 def test_the_gate_lets_takes_in_and_faults_out() -> None:
     takes = takes_of("cheer")
     more = [replace(clip, skeleton=takes[0].skeleton) for clip in takes_of("cheer", seed=40, count=5)]
-    gate = Gate.of(takes)
+    gate = VariantGate.of(takes)
     assert [gate.faults(clip) for clip in more] == [[]] * 5
     (clone,) = gate.faults(takes[2])
     assert "copy" in str(clone)
@@ -171,7 +182,7 @@ def test_the_take_with_the_most_alike_contacts_is_found() -> None:
     assert takes[0].contacts is not None
     other = np.array(takes[0].contacts)
     other[:4] = ~other[:4]
-    assert likest_ends(takes[0], [replace(takes[0], contacts=other), takes[0]]) is takes[0]
+    assert most_similar_ends(takes[0], [replace(takes[0], contacts=other), takes[0]]) is takes[0]
 
 
 @pytest.mark.parametrize(
@@ -185,4 +196,4 @@ def test_the_take_with_the_most_alike_contacts_is_found() -> None:
 def test_what_does_not_go_together_is_refused(change: object, said: str) -> None:
     take = takes_of("walk_forward")[0]
     with pytest.raises(VariationError, match=said):
-        joined(change(take), take)  # type: ignore[operator]
+        match_ends(change(take), take)  # type: ignore[operator]

@@ -9,7 +9,7 @@ import pytest
 
 from gaitway.core.errors import VariationError
 from gaitway.motion import Clip, Skeleton
-from gaitway.variation.inputs.input_selection import judged_apart, leave_out, threshold_of
+from gaitway.variation.inputs.input_selection import judge_held_out, leave_out, threshold_of
 
 
 def take(name: str, level: float) -> Clip:
@@ -33,7 +33,7 @@ def test_every_take_is_judged_once_a_partition_without_itself() -> None:
         seen.extend(clip.name for clip in judged)
         return [float(clip.name) for clip in judged]
 
-    found = judged_apart(takes, judge, np.random.default_rng(0), partitions=3)
+    found = judge_held_out(takes, judge, np.random.default_rng(0), partitions=3)
     assert found.tolist() == [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]] * 3
     assert set(seen) == {str(k) for k in range(7)}
     assert len(seen) == 3 * 8  # with an odd number one take fills up the last pair
@@ -41,17 +41,17 @@ def test_every_take_is_judged_once_a_partition_without_itself() -> None:
 
 def test_those_that_do_not_fit_are_left_out_worst_first() -> None:
     takes = [take(f"good {k}", 0.02 * k) for k in range(6)] + [take("odd", 3.0), take("odder", 9.0)]
-    choice = leave_out(takes, -0.5, height_judge, np.random.default_rng(1))
-    assert [clip.name for clip in choice.kept] == [f"good {k}" for k in range(6)]
-    assert [one.clip.name for one in choice.left] == ["odder", "odd"]
-    assert min(choice.likelihoods) >= choice.threshold
+    selection = leave_out(takes, -0.5, height_judge, np.random.default_rng(1))
+    assert [clip.name for clip in selection.kept] == [f"good {k}" for k in range(6)]
+    assert [one.clip.name for one in selection.left] == ["odder", "odd"]
+    assert min(selection.likelihoods) >= selection.threshold
 
 
 def test_all_are_left_out_where_none_reaches_the_threshold() -> None:
     takes = [take(str(k), float(2**k)) for k in range(6)]
-    choice = leave_out(takes, -1e-3, height_judge, np.random.default_rng(2))
-    assert choice.kept == ()
-    assert len(choice.left) == 6
+    selection = leave_out(takes, -1e-3, height_judge, np.random.default_rng(2))
+    assert selection.kept == ()
+    assert len(selection.left) == 6
 
 
 def test_kin_are_left_out_together() -> None:
@@ -62,7 +62,10 @@ def test_kin_are_left_out_together() -> None:
         assert judged[0].name[0] not in {clip.name[0] for clip in others}
         return [0.0] * len(judged)
 
-    assert judged_apart(takes, judge, np.random.default_rng(0), 1, kin=lambda clip: clip.name[0]).shape == (1, 8)
+    assert judge_held_out(takes, judge, np.random.default_rng(0), 1, source_of=lambda clip: clip.name[0]).shape == (
+        1,
+        8,
+    )
 
 
 def test_threshold_is_the_tenth_percentile() -> None:
@@ -79,4 +82,4 @@ def test_threshold_is_the_tenth_percentile() -> None:
 def test_bad_takes_are_refused(count: int, judge: object, said: str) -> None:
     takes = [take(str(k), 0.0) for k in range(count)]
     with pytest.raises(VariationError, match=said):
-        judged_apart(takes, judge, np.random.default_rng(0))  # type: ignore[arg-type]
+        judge_held_out(takes, judge, np.random.default_rng(0))  # type: ignore[arg-type]

@@ -14,13 +14,13 @@ from gaitway.core import rotations
 from gaitway.core.errors import FormatError, VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample, slice_frames
+from gaitway.variation.inputs.training_takes import VariationWarning, check_takes
+from gaitway.variation.learning.calibration import roughness, warped_takes, warped_variants
+from gaitway.variation.learning.learn import LearnOptions, learn
 from gaitway.variation.network import storage
-from gaitway.variation.network.calibration import roughness, warped_takes, warped_variants
-from gaitway.variation.network.checks import VariationWarning, check_takes
-from gaitway.variation.network.learning import LearnOptions, learn
 from gaitway.variation.network.model import VariationModel, log_likelihood
 from gaitway.variation.network.storage import load_model, save_model
-from gaitway.variation.network.transition import Search
+from gaitway.variation.network.transition import TransitionSearch
 from gaitway.variation.sampling.synthesis import sample
 from variation_takes import SMALL, make_take, make_takes, small_model
 
@@ -96,7 +96,7 @@ def test_cycles_are_known_and_can_be_asked_for() -> None:
 
 def same(a: VariationModel, b: VariationModel) -> bool:
     return (
-        np.array_equal(a.transition.edges(2 * len(a.degrees)), b.transition.edges(2 * len(b.degrees)))
+        np.array_equal(a.transition.edges(2 * len(a.dofs)), b.transition.edges(2 * len(b.dofs)))
         and np.array_equal(a.variation.table, b.variation.table)
         and np.array_equal(a.variation.gains, b.variation.gains)
         and a.score == b.score
@@ -120,7 +120,7 @@ def test_variants_spread_as_the_takes_do_and_are_no_rougher() -> None:
     spread = [np.sqrt(v.var(axis=0, ddof=1).mean(axis=0)) for v in (values, takes)]
     assert 0.75 < np.median(spread[0] / spread[1]) < 1.3
     assert 0.4 < lengths.std() / np.std(model.lengths, ddof=1) < 1.8
-    columns = [model.degrees.names.index(name) for name in ("LeftArm.y", "RightArm.y")]
+    columns = [model.dofs.names.index(name) for name in ("LeftArm.y", "RightArm.y")]
     left, right = ((values - values.mean(axis=0))[:, :, c].ravel() for c in columns)
     assert np.corrcoef(left, right)[0, 1] < -0.6  # as in the takes: both arms swing more, in opposite senses
     variants = [model.scaled(sample(model, np.random.default_rng(k))) for k in range(12)]
@@ -141,8 +141,8 @@ def test_likelihood_tells_takes_from_another_motion() -> None:
 def test_the_thesis_as_written_can_be_learnt() -> None:
     options = LearnOptions.thesis()
     model = learn(make_takes(), replace(options, search=replace(options.search, rounds=3)))
-    assert model.degrees.mode == "euler"
-    assert model.rows.clock == 0.0
+    assert model.dofs.mode == "euler"
+    assert model.rows.phase_weight == 0.0
     variant = sample(model, np.random.default_rng(0), frames=40)
     assert len(variant) == 40
     assert sample(model, np.random.default_rng(0)).duration == pytest.approx(np.median(model.lengths) / 30.0, abs=0.1)
@@ -188,7 +188,13 @@ def test_models_of_another_version_are_refused(tmp_path: Path, monkeypatch: pyte
 
 
 def test_progress_goes_up_to_the_end() -> None:
-    told: list[float] = []
-    learn(make_takes(4), replace(SMALL, search=Search(rounds=1)), lambda what, share: told.append(share))
-    assert told[-1] == 1.0
+    told: list[int] = []
+    totals: set[int | None] = set()
+
+    def report(what: str, done: int, total: int | None) -> None:
+        told.append(done)
+        totals.add(total)
+
+    learn(make_takes(4), replace(SMALL, search=TransitionSearch(rounds=1)), report)
+    assert totals == {told[-1]}
     assert told == sorted(told)

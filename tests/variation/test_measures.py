@@ -8,7 +8,7 @@ import pytest
 from gaitway.motion.clip import Clip
 from gaitway.variation.evaluation.features import Yardstick
 from gaitway.variation.evaluation.measures import cycle_lengths, pooled_spread, spread_of
-from gaitway.variation.network.calibration import warped_cycles
+from gaitway.variation.learning.calibration import warped_cycles
 from gaitway.variation.sampling.streaming import Stream
 from variation_takes import make_takes, small_model
 
@@ -20,16 +20,18 @@ def test_cycles_are_counted_by_poses() -> None:
     _, clocked = warped_cycles(model, rows, phases)
     assert abs(len(lengths) - len(clocked)) <= 1
     assert abs(float(lengths.mean() - clocked.mean())) < 0.3
-    cycle = model.clock.mean[:-1]
+    cycle = model.alignment.mean[:-1]
     twice = np.repeat(np.tile(cycle, (6, 1)), 2, axis=0)
     np.testing.assert_allclose(cycle_lengths(model, twice)[1:-1], 2 * len(cycle), atol=2.0)
 
 
 def test_what_stands_still_makes_no_cycle() -> None:
     model = small_model()
-    still = np.repeat(model.clock.mean[:1], 300, axis=0)
+    still = np.repeat(model.alignment.mean[:1], 300, axis=0)
     assert len(cycle_lengths(model, still)) == 0
-    frozen = np.concatenate([np.tile(model.clock.mean[:-1], (3, 1)), np.repeat(model.clock.mean[:1], 500, axis=0)])
+    frozen = np.concatenate(
+        [np.tile(model.alignment.mean[:-1], (3, 1)), np.repeat(model.alignment.mean[:1], 500, axis=0)]
+    )
     assert len(cycle_lengths(model, frozen)) <= 3
 
 

@@ -8,9 +8,9 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from gaitway.variation.network import model_cache as keeping
-from gaitway.variation.network.model_cache import learnt
-from gaitway.variation.network.options import LearnOptions
+from gaitway.variation.learning import model_cache as keeping
+from gaitway.variation.learning.model_cache import learn_cached
+from gaitway.variation.network.model import LearnOptions
 from gaitway.variation.sampling.synthesis import sample
 from variation_takes import SMALL, make_takes
 
@@ -29,30 +29,30 @@ def never(*_: object) -> NoReturn:
 
 def test_a_model_comes_from_disk_the_same_to_the_last_bit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     takes = make_takes(4)
-    first = learnt(takes, SMALL)
+    first = learn_cached(takes, SMALL)
     assert len(list(folder.iterdir())) == 1
     monkeypatch.setattr(keeping, "learn", never)
-    again = learnt(make_takes(4), SMALL)
+    again = learn_cached(make_takes(4), SMALL)
     one, other = (sample(found.model, np.random.default_rng(3)) for found in (first, again))
     assert np.array_equal(one.rotations, other.rotations)
     assert np.array_equal(one.root_positions, other.root_positions)
 
 
 def test_variants_are_on_the_very_skeleton_of_the_takes(folder: Path) -> None:
-    learnt(make_takes(4), SMALL)
+    learn_cached(make_takes(4), SMALL)
     takes = make_takes(4)
-    assert learnt(takes, SMALL).model.degrees.skeleton is takes[0].skeleton
+    assert learn_cached(takes, SMALL).model.dofs.skeleton is takes[0].skeleton
 
 
 def test_other_takes_and_other_options_are_learnt_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learnt(make_takes(4), SMALL)
+    learn_cached(make_takes(4), SMALL)
     monkeypatch.setattr(keeping, "learn", never)
     for takes, options in ((make_takes(4, seed=9), SMALL), (make_takes(4), LearnOptions())):
         with pytest.raises(AssertionError, match="learnt again"):
-            learnt(takes, options)
+            learn_cached(takes, options)
 
 
 def test_warnings_are_kept_with_the_model(folder: Path) -> None:
     for _ in range(2):
-        (note,) = learnt(make_takes(3), SMALL).notes
+        (note,) = learn_cached(make_takes(3), SMALL).notes
         assert note.startswith("3 takes")

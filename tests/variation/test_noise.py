@@ -10,7 +10,7 @@ from gaitway.core.errors import VariationError
 from gaitway.motion import Clip
 from gaitway.variation.evaluation.features import GROUPS, TEXTURE, Yardstick
 from gaitway.variation.evaluation.measures import compare, figures
-from gaitway.variation.evaluation.noise import Ground, noisy_takes, perlin_noise, strawman_noise
+from gaitway.variation.evaluation.noise import AlignedTakes, noisy_takes, perlin_noise, strawman_noise
 
 
 def takes_of(behavior: str, seed: int, count: int) -> list[Clip]:
@@ -29,26 +29,26 @@ def inputs() -> list[Clip]:
 
 @pytest.mark.parametrize("draw", [strawman_noise, perlin_noise])
 def test_noise_has_the_size_of_variants(true: list[Clip], inputs: list[Clip], draw) -> None:  # type: ignore[no-untyped-def]
-    ground, rng = Ground.of(inputs), np.random.default_rng(0)
-    sizes = ground.sizes(true[:15])
-    made = noisy_takes(ground, sizes, draw, 12, rng)
+    aligned, rng = AlignedTakes.of(inputs), np.random.default_rng(0)
+    sizes = aligned.sizes(true[:15])
+    made = noisy_takes(aligned, sizes, draw, 12, rng)
     for clip in made:
         source = next(i for i, take in enumerate(inputs) if clip.name.startswith(f"{take.name} noise"))
-        size = ground.size(ground.degrees.rows(clip), source, ground.joints)
+        size = aligned.size(aligned.dofs.rows(clip), source, aligned.joints)
         assert abs(size - sizes.mean()) <= 1.02 * sizes.std() + 0.02 * sizes.mean()
         assert len(clip) == len(inputs[source])
         assert clip.contacts is not None
-    again = noisy_takes(ground, sizes, draw, 12, np.random.default_rng(0))
+    again = noisy_takes(aligned, sizes, draw, 12, np.random.default_rng(0))
     assert np.array_equal(again[3].rotations, made[3].rotations)
 
 
 def test_noise_on_one_arm_leaves_the_other(true: list[Clip], inputs: list[Clip]) -> None:
-    ground = Ground.of(inputs)
+    aligned = AlignedTakes.of(inputs)
     arm = ["left_arm"]
-    sizes = ground.sizes(true[:5], arm)
-    (one,) = noisy_takes(ground, sizes, strawman_noise, 1, np.random.default_rng(1), arm)
+    sizes = aligned.sizes(true[:5], arm)
+    (one,) = noisy_takes(aligned, sizes, strawman_noise, 1, np.random.default_rng(1), arm)
     number = next(i for i, take in enumerate(inputs) if one.name.startswith(f"{take.name} noise"))
-    size = ground.size(ground.degrees.rows(one), number, ground.columns(arm))
+    size = aligned.size(aligned.dofs.rows(one), number, aligned.columns(arm))
     assert abs(size - sizes.mean()) <= 1.02 * sizes.std() + 0.02 * sizes.mean()
     source = next(take for take in inputs if one.name.startswith(f"{take.name} noise"))
     skeleton = one.skeleton
@@ -59,14 +59,14 @@ def test_noise_on_one_arm_leaves_the_other(true: list[Clip], inputs: list[Clip])
 
 def test_noise_is_told_from_takes_and_takes_are_not(true: list[Clip], inputs: list[Clip]) -> None:
     rng = np.random.default_rng(5)
-    stick, ground = Yardstick.of(true[:25]), Ground.of(inputs)
-    handle, others = stick.features(true[25:50]), stick.features(true[50:])
-    assert compare(others, handle, rng, 499).least > 0.05
+    stick, aligned = Yardstick.of(true[:25]), AlignedTakes.of(inputs)
+    held, others = stick.features(true[25:50]), stick.features(true[50:])
+    assert compare(others, held, rng, 499).least > 0.05
     for draw in (strawman_noise, perlin_noise):
-        noisy = noisy_takes(ground, ground.sizes(true[:10]), draw, 10, rng)
-        verdict = compare(stick.features(noisy), handle, rng, 499)
+        noisy = noisy_takes(aligned, aligned.sizes(true[:10]), draw, 10, rng)
+        verdict = compare(stick.features(noisy), held, rng, 499)
         assert verdict.least <= 0.05
-        assert compare(stick.features(noisy), handle, rng, 499, [TEXTURE]).least <= 0.01
+        assert compare(stick.features(noisy), held, rng, 499, [TEXTURE]).least <= 0.01
 
 
 def test_figures_of_takes_and_of_copies(true: list[Clip], inputs: list[Clip]) -> None:
@@ -83,11 +83,16 @@ def test_figures_of_takes_and_of_copies(true: list[Clip], inputs: list[Clip]) ->
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda t: Ground.of(t[:1]), "2 or more"),
+        (lambda t: AlignedTakes.of(t[:1]), "2 or more"),
         (lambda t: Yardstick.of(t[:1]), "2 or more"),
-        (lambda t: noisy_takes(Ground.of(t), np.zeros(1), perlin_noise, 1, np.random.default_rng(0)), "2 or more"),
         (
-            lambda t: noisy_takes(Ground.of(t), np.ones(4), perlin_noise, 1, np.random.default_rng(0), ["HeadTop_End"]),
+            lambda t: noisy_takes(AlignedTakes.of(t), np.zeros(1), perlin_noise, 1, np.random.default_rng(0)),
+            "2 or more",
+        ),
+        (
+            lambda t: noisy_takes(
+                AlignedTakes.of(t), np.ones(4), perlin_noise, 1, np.random.default_rng(0), ["HeadTop_End"]
+            ),
             "HeadTop_End moves",
         ),
     ],

@@ -14,10 +14,10 @@ from hypothesis.extra.numpy import arrays
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import VariationError
 from gaitway.motion import Clip, slice_frames
-from gaitway.papers.lau_5_odd import higher_arms, known_answers, noisy, slower, turning
+from gaitway.papers.lau_5_selection import higher_arms, known_answers, noisy, slower, turning
 from gaitway.variation.inputs.cycles import capture_of, captured_cycles
-from gaitway.variation.inputs.input_selection import Measure, choose
-from gaitway.variation.inputs.outlier_score import ASPECTS, Scale, differences
+from gaitway.variation.inputs.input_selection import SelectionMeasure, select_takes
+from gaitway.variation.inputs.outlier_score import ASPECTS, OutlierScale, differences
 from shared_data import MOCAP, needs_mocap
 
 SOME = arrays(np.float64, (6, len(ASPECTS)), elements=st.floats(-2.0, 2.0))
@@ -29,8 +29,8 @@ def walks(count: int, seed: int, style: str | None = None) -> tuple[Clip, ...]:
 
 
 @cache
-def measure() -> Measure:
-    return Measure.of([walks(8, 1), walks(8, 2)])
+def measure() -> SelectionMeasure:
+    return SelectionMeasure.of([walks(8, 1), walks(8, 2)])
 
 
 def aspect(takes: list[Clip], name: str) -> float:
@@ -56,7 +56,7 @@ def test_each_aspect_answers_to_what_it_is_called_by() -> None:
 
 @pytest.mark.parametrize("odd", ["arms", "turn", "slow", "noise", "other"])
 @pytest.mark.parametrize("held", [True, False])
-def test_odd_takes_are_left_out_of_good_ones(odd: str, handle: bool) -> None:
+def test_odd_takes_are_left_out_of_good_ones(odd: str, held: bool) -> None:
     good = list(walks(7, 5))
     odd_takes = {
         "arms": lambda: higher_arms(good[0], 1.8),
@@ -66,31 +66,31 @@ def test_odd_takes_are_left_out_of_good_ones(odd: str, handle: bool) -> None:
         "other": lambda: replace(walks(1, 1, "style-3")[0], skeleton=good[0].skeleton),
     }
     one = odd_takes[odd]()
-    choice = choose([*good, one], measure() if handle else None)
-    assert choice.left[0].clip is one  # the first to go
-    assert len(choice.left) <= 3
-    assert min(choice.likelihoods) >= choice.threshold
+    selection = select_takes([*good, one], measure() if held else None)
+    assert selection.left[0].clip is one  # the first to go
+    assert len(selection.left) <= 3
+    assert min(selection.likelihoods) >= selection.threshold
 
 
 def test_several_odd_takes_do_not_hide_one_another() -> None:
     good = list(walks(6, 5))
-    choice = choose([*good, turning(good[0]), slower(good[1])], measure())
-    assert {one.clip.name for one in choice.left} >= {f"{good[0].name}, turning", f"{good[1].name}, slower"}
-    assert len(choice.kept) >= 4
+    selection = select_takes([*good, turning(good[0]), slower(good[1])], measure())
+    assert {one.clip.name for one in selection.left} >= {f"{good[0].name}, turning", f"{good[1].name}, slower"}
+    assert len(selection.kept) >= 4
 
 
 def test_a_loose_set_is_not_measured_by_itself() -> None:
     good = walks(8, 6)
     loose = [turning(take, angle) for take, angle in zip(good, np.linspace(-0.6, 0.6, 8), strict=True)]
-    assert len(choose(loose).kept) >= 7  # by itself it is as it always is
-    assert len(choose(loose, measure()).kept) <= 5
+    assert len(select_takes(loose).kept) >= 7  # by itself it is as it always is
+    assert len(select_takes(loose, measure()).kept) <= 5
 
 
 def test_a_tenth_of_what_is_known_lies_below_the_threshold() -> None:
     known = measure().known
     assert known.shape == (16,)
     assert np.mean(known < measure().threshold) == pytest.approx(0.1, abs=0.05)
-    alone = Measure.of([walks(8, 1)])
+    alone = SelectionMeasure.of([walks(8, 1)])
     takes = list(walks(8, 1))
     found = [differences([*takes[:k], *takes[k + 1 :]], takes[k : k + 1]) for k in range(8)]
     inside = alone.scale.log_likelihood(np.concatenate(found))
@@ -99,16 +99,16 @@ def test_a_tenth_of_what_is_known_lies_below_the_threshold() -> None:
 
 @given(SOME, st.floats(1.01, 3.0))
 def test_what_differs_more_is_less_likely(found: np.ndarray, factor: float) -> None:
-    scale = Scale.of_known([found])
+    scale = OutlierScale.of_known([found])
     assert (scale.log_likelihood(factor * found) <= scale.log_likelihood(found)).all()
     assert (scale.log_likelihood(found) <= 0.0).all()
-    assert (Scale.of_known([factor * found]).deviations >= scale.deviations).all()
+    assert (OutlierScale.of_known([factor * found]).deviations >= scale.deviations).all()
 
 
 @given(SOME, st.floats(0.1, 10.0))
 def test_looser_people_are_allowed_half_as_much_again(found: np.ndarray, factor: float) -> None:
-    scale = Scale.of_known([found])
-    allowed = scale.allowing(Scale(factor * scale.deviations))
+    scale = OutlierScale.of_known([found])
+    allowed = scale.allowing(OutlierScale(factor * scale.deviations))
     assert np.allclose(allowed.deviations, np.clip(factor, 1.0, 1.5) * scale.deviations)
 
 
@@ -116,7 +116,7 @@ def test_looser_people_are_allowed_half_as_much_again(found: np.ndarray, factor:
 def test_one_wild_take_does_not_stretch_the_scale_of_most(found: np.ndarray) -> None:
     wild = np.concatenate([found, [np.full(len(ASPECTS), 1e3)]])
     twice = np.concatenate([found, [np.full(len(ASPECTS), 1e6)]])
-    assert np.array_equal(Scale.of_most(wild).deviations, Scale.of_most(twice).deviations)
+    assert np.array_equal(OutlierScale.of_most(wild).deviations, OutlierScale.of_most(twice).deviations)
 
 
 def test_what_cannot_be_judged_is_refused() -> None:
@@ -134,7 +134,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
                           rotations=np.repeat(one.rotations, 5, 0), contacts=None) for one in still * 4]  # fmt: skip
         differences(frozen[:3], frozen[3:])
     with pytest.raises(VariationError, match="no set of takes"):
-        Measure.of([])
+        SelectionMeasure.of([])
 
 
 def test_table_of_known_answers() -> None:
@@ -148,6 +148,8 @@ def test_table_of_known_answers() -> None:
 def test_cycles_of_a_take_that_turns_round_do_not_go_with_straight_ones() -> None:
     known = captured_cycles(sorted((MOCAP / "bvh").glob("35_0[1-4].bvh")))
     cycles = captured_cycles([MOCAP / "bvh" / f"39_{number}.bvh" for number in ("01", "02", "11")])
-    choice = choose(cycles, Measure.of([known], kin=capture_of), kin=capture_of)
-    assert [capture_of(clip) for clip in choice.kept] == ["39_01"] * 2 + ["39_02"] * 3  # five of eight, as the thesis
-    assert {capture_of(one.clip) for one in choice.left} == {"39_11"}
+    selection = select_takes(cycles, SelectionMeasure.of([known], source_of=capture_of), source_of=capture_of)
+    assert [capture_of(clip) for clip in selection.kept] == ["39_01"] * 2 + [
+        "39_02"
+    ] * 3  # five of eight, as the thesis
+    assert {capture_of(one.clip) for one in selection.left} == {"39_11"}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaitway.core.arrays import FloatArray
-from gaitway.variation.network import _phase_kernels as _clock_kernels
-from gaitway.variation.network.phase import cycle_ends, progress, resampled, set_clock
+from gaitway.variation.network import _phase_kernels
+from gaitway.variation.network.phase import align_phases, cycle_ends, phase_shares, resampled
 
 
 def wave(frames: int, warp: float = 0.0, turns: float = 1.0) -> FloatArray:
@@ -42,7 +42,7 @@ def brute_force_warp(costs: FloatArray) -> float:
 def test_the_cheapest_path_is_found(seed: int, n: int, m: int) -> None:
     costs = np.random.default_rng(seed).random((n, m))
     path = np.zeros((n + m, 2), np.int64)
-    count = _clock_kernels.warp(costs, path)
+    count = _phase_kernels.warp(costs, path)
     best = brute_force_warp(costs)
     if not np.isfinite(best):
         assert count == 0
@@ -66,7 +66,7 @@ def test_the_cheapest_path_is_found(seed: int, n: int, m: int) -> None:
 
 
 def test_uneven_time_is_undone() -> None:
-    shares = progress(wave(60, warp=0.6), wave(80), np.ones(3))
+    shares = phase_shares(wave(60, warp=0.6), wave(80), np.ones(3))
     t = np.linspace(0.0, 1.0, 60)
     np.testing.assert_allclose(shares, t + 0.6 * np.sin(2 * np.pi * t) / (2 * np.pi), atol=0.03)
     assert (np.diff(shares) > 0.0).all()
@@ -76,18 +76,18 @@ def test_uneven_time_is_undone() -> None:
 
 def test_takes_come_to_lie_on_their_mean() -> None:
     takes = [wave(50), wave(60, 0.4), wave(55, -0.4), wave(58, 0.2)]
-    clock = set_clock(takes)
-    assert clock.period == np.mean([len(take) for take in takes]) - 1.0
-    grid = np.linspace(0.0, clock.period, len(clock.mean))
-    warped = np.array([resampled(take, phase, grid) for take, phase in zip(takes, clock.phases, strict=True)])
-    even = np.array([resampled(take, np.linspace(0.0, clock.period, len(take)), grid) for take in takes])
+    alignment = align_phases(takes)
+    assert alignment.period == np.mean([len(take) for take in takes]) - 1.0
+    grid = np.linspace(0.0, alignment.period, len(alignment.mean))
+    warped = np.array([resampled(take, phase, grid) for take, phase in zip(takes, alignment.phases, strict=True)])
+    even = np.array([resampled(take, np.linspace(0.0, alignment.period, len(take)), grid) for take in takes])
     assert warped.std(axis=0).mean() < 0.4 * even.std(axis=0).mean()
 
 
 def test_columns_that_differ_throughout_tell_little() -> None:
     rng = np.random.default_rng(0)
     takes = [np.column_stack([wave(50, 0.1 * k), np.full(50, rng.standard_normal())]) for k in range(4)]
-    weights = set_clock(takes).weights
+    weights = align_phases(takes).weights
     assert weights[3] < 0.3 * weights[:3].min()
 
 

@@ -7,22 +7,23 @@ import pytest
 
 from gaitway.bench._plain_variation import unroll_plainly
 from gaitway.core.arrays import FloatArray
-from gaitway.variation.network.dofs import PARTS, Degrees
-from gaitway.variation.network.phase import Clock, set_clock
-from gaitway.variation.network.regression import Kernel, Noise, Rows, make_rows, score_changes, unroll
-from gaitway.variation.network.spread import Weights
+from gaitway.variation.network._score_kernels import TakeArrays
+from gaitway.variation.network.dofs import PARTS, Dofs
+from gaitway.variation.network.phase import PhaseAlignment, align_phases
+from gaitway.variation.network.regression import Noise, RegressionKernel, TrainingRows, make_rows, score_changes, unroll
+from gaitway.variation.network.spread import TakeWeights
 from gaitway.variation.network.structure import Structure
-from gaitway.variation.network.transition import Search, Trial
+from gaitway.variation.network.transition import TransitionSearch, Trial
 from variation_takes import make_takes, small_model
 
 
-def takes_and_clock(cyclic: bool) -> tuple[list[FloatArray], Clock]:
+def takes_and_alignment(cyclic: bool) -> tuple[list[FloatArray], PhaseAlignment]:
     clips = make_takes(cyclic=cyclic)
-    degrees = Degrees.of(clips)
-    plain = [degrees.rows(clip) for clip in clips]
+    dofs = Dofs.of(clips)
+    plain = [dofs.rows(clip) for clip in clips]
     pool = np.concatenate(plain)
     scaled = [(rows - pool.mean(axis=0)) / pool.std(axis=0) for rows in plain]
-    return scaled, set_clock(scaled)
+    return scaled, align_phases(scaled)
 
 
 def random_structure(nodes: int, seed: int) -> Structure:
@@ -32,24 +33,24 @@ def random_structure(nodes: int, seed: int) -> Structure:
 
 
 KERNELS = (
-    Kernel(),
-    Kernel(clock=0.0, pull=0.0, taper=False, neighbours=9, width=0.33, span=0.15),
-    Kernel(clock=0.1, width=0.4),
+    RegressionKernel(),
+    RegressionKernel(phase_scale=0.0, pull=0.0, taper=False, neighbours=9, width=0.33, span=0.15),
+    RegressionKernel(phase_scale=0.1, width=0.4),
 )
 
 
 @pytest.mark.parametrize("cyclic", [True, False])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_unrolling_is_as_numpy_has_it(cyclic: bool, kernel: Kernel) -> None:
-    takes, clock = takes_and_clock(cyclic)
-    rows = make_rows(takes, clock, cyclic, kernel, 30.0)
+def test_unrolling_is_as_numpy_has_it(cyclic: bool, kernel: RegressionKernel) -> None:
+    takes, alignment = takes_and_alignment(cyclic)
+    rows = make_rows(takes, alignment, cyclic, kernel, 30.0)
     structure = random_structure(rows.nodes, 1)
     rng = np.random.default_rng(0)
     draws = 0.3 * rng.standard_normal((2, 20, rows.nodes))
-    phases = np.stack([clock.phases[0][:20], clock.phases[1][:20]])
+    phases = np.stack([alignment.phases[0][:20], alignment.phases[1][:20]])
     start = np.stack([takes[0][:2], takes[1][:2]])
     got = unroll(
-        rows, structure.parents, structure.counts, start, phases, 20, omitted=np.array([0, -1]), draws=draws
+        rows, structure, start, phases, 20, omitted=np.array([0, -1]), draws=draws
     )  # fmt: skip
     for s, omitted in enumerate((0, -1)):
         values, variances, _ = unroll_plainly(rows, structure, start[s], phases[s], 20, omitted=omitted, draws=draws[s])
@@ -60,12 +61,12 @@ def test_unrolling_is_as_numpy_has_it(cyclic: bool, kernel: Kernel) -> None:
 @pytest.mark.parametrize("cyclic", [True, False])
 def test_residuals_and_clock_are_as_numpy_has_them(cyclic: bool) -> None:
     model = small_model(cyclic)
-    mix = Weights(np.random.default_rng(3), model.variation, np.inf).next(25, np.ones(len(PARTS) + 1))
+    mix = TakeWeights(np.random.default_rng(3), model.variation, np.inf).next(25, np.ones(len(PARTS) + 1))
     start, phases = model.takes[0][:2], np.array([0.0, 1.0])
     noise = Noise(mix[None], model.variation.table, model.variation.gains)
-    structure, parts = model.transition, model.degrees.parts
+    structure, parts = model.transition, model.dofs.parts
     got = unroll(
-        model.rows, structure.parents, structure.counts, start[None], phases[None], 25, course=model.course,
+        model.rows, structure, start[None], phases[None], 25, course=model.course,
         noise=noise, parts=parts,
     )  # fmt: skip
     values, _, when = unroll_plainly(
@@ -77,7 +78,7 @@ def test_residuals_and_clock_are_as_numpy_has_them(cyclic: bool) -> None:
 
 def test_limits_hold_parts_within_their_range_and_leave_small_deviations_alone() -> None:
     model = small_model()
-    structure, parts, course = model.transition, model.degrees.parts, model.course
+    structure, parts, course = model.transition, model.dofs.parts, model.course
     mix = np.full((1, 25, len(PARTS) + 1, len(model.takes)), 6.0, np.float32)
     mix[..., -1, :] = 0.0
     noise = Noise(mix, model.variation.table, model.variation.gains)
@@ -85,7 +86,7 @@ def test_limits_hold_parts_within_their_range_and_leave_small_deviations_alone()
 
     def farthest(limits: FloatArray | None) -> float:
         got = unroll(
-            model.rows, structure.parents, structure.counts, start, phases, 25, course=course, noise=noise, parts=parts,
+            model.rows, structure, start, phases, 25, course=course, noise=noise, parts=parts,
             limits=limits,
         )  # fmt: skip
         place = got.phases[0].astype(float) * course.grid
@@ -98,32 +99,36 @@ def test_limits_hold_parts_within_their_range_and_leave_small_deviations_alone()
     assert farthest(None) > 6.0
     assert farthest(np.full(len(PARTS) + 1, 2.5)) < 2.51
     quiet = Noise(0.05 * mix, noise.table, noise.gains)
-    free, handle = (
+    free, held = (
         unroll(
-            model.rows, structure.parents, structure.counts, start, phases, 25, course=course, noise=quiet, parts=parts,
+            model.rows, structure, start, phases, 25, course=course, noise=quiet, parts=parts,
             limits=limits,
         ).values
         for limits in (None, np.full(len(PARTS) + 1, 50.0))
     )  # fmt: skip
-    np.testing.assert_array_equal(free, handle)
+    np.testing.assert_array_equal(free, held)
 
 
 @pytest.mark.parametrize("cyclic", [True, False])
 def test_scores_of_changes_are_those_of_unrolling_one_node(cyclic: bool) -> None:
-    takes, clock = takes_and_clock(cyclic)
-    rows = make_rows(takes, clock, cyclic, Kernel(), 30.0)
+    takes, alignment = takes_and_alignment(cyclic)
+    rows = make_rows(takes, alignment, cyclic, RegressionKernel(), 30.0)
     nodes = rows.nodes
-    search = Search()
-    trial = Trial.of(rows, takes, clock.phases, search, np.zeros(nodes, np.bool_), 0)
+    search = TransitionSearch()
+    trial = Trial.of(rows, takes, alignment.phases, search, np.zeros(nodes, np.bool_), 0)
     structure = random_structure(nodes, 5)
     guess, _ = trial.resynthesis(structure)
     chosen = np.array([1, 3])
     allowed = np.ones((2, 2 * nodes), np.bool_)
     allowed[0, 4] = False
     table = score_changes(
-        rows, structure.parents, structure.counts, trial.truth, guess, trial.lengths, trial.phases, trial.floor,
-        trial.draws, chosen, allowed,
-    )  # fmt: skip
+        rows,
+        structure,
+        TakeArrays(trial.truth, guess, trial.lengths, trial.phases, trial.draws),
+        chosen,
+        allowed,
+        trial.floor,
+    )
     assert table[0, 4] == -np.inf
     for a, node in enumerate(chosen):
         for parent in (int(node), 0, 2, nodes + 5):
@@ -133,7 +138,7 @@ def test_scores_of_changes_are_those_of_unrolling_one_node(cyclic: bool) -> None
             others = np.arange(nodes) != node
             changed = Structure.of(edges)
             got = unroll(
-                rows, changed.parents, changed.counts, trial.truth[:, :2], trial.phases, trial.truth.shape[1],
+                rows, changed, trial.truth[:, :2], trial.phases, trial.truth.shape[1],
                 omitted=np.arange(len(takes)), given=guess, fixed=others, draws=trial.draws,
             )  # fmt: skip
             score = 0.0
@@ -145,19 +150,19 @@ def test_scores_of_changes_are_those_of_unrolling_one_node(cyclic: bool) -> None
 
 
 def test_rows_of_cycles_go_round() -> None:
-    takes, clock = takes_and_clock(True)
-    ring: Rows = make_rows(takes, clock, True, Kernel(), 30.0)
-    line: Rows = make_rows(takes, clock, False, Kernel(), 30.0)
+    takes, alignment = takes_and_alignment(True)
+    ring: TrainingRows = make_rows(takes, alignment, True, RegressionKernel(), 30.0)
+    line: TrainingRows = make_rows(takes, alignment, False, RegressionKernel(), 30.0)
     assert ring.count == sum(len(take) for take in takes)
     assert line.count == sum(len(take) - 2 for take in takes)
     assert ring.steps.shape[1] == 2 * ring.count
     assert (np.diff(ring.phases) >= 0.0).all()
     assert ring.phases[0] < 0.0
-    assert ring.phases[-1] > clock.period
+    assert ring.phases[-1] > alignment.period
 
 
 def test_neighbours_are_those_of_a_tenth_of_a_second() -> None:
-    takes, clock = takes_and_clock(False)
-    assert make_rows(takes, clock, False, Kernel(), 30.0).neighbours == 15
-    assert make_rows(takes, clock, False, Kernel(neighbours=4), 30.0).neighbours == 4
-    assert make_rows(takes, clock, False, Kernel(neighbours=999), 30.0).neighbours < 999
+    takes, alignment = takes_and_alignment(False)
+    assert make_rows(takes, alignment, False, RegressionKernel(), 30.0).neighbours == 15
+    assert make_rows(takes, alignment, False, RegressionKernel(neighbours=4), 30.0).neighbours == 4
+    assert make_rows(takes, alignment, False, RegressionKernel(neighbours=999), 30.0).neighbours < 999

@@ -13,8 +13,15 @@ from gaitway.bench.variation import small_trial
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import VariationError
 from gaitway.variation.network.prior import Prior, PriorSearch, find_prior
-from gaitway.variation.network.structure import Structure, topological
-from gaitway.variation.network.transition import Found, Known, Search, Trial, find_transition, leads
+from gaitway.variation.network.structure import Structure, topological_order
+from gaitway.variation.network.transition import (
+    FoundTransition,
+    KnownNodes,
+    TransitionSearch,
+    Trial,
+    descendants,
+    find_transition,
+)
 from variation_takes import make_takes
 
 
@@ -25,7 +32,7 @@ def random_edges(seed: int, nodes: int, share: float = 0.12) -> BoolArray:
     return edges
 
 
-def plain_search(trial: Trial, rounds: int, most_parents: int) -> Found:
+def plain_search(trial: Trial, rounds: int, most_parents: int) -> FoundTransition:
     """Algorithm 6 with nothing kept: every graph that differs by an edge is re-synthesised as a whole."""
     nodes = trial.rows.nodes
     edges = np.zeros((nodes, 2 * nodes), np.bool_)
@@ -42,7 +49,7 @@ def plain_search(trial: Trial, rounds: int, most_parents: int) -> Found:
             break
         edges[change] ^= True
         score = scores[change]
-    return Found(Structure.of(edges), float(score))
+    return FoundTransition(Structure.of(edges), float(score))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 9))
@@ -51,7 +58,7 @@ def test_leading_is_by_any_number_of_edges(seed: int, nodes: int) -> None:
     way = np.eye(nodes, dtype=int)
     for _ in range(nodes):
         way = np.minimum(way + way @ (edges[:, :nodes] | edges[:, nodes:]).T.astype(int), 1)
-    np.testing.assert_array_equal(leads(edges), way > 0)
+    np.testing.assert_array_equal(descendants(edges), way > 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -61,7 +68,7 @@ def test_nodes_that_a_change_does_not_lead_to_stay_as_they_are(seed: int) -> Non
     guess, scores = trial.resynthesis(Structure.of(edges))
     node = seed % 6
     edges[node, (node + 3) % 6] ^= True
-    known = Known(guess, scores, ~leads(edges)[node])
+    known = KnownNodes(guess, scores, ~descendants(edges)[node])
     assert known.fixed.any()
     part, whole = trial.resynthesis(Structure.of(edges), known), trial.resynthesis(Structure.of(edges))
     np.testing.assert_array_equal(part[0], whole[0])
@@ -84,7 +91,7 @@ def test_the_exact_search_finds_what_a_search_without_memory_finds(
 
 def test_the_exact_search_goes_on_until_nothing_is_better() -> None:
     trial, _ = small_trial(make_takes(4), 4)
-    search = Search(exact=True)
+    search = TransitionSearch(exact=True)
     found = find_transition(trial, search, 0)
     edges = found.structure.edges(8)
     for node, parent in np.ndindex(edges.shape):
@@ -102,8 +109,8 @@ def node_score(prior: Prior, edges: BoolArray, node: int) -> float:
     total = 0.0
     for j, take in enumerate(prior.takes):
         (mean,), (variance,) = changed._predict(node, prior.values[None, :, j].astype(float), prior.takes != take)
-        handle = max(float(variance), prior.settings.floor**2)
-        total += -0.5 * ((prior.values[node, j] - mean) ** 2 / handle + np.log(2 * np.pi * handle))
+        held = max(float(variance), prior.settings.floor**2)
+        total += -0.5 * ((prior.values[node, j] - mean) ** 2 / held + np.log(2 * np.pi * held))
     return float(total)
 
 
@@ -131,7 +138,7 @@ def plain_prior_search(prior: Prior) -> BoolArray:
                 ):
                     continue
                 try:
-                    topological(tried)
+                    topological_order(tried)
                 except VariationError:
                     continue
                 got = score(tried)

@@ -12,12 +12,11 @@ import pytest
 from gaitway.core import rotations
 from gaitway.core.errors import VariationError
 from gaitway.motion.editing import resample
-from gaitway.variation.network.calibration import warped_cycles, warped_takes
-from gaitway.variation.network.learning import learn
+from gaitway.variation.learning.calibration import warped_cycles, warped_takes
+from gaitway.variation.learning.learn import learn
 from gaitway.variation.network.spread import Drift, run_total
-from gaitway.variation.sampling.conditional import upper_bodies, upper_body
 from gaitway.variation.sampling.streaming import Stream, stream, stream_clip
-from gaitway.variation.sampling.synthesis import Given, dials, sample, sample_many
+from gaitway.variation.sampling.synthesis import KeptJoints, dials, sample, sample_many, upper_bodies, upper_body
 from variation_takes import SMALL, make_takes, small_model
 
 
@@ -52,7 +51,7 @@ def test_a_motion_that_is_no_cycle_ends_by_itself() -> None:
     assert max(lengths) <= max(model.lengths) + 3
     assert len(set(lengths)) > 1
     end = sample(model, np.random.default_rng(0))
-    still = model.degrees.rows(end)[-1] - model.degrees.rows(make_takes(1, cyclic=False)[0])[-1]
+    still = model.dofs.rows(end)[-1] - model.dofs.rows(make_takes(1, cyclic=False)[0])[-1]
     assert np.abs(still[3:]).max() < 0.15
     assert len(sample(model, np.random.default_rng(0), frames=17)) == 17
 
@@ -95,15 +94,15 @@ def test_the_dial_goes_from_the_mean_outward_part_by_part() -> None:
     none, half, whole, more = (away(gain) for gain in (0.0, 0.5, 1.0, 1.8))
     assert none.max() < 1e-3
     assert np.median(half) < np.median(whole) < np.median(more)
-    left = model.degrees.columns(("left_arm",))
+    left = model.dofs.columns(("left_arm",))
     only = away({"lower": 0.0, "trunk": 0.0, "right_arm": 0.0, "timing": 0.0})
     # what hangs on the left arm answers to it a little
-    assert only[left].min() > 1.5 * only[model.degrees.columns(("trunk", "right_arm"))].max()
+    assert only[left].min() > 1.5 * only[model.dofs.columns(("trunk", "right_arm"))].max()
 
 
 def test_however_far_the_dial_is_turned_it_stays_natural() -> None:
     model = small_model(False)
-    course, parts = model.course, model.degrees.parts
+    course, parts = model.course, model.dofs.parts
     for clip in sample_many(model, np.random.default_rng(3), 6, gain=20.0):
         rows = model.scaled(clip)
         at = np.clip(np.rint(model.phases_of(rows) * course.grid), 0, len(course.means) - 1).astype(int)
@@ -133,16 +132,16 @@ def test_given_joints_are_kept_and_the_others_are_new() -> None:
         np.testing.assert_array_equal(clip.contacts, base.contacts)
     assert max(rotations.angle_between(clips[0].rotations[:, 2], c.rotations[:, 2]).max() for c in clips[1:]) > 0.02
     # the arms keep time with what is given
-    swing = [model.scaled(clip)[:, model.degrees.names.index("LeftArm.y")] for clip in (base, clips[0])]
+    swing = [model.scaled(clip)[:, model.dofs.names.index("LeftArm.y")] for clip in (base, clips[0])]
     assert np.corrcoef(*swing)[0, 1] > 0.9
     assert upper_body(model, base, np.random.default_rng(0), joints=("trunk",)).name == "take.0_variant"
 
 
 def test_models_that_go_with_given_joints() -> None:
     model = learn(make_takes(), replace(SMALL, given=("lower", "trunk")))
-    assert (model.transition.counts[model.degrees.columns(("lower", "trunk"))] == 0).all()
+    assert (model.transition.counts[model.dofs.columns(("lower", "trunk"))] == 0).all()
     base = make_takes(1, seed=8)[0]
-    clip = sample(model, np.random.default_rng(0), keep=Given(base, ()))
+    clip = sample(model, np.random.default_rng(0), keep=KeptJoints(base, ()))
     np.testing.assert_array_equal(clip.root_positions, base.root_positions)
     assert rotations.angle_between(clip.rotations[:, 2], base.rotations[:, 2]).max() > 0.01
     for refused in (sample, stream):
@@ -153,11 +152,11 @@ def test_models_that_go_with_given_joints() -> None:
 def test_what_cannot_be_kept() -> None:
     model, base = small_model(), make_takes(1)[0]
     with pytest.raises(VariationError, match="leaves nothing to generate"):
-        sample(model, np.random.default_rng(0), keep=Given(base, ("lower", "trunk", "left_arm", "right_arm")))
+        sample(model, np.random.default_rng(0), keep=KeptJoints(base, ("lower", "trunk", "left_arm", "right_arm")))
     with pytest.raises(VariationError, match="leaves all to generate"):
-        sample(model, np.random.default_rng(0), keep=Given(base, ("Antenna",)))
+        sample(model, np.random.default_rng(0), keep=KeptJoints(base, ("Antenna",)))
     with pytest.raises(VariationError, match="60 Hz, the model 30 Hz; resample"):
-        sample(model, np.random.default_rng(0), keep=Given(resample(base, 60.0), ("lower",)))
+        sample(model, np.random.default_rng(0), keep=KeptJoints(resample(base, 60.0), ("lower",)))
 
 
 def test_a_single_take_is_varied_with_what_was_learnt_of_others() -> None:
@@ -176,7 +175,7 @@ def test_a_single_take_is_varied_with_what_was_learnt_of_others() -> None:
 
 def test_streams_go_on_without_drifting_or_freezing() -> None:
     model = small_model()
-    values, phases = Stream(model, np.random.default_rng(0)).next(round(120 * model.degrees.fps))
+    values, phases = Stream(model, np.random.default_rng(0)).next(round(120 * model.dofs.fps))
     cycles, lengths = warped_cycles(model, values, phases)
     takes = np.array(model.lengths) - 1
     assert abs(lengths.mean() - takes.mean()) < 1.0

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion.clip import Clip
-from gaitway.variation.inputs.training_takes import Pools, by_length
-from gaitway.variation.tasks import Teller, chosen_names, tasks
+from gaitway.variation.inputs.training_takes import TrainingTakes, by_length
+from gaitway.variation.tasks import TaskProgress, chosen_names, tasks
 from variation_takes import make_take, small_skeleton
 
 RNG = np.random.default_rng(0)
@@ -49,12 +49,12 @@ def test_groups_by_length_divide_the_clips_and_none_is_twice_as_long(lengths: li
 
 def test_takes_are_pooled_by_states_and_length_but_not_where_one_stands() -> None:
     small = library(walk_one=[20, 22], walk_two=[21, 60], walk_three=[64, 61, 58], wave=[40], turn=[41])
-    pools = Pools(small)
-    one, two, three = (pools.of(small.graph[f"walk_{number}"]) for number in ("one", "two", "three"))
+    training_takes = TrainingTakes(small)
+    one, two, three = (training_takes.of(small.graph[f"walk_{number}"]) for number in ("one", "two", "three"))
     assert sorted(map(len, one)) == [20, 21, 22]
     assert sorted(map(len, three)) == [58, 60, 61, 64]
     assert two is three
-    assert [len(clip) for clip in pools.of(small.graph["wave"])] == [40]
+    assert [len(clip) for clip in training_takes.of(small.graph["wave"])] == [40]
 
 
 def test_who_gets_what_and_why() -> None:
@@ -86,13 +86,13 @@ def test_names_and_patterns() -> None:
 def test_progress_tells_which_of_how_many_and_never_goes_back() -> None:
     todo = tasks(library(walk_a=[20, 21], walk_b=[22, 23], start=[30], wave=[40, 41, 42, 43]), None, upper=False)
     told: list[tuple[str, int, int | None]] = []
-    teller = Teller(lambda *what: told.append(what), todo, 2)
+    task_progress = TaskProgress(lambda *what: told.append(what), todo, 2)
     for number, task in enumerate(todo):
-        teller.begin(number)
+        task_progress.begin(number)
         if task.method != "none":
-            teller.learning("prior network: 3 edges", 0.5)
+            task_progress.learning("prior network: 3 edges", 1, 2)
             for got in range(2):
-                teller.drawing(got)
+                task_progress.drawing(got)
     words, done, totals = zip(*told, strict=True)
     assert words[0] == "walk_a, 1 of 3: learning"
     assert words[1] == "walk_a, 1 of 3: learning (prior network)"

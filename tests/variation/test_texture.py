@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.network.calibration import roughness
-from gaitway.variation.network.learning import LearnOptions, learn
+from gaitway.variation.learning.calibration import roughness
+from gaitway.variation.learning.learn import LearnOptions, learn
 from gaitway.variation.network.model import VariationModel
 from gaitway.variation.network.texture import Texture, filter_reach, filtered, smoothed
 from gaitway.variation.sampling.streaming import Stream
@@ -78,7 +78,7 @@ def shaken() -> VariationModel:
 
 
 def test_variants_and_streams_tremble_as_takes_do(shaken: VariationModel) -> None:
-    column = shaken.degrees.names.index("height")
+    column = shaken.dofs.names.index("height")
     wanted = roughness(shaken.takes)[column]
     variants = [shaken.scaled(clip) for clip in sample_many(shaken, np.random.default_rng(1), 12)]
     assert 0.8 < roughness(variants)[column] / wanted < 1.25
@@ -87,7 +87,7 @@ def test_variants_and_streams_tremble_as_takes_do(shaken: VariationModel) -> Non
 
 
 def test_the_dial_turns_the_tremor_down_but_not_up(shaken: VariationModel) -> None:
-    column = shaken.degrees.names.index("height")
+    column = shaken.dofs.names.index("height")
 
     def loud(gain: float) -> float:
         clips = sample_many(shaken, np.random.default_rng(1), 12, gain=gain)

@@ -210,7 +210,7 @@ def test_an_interrupted_run_leaves_nothing(broken: Path, tmp_path: Path, monkeyp
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gaitway.variation.network.model_cache.learn", stop)
+    monkeypatch.setattr("gaitway.variation.learning.model_cache.learn", stop)
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path / "cache"))
     done = CliRunner().invoke(app, ["vary", str(broken / "good.gwlib"), "-o", str(tmp_path / "x.gwlib")])
     assert done.exit_code != 0

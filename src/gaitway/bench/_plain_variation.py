@@ -7,14 +7,14 @@ import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.variation.network._neighbour_kernels import FAR
-from gaitway.variation.network.regression import Course, Noise, Rows
+from gaitway.variation.network.regression import MeanCourse, Noise, TrainingRows
 from gaitway.variation.network.structure import Structure
 
 
 def regress(
     distances: FloatArray, steps: FloatArray, values: FloatArray, neighbours: int, width: float, taper: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean and variance of steps and mean of values (n,) over the nearest rows of distances (n, R)."""
+    """Return mean and variance of steps and mean of values (n,) over the nearest rows of distances (n, R)."""
     edge = np.partition(distances, neighbours - 1, axis=1)[:, neighbours - 1, None]
     scale = -1.0 / (width**2 * edge + 1e-12)
     away = distances - distances.min(axis=1, keepdims=True)
@@ -29,7 +29,7 @@ def regress(
 
 
 def unroll_plainly(
-    rows: Rows,
+    rows: TrainingRows,
     structure: Structure,
     start: FloatArray,
     phases: FloatArray,
@@ -37,11 +37,15 @@ def unroll_plainly(
     *,
     omitted: int = -1,
     draws: FloatArray | None = None,
-    course: Course | None = None,
+    course: MeanCourse | None = None,
     noise: Noise | None = None,
     parts: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """One sequence as `variation.network.regression.unroll` has it, without limits: values, variances and phases."""
+    """Unroll one sequence as `variation.network.regression.unroll` does, without limits.
+
+    Returns:
+        Values, variances and phases.
+    """
     n, kernel = rows.nodes, rows.kernel
     pairs, steps = rows.pairs.astype(np.float64), rows.steps.astype(np.float64)
     edges = scipy.sparse.csr_array(structure.edges(2 * n).astype(np.float64))
@@ -56,7 +60,7 @@ def unroll_plainly(
         apart = (pairs[:, near] - np.concatenate([older, newer])[:, None]) ** 2
         velocity = (pairs[n:, near] - newer[:, None]) - (pairs[:n, near] - older[:, None])
         distances = apart[:n] + apart[n:] + rows.velocities[:, None] * velocity**2 + edges @ apart
-        distances += rows.clock * (rows.phases[near] - when[t - 1]) ** 2
+        distances += rows.phase_weight * (rows.phases[near] - when[t - 1]) ** 2
         distances = np.where(usable[near], distances, float(FAR))
         mean, variance, place = regress(
             distances, steps[:, near], pairs[n:, near], rows.neighbours, kernel.width, kernel.taper

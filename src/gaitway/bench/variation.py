@@ -1,6 +1,6 @@
-"""Learning how a motion varies and making variants, beside a vectorised NumPy version and our own limits.
+"""Benchmark of learning and sampling variation, beside a vectorised NumPy version and our own limits.
 
-Times and limits are wall time; what the processor did is said in the name of a row, for a busy machine.
+Times and limits are wall time. The name of a row also gives CPU time, which is more reliable on a busy machine.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
 from gaitway.cast.catalog import load_cast
 from gaitway.motion.clip import Clip
 from gaitway.variation.evaluation.measures import cycle_lengths
-from gaitway.variation.network.dofs import PARTS, Degrees
-from gaitway.variation.network.learning import LearnOptions, learn
-from gaitway.variation.network.model import VariationModel
-from gaitway.variation.network.phase import set_clock
+from gaitway.variation.learning.learn import learn
+from gaitway.variation.network.dofs import PARTS, Dofs
+from gaitway.variation.network.model import LearnOptions, VariationModel
+from gaitway.variation.network.phase import align_phases
 from gaitway.variation.network.regression import Noise, make_rows, unroll
-from gaitway.variation.network.spread import Weights
-from gaitway.variation.network.transition import Search, Trial, find_transition
+from gaitway.variation.network.spread import TakeWeights
+from gaitway.variation.network.transition import TransitionSearch, Trial, find_transition
 from gaitway.variation.sampling.streaming import Stream
 from gaitway.variation.sampling.synthesis import first_frames, sample_many
 
 MOTION, TAKES, FRAMES = "duck", 4, 60
-"""Four takes of about 100 frames and 62 degrees of freedom; a second at the thesis's 60 Hz."""
+"""Motion, number of takes and of frames: four takes of about 100 frames and 62 degrees of freedom; one second at the
+thesis's 60 Hz."""
 STREAM_S, VARIANTS = 600.0, 20
 NUMPY_TARGET, SECOND_LIMIT_MS, LEARN_LIMIT_MS = 5.0, 10.0, 60_000.0
 SMALL_NODES = 6
-"""Degrees of freedom of an example that the exact search finishes."""
+"""Number of degrees of freedom of an example that the exact search finishes."""
 REPEATS = 20
-"""Times that a synthesis is done to tell what the processor does for it."""
+"""Number of syntheses over which CPU time is measured."""
 EXACT_ROUNDS = 8
-"""Edges that the exact search changes in the whole example."""
+"""Number of edges that the exact search changes in the whole example."""
 
 Result = TypeVar("Result")
 
@@ -44,9 +45,9 @@ Result = TypeVar("Result")
 def run() -> BenchTable:
     """Learn, sample and stream."""
     clips = list(load_cast("person", takes=TAKES, behaviors=[MOTION]).clips.values())
-    learn(clips, LearnOptions(search=Search(rounds=1)))  # compiles
+    learn(clips, LearnOptions(search=TransitionSearch(rounds=1)))  # compiles
     model, learnt, cpu = _clocked(lambda: learn(clips))
-    size = f"{TAKES} takes x {np.mean(model.lengths):.0f} frames x {len(model.degrees)} DOFs"
+    size = f"{TAKES} takes x {np.mean(model.lengths):.0f} frames x {len(model.dofs)} DOFs"
     rows = (
         BenchRow(f"learn {size}, {cpu:.1f} CPU s", "limit: a minute", learnt, _once(LEARN_LIMIT_MS), 1.0),
         *_synthesis(model),
@@ -60,7 +61,7 @@ def run() -> BenchTable:
 
 
 def _clocked(task: Callable[[], Result]) -> tuple[Result, Timing, float]:
-    """The result of a task, its wall time, and the processor's time of all threads [s]."""
+    """Return the result of a task, its wall time, and the CPU time of all threads [s]."""
     began, worked = time.perf_counter(), time.process_time()
     result = task()
     worked = time.process_time() - worked
@@ -76,18 +77,18 @@ def _parents(model: VariationModel) -> float:
 
 
 def _synthesis(model: VariationModel) -> tuple[BenchRow, BenchRow]:
-    """A second of motion, by the kernel and by NumPy, one thread each."""
+    """Time a second of motion, by the kernel and by NumPy, one thread each."""
     rng = np.random.default_rng(0)
     dials = np.ones(len(PARTS) + 1)
-    mix = Weights(rng, model.variation, np.inf).next(FRAMES, dials)
+    mix = TakeWeights(rng, model.variation, np.inf).next(FRAMES, dials)
     start = first_frames(model, rng, mix[1:2])[0]
     phases = np.array([0.0, 1.0 / float(model.course.paces[0, 0])])
     noise = Noise(mix[None], model.variation.table, model.variation.gains)
-    structure, parts = model.transition, model.degrees.parts
+    structure, parts = model.transition, model.dofs.parts
 
     def ours() -> object:
         return unroll(
-            model.rows, structure.parents, structure.counts, start[None], phases[None], FRAMES,
+            model.rows, structure, start[None], phases[None], FRAMES,
             course=model.course, noise=noise, parts=parts,
         )  # fmt: skip
 
@@ -106,7 +107,7 @@ def _synthesis(model: VariationModel) -> tuple[BenchRow, BenchRow]:
 
 
 def _variants(model: VariationModel) -> BenchRow:
-    """Whole variants as clips: first frames, network, detail, poses."""
+    """Time whole variants as clips: first frames, network, detail, poses."""
     sample_many(model, np.random.default_rng(0), 1)
     clips, took, cpu = _clocked(lambda: sample_many(model, np.random.default_rng(0), VARIANTS))
     frames = sum(map(len, clips))
@@ -115,8 +116,8 @@ def _variants(model: VariationModel) -> BenchRow:
 
 
 def _stream(model: VariationModel) -> BenchRow:
-    """Ten minutes of stream; its cycles are counted, by poses and not by its clock, and compared with the takes."""
-    frames = round(STREAM_S * model.degrees.fps)
+    """Time ten minutes of stream, and count its cycles by poses beside those of the takes."""
+    frames = round(STREAM_S * model.dofs.fps)
     (values, _), took, cpu = _clocked(lambda: Stream(model, np.random.default_rng(0)).next(frames))
     lengths = cycle_lengths(model, values)
     takes = np.array(model.lengths) - 1
@@ -128,7 +129,7 @@ def _stream(model: VariationModel) -> BenchRow:
 
 
 def _small_searches(clips: list[Clip]) -> BenchRow:
-    """Both searches on a few degrees of freedom, each until nothing is better, with the scores they come to."""
+    """Time both searches on a few degrees of freedom, each until nothing improves, with their scores."""
     trial, search = small_trial(clips, SMALL_NODES)
     fast, ours, _ = _clocked(lambda: find_transition(trial, search, 0))
     exact, theirs, _ = _clocked(lambda: find_transition(trial, replace(search, exact=True), 0))
@@ -137,10 +138,10 @@ def _small_searches(clips: list[Clip]) -> BenchRow:
 
 
 def _first_edges(model: VariationModel) -> BenchRow:
-    """The first edges of the exact search on all degrees of freedom, beside all of the fast one."""
+    """Time the first edges of the exact search on all degrees of freedom, beside the whole fast search."""
     options = model.options
-    fixed = model.degrees.columns(options.given)
-    trial = Trial.of(model.rows, model.takes, model.clock.phases, options.search, fixed, options.seed)
+    fixed = model.dofs.columns(options.given)
+    trial = Trial.of(model.rows, model.takes, model.alignment.phases, options.search, fixed, options.seed)
     exact, theirs, cpu = _clocked(
         lambda: find_transition(trial, replace(options.search, exact=True, rounds=EXACT_ROUNDS), 0)
     )
@@ -150,13 +151,13 @@ def _first_edges(model: VariationModel) -> BenchRow:
     return BenchRow(name, peer, ours, theirs)
 
 
-def small_trial(clips: list[Clip], nodes: int) -> tuple[Trial, Search]:
-    """A search over the first few degrees of freedom of takes."""
-    degrees, options = Degrees.of(clips), LearnOptions()
-    plain = [degrees.rows(clip)[:, :nodes] for clip in clips]
+def small_trial(clips: list[Clip], nodes: int) -> tuple[Trial, TransitionSearch]:
+    """Return a search over the first few degrees of freedom of takes."""
+    dofs, options = Dofs.of(clips), LearnOptions()
+    plain = [dofs.rows(clip)[:, :nodes] for clip in clips]
     pool = np.concatenate(plain)
     takes = [(rows - pool.mean(axis=0)) / pool.std(axis=0) for rows in plain]
-    clock = set_clock(takes)
-    rows = make_rows(takes, clock, False, options.kernel, degrees.fps)
+    alignment = align_phases(takes)
+    rows = make_rows(takes, alignment, False, options.kernel, dofs.fps)
     fixed = np.zeros(nodes, np.bool_)
-    return Trial.of(rows, takes, clock.phases, options.search, fixed, 0), options.search
+    return Trial.of(rows, takes, alignment.phases, options.search, fixed, 0), options.search

@@ -15,22 +15,26 @@ if TYPE_CHECKING:
     from gaitway.variation.enriching import Enriched
 
 _WORDS = {"whole": "whole body", "upper": "upper body only", "none": "nothing"}
-"""What varies, as people say it."""
+"""Words for what varies."""
 
 
 def vary(
     library: Annotated[str, typer.Argument(help="A built-in cast, or a .gwlib file.")],
-    output: Annotated[Path, typer.Option("--out", "-o", help="The library with variants (.gwlib).")],
-    count: Annotated[int, typer.Option(min=1, max=1000, help="Variants of each behaviour.")] = 12,
+    output: Annotated[Path, typer.Option("--out", "-o", help="The library with variants to write (.gwlib).")],
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Number of variants of each behaviour.")] = 12,
     behavior: Annotated[
         list[str] | None,
-        typer.Option("--behavior", "-b", help="Only this one, or those like 'walk_*'; may be given again."),
+        typer.Option(
+            "--behavior", "-b", help="Only this behaviour, or a pattern such as 'walk_*'; may be given several times."
+        ),
     ] = None,
-    takes: Annotated[int, typer.Option(min=1, max=64, help="Takes of a cast to learn from.")] = 4,
-    gain: Annotated[float, typer.Option(help="How far from the mean; 1 is as far as takes are.")] = 1.0,
-    upper: Annotated[bool, typer.Option("--upper", help="Vary upper bodies only; legs and path stay.")] = False,
-    style: Annotated[str | None, typer.Option(help="Whose manner, of a cast.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of takes and variants.")] = 0,
+    takes: Annotated[int, typer.Option(min=1, max=64, help="Number of takes to learn from, of a built-in cast.")] = 4,
+    gain: Annotated[float, typer.Option(help="How far variants go from the mean; 1 is as far as takes go.")] = 1.0,
+    upper: Annotated[
+        bool, typer.Option("--upper", help="Vary upper bodies only; legs and path stay the same.")
+    ] = False,
+    style: Annotated[str | None, typer.Option(help="Style of a built-in cast.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the takes of a cast, and of the variants.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Learn how a library's behaviours vary, and add variants that begin and end as its own clips do."""
@@ -43,7 +47,7 @@ def vary(
     check_output(output, SUFFIX)
     options = EnrichOptions(count=count, seed=seed, gain=gain, upper=upper)
     if library in cast_names():
-        if behavior:  # a wrong name is said before takes are generated, which takes long the first time
+        if behavior:  # report a wrong name before takes are generated, which is slow the first time
             chosen_names(load_cast(library), behavior)
         loaded = load_cast(library, style=style, seed=seed, takes=takes)
     else:
@@ -64,7 +68,7 @@ def vary(
 
 
 def _show(name: str, done: Enriched) -> None:
-    """A table of behaviours and what it means, in words that need no knowledge of networks."""
+    """Show a table of behaviours, and explain it without terms of networks."""
     rows: list[dict[str, object]] = [
         {
             "behaviour": row.behavior,
@@ -79,4 +83,4 @@ def _show(name: str, done: Enriched) -> None:
     show_rows(f"{name}: {done.added} variants added", rows)
     for (method, why), count in Counter((row.method, row.why) for row in done.rows if row.why).most_common():
         say(f"{_WORDS[method]} ({count} behaviour{'s' if count > 1 else ''}): {why}")
-    say("unlike_deg: how much joints differ from those of the most alike take, median of the variants [degrees]")
+    say("unlike_deg: how much joints differ from those of the most similar take, median of the variants [degrees]")

@@ -1,9 +1,9 @@
 """Variation (Lau 2009, chapter 5): variants learnt from four takes beside true takes, noise and cycle animation.
 
-The thesis asked fifteen people how natural and how repetitive motions look. Nobody can be asked here, so tests of two
-samples stand in for them. On the built-in person hundreds of takes can be drawn that no model has seen: variants should
-not be told from these where noise of the same size is. Captures are compared in the same way where a folder of them is
-named (CMU's subjects 35 and 16); few takes of one person are there, so their figures come with what little they tell.
+The thesis asked fifteen people how natural and how repetitive motions look. Here two-sample tests replace the people.
+The built-in person can generate hundreds of takes that no model has seen: tests should not distinguish variants from
+these, but should distinguish noise of the same size. Captures are compared in the same way if the user names a folder
+of them (CMU's subjects 35 and 16). There are few takes of one person, so their figures say less.
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ import scipy  # its submodules load on first use, which keeps start-up short
 from PIL import Image
 
 from gaitway.core.arrays import FloatArray
+from gaitway.core.progress import Progress
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import clean_footskate, foot_slide
 from gaitway.papers.lau_5_captured import captured_rows, captured_studies, captured_walkers
-from gaitway.papers.lau_5_choice import choice_rows
-from gaitway.papers.lau_5_dial import NOTE as DIAL_NOTE
-from gaitway.papers.lau_5_dial import dial_claims, dial_picture, dial_rows
 from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
-from gaitway.papers.lau_5_odd import known_answers
+from gaitway.papers.lau_5_sampling import (
+    DIAL_NOTE,
+    dial_claims,
+    dial_picture,
+    dial_rows,
+    stream_claims,
+    stream_notes,
+    stream_rows,
+)
+from gaitway.papers.lau_5_selection import known_answers, selection_rows
 from gaitway.papers.lau_5_sets import (
     FULL,
     MOTIONS,
@@ -32,22 +39,22 @@ from gaitway.papers.lau_5_sets import (
     Study,
     generated_study,
 )
-from gaitway.papers.lau_5_streams import stream_claims, stream_notes, stream_rows
-from gaitway.papers.lau_5_tests import TRIALS, Verdicts, told_chart, told_claims, told_rows, verdicts
-from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.papers.lau_5_two_sample import TRIALS, Verdicts, told_chart, told_claims, told_rows, verdicts
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.render.sheets.strips import filmstrip
-from gaitway.variation.evaluation.gate import steps, unlike, usual_steps
+from gaitway.variation.evaluation.gate import joint_difference, velocity_change_limits
 from gaitway.variation.evaluation.measures import figures, pooled_spread
 from gaitway.variation.evaluation.two_sample import nearest
 from gaitway.variation.sampling.constraints import THESIS_OPTIONS, constrained
+from gaitway.variation.sampling.end_matching import velocity_changes
 from gaitway.variation.sampling.synthesis import sample_many
 
 _ODD_SETS = 8
-"""Sets of takes, each with one that does not belong."""
+"""Number of sets of takes, each with one that does not belong."""
 _SEQUENCE = 15
-"""Clips of a long sequence, as in the thesis."""
+"""Number of clips of a long sequence, as in the thesis."""
 _SEQUENCES = 12
-"""Long sequences of each kind."""
+"""Number of long sequences of each kind."""
 NOTES = (
     "thesis: 30 to 120 min to learn, 200 ms for a second of motion; p 0.930 (cheer) and 0.578 (walk) that variants are "
     "as natural as capture; p 1.0e-8 and 4.5e-8 that they are less repetitive than cycle animation (user studies)",
@@ -61,7 +68,7 @@ NOTES = (
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """Learn, sample, constrain, compare; one motion and one model if it is to be quick."""
+    """Learn, sample, constrain and compare; a quick run has one motion and fewer models."""
     sizes, motions = (QUICK, MOTIONS[:1]) if options.quick else (FULL, MOTIONS)
     walkers = {} if options.quick else captured_walkers(options.mocap)
     total, studies = len(motions), list[Study]()
@@ -84,11 +91,11 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     ]
     planted, repeats = _constraint_rows(studies[0]), [_repetition_row(study, rng) for study in studies]
     dial = dial_rows(studies[0], options.seed)
-    chosen, choice_notes, charts = choice_rows(walkers, options, progress)
+    chosen, selection_notes, charts = selection_rows(walkers, options, progress)
     odd, odd_notes = known_answers(1 if options.quick else _ODD_SETS, options.seed, progress)
     claims = [*_claims(studies[:generated], looks, told, repeats, options.quick), *stream_claims(streams)]
     claims += dial_claims(dial)
-    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *captured_notes, *odd_notes, *choice_notes]
+    notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *captured_notes, *odd_notes, *selection_notes]
     if not walkers:
         notes.append(
             "captures are not shipped: --mocap FOLDER with takes such as 35_01.bvh runs sections 5.6 and 5.7 on walks"
@@ -116,7 +123,7 @@ def _figure_rows(study: Study) -> list[dict[str, Any]]:
     one = study.learnt[0]
     inputs, drawn = one.inputs, list(one.raw)
     sets = {
-        "takes, held out": list(study.handle), "the inputs": list(inputs), "as drawn": drawn, **study.sets,
+        "takes, held out": list(study.held), "the inputs": list(inputs), "as drawn": drawn, **study.sets,
         "variants": list(one.variants),
     }  # fmt: skip
     out = []
@@ -135,7 +142,7 @@ def _figure_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def _repetition_row(study: Study, rng: np.random.Generator) -> dict[str, Any]:
-    """Long sequences of variants, and of the four inputs at random: how alike the most alike two clips of each are."""
+    """Measure the similarity of the two most similar clips in long sequences of variants, and of inputs at random."""
     nearby: dict[str, list[float]] = {"variants": [], "cycle animation": []}
     for trial in range(_SEQUENCES):
         one = study.learnt[trial % len(study.learnt)]
@@ -158,13 +165,13 @@ def _shapes(study: Study, clips: list[Clip]) -> FloatArray:
 
 
 def _constraint_rows(study: Study) -> list[dict[str, Any]]:
-    """Feet before and after, by the closed form that was there before, by the thesis's weights, and by ours."""
+    """Measure feet as drawn, after the foot-skate clean-up, with the thesis's weights, and with ours."""
     one = study.learnt[0]
-    raw, usual = one.raw[:6], usual_steps(one.inputs)
+    raw, usual = one.raw[:6], velocity_change_limits(one.inputs)
     ways = {
         "as drawn": lambda clip: clip,
         "footskate clean-up": clean_footskate,
-        "5.7, weights 1 and 5": partial(constrained, places=None, options=THESIS_OPTIONS),
+        "5.7, weights 1 and 5": partial(constrained, constraints=None, options=THESIS_OPTIONS),
         "5.7, all frames and the root": constrained,
     }
     out = []
@@ -173,12 +180,12 @@ def _constraint_rows(study: Study) -> list[dict[str, Any]]:
         done = [way(clip) for clip in raw]  # type: ignore[operator]
         spent = (time.perf_counter() - began) / len(raw)
         slide = np.concatenate([foot_slide(clip) for clip in done])
-        changed = np.degrees(np.mean([unlike(a, b) for a, b in zip(raw, done, strict=True)]))
+        changed = np.degrees(np.mean([joint_difference(a, b) for a, b in zip(raw, done, strict=True)]))
         out.append(
             {
                 "motion": study.name, "way": name, "slide mm": round(1e3 * float(slide.mean()), 2),
                 "most mm": round(1e3 * float(slide.max(initial=0.0)), 2),
-                "sudden": round(float(max((steps(clip) / usual).max() for clip in done)), 2),
+                "sudden": round(float(max((velocity_changes(clip) / usual).max() for clip in done)), 2),
                 "changed deg": round(float(changed), 2),
                 "s a clip": round(spent, 3),
             }
@@ -190,7 +197,7 @@ def _claims(
     studies: list[Study], looks: list[dict[str, Any]], told: dict[str, Verdicts], repeats: list[dict[str, Any]],
     quick: bool,
 ) -> list[Claim]:  # fmt: skip
-    """What must hold, but for what a handful of clips cannot show where it is to be quick."""
+    """Return what must hold; in a quick run some claims are only reported, because a few clips cannot show them."""
     out = []
     for study, repeated in zip(studies, repeats, strict=False):
         of = {row["clips"]: row for row in looks if row["motion"] == study.name}
@@ -229,7 +236,7 @@ def _strip(study: Study) -> Image.Image:
 
 
 def _plain(studies: list[Study], looks: list[dict[str, Any]], tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One number a row, for programs."""
+    """Return one number a row, for programs."""
     out = []
     for study in studies:
         for key, ours, thesis in (

@@ -1,8 +1,8 @@
-"""Captured motions that chapter 5's results are run on: cycles of subjects who were taken several times.
+"""Captured motions for the results of chapter 5: cycles of subjects with several takes.
 
-Cycles are cut where a motion comes again, those that do not go with the others are left out (section 5.7), models are
-learnt from four of the rest each, and what no model has seen is held out. Few takes of one person are there, so every
-figure comes with its standard error, by leaving out one clip after another.
+Cycles are cut where a motion recurs. Those that do not go with the others are left out (section 5.7). Models are learnt
+from four cycles each, and cycles that no model has seen are held out. There are few takes of one person, so every
+figure comes with its standard error, found by leaving out one clip after another.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, VariationError
+from gaitway.core.progress import Progress
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
 from gaitway.papers.lau_5_sets import INPUTS, Sizes, Study, learn_from, study_of
-from gaitway.papers.tables import Progress
 from gaitway.variation.evaluation.features import Yardstick
 from gaitway.variation.evaluation.measures import roughness, spread_of
 from gaitway.variation.inputs.cycles import capture_of
-from gaitway.variation.inputs.input_selection import choose
+from gaitway.variation.inputs.input_selection import select_takes
 from gaitway.variation.inputs.repeats import RepeatOptions, captured_repeats
 from gaitway.variation.sampling.constraints import constrained
 
@@ -38,8 +38,8 @@ _FEMALE = tuple(
 
 
 @dataclass(frozen=True)
-class Captured:
-    """A motion of one subject and the captures that it is cut from."""
+class CapturedMotion:
+    """A motion of one subject, and the captures that it is cut from."""
 
     name: str
     files: tuple[str, ...]
@@ -47,14 +47,15 @@ class Captured:
 
 
 MOTIONS = (
-    Captured("walk of subject 35", ("35_01", "35_02", "35_03", "35_04"), _WALK),
-    Captured("walk of subject 16", ("16_21", "16_22"), _WALK),
-    Captured("walk of Female1", _FEMALE, _WALK),
-    Captured("run of subject 09", ("09_01", "09_02", "09_03", "09_04", "09_05", "09_06")),
-    Captured("run of subject 35", ("35_17", "35_18", "35_19", "35_20")),
-    Captured("breast stroke of subject 126", ("126_04",)),
+    CapturedMotion("walk of subject 35", ("35_01", "35_02", "35_03", "35_04"), _WALK),
+    CapturedMotion("walk of subject 16", ("16_21", "16_22"), _WALK),
+    CapturedMotion("walk of Female1", _FEMALE, _WALK),
+    CapturedMotion("run of subject 09", ("09_01", "09_02", "09_03", "09_04", "09_05", "09_06")),
+    CapturedMotion("run of subject 35", ("35_17", "35_18", "35_19", "35_20")),
+    CapturedMotion("breast stroke of subject 126", ("126_04",)),
 )
-"""Of CMU's database, and of ACCAD's Female1. Neither has four takes alike of somebody who cheers or jumps."""
+"""Motions of CMU's database, and of ACCAD's Female1. Neither has four similar takes of a subject who cheers or
+jumps."""
 MISSING = (
     "captures: nobody cheers in them, and no subject does one jump more than twice (118_03, 118_10); swimming 79_02 "
     "and waving 111_37 do not come again within the take"
@@ -65,13 +66,13 @@ _WALKERS = {
     "39": ("39_01", "39_02", "39_11"),
     "07": ("07_01", "07_02", "07_03", "07_04", "07_12"),
 }
-"""Subjects with several takes of walking; what of theirs goes together is asked in section 5.7."""
+"""Subjects with several takes of walking; section 5.7 selects the takes that go together."""
 _MOST_MODELS, _FEW = 4, 6
-"""Models of one motion, and variants of each but the first."""
+"""Greatest number of models of one motion, and number of variants of each but the first."""
 
 
 def captured_studies(folder: Path | None, sizes: Sizes, seed: int, progress: Progress) -> tuple[list[Study], list[str]]:
-    """All captured motions of which a folder has enough, and what is to be said of them."""
+    """Return studies of all captured motions that a folder has enough takes of, and notes about them."""
     studies, notes = list[Study](), list[str]()
     for number, motion in enumerate(MOTIONS):
         files = found_files(folder, motion.files)
@@ -95,11 +96,11 @@ def captured_study(
     seed: int,
     options: RepeatOptions = RepeatOptions(),  # noqa: B008
 ) -> tuple[Study, str]:
-    """Cycles of a captured subject: models learnt from four each, compared with those that none has seen."""
+    """Study cycles of a captured subject: models learnt from four each are compared with cycles that none has seen."""
     cycles, rng = captured_repeats(files, options), np.random.default_rng([seed, 6])
-    kin = capture_of if len(files) > 1 else None
-    choice = choose(cycles, rng=rng, kin=kin)
-    kept = list(choice.kept or cycles)  # four that are not wholly alike are still all there is
+    source_of = capture_of if len(files) > 1 else None
+    selection = select_takes(cycles, rng=rng, source_of=source_of)
+    kept = list(selection.kept or cycles)  # four that are not wholly alike are still all there is
     order = rng.permutation(len(kept))
     count = int(np.clip((len(kept) - INPUTS) // INPUTS, 1, min(sizes.models, _MOST_MODELS)))
     learnt = []
@@ -107,24 +108,24 @@ def captured_study(
         inputs = [kept[k] for k in order[INPUTS * number : INPUTS * (number + 1)]]
         few = sizes if number == 0 else replace(sizes, variants=min(sizes.variants, _FEW))
         learnt.append(learn_from(inputs, few, rng, _finished))
-    handle = [kept[k] for k in order[INPUTS * count :]]
+    held = [kept[k] for k in order[INPUTS * count :]]
     said = (
         f"{name}: {len(cycles)} cycles of {len(files)} captures, {len(cycles) - len(kept)} left out (5.7), "
-        f"{count} model{'s' if count > 1 else ''} of {INPUTS}, {len(handle)} held out"
+        f"{count} model{'s' if count > 1 else ''} of {INPUTS}, {len(held)} held out"
     )
-    return study_of(name, Yardstick.of(kept), handle, learnt, rng), said
+    return study_of(name, Yardstick.of(kept), held, learnt, rng), said
 
 
 def _finished(clip: Clip, takes: Sequence[Clip]) -> Clip:
-    """Feet stay where they rest; who swims rests nowhere."""
+    """Return the clip with still feet where they rest; a swimmer has no contacts."""
     return constrained(clip) if clip.contacts is not None else clip
 
 
 def captured_rows(studies: Sequence[Study]) -> list[dict[str, Any]]:
-    """Figures of real takes, of variants and of noise, each with its standard error."""
+    """Return figures of real takes, of variants and of noise, each with its standard error."""
     out = []
     for study in studies:
-        real = [*study.handle, *(take for one in study.learnt for take in one.inputs)]
+        real = [*study.held, *(take for one in study.learnt for take in one.inputs)]
         sets = {"takes": real, "variants": study.sets["variants"]} | {
             name: study.sets[name] for name in ("strawman noise", "Perlin noise")
         }
@@ -152,7 +153,7 @@ def _figures(clips: Sequence[Clip], stick: Yardstick) -> dict[str, str]:
 
 
 def _uncertain(measure: Callable[[list[int]], float], count: int) -> tuple[float, float]:
-    """A figure of some clips, and its standard error by leaving out one after another (jackknife)."""
+    """Return a figure of some clips, and its standard error by leaving out one after another (jackknife)."""
     every = list(range(count))
     without: FloatArray = np.array([measure([k for k in every if k != gone]) for gone in every])
     return measure(every), float(np.sqrt((count - 1.0) * without.var()))
@@ -163,20 +164,20 @@ def _said(value: float, error: float, places: int) -> str:
 
 
 def captured_walkers(folder: Path | None) -> dict[str, list[Path]]:
-    """Capture files of walking subjects in a folder, if one is named; those with enough takes only.
+    """Return the capture files of walking subjects in a folder, if one is named; only subjects with enough takes.
 
     Raises:
-        GaitwayError: if what is named is no folder.
+        GaitwayError: if the path is not a folder.
     """
     found = {subject: found_files(folder, names) for subject, names in _WALKERS.items()}
     return {subject: files for subject, files in found.items() if len(files) > 1}
 
 
 def found_files(folder: Path | None, names: Sequence[str]) -> list[Path]:
-    """Captures of these names in a folder, or in those below it; none if no folder is named.
+    """Return captures of these names in a folder, or in those below it; none if no folder is named.
 
     Raises:
-        GaitwayError: if what is named is no folder.
+        GaitwayError: if the path is not a folder.
     """
     if folder is None:
         return []

@@ -1,11 +1,10 @@
-"""All together (Lau 2009, chapter 6): a crowd of joggers from five clips, and one from five clips and their variants.
+"""Crowds with variants (Lau 2009, chapter 6): joggers from five clips, and from these and their variants.
 
 The thesis takes one clip each of jogging straight ahead and of four turns, keeps their legs, learns how upper bodies go
-with them, and makes twelve variants of the first and five of each turn. Two crowds are looked at side by side (figure
-6.1). The thesis plans them by trees, whose nodes are made one clip or another as a tree is grown. Variants that keep
-legs, path and timing are one move of a tree of ours, and drawn when a plan is made (`space.clip_choice`), so that
-those who take the same way side by side differ, too. The same crowds are planned by the search, which draws a clip
-whenever it lays one.
+with them, and makes twelve variants of the first and five of each turn. It shows two crowds side by side (figure 6.1).
+The thesis plans them by trees, whose nodes get one clip or another when a tree is grown. In our trees, variants that
+keep legs, path and timing are one move. The clip is drawn when a plan is made (`space.clip_choice`), so that characters
+on the same path side by side differ too. The same crowds are planned by the search, which draws a clip for each step.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ from gaitway.audit import audit_take
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
+from gaitway.core.progress import Progress
 from gaitway.library.behavior import Library
 from gaitway.library.checks import check_joins
-from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.planning import Planned, plan_scene
 from gaitway.render.film.take_film import take_still
 from gaitway.render.labels import text_font
@@ -39,15 +39,15 @@ from gaitway.variation.network.dofs import joint_parts
 
 JOGS = ("jog_forward", "jog_left_30", "jog_right_30", "jog_left_45", "jog_right_45")
 FORWARD, TURNS = 12, 5
-"""Variants of the first and of each other, as in the thesis."""
+"""Number of variants of the first behaviour and of each other one, as in the thesis."""
 _OTHERS = ("stand", "wait", "start_jog", "stop_jog", "start_walk", "stop_walk", "walk_forward", "walk_short")
-"""What else somebody needs who is to start and to arrive."""
+"""Further behaviours that a character needs to start and to arrive."""
 _SIDE, _APART = 1.3, 9
-"""Joggers start side by side, so many metres apart."""
+"""Distance between neighbouring joggers at the start [m], and number of joggers."""
 _SAME_DEG = 0.5
-"""Joints that differ by less than this are the same to an eye [degrees]."""
+"""Joint difference below which two poses look the same [degrees]."""
 PLANNERS = ("tree", "behavior")
-"""As the thesis does, and by the search beside it."""
+"""Planners: that of the thesis, and the search beside it."""
 NOTES = (
     "thesis: 5 clips against 5 and 32 variants, by trees; with five, the same jog is seen side by side; no numbers are "
     "given",
@@ -90,7 +90,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
 def _claims(
     rows: Sequence[dict[str, Any]], plain: Library, done: Enriched, crowds: Sequence[Planned]
 ) -> tuple[Claim, ...]:
-    """What must hold of crowds by trees and by the search, five clips before variants."""
+    """Return what must hold of crowds by trees and by the search; rows have five clips first, then variants."""
     pairs = list(zip(rows[::2], rows[1::2], strict=True))
     seams = [max(join.angle for join in check_joins(library)) for library in (plain, done.library)]
     return (
@@ -111,14 +111,14 @@ def _claims(
 
 
 def _made(done: Enriched) -> list[str]:
-    """One line for each behaviour."""
+    """Return one line for each behaviour."""
     return [
         f"{row.behavior}: {row.added} variants, {row.unlike_deg:.1f} degrees a joint from the take" for row in done.rows
     ]
 
 
 def varied(library: Library, options: PaperOptions) -> Enriched:
-    """The library with the thesis's variants: upper bodies of five jogs."""
+    """Return the library with the thesis's variants: upper bodies of five jogs."""
     wanted = EnrichOptions(count=FORWARD, seed=options.seed, upper=True, rounds=2 if options.quick else 6)
     first = enrich(library, wanted, JOGS)
     kept_clips = {
@@ -138,7 +138,7 @@ def varied(library: Library, options: PaperOptions) -> Enriched:
 
 
 def joggers(options: PaperOptions) -> Scene:
-    """People side by side who jog the same way across an open place; a few posts make them turn."""
+    """Return a scene of joggers side by side on an open place; a few posts make them turn."""
     count = 4 if options.quick else _APART
     width = _SIDE * (count - 1)
     people = [
@@ -159,7 +159,7 @@ def joggers(options: PaperOptions) -> Scene:
 
 def _row(name: str, library: Library, planned: Planned) -> dict[str, Any]:
     used = Counter(step.clip for plan in planned.crowd.plans.values() for step in plan.steps if step.behavior in JOGS)
-    clones, unlike = likeness(planned)
+    clones, joint_difference = likeness(planned)
     report = audit_take(planned.take, planned.scene.world)
     return {
         "crowd": name,
@@ -169,13 +169,13 @@ def _row(name: str, library: Library, planned: Planned) -> dict[str, Any]:
         "arrive": len(planned.scene.characters) - len(planned.failed),
         "clips": len(used),
         "clones %": round(100.0 * clones, 1),
-        "unlike": round(unlike, 1),
+        "unlike": round(joint_difference, 1),
         "faults": len(report.violations),
     }
 
 
 def likeness(planned: Planned, fps: float = 10.0) -> tuple[float, float]:
-    """Of pairs who jog in step, the share whose upper bodies are alike too, and how much these differ [degrees]."""
+    """Compare pairs who jog in step: the share with the same upper body, and the median difference [degrees]."""
     parts = joint_parts(planned.take.skeletons[0])
     lower, upper = np.flatnonzero(parts == 0)[1:], np.flatnonzero(parts > 0)
     apart = []
@@ -183,14 +183,14 @@ def likeness(planned: Planned, fps: float = 10.0) -> tuple[float, float]:
         first, second = np.triu_indices(len(poses), 1)
         angles = rotations.angle_between(poses[first], poses[second])
         apart.append(_size(angles[:, upper])[_size(angles[:, lower]) < _SAME_DEG])
-    unlike = np.concatenate([np.empty(0), *apart])
-    if not len(unlike):
+    joint_difference = np.concatenate([np.empty(0), *apart])
+    if not len(joint_difference):
         return 0.0, 0.0
-    return float(np.mean(unlike < _SAME_DEG)), float(np.median(unlike))
+    return float(np.mean(joint_difference < _SAME_DEG)), float(np.median(joint_difference))
 
 
 def _jogging_poses(planned: Planned, fps: float) -> list[FloatArray]:
-    """At every moment, the local rotations (N, J, 4) of those who are within one of the five jogs."""
+    """Return the local rotations (N, J, 4) of all characters that play one of the five jogs, at every moment."""
     take, plans = planned.take, planned.crowd.plans
     end = max(plan.end_time for plan in plans.values())
     out = []
@@ -208,13 +208,13 @@ def _behavior_at(steps: Sequence[Any], time: float) -> str | None:
 
 
 def _size(angles: FloatArray) -> FloatArray:
-    """Root mean square of angles (N, J) over joints [degrees]; (N,)."""
+    """Return the root mean square of angles (N, J) over joints [degrees]; (N,)."""
     out: FloatArray = np.degrees(np.sqrt(np.mean(angles**2, axis=1)))
     return out
 
 
 def _moments(planned: Planned) -> list[float]:
-    """Middles of two jogs near the beginning [s]; where clips join, variants are in one pose."""
+    """Return middles of two jogs near the beginning [s]; where clips join, variants are in one pose."""
     steps = next(iter(planned.crowd.plans.values())).steps
     middles = [0.5 * (step.time + after.time) for step, after in pairwise(steps) if step.behavior in JOGS]
     return middles[1:5:2]
@@ -223,7 +223,7 @@ def _moments(planned: Planned) -> list[float]:
 def crowds_picture(
     takes: Sequence[Take], names: Sequence[str], moments: Sequence[float], size: tuple[int, int] = (900, 560)
 ) -> Image.Image:
-    """Crowds beside one another at the same moments [s], as in figure 6.1."""
+    """Draw crowds beside one another at the same moments [s], as in figure 6.1."""
     sheet = Image.new("RGB", (size[0] * len(takes), (size[1] + 40) * len(moments)), "#ffffff")
     pen = ImageDraw.Draw(sheet)
     for row, time in enumerate(moments):
@@ -236,7 +236,7 @@ def crowds_picture(
 
 
 def _beside(take: Take, time: float, size: tuple[int, int]) -> Camera:
-    """A camera a little ahead of a crowd and at its side, that has all of those who are near one another in view."""
+    """Return a camera a little ahead of a crowd and at its side, with all characters near one another in view."""
     roots = np.concatenate([group.root_positions for group in take.poses(time)])
     near = roots[np.linalg.norm(roots - np.median(roots, axis=0), axis=1) < 8.0]
     room = np.array([0.6, 0.4, 0.9])

@@ -1,9 +1,9 @@
 """Libraries with variants (Lau 2009, chapter 6): every behaviour gets more clips, which begin and end as its own do.
 
-Where a behaviour has four takes or more, whole bodies vary: a network is learnt from them and sampled. Where it has
-fewer, as many captures do, legs, path and timing stay those of a take, and a network learnt from all behaviours of the
-same gait together draws the upper body that goes with them. The same is done where a special obstacle is passed: what
-clears a fence is left alone.
+Where a behaviour has four takes or more, whole bodies vary: a network is learnt from the takes and sampled. Where it
+has fewer, as in many captured libraries, legs, path and timing stay those of a take. A network that is learnt from all
+behaviours of the same gait then draws the upper body that goes with them. The same is done for behaviours that pass a
+special obstacle, so that a jump still clears its fence.
 """
 
 from __future__ import annotations
@@ -16,38 +16,41 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import VariationError
+from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import BehaviorGraph, Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import with_name
-from gaitway.variation.evaluation.gate import Gate, GateBars, unlike, usual_steps
-from gaitway.variation.generators import Maker, Models, upper_maker, whole_maker
+from gaitway.variation.evaluation.gate import GateBars, VariantGate, joint_difference, velocity_change_limits
+from gaitway.variation.generators import VariantGenerator, upper_body_generator, whole_body_generator
 from gaitway.variation.inputs.training_takes import VARIANT
-from gaitway.variation.network.options import LearnOptions
-from gaitway.variation.network.transition import Search
-from gaitway.variation.tasks import Progress, Task, Teller, tasks
+from gaitway.variation.learning.model_cache import ModelCache
+from gaitway.variation.network.model import LearnOptions
+from gaitway.variation.network.transition import TransitionSearch
+from gaitway.variation.tasks import TaskProgress, VariationTask, tasks
 
 _HOPELESS = 8
-"""Where of so many variants, or of as many as are wanted, none is good enough, no more are drawn."""
+"""Number of variants, all refused, after which no more are drawn (or the number that is wanted, if that is more)."""
 
 
 @dataclass(frozen=True)
 class EnrichOptions:
-    """What is added to a library."""
+    """Options of `enrich`."""
 
     count: int = 12
-    """Variants of each behaviour."""
+    """Number of variants of each behaviour."""
     seed: int = 0
-    """Of the variants; what is learnt does not depend on it."""
+    """Seed of the variants; the learnt networks do not depend on it."""
     gain: float = 1.0
-    """How far from the mean; 1 is as far as takes are."""
+    """How far variants go from the mean; 1 is as far as takes go."""
     upper: bool = False
-    """Only upper bodies vary, in all behaviours."""
+    """Whether only upper bodies vary, in all behaviours."""
     tries: int = 3
-    """How many are drawn for each that is wanted, before it is given up."""
+    """Number of variants that are drawn, at most, for each that is wanted."""
     rounds: int = 4
-    """Of the search for a network's structure; more takes longer and gains little where ends are held."""
+    """Rounds of the search for a network's structure; more rounds take longer and gain little, because both ends of a
+    variant are fixed."""
     bars: GateBars = field(default_factory=GateBars)
-    """What a variant must reach."""
+    """Limits that a variant must meet."""
 
     def __post_init__(self) -> None:
         if self.count < 1 or self.tries < 1 or self.seed < 0:
@@ -57,39 +60,42 @@ class EnrichOptions:
 
     @property
     def learning(self) -> LearnOptions:
-        """How networks are learnt."""
-        return LearnOptions(search=Search(rounds=self.rounds))
+        """Options with which networks are learnt."""
+        return LearnOptions(search=TransitionSearch(rounds=self.rounds))
 
 
 @dataclass(frozen=True)
-class Row:
-    """What became of one behaviour."""
+class EnrichedBehavior:
+    """Result of `enrich` for one behaviour."""
 
     behavior: str
+    """Name of the behaviour."""
     method: str
-    """"whole", "upper", or "none"."""
+    """What varies: "whole" (body), "upper" (body), or "none"."""
     takes: int
+    """Number of takes that the behaviour has."""
     added: int = 0
+    """Number of variants that were added."""
     refused: tuple[tuple[str, int], ...] = ()
-    """Faults of variants that were not good enough, and how often."""
+    """Faults of refused variants, and the number of variants with each fault."""
     unlike_deg: float = 0.0
-    """Median over variants of how much joints differ from the most alike take [degrees]."""
+    """Joint difference from a variant to the most similar take, median over variants [degrees]."""
     why: str = ""
-    """Why only the upper body, or nothing, in plain words."""
+    """Reason why only the upper body varies, or nothing."""
     notes: tuple[str, ...] = ()
-    """What there was to say about the takes."""
+    """Warnings about the takes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Enriched:
-    """A library with variants, and how they came about."""
+    """A library with variants, and a report about each behaviour."""
 
     library: Library
-    rows: tuple[Row, ...]
+    rows: tuple[EnrichedBehavior, ...]
 
     @property
     def added(self) -> int:
-        """How many clips are new."""
+        """Number of new clips."""
         return sum(row.added for row in self.rows)
 
 
@@ -97,31 +103,32 @@ def enrich(
     library: Library,
     options: EnrichOptions = EnrichOptions(),  # noqa: B008  (frozen)
     behaviors: Collection[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Enriched:
     """Add variants to a library.
 
-    Networks that were learnt before are taken from disk (`gaitway.core.cache`).
+    Networks that were learnt before are loaded from disk (`gaitway.core.cache`).
 
     Args:
-        library: with contacts in its clips.
-        options: how many, and how good.
-        behaviors: names of those that get variants, or patterns such as "walk_*"; None for all that can.
-        progress: called with what is being done.
+        library: Library whose clips have contacts.
+        options: Number of variants, and the limits that they must meet.
+        behaviors: Names of the behaviours that get variants, or patterns such as "walk_*"; None for all that can.
+        progress: Function that is told what is being done.
 
     Raises:
         LibraryError: if there is no such behaviour.
-        VariationError: if no behaviour got any.
+        VariationError: if no behaviour got a variant.
     """
     todo = tasks(library, behaviors, options.upper)
     if not todo:
         raise VariationError(f"library '{library.name}' has no behaviours, so there is nothing to vary")
-    usual = usual_steps(list(library.clips.values()))
+    usual = velocity_change_limits(list(library.clips.values()))
     made: dict[str, list[Clip]] = {}
-    rows, models, teller = list[Row](), Models(options.learning), Teller(progress, todo, options.count)
+    rows, models = list[EnrichedBehavior](), ModelCache(options.learning)
+    task_progress = TaskProgress(progress, todo, options.count)
     for number, task in enumerate(todo):
-        teller.begin(number)
-        row, clips = _done(task, models, usual, options, teller)
+        task_progress.begin(number)
+        row, clips = _done(task, models, usual, options, task_progress)
         rows.append(row)
         made[row.behavior] = clips
     if not any(made.values()):
@@ -131,29 +138,33 @@ def enrich(
 
 
 def _done(
-    task: Task, models: Models, usual: FloatArray, options: EnrichOptions, teller: Teller
-) -> tuple[Row, list[Clip]]:
-    """Variants of one behaviour, and what became of it."""
-    row = Row(task.behavior.name, task.method, len(task.takes), why=task.why)
+    task: VariationTask, models: ModelCache, usual: FloatArray, options: EnrichOptions, task_progress: TaskProgress
+) -> tuple[EnrichedBehavior, list[Clip]]:
+    """Return the report about one behaviour, and its variants."""
+    row = EnrichedBehavior(task.behavior.name, task.method, len(task.takes), why=task.why)
     if task.method == "none":
         return row, []
     try:
-        found = models.of(task.learns_from, teller.learning)
+        found = models.of(task.learns_from, task_progress.learning)
     except VariationError as problem:
         return replace(row, method="none", why=str(problem)), []
-    make = whole_maker if task.method == "whole" else upper_maker
-    maker = make(task.learns_from, found, options.gain)
-    clips, refused = _drawn(task, maker, Gate.of(task.takes, options.bars, usual), options, teller)
-    away = [min(unlike(clip, take) for take in task.takes) for clip in clips]
+    make = whole_body_generator if task.method == "whole" else upper_body_generator
+    generator = make(task.learns_from, found, options.gain)
+    clips, refused = _drawn(task, generator, VariantGate.of(task.takes, options.bars, usual), options, task_progress)
+    away = [min(joint_difference(clip, take) for take in task.takes) for clip in clips]
     shown = float(np.degrees(np.median(away))) if away else 0.0
     faults = tuple(refused.most_common())
-    return replace(row, added=len(clips), refused=faults, unlike_deg=shown, notes=maker.notes), clips
+    return replace(row, added=len(clips), refused=faults, unlike_deg=shown, notes=generator.notes), clips
 
 
 def _drawn(
-    task: Task, maker: Maker, gate: Gate, options: EnrichOptions, teller: Teller
+    task: VariationTask,
+    generator: VariantGenerator,
+    gate: VariantGate,
+    options: EnrichOptions,
+    task_progress: TaskProgress,
 ) -> tuple[list[Clip], Counter[str]]:
-    """Variants that pass the gate, and the faults of others."""
+    """Return the variants that pass the gate, and the faults of the others."""
     rng = np.random.default_rng([options.seed, *task.behavior.name.encode()])
     out, refused = list[Clip](), Counter[str]()
     drawn, most = 0, options.count * options.tries
@@ -161,8 +172,8 @@ def _drawn(
         wanted = min(options.count - len(out), most - drawn)
         chosen = [task.takes[int(number)] for number in rng.integers(len(task.takes), size=wanted)]
         drawn += wanted
-        for take, variant in zip(chosen, maker.draw(chosen, rng), strict=True):
-            teller.drawing(len(out))
+        for take, variant in zip(chosen, generator.draw(chosen, rng), strict=True):
+            task_progress.drawing(len(out))
             faults = gate.faults(variant, out)
             if faults:
                 refused.update([faults[0].kind])
@@ -174,7 +185,7 @@ def _drawn(
 
 
 def _with(library: Library, made: dict[str, list[Clip]]) -> Library:
-    """The library with further clips; of variants that it had for the same behaviours nothing is kept."""
+    """Return the library with further clips, which replace older variants of the same behaviours."""
     stale = {
         name
         for behavior in library.graph.behaviors
@@ -196,5 +207,5 @@ def _with(library: Library, made: dict[str, list[Clip]]) -> Library:
     return replace(library, clips=clips, graph=BehaviorGraph(tuple(behaviors), library.graph.forbidden))
 
 
-def _reason(row: Row) -> str:
+def _reason(row: EnrichedBehavior) -> str:
     return row.refused[0][0] if row.refused else row.why

@@ -1,74 +1,65 @@
-"""What draws variants of a behaviour for a library: of whole bodies, or of upper bodies over legs that are kept."""
+"""Generators of variants for a library: of whole bodies, or of upper bodies over the legs of a take."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gaitway.motion.clip import Clip
-from gaitway.variation.network.model_cache import Learnt, learnt
-from gaitway.variation.network.options import LearnOptions
-from gaitway.variation.network.transition import Progress
-from gaitway.variation.sampling.end_matching import joined, likest_ends, usual_changes, with_hands, with_upper
-from gaitway.variation.sampling.synthesis import Given, sample_many
+from gaitway.variation.learning.model_cache import LearntModel
+from gaitway.variation.sampling.end_matching import (
+    match_ends,
+    most_similar_ends,
+    rms_velocity_changes,
+    with_hand_contacts,
+    with_upper_body,
+)
+from gaitway.variation.sampling.synthesis import KeptJoints, sample_many
 
-KEPT = ("lower",)
-"""The part of the body that stays where only the upper body varies: the root and the legs."""
+KEPT_PARTS = ("lower",)
+"""Part of the body that stays where only the upper body varies: the root and the legs."""
 
 
 @dataclass(frozen=True, eq=False)
-class Maker:
-    """Draws variants."""
+class VariantGenerator:
+    """Draws variants of a behaviour."""
 
-    method: str
-    """"whole" or "upper"."""
     draw: Callable[[Sequence[Clip], np.random.Generator], Iterator[Clip]]
-    """A variant for each of some takes, all of which begin and end as takes do; where legs are kept, they, path and
-    timing are those of its take."""
+    """Function that yields one variant for each of some takes. A variant begins and ends as takes do. Where legs are
+    kept, then legs, path and timing are those of its take."""
     notes: tuple[str, ...] = ()
-    """What there was to say about the takes that it was learnt from."""
+    """Warnings about the takes that the model was learnt from."""
 
 
-class Models:
-    """Models that were learnt already, so that behaviours with the same takes share one."""
-
-    def __init__(self, options: LearnOptions) -> None:
-        # a library's clip is whole from hub to hub, even one that closes on itself: it is no cycle to be cut anywhere
-        self._options = replace(options, cyclic=False)
-        self._known: dict[tuple[int, ...], tuple[Sequence[Clip], Learnt]] = {}
-
-    def of(self, takes: Sequence[Clip], progress: Progress | None = None) -> Learnt:
-        """The model of some takes, learnt now, before, or in another process."""
-        key = tuple(id(take) for take in takes)
-        if key not in self._known:
-            self._known[key] = takes, learnt(takes, self._options, progress)  # takes that are kept keep their identity
-        return self._known[key][1]
-
-
-def whole_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
-    """Vary all of the body and its timing, from a model of the takes."""
+def whole_body_generator(takes: Sequence[Clip], found: LearntModel, gain: float) -> VariantGenerator:
+    """Return a generator that varies the whole body and its timing, from a model of the takes."""
 
     def draw(chosen: Sequence[Clip], rng: np.random.Generator) -> Iterator[Clip]:
         for variant in sample_many(found.model, rng, len(chosen), gain=gain):
-            yield joined(variant, likest_ends(variant, takes))
+            yield match_ends(variant, most_similar_ends(variant, takes))
 
-    return Maker("whole", draw, found.notes)
+    return VariantGenerator(draw, found.notes)
 
 
-def upper_maker(takes: Sequence[Clip], found: Learnt, gain: float) -> Maker:
-    """Vary the upper body over the legs of a take, from a model of all takes of its gait (chapter 6)."""
-    usual = usual_changes(takes)
+def upper_body_generator(takes: Sequence[Clip], found: LearntModel, gain: float) -> VariantGenerator:
+    """Return a generator that varies the upper body over the legs of a take, from a model of all takes of its gait.
+
+    This is chapter 6 of Lau 2009.
+    """
+    usual = rms_velocity_changes(takes)
 
     def draw(chosen: Sequence[Clip], rng: np.random.Generator) -> Iterator[Clip]:
         counts = Counter(id(take) for take in chosen)
         drawn = {
-            id(take): iter(sample_many(found.model, rng, counts[id(take)], gain=gain, keep=Given(take, KEPT)))
+            id(take): iter(
+                sample_many(found.model, rng, counts[id(take)], gain=gain, keep=KeptJoints(take, KEPT_PARTS))
+            )
             for take in {id(take): take for take in chosen}.values()
         }
         for take in chosen:
-            yield with_hands(with_upper(take, next(drawn[id(take)]), usual=usual), take)
+            yield with_hand_contacts(with_upper_body(take, next(drawn[id(take)]), usual=usual), take)
 
-    return Maker("upper", draw, found.notes)
+    return VariantGenerator(draw, found.notes)

@@ -1,84 +1,83 @@
-"""What is to be done for which behaviour of a library, before any of it is done, and how far it has come."""
+"""Tasks of `enrich`: what each behaviour of a library gets, decided before any work, and the progress of the work."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gaitway.core.errors import LibraryError
+from gaitway.core.progress import Progress
+from gaitway.core.suggest import did_you_mean
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.clip import Clip
-from gaitway.scene.problem import nearest
-from gaitway.variation.inputs.training_takes import Pools, takes_of
+from gaitway.variation.inputs.training_takes import TrainingTakes, takes_of
 from gaitway.variation.network.dofs import PARTS, joint_parts
 
 LEAST_TAKES = 4
-"""A network is learnt from no fewer takes."""
+"""Smallest number of takes that a network is learnt from."""
 _SHORTEST = 12
-"""Clips of fewer frames have no room between their ends."""
-_LEARNING, _DRAWING, _ENDS = 8, 1, 15
-"""What a frame of the takes costs to learn from, and one of a variant to draw, and a variant besides [about 1 ms]."""
-
-Progress = Callable[[str, int, int | None], None]
-"""Told what is being done, how much is done already, and of how much."""
+"""Smallest number of frames of a clip that gets variants; shorter clips are all ends."""
+_LEARNING_COST, _DRAWING_COST, _ENDS_COST = 8, 1, 15
+"""Estimated cost of learning from one frame of a take, of drawing one frame of a variant, and of matching the ends of
+one variant [about 1 ms]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """One behaviour that is to get variants, or why it cannot."""
+class VariationTask:
+    """A behaviour that is to get variants, or the reason why it gets none."""
 
     behavior: Behavior
     takes: tuple[Clip, ...]
+    """Takes of the behaviour, without variants."""
     method: str
-    """"whole", "upper", or "none"."""
+    """What varies: "whole" (body), "upper" (body), or "none"."""
     why: str
-    """Why not the whole body, or nothing at all, in plain words; empty for whole bodies."""
+    """Reason why only the upper body varies, or nothing; empty for whole bodies."""
     learns_from: tuple[Clip, ...] = ()
-    """Takes of the network."""
+    """Takes that the network is learnt from."""
 
     @property
     def learning_cost(self) -> int:
-        """About how long it takes to learn [about 1 ms]."""
+        """Estimated cost of learning the network [about 1 ms]."""
         frames = sum(len(take) for take in self.learns_from)
-        return _LEARNING * frames * max(len(self.learns_from), LEAST_TAKES) // LEAST_TAKES
+        return _LEARNING_COST * frames * max(len(self.learns_from), LEAST_TAKES) // LEAST_TAKES
 
     def drawing_cost(self, count: int) -> int:
-        """About how long it takes to draw so many variants [about 1 ms]."""
+        """Return the estimated cost of drawing `count` variants [about 1 ms]."""
         frames = max((len(take) for take in self.takes), default=0)
-        return count * (_ENDS + _DRAWING * frames) if self.learns_from else 0
+        return count * (_ENDS_COST + _DRAWING_COST * frames) if self.learns_from else 0
 
 
-def tasks(library: Library, behaviors: Collection[str] | None, upper: bool) -> list[Task]:
-    """What is to be done.
+def tasks(library: Library, behaviors: Collection[str] | None, upper: bool) -> list[VariationTask]:
+    """Return one task for each chosen behaviour.
 
     Args:
-        library: whose behaviours get variants.
-        behaviors: names or patterns, such as "walk_*"; None for all.
-        upper: only upper bodies vary.
+        library: Library whose behaviours get variants.
+        behaviors: Names or patterns, such as "walk_*"; None for all behaviours.
+        upper: Whether only upper bodies vary.
 
     Raises:
         LibraryError: if there is no such behaviour.
     """
     names = [b.name for b in library.graph.behaviors] if behaviors is None else chosen_names(library, behaviors)
-    pools = Pools(library)
-    return [_task(library, library.graph[name], pools, upper) for name in names]
+    training_takes = TrainingTakes(library)
+    return [_task(library, library.graph[name], training_takes, upper) for name in names]
 
 
 def chosen_names(library: Library, patterns: Collection[str]) -> list[str]:
-    """Names of the behaviours that patterns mean, each once, in the order of the patterns.
+    """Return the names of the behaviours that match patterns, each once, in the order of the patterns.
 
     Raises:
-        LibraryError: naming a pattern that nothing matches, and what may have been meant.
+        LibraryError: if a pattern matches no behaviour; the message names the pattern and the nearest behaviour.
     """
     every = [behavior.name for behavior in library.graph.behaviors]
     out: dict[str, None] = {}
     for pattern in patterns:
         found = [pattern] if pattern in every else fnmatch.filter(every, pattern)
         if not found:
-            near = nearest(pattern, every)
-            hint = f"did you mean '{near}'?" if near else f"there are {_few(every)}"
-            raise LibraryError(f"no behaviour '{pattern}' in library '{library.name}'; {hint}")
+            hint = did_you_mean(pattern, every) or f"; there are {_few(every)}"
+            raise LibraryError(f"no behaviour '{pattern}' in library '{library.name}'{hint}")
         out |= dict.fromkeys(found)
     return list(out)
 
@@ -87,38 +86,42 @@ def _few(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _task(library: Library, behavior: Behavior, pools: Pools, upper: bool) -> Task:
+def _task(library: Library, behavior: Behavior, training_takes: TrainingTakes, upper: bool) -> VariationTask:
     takes = tuple(takes_of(library, behavior))
+
+    def no_variants(why: str) -> VariationTask:
+        return VariationTask(behavior, takes, "none", why)
+
     if not takes:
-        return Task(behavior, takes, "none", "all its clips are variants; vary the library that they were made of")
+        return no_variants("all its clips are variants; vary the library that they were made of")
     if any(take.contacts is None for take in takes):
-        return Task(behavior, takes, "none", "clips without contacts; find them with gaitway.motion.detect_contacts")
+        return no_variants("clips without contacts; find them with gaitway.motion.detect_contacts")
     if min(len(take) for take in takes) < _SHORTEST:
-        return Task(behavior, takes, "none", f"clips of fewer than {_SHORTEST} frames have no room between their ends")
+        return no_variants(f"clips of fewer than {_SHORTEST} frames have no room between their ends")
     if behavior.obstacle is None and not upper and len(takes) >= LEAST_TAKES:
-        return Task(behavior, takes, "whole", "", takes)
-    pool = tuple(pools.of(behavior))
+        return VariationTask(behavior, takes, "whole", "", takes)
+    pool = tuple(training_takes.of(behavior))
     if len(pool) < LEAST_TAKES:
-        why = f"fewer than {LEAST_TAKES} takes of its gait do not show how it varies"
-        return Task(behavior, takes, "none", why)
+        return no_variants(f"fewer than {LEAST_TAKES} takes of its gait do not show how it varies")
     if (joint_parts(library.skeleton) == PARTS.index("lower")).all():
-        return Task(
-            behavior, takes, "none", "only legs and path could stay, and this body has no arms or trunk to vary"
-        )
+        return no_variants("only legs and path could stay, and this body has no arms or trunk to vary")
     if upper:
         why = "as was asked for"
     elif behavior.obstacle is not None:
         why = "legs and path stay, so that the obstacle is passed as before"
     else:
         why = f"fewer than {LEAST_TAKES} takes do not show how legs vary"
-    return Task(behavior, takes, "upper", why, pool)
+    return VariationTask(behavior, takes, "upper", why, pool)
 
 
-class Teller:
-    """Tells how far the work has come: which behaviour of how many, and what is being done for it."""
+class TaskProgress:
+    """Reports the progress of tasks: which behaviour of how many is worked on, and what is done for it.
 
-    def __init__(self, tell: Progress | None, todo: Sequence[Task], count: int) -> None:
-        self._tell = tell
+    Call `begin` first for each task.
+    """
+
+    def __init__(self, report: Progress, todo: Sequence[VariationTask], count: int) -> None:
+        self._report = report
         self._count = count
         self._number, self._of = 0, sum(task.method != "none" for task in todo)
         known = set[tuple[int, ...]]()
@@ -132,24 +135,24 @@ class Teller:
         self._done = 0
         self._total = sum(self._learning) + sum(self._drawing)
 
-    def learning(self, what: str, share: float) -> None:
-        """The network of the present behaviour is being learnt."""
-        self._say(f"learning ({what.partition(':')[0]})", int(share * self._learning[self._at]))
-
     def begin(self, number: int) -> None:
-        """Behaviour `number` of those to do is next."""
+        """Report that task `number` begins."""
         self._at = number
         self._done = sum(self._learning[:number]) + sum(self._drawing[:number])
         if self._todo[number].method != "none":
             self._number += 1
             self._say("learning", 0)
 
+    def learning(self, what: str, done: int, total: int | None) -> None:
+        """Report how far the network of the present task is learnt; the `Progress` that `learn` is given."""
+        share = done / total if total else 0.0
+        self._say(f"learning ({what.partition(':')[0]})", int(share * self._learning[self._at]))
+
     def drawing(self, got: int) -> None:
-        """So many of its variants are there."""
+        """Report that the present task has `got` variants."""
         part = self._drawing[self._at] * got // self._count
         self._say(f"variant {got + 1} of {self._count}", self._learning[self._at] + part)
 
     def _say(self, what: str, here: int) -> None:
-        if self._tell is not None:
-            name = self._todo[self._at].behavior.name
-            self._tell(f"{name}, {self._number} of {self._of}: {what}", self._done + here, self._total)
+        name = self._todo[self._at].behavior.name
+        self._report(f"{name}, {self._number} of {self._of}: {what}", self._done + here, self._total)

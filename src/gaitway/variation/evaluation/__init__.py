@@ -1,1 +1,1 @@
-"""How good variants are, beside takes and noise (Lau 2009, section 5.6)."""
+"""Measures of how good variants are, beside takes and noise (Lau 2009, section 5.6)."""

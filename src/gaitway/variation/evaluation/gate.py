@@ -1,4 +1,4 @@
-"""Whether a variant may join its behaviour: the audit's figures, held against the takes that are there already."""
+"""The gate of a behaviour: whether a variant may join it, by the audit's figures relative to the existing takes."""
 
 from __future__ import annotations
 
@@ -9,62 +9,69 @@ import numpy as np
 
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
+from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
 from gaitway.motion.limits import JointLimits, joint_limits, violations
-from gaitway.variation.evaluation.bodies import arms_inside, under_ground
+from gaitway.variation.sampling.end_matching import velocity_changes
 
 _PERCENTILE = 99.9
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
-"""Changes of speed below these are not seen in any joint [rad/s] or root [m/s]."""
+"""Changes of velocity below which nobody sees them, of a joint [rad/s] and of the root [m/s]."""
+_ALONG = np.linspace(0.0, 1.0, 5)
+"""Positions along a forearm and a hand at which depths are measured."""
+_ARM = ("elbow", "hand")
+"""Parts of an arm that may meet the rest of the body: the forearm, which begins at the elbow, and the hand."""
+_SIDES = ("left", "right")
 
 
 @dataclass(frozen=True)
 class GateBars:
-    """What is still good enough; the first five are those of the audit."""
+    """Limits that a variant must meet; the first five are those of the audit."""
 
     skate: float = 0.005
-    """Slide of a planted point beyond the takes' farthest [m]."""
+    """Slide of a planted point beyond the greatest slide of the takes [m]."""
     height: float = 0.01
-    """Height of a planted point beyond the takes' [m]."""
+    """Height of a planted point beyond that of the takes [m]."""
     continuity: float = 1.5
-    """Changes of speed from frame to frame, as a multiple of the takes' 99.9th percentile."""
+    """Changes of velocity from frame to frame, as a multiple of the takes' 99.9th percentile."""
     inside: float = 0.01
-    """How deep the body is in the ground, or a hand or forearm in the rest of the body, beyond the takes' [m]."""
+    """Depth of the body in the ground, or of a hand or forearm in the rest of the body, beyond that of the takes
+    [m]."""
     limit_deg: float = 2.0
-    """Degrees beyond a joint's limit, or beyond the takes'."""
+    """Angle beyond a joint's limit, and beyond that of the takes [degrees]."""
     way: float = 0.1
-    """How far the end may lie from that of the mean take [m]; three deviations of the takes if that is more."""
+    """Distance of the end from that of the mean take [m]; three deviations of the takes if that is more."""
     turn_deg: float = 5.0
-    """The same of the change of heading [degrees]."""
+    """Difference of the change of heading from that of the mean take [degrees]; three deviations if that is more."""
     length: float = 0.25
-    """By what share it may be longer or shorter than the takes, at least."""
+    """Share by which a variant may be longer than the longest take, or shorter than the shortest."""
     clone_deg: float = 0.25
-    """A variant differs from every other clip by this angle a joint at least, or is a copy [degrees]."""
+    """Least joint difference from every other clip; a variant that differs less is a copy [degrees]."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a variant."""
+    """A fault of a variant."""
 
     kind: str
-    """In a few words, the same for all of its kind."""
+    """Short name, the same for all faults of a kind."""
     text: str
-    """With what was measured."""
+    """Description with the measured value."""
 
     def __str__(self) -> str:
         return self.text
 
 
-@dataclass(frozen=True, eq=False)
-class Gate:
-    """The takes of a behaviour as a measure for more of them; made by `Gate.of`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VariantGate:
+    """The takes of a behaviour as a standard for variants; built by `VariantGate.of`."""
 
     takes: tuple[Clip, ...]
     bars: GateBars
     limits: JointLimits
     usual: FloatArray
-    """Changes of speed of joints and root that are usual; (J + 1,)."""
+    """Usual changes of velocity of joints and root; (J + 1,)."""
     slide: float
     height: float
     under: float
@@ -74,34 +81,34 @@ class Gate:
     """Planar moves of the takes; (n, 3)."""
 
     @staticmethod
-    def of(takes: Sequence[Clip], bars: GateBars = GateBars(), usual: FloatArray | None = None) -> Gate:  # noqa: B008
-        """The gate of some takes.
+    def of(takes: Sequence[Clip], bars: GateBars = GateBars(), usual: FloatArray | None = None) -> VariantGate:  # noqa: B008
+        """Build the gate of some takes.
 
         Args:
-            takes: of one behaviour.
-            bars: what is good enough.
-            usual: `usual_steps` of the whole library; None takes those of the takes alone.
+            takes: Takes of one behaviour.
+            bars: Limits that a variant must meet.
+            usual: `velocity_change_limits` of the whole library; None takes those of the takes alone.
         """
         limits = joint_limits(takes[0].skeleton)
-        return Gate(
-            tuple(takes),
-            bars,
-            limits,
-            usual_steps(takes) if usual is None else usual,
-            max((float(foot_slide(t).max(initial=0.0)) for t in takes if t.contacts is not None), default=0.0),
-            max(_off_ground(t) for t in takes),
-            max(under_ground(t) for t in takes),
-            max(arms_inside(t) for t in takes),
-            max(float(violations(t, limits).max(initial=0.0)) for t in takes),
-            np.array([planar.relative(*t.planar_path()[[0, -1]]) for t in takes]),
+        return VariantGate(
+            takes=tuple(takes),
+            bars=bars,
+            limits=limits,
+            usual=velocity_change_limits(takes) if usual is None else usual,
+            slide=max((float(foot_slide(t).max(initial=0.0)) for t in takes if t.contacts is not None), default=0.0),
+            height=max(_off_ground(t) for t in takes),
+            under=max(under_ground(t) for t in takes),
+            inside=max(arms_inside(t) for t in takes),
+            strain=max(float(violations(t, limits).max(initial=0.0)) for t in takes),
+            moves=np.array([planar.relative(*t.planar_path()[[0, -1]]) for t in takes]),
         )
 
     def faults(self, variant: Clip, others: Sequence[Clip] = ()) -> list[Fault]:
-        """What is wrong with a variant; nothing if it may join.
+        """Return the faults of a variant; none if it may join.
 
         Args:
-            variant: of the behaviour.
-            others: variants that joined before, of which it is to be no copy either.
+            variant: Variant of the behaviour.
+            others: Variants that joined before; the variant must not be a copy of one of them either.
         """
         bars, out = self.bars, list[Fault]()
         slide = float(foot_slide(variant).max(initial=0.0)) if variant.contacts is not None else 0.0
@@ -113,7 +120,7 @@ class Gate:
                 Fault("a planted foot off the ground", f"a planted foot is {100 * height:.1f} cm off the ground")
             )
         out += self._bodily(variant)
-        sudden = steps(variant) / self.usual
+        sudden = velocity_changes(variant) / self.usual
         if sudden.size and sudden.max() > bars.continuity:
             joint = int(np.unravel_index(np.argmax(sudden), sudden.shape)[1])
             names = (*variant.skeleton.names, "root")
@@ -124,7 +131,7 @@ class Gate:
         if strain > self.strain + bars.limit_deg:
             out.append(Fault("beyond a joint's limit", f"a joint is {strain:.0f} degrees beyond its limit"))
         out += self._other_ways(variant)
-        away = np.degrees(min(unlike(variant, other) for other in (*self.takes, *others)))
+        away = np.degrees(min(joint_difference(variant, other) for other in (*self.takes, *others)))
         if away < bars.clone_deg:
             out.append(Fault("a copy", f"it is a copy: joints differ from another clip's by {away:.2f} degrees"))
         return out
@@ -156,33 +163,59 @@ class Gate:
         return out
 
 
-def unlike(one: Clip, other: Clip) -> float:
-    """How much joints differ at equal shares of time, root mean square over joints and frames [rad]."""
+def joint_difference(one: Clip, other: Clip) -> float:
+    """Return how much joints differ at equal shares of time, root mean square over joints and frames [rad]."""
     at = np.linspace(0.0, 1.0, 32)
     first = one.rotations[np.round(at * (len(one) - 1)).astype(np.int64), 1:]
     second = other.rotations[np.round(at * (len(other) - 1)).astype(np.int64), 1:]
     return float(np.sqrt(np.mean(rotations.angle_between(first, second) ** 2)))
 
 
-def usual_steps(clips: Sequence[Clip]) -> FloatArray:
-    """99.9th percentile of `steps` over clips, and no less than what is seen; (J + 1,)."""
+def velocity_change_limits(clips: Sequence[Clip]) -> FloatArray:
+    """Return the 99.9th percentile of `velocity_changes` over clips, at least what can be seen; (J + 1,)."""
     least = np.append(np.full(len(clips[0].skeleton), _LEAST_TURN), _LEAST_STEP)
-    every = np.concatenate([steps(clip) for clip in clips])
+    every = np.concatenate([velocity_changes(clip) for clip in clips])
     return np.maximum(np.percentile(every, _PERCENTILE, axis=0), least) if len(every) else least
 
 
-def steps(clip: Clip) -> FloatArray:
-    """Change of every joint's angular velocity [rad/s] and of the root's velocity [m/s] in a frame; (F - 2, J + 1)."""
-    spin = rotations.to_rotation_vector(
-        rotations.multiply(rotations.conjugate(clip.rotations[:-1]), clip.rotations[1:])
-    )
-    turns = np.linalg.norm(np.diff(spin, axis=0), axis=-1) * clip.fps
-    roots = np.linalg.norm(np.diff(clip.root_positions, 2, axis=0), axis=-1) * clip.fps
-    return np.column_stack([turns, roots])
-
-
 def _off_ground(clip: Clip) -> float:
-    """The farthest that a planted point is over or under the floor at z = 0 [m]."""
+    """Return the greatest distance of a planted point from the floor at z = 0 [m]."""
     if clip.contacts is None or not clip.contacts.any():
         return 0.0
     return float(np.abs(clip.contact_positions()[..., 2][clip.contacts]).max())
+
+
+def under_ground(clip: Clip) -> float:
+    """Return the depth of the deepest part of the body under the floor at z = 0 [m]; 0 if none is."""
+    radii = capsule_body(clip.skeleton).radii
+    return max(float((radii[:, None] - capsules(clip)[..., 2]).max()), 0.0)
+
+
+def arms_inside(clip: Clip) -> float:
+    """Return the depth of a forearm or hand in the rest of the body, or in the other arm [m]; 0 if none is."""
+    body = capsule_body(clip.skeleton)
+    axes, deepest = capsules(clip, body), 0.0
+    for side in _SIDES:
+        arm = [k for k, name in enumerate(body.names) if name in [f"{side}_{part}" for part in _ARM]]
+        # an arm always touches the parts that it is joined to
+        rest = [k for k, name in enumerate(body.names) if not (name.startswith(side) and _of_arm(name))]
+        for one in arm:
+            begin, end = axes[:, one, 0, None], axes[:, one, 1, None]
+            points = begin + _ALONG[:, None] * (end - begin)
+            away = _distances(points, axes[:, rest, 0], axes[:, rest, 1])
+            deepest = max(deepest, float((body.radii[one] + body.radii[rest] - away).max(initial=0.0)))
+    return deepest
+
+
+def _of_arm(name: str) -> bool:
+    return name.partition("_")[2] in ("clavicle", "shoulder", "elbow", "hand")
+
+
+def _distances(points: FloatArray, starts: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return distances from points (F, P, 3) to segments (F, C, 3); (F, P, C)."""
+    along = ends - starts
+    length = np.maximum((along**2).sum(axis=-1), 1e-12)
+    away = points[:, :, None] - starts[:, None]
+    share = np.clip((away * along[:, None]).sum(axis=-1) / length[:, None], 0.0, 1.0)
+    out: FloatArray = np.linalg.norm(away - share[..., None] * along[:, None], axis=-1)
+    return out

@@ -17,38 +17,38 @@ from gaitway.variation.network.dofs import PARTS, ROOT_NAMES
 from gaitway.variation.network.model import VariationModel
 
 _RIDGE = 0.05
-"""Weight of the penalty when poses are read as a clock, in variances of a column."""
+"""Weight of the penalty when phases are regressed on poses, in variances of a column."""
 
 
 @dataclass(frozen=True)
-class Figures:
-    """What a set of clips is like, by a yardstick of real takes; angles and velocities in their deviations."""
+class MotionFigures:
+    """Figures of a set of clips, relative to a yardstick of real takes; angles and velocities in their deviations."""
 
     spread: float
-    """Deviation of poses about their own mean at equal phases, over that of the reference: 1 is as wide."""
+    """Deviation of poses about their own mean at equal phases, relative to that of the reference."""
     seconds: float
     """Mean duration [s]."""
     seconds_spread: float
-    """Deviation of durations [s]."""
+    """Standard deviation of durations [s]."""
     repetition: float
-    """Median distance of a clip to the most alike other one of its set, deviations a column; 0 is a clone."""
+    """Median distance of a clip to the most similar other clip of its set, in deviations a column; 0 is a copy."""
     novelty: float
-    """Median distance of a clip to the most alike input; 0 is a copy."""
+    """Median distance of a clip to the most similar input; 0 is a copy."""
     roughness: float
-    """Third differences over those of the reference; above 1 is rougher."""
+    """Third differences relative to those of the reference; above 1 is rougher."""
     slide: float
-    """Mean over stances of how far a planted heel or ball slides [m]."""
+    """Mean slide of a planted heel or ball over stances [m]."""
     slide_most: float
-    """The farthest [m]."""
+    """Greatest slide [m]."""
 
 
-def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> Figures:
+def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> MotionFigures:
     """Measure a set of clips.
 
     Args:
-        clips: variants, or real takes.
-        inputs: the takes that they were made from, which none of them should copy.
-        stick: made of real takes.
+        clips: Variants, or real takes.
+        inputs: Takes that the clips were made from, which none of them should copy.
+        stick: Yardstick of real takes.
 
     Raises:
         VariationError: if there are fewer than two clips.
@@ -56,13 +56,13 @@ def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> 
     if len(clips) < 2:
         raise VariationError(f"{len(clips)} clips; their spread needs 2 or more")
     poses = np.array([stick.poses(clip) for clip in clips])
-    joints = stick.degrees.kept >= len(ROOT_NAMES)
+    joints = stick.dofs.kept >= len(ROOT_NAMES)
     flat = poses[:, :, joints].reshape(len(clips), -1)
     given = np.array([stick.poses(clip) for clip in inputs])[:, :, joints].reshape(len(inputs), -1)
     share = 1.0 / float(np.sqrt(flat.shape[1]))
     seconds = np.array([clip.duration for clip in clips])
     slides = np.concatenate([foot_slide(clip) if clip.contacts is not None else np.empty(0) for clip in clips])
-    return Figures(
+    return MotionFigures(
         spread=spread_of(clips, stick),
         seconds=float(seconds.mean()),
         seconds_spread=float(seconds.std(ddof=1)),
@@ -75,13 +75,13 @@ def figures(clips: Sequence[Clip], inputs: Sequence[Clip], stick: Yardstick) -> 
 
 
 def cycle_lengths(model: VariationModel, rows: FloatArray) -> FloatArray:
-    """How long each cycle of a stream of scaled rows (F, n) is [frames], told by its poses alone.
+    """Return the length of each cycle of a stream of scaled rows (F, n) [frames], found by its poses alone.
 
-    What of a pose goes once around in a cycle is found by regression over the takes; in a stream it is the hand of a
-    clock. A stream that stands still makes no cycle, whatever its own clock says.
+    The component of a pose that rotates once in a cycle is found by regression over the takes. A stream that stands
+    still makes no cycle, whatever its phases are.
     """
     poses = np.concatenate(model.takes)
-    hand = np.exp(2j * np.pi * np.concatenate(model.clock.phases) / model.clock.period)
+    hand = np.exp(2j * np.pi * np.concatenate(model.alignment.phases) / model.alignment.period)
     middle = poses.mean(axis=0)
     square = (poses - middle).T @ (poses - middle) + _RIDGE * len(poses) * np.eye(len(middle))
     weights = np.linalg.solve(square, (poses - middle).T @ hand)
@@ -92,41 +92,41 @@ def cycle_lengths(model: VariationModel, rows: FloatArray) -> FloatArray:
 
 
 def pooled_spread(sets: Sequence[Sequence[Clip]], stick: Yardstick) -> float:
-    """`spread_of` several sets of clips, each about its own mean."""
+    """Return `spread_of` several sets of clips, each about its own mean."""
     sizes = np.array([len(clips) - 1 for clips in sets])
     return float(np.sqrt(np.average([spread_of(clips, stick) ** 2 for clips in sets], weights=sizes)))
 
 
 def spread_of(clips: Sequence[Clip], stick: Yardstick) -> float:
-    """Deviation of poses about their own mean at equal phases, over that of the yardstick's takes."""
+    """Return the deviation of poses about their own mean at equal phases, relative to that of the yardstick's takes."""
     poses = np.array([stick.poses(clip) for clip in clips])
     own = poses.var(axis=0, ddof=1).mean(axis=0)
-    joints = stick.degrees.kept >= len(ROOT_NAMES)
-    angles = stick.scale[joints] ** 2  # in radians, so that a joint that hardly moves does not rule the sum
+    joints = stick.dofs.kept >= len(ROOT_NAMES)
+    angles = stick.scale[joints] ** 2  # in radians, so that a joint that hardly moves does not dominate the sum
     return float(np.sqrt((own[joints] * angles).sum() / (stick.between[joints] ** 2 * angles).sum()))
 
 
 def roughness(clip: Clip, stick: Yardstick) -> float:
-    """Log of a clip's third differences over those of the yardstick's takes, mean over the parts of the body."""
+    """Return the log of a clip's third differences relative to the yardstick's takes, mean over parts."""
     return float(np.mean(stick.roughness(clip) - stick.centre[TEXTURE][: len(PARTS)]))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Tests of two samples, group by group of features."""
+    """Two-sample tests, one for each group of features."""
 
     energy: dict[str, Verdict]
     classifier: dict[str, Verdict]
 
     @property
     def least(self) -> float:
-        """The smallest p of all, times their number: whether anything tells the samples apart."""
+        """Smallest p of all tests, times their number (Bonferroni)."""
         verdicts = [*self.energy.values(), *self.classifier.values()]
         return min(1.0, len(verdicts) * min(v.p for v in verdicts))
 
     @property
     def told(self) -> tuple[str, ...]:
-        """Groups of features by which the samples are told apart at five in a hundred, all tests together."""
+        """Groups of features that distinguish the samples at the 5 % level, all tests together."""
         bar = 0.05 / (2 * len(self.energy))
         return tuple(g for g in self.energy if min(self.energy[g].p, self.classifier[g].p) <= bar)
 

@@ -1,4 +1,10 @@
-"""Whether two sets of motions come from one source: energy distance and a classifier, with p-values by permutation."""
+"""Two-sample tests: whether two sets of motions have one distribution, with p-values by permutation.
+
+There are two tests, the energy distance and a classifier. SciPy computes distances and ranks. The rest is kept here
+because SciPy lacks it: `scipy.stats.energy_distance` is for samples of one dimension, and
+`scipy.stats.permutation_test` calls the statistic with permuted samples, where products with permuted labels are
+enough.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +19,36 @@ from gaitway.core.errors import VariationError
 
 PERMUTATIONS = 999
 _RIDGE = 1.0
-"""Weight of the classifier's penalty, in deviations squared a column."""
+"""Weight of the classifier's penalty, in squared deviations a column."""
 _PARTS = 5
-"""Of the samples, each judged by what the others teach."""
+"""Number of parts of the samples; each is judged by a classifier that is trained on the others."""
 
 
 class Verdict(NamedTuple):
-    """What a test says of two samples."""
+    """Result of a two-sample test."""
 
     value: float
     """Energy distance, or the share of pairs that the classifier puts in the right order (AUC)."""
     p: float
-    """How often two samples from one source differ by so much."""
+    """Probability that two samples of one distribution differ by as much."""
 
 
 def energy_test(
     first: FloatArray, second: FloatArray, rng: np.random.Generator, permutations: int = PERMUTATIONS
 ) -> Verdict:
-    """Energy distance between two samples (n, k) and (m, k): 0 if they have one distribution, else above.
+    """Compute the energy distance between samples (n, k) and (m, k): 0 if their distributions are equal, else above.
 
     Args:
-        first: one sample a row.
-        second: another one, of the same columns.
-        rng: draws the permutations.
-        permutations: how often samples are mixed; p is no less than 1 / (permutations + 1).
+        first: First set of samples, one a row.
+        second: Second set of samples, with the same columns.
+        rng: Generator that draws the permutations.
+        permutations: Number of permutations; p is at least 1 / (permutations + 1).
     """
     both, labels = _stacked(first, second)
-    apart = _distances(both)
+    apart = scipy.spatial.distance.cdist(both, both)
 
     def energies(flags: FloatArray) -> FloatArray:
-        """Of divisions of all samples (P, n + m) into two."""
+        """Return the energy distance of divisions of all samples (P, n + m) into two."""
         n, m = len(first), len(second)
         other = 1.0 - flags
         across = np.einsum("pi,pi->p", flags @ apart, other) / (n * m)
@@ -57,16 +63,16 @@ def energy_test(
 def classifier_test(
     first: FloatArray, second: FloatArray, rng: np.random.Generator, permutations: int = PERMUTATIONS
 ) -> Verdict:
-    """How well a linear classifier on columns and their squares tells samples it has not seen; 0.5 is not at all.
+    """Compute how well a linear classifier on columns and their squares separates unseen samples; 0.5 is not at all.
 
-    Samples fall into five parts, each judged by ridge regression on the other four and only among themselves. What
-    regression answers is linear in the labels, so permuting costs a product of matrices.
+    Samples are divided into five parts. Each part is judged by ridge regression on the other four, and ranked only
+    within itself. The result of the regression is linear in the labels, so permuting them costs a product of matrices.
 
     Args:
-        first: one sample a row (n, k).
-        second: another one (m, k).
-        rng: draws parts and permutations.
-        permutations: as of `energy_test`.
+        first: First set of samples, one a row; (n, k).
+        second: Second set of samples; (m, k).
+        rng: Generator that draws parts and permutations.
+        permutations: As in `energy_test`.
     """
     both, labels = _stacked(first, second)
     spread = both.std(axis=0)
@@ -93,7 +99,7 @@ def classifier_test(
 
 
 def _pairs_won(scores: FloatArray, positive: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Pairs of a positive and a negative in which the positive has the higher score, ties half, and all pairs; (P,)."""
+    """Return the number of pairs whose positive has the higher score (ties half), and of all pairs; (P,)."""
     ranks = scipy.stats.rankdata(scores, axis=1)
     n = positive.sum(axis=1)
     won = (ranks * positive).sum(axis=1) - n * (n + 1.0) / 2.0
@@ -110,7 +116,7 @@ def _verdict(
 
 
 def _stacked(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """All samples, and 1 for those of the first set (n + m,)."""
+    """Return all samples, and labels (n + m,) that are 1 for the first set."""
     if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:
         raise VariationError(f"samples of shapes {first.shape} and {second.shape}; give rows of the same columns")
     if min(len(first), len(second)) < 3:
@@ -121,18 +127,13 @@ def _stacked(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatAr
     return both, np.concatenate([np.ones(len(first)), np.zeros(len(second))])
 
 
-def _distances(points: FloatArray) -> FloatArray:
-    squares = (points**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(squares[:, None] + squares[None] - 2.0 * points @ points.T, 0.0)))
-
-
 def nearest(points: FloatArray, others: FloatArray | None = None) -> tuple[FloatArray, IntArray]:
-    """Distance (n,) from each row to the nearest of others, or of its own kind without itself, and which that is."""
+    """Return the distance (n,) from each row to the nearest of others, and the number of that row.
+
+    Without others, it is that to the nearest other row.
+    """
+    apart = scipy.spatial.distance.cdist(points, points if others is None else others)
     if others is None:
-        apart = _distances(points)
         np.fill_diagonal(apart, np.inf)
-    else:
-        count = len(points)
-        apart = _distances(np.concatenate([points, others]))[:count, count:]
     which = np.argmin(apart, axis=1)
     return apart[np.arange(len(points)), which], which

@@ -1,1 +1,1 @@
-"""Which takes a model is learnt from (Lau 2009, section 5.7)."""
+"""Takes that a model is learnt from: cutting, selecting and checking them (Lau 2009, section 5.7)."""

@@ -22,27 +22,27 @@ from gaitway.motion.skeleton import Skeleton
 
 @dataclass(frozen=True)
 class CycleOptions:
-    """Which cycles are taken."""
+    """Options that say which cycles are taken."""
 
     fps: float = 60.0
-    """Rate of the cycles, that of the thesis [Hz]."""
+    """Frame rate of the cycles; 60 is that of the thesis [Hz]."""
     foot: str = "right"
-    """The foot that stands where a cycle is cut; the other one passes it."""
+    """Foot that stands where a cycle is cut; the other foot passes it."""
     shortest_s: float = 0.7
     longest_s: float = 1.8
-    """Cycles last from the one to the other [s]."""
+    """Greatest duration of a cycle; `shortest_s` is the least [s]."""
     tail: int = 3
-    """Frames beyond the cycle, which repeat its beginning, so that a network learns how it closes."""
+    """Number of frames behind the cycle that repeat its beginning, so that a network learns how it closes."""
     straight: float = np.radians(20.0)
-    """A cycle turns by no more than this [rad]; turns are another motion."""
+    """Greatest turn of a cycle; cycles that turn more are another motion [rad]."""
 
 
 def walk_cycles(clip: Clip, options: CycleOptions = CycleOptions()) -> list[Clip]:  # noqa: B008  (frozen)
-    """All walk cycles of a clip, each beginning at the origin with heading 0.
+    """Return all walk cycles of a clip, each beginning at the origin with heading 0.
 
     Args:
-        clip: a humanoid on a level floor at z = 0; contacts are found where it has none.
-        options: which cycles; the rate stays that of the clip.
+        clip: Clip of a humanoid on a level floor at z = 0; contacts are detected where it has none.
+        options: Which cycles are taken; the frame rate stays that of the clip.
     """
     clip = clip if clip.contacts is not None else detect_contacts(clip)
     events = find_events(measure(clip), clip.skeleton, Thresholds())
@@ -61,7 +61,7 @@ def walk_cycles(clip: Clip, options: CycleOptions = CycleOptions()) -> list[Clip
 
 
 def capture_of(cycle: Clip) -> str:
-    """Name of the capture that a cycle was cut from; of any other clip its own name."""
+    """Return the name of the capture that a cycle was cut from; for any other clip its own name."""
     before, _, _ = cycle.name.rpartition(" cycle ")
     return before or cycle.name
 
@@ -70,11 +70,11 @@ def captured_cycles(
     files: str | Path | Iterable[str | Path],
     options: CycleOptions = CycleOptions(),  # noqa: B008  (frozen)
 ) -> list[Clip]:
-    """All walk cycles of one subject's capture files, on one skeleton and a level floor.
+    """Return all walk cycles of one subject's capture files, on one skeleton and a level floor.
 
     Raises:
         LibraryError: if no file can be used.
-        VariationError: if there is not one cycle in them.
+        VariationError: if the files have no cycle.
     """
     prepared = prepare(files, PrepareOptions(fps=options.fps, mirror=False))
     found = [cycle for take in prepared.takes for cycle in walk_cycles(take.clip, options)]
@@ -85,7 +85,7 @@ def captured_cycles(
 
 
 def on_one_skeleton(clips: Sequence[Clip]) -> list[Clip]:
-    """The clips, all with the very skeleton of the first."""
+    """Return the clips, all with the very skeleton object of the first."""
     skeleton: Skeleton = clips[0].skeleton
     for clip in clips:
         if clip.skeleton.names != skeleton.names:

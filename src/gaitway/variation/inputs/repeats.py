@@ -1,9 +1,9 @@
-"""Repeats of any motion that comes again within a take or in several: strokes, strides, jogs, waves.
+"""Repeats of any motion that recurs within a take or in several: strokes, strides, jogs, waves.
 
-Frames are compared as clouds of body points over a short window, moved over the ground to fit (as for motion graphs),
-so that alike means alike in pose and in velocity wherever somebody is. The lag at which a take is most like itself is
-the period. One frame is the mark: the one that comes again most often, and most alike, in all takes; repeats lie
-between its returns, so that all of them begin and end in one pose.
+Frames are compared as clouds of body points over a short window, moved over the ground to fit (as for motion graphs).
+So similar frames are similar in pose and in velocity, wherever the character is. The period is the lag at which a take
+is most similar to itself. One frame is the mark: the frame that recurs most often, and most similarly, in all takes.
+Repeats lie between its recurrences, so that all of them begin and end in one pose.
 """
 
 from __future__ import annotations
@@ -34,40 +34,40 @@ from gaitway.variation.inputs.cycles import on_one_skeleton
 _WINDOW_S = 0.08
 """Time that is compared to either side of a frame [s]."""
 _AS_GOOD, _AS_LITTLE = 1.3, 0.1
-"""Of lags at which a take is nearly as like itself as at the best, the shortest is the period: with so many times the
-distance, and so much of that between any two frames beyond it."""
+"""Lags are as good as the best one up to this factor on its distance, and up to this share of the distance between any
+two frames beyond that. The period is the shortest of them."""
 _LEAST_S = 0.1
-"""Time for which a take must be like itself [s]."""
+"""Least time for which a take must be similar to itself [s]."""
 _EVEN = 0.3
-"""A repeat lasts a period, more or less by this share of it."""
+"""Greatest difference between a repeat and the period, as a share of the period."""
 _LEVEL = 0.5
-"""Somebody whose looking ahead is less level than this lies, face up or down (1 is level)."""
+"""Horizontal part of the forward direction below which a character lies, face up or down (1 is upright)."""
 _ANCHORS = 2
-"""Every so manieth frame is tried as the mark."""
+"""Step between frames that are tried as the mark."""
 
 
 @dataclass(frozen=True)
 class RepeatOptions:
-    """What counts as a repeat."""
+    """Options that say what counts as a repeat."""
 
     fps: float = 60.0
-    """Rate of repeats that are cut from files, that of the thesis [Hz]."""
+    """Frame rate of repeats that are cut from files; 60 is that of the thesis [Hz]."""
     shortest_s: float = 0.4
     longest_s: float = 4.0
-    """A repeat lasts from the one to the other [s]."""
+    """Greatest duration of a repeat; `shortest_s` is the least [s]."""
     alike: float = 0.5
-    """Repeats begin and end in frames whose distance is at most this share of that between any two."""
+    """Greatest distance between the first and the last frame of a repeat, as a share of that between any two frames."""
     tail: int = 3
-    """Frames beyond the repeat, which go on as it began, so that a network learns how it closes."""
+    """Number of frames behind the repeat that go on as it began, so that a network learns how it closes."""
     straight: float = np.inf
-    """A repeat that turns by more than this is left out [rad]."""
+    """Greatest turn of a repeat; others are left out [rad]."""
 
 
 def cut_repeats(clips: Sequence[Clip], options: RepeatOptions = RepeatOptions()) -> list[Clip]:  # noqa: B008  (frozen)
-    """All repeats of the motion in some clips of one skeleton and rate, each beginning at the origin with heading 0.
+    """Return all repeats of the motion in clips of one skeleton and rate, each from the origin with heading 0.
 
     Raises:
-        VariationError: if nothing comes again, or the clips are of different skeletons or rates.
+        VariationError: if nothing recurs, or the clips are of different skeletons or rates.
     """
     clips = on_one_skeleton(clips)
     if len({clip.fps for clip in clips}) > 1:
@@ -96,20 +96,20 @@ def captured_repeats(
     files: str | Path | Iterable[str | Path],
     options: RepeatOptions = RepeatOptions(),  # noqa: B008  (frozen)
 ) -> list[Clip]:
-    """All repeats in one subject's capture files, on one skeleton.
+    """Return all repeats in one subject's capture files, on one skeleton.
 
-    Somebody who goes anywhere is put on a level floor, and contacts are found; others, such as swimmers, stay as they
+    Characters that walk are put on a level floor, and contacts are detected. Others, such as swimmers, stay as they
     are, without contacts.
 
     Raises:
         LibraryError: if no file can be used.
-        VariationError: if nothing comes again in them.
+        VariationError: if nothing recurs in the files.
     """
     return cut_repeats(captured_takes(files, options.fps), options)
 
 
 def captured_takes(files: str | Path | Iterable[str | Path], fps: float) -> list[Clip]:
-    """One subject's captures at a rate [Hz], on one skeleton; on a level floor and with contacts where anybody walks.
+    """Return one subject's captures at a rate [Hz], on one skeleton; walks on a level floor and with contacts.
 
     Raises:
         LibraryError: if no file can be used.
@@ -126,9 +126,9 @@ def captured_takes(files: str | Path | Iterable[str | Path], fps: float) -> list
 
 
 def lying(skeleton: Skeleton) -> Skeleton:
-    """The same body with a rest pose that lies on its face: its heading is where the head is, not where it looks.
+    """Return the same body with a rest pose that lies face down: its heading is where the head is, not where it looks.
 
-    Somebody who swims looks down, and the little that a glance leaves over the ground points anywhere.
+    A swimmer looks down, and the small horizontal part of that direction points anywhere.
     """
     left, right = skeleton.require("left_hip", "right_hip")
     across = skeleton.rest_positions[left] - skeleton.rest_positions[right]
@@ -139,7 +139,7 @@ def lying(skeleton: Skeleton) -> Skeleton:
 
 
 def _with_heading(clip: Clip) -> Clip:
-    """The clip on a skeleton by which it has a heading, whether it stands or lies."""
+    """Return the clip on a skeleton by which it has a heading, whether it stands or lies."""
     ahead = rotations.rotate(clip.rotations[:, 0], clip.skeleton.forward)
     if float(np.median(np.linalg.norm(ahead[:, :2], axis=1))) >= _LEVEL:
         return clip
@@ -147,7 +147,7 @@ def _with_heading(clip: Clip) -> Clip:
 
 
 def _periods(apart: SingleArray, bounds: list[int], fps: float, usual: float, options: RepeatOptions) -> list[int]:
-    """Frames after which each clip is most like itself; those that do not tell go as the others do."""
+    """Return the period of each clip [frames]; clips without one get that of the others."""
     own = [_period(apart[begin:end, begin:end], fps, usual, options) for begin, end in pairwise(bounds)]
     known = [period for period in own if period is not None]
     if not known:
@@ -160,13 +160,13 @@ def _periods(apart: SingleArray, bounds: list[int], fps: float, usual: float, op
 
 
 def _period(own: SingleArray, fps: float, usual: float, options: RepeatOptions) -> int | None:
-    """The same of one clip, by the distances of its frames (F, F); None if it is never like itself."""
+    """Return the period of one clip by the distances of its frames (F, F); None if it is never similar to itself."""
     shortest, longest = max(round(options.shortest_s * fps), 2), round(options.longest_s * fps)
     means = np.full(longest + 2, np.inf)
     for lag in range(shortest - 1, min(longest + 2, len(own))):
         along = np.diagonal(own, lag)
         along = along[np.isfinite(along)]
-        if len(along) >= _LEAST_S * fps:  # a few frames at the end of a clip are alike by chance
+        if len(along) >= _LEAST_S * fps:  # a few frames at the end of a clip may be similar by chance
             means[lag] = along.mean()
     inner = np.arange(shortest, longest + 1)
     low = inner[(means[inner] <= means[inner - 1]) & (means[inner] <= means[inner + 1]) & np.isfinite(means[inner])]
@@ -178,7 +178,7 @@ def _period(own: SingleArray, fps: float, usual: float, options: RepeatOptions) 
 def _best_marks(
     apart: SingleArray, bounds: list[int], periods: list[int], bar: float, tail: int
 ) -> list[list[tuple[int, int]]]:
-    """First and last frames of repeats in every clip, by the frame that comes again most often and most alike."""
+    """Return first and last frames of repeats in every clip, by the frame that recurs most often and most similarly."""
     best: tuple[int, float] = (0, -np.inf)
     out: list[list[tuple[int, int]]] = [[] for _ in bounds[1:]]
     for anchor in range(0, bounds[-1], _ANCHORS):
@@ -199,11 +199,11 @@ def _best_marks(
 
 
 def _spans(row: FloatArray, period: int, bar: float, tail: int) -> list[tuple[int, int]]:
-    """Repeats of a clip between returns of a frame whose distances to it are `row` (F,)."""
+    """Return the repeats of a clip between recurrences of a frame whose distances to it are `row` (F,)."""
     known = np.flatnonzero(np.isfinite(row))
     if len(known) < 3:
         return []
-    # the frame itself, if it is the first or last that is known, is no return: nobody knows what lies beyond
+    # the first and the last known frame are no recurrences, because what lies beyond is unknown
     inner = -row[known[0] : known[-1] + 1]
     peaks, _ = scipy.signal.find_peaks(inner, height=-bar, distance=max(round((1.0 - _EVEN) * period), 1))
     marks = (known[0] + peaks).tolist()

@@ -1,1 +1,1 @@
-"""The learnt model of how a motion varies, and how it is learnt (Lau 2009, sections 5.2 and 5.3)."""
+"""The model of how a motion varies: its networks and the search for their structure (Lau 2009, 5.2 and 5.3)."""

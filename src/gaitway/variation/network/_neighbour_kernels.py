@@ -1,18 +1,18 @@
-"""Kernel regression over the k nearest rows, whose distances are known.
+"""Kernels of the regression over the k nearest training rows.
 
-Rows (training triples of frames) are sorted by the phase of the motion they belong to. The squared difference in phase
-is part of every distance, so rows whose share alone is over the k-th distance need not be looked at: a window of the
-sorted rows is enough, and the result is the same as over all rows. Rows of a cyclic motion are laid out twice, half a
-period to either side, so that a window never wraps.
+Training rows (triples of frames) are sorted by phase. The squared difference in phase is part of every distance. So a
+row whose phase alone puts it beyond the k-th distance need not be looked at: a window of the sorted rows is enough, and
+the result is the same as over all rows. The rows of a cyclic motion are stored twice, half a period to either side, so
+that a window never wraps.
 
-A window holds some twenty rows, too few for loops that are made for long arrays. So arrays are gone through in blocks
-of `LANES` rows, and what is behind the last row is `FAR` and weighs nothing.
+A window holds about twenty rows, which is too few for loops that are made for long arrays. So kernels process arrays in
+blocks of `LANES` rows. Entries behind the last row have the distance `FAR` and no weight.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,27 +21,65 @@ from gaitway.core.arrays import SingleArray
 from gaitway.core.jit import kernel
 
 Bits = npt.NDArray[np.int32]
-"""Single floats as integers. Those that are not negative are in the same order, and integers are compared faster."""
+"""Single floats, viewed as integers. Those that are not negative have the same order, and compare faster."""
 FAR: Any = np.float32(1e30)
-"""Instead of infinity."""
+"""Distance and period that stand for infinity."""
 LANES = 8
-"""Rows that are handled at a time."""
+"""Number of rows that are processed at a time."""
 _GATE: Any = np.float32(1.25)
-"""Of the k-th squared distance in the frame before; rows beyond it are looked at only where too few are within it."""
+"""Factor on the k-th squared distance of the frame before. Rows beyond the product are looked at only where too few
+rows are within it."""
 _FEW = 6
-"""Distances that are set aside one by one."""
+"""Number of distances that are removed one by one, at most."""
 _LEAST_WEIGHT: Any = np.float32(1e-6)
+"""Weight below which a row does not count."""
+LOW, HIGH = 0, 1
+"""Columns of `spans`: least and greatest value of a node."""
+
+
+class RowArrays(NamedTuple):
+    """Training rows as kernels need them; R rows of n nodes."""
+
+    pairs: SingleArray
+    """Frames t and t+1 of every row; (2n, R)."""
+    steps: SingleArray
+    """Steps from frame t+1 to t+2; (n, R)."""
+    phases: SingleArray
+    """Phase of frame t+1, rising; (R,)."""
+    takes: npt.NDArray[Any]
+    """Number of the take of each row; (R,)."""
+    velocities: SingleArray
+    """Weights of the velocity terms; (n,)."""
+    spans: SingleArray
+    """Least and greatest value of each node; (n, 2)."""
+
+
+class KernelSettings(NamedTuple):
+    """Settings of the regression as kernels need them."""
+
+    k: int
+    """Number of nearest rows that count."""
+    width: Any
+    """Kernel width, as a multiple of the k-th distance."""
+    taper: bool
+    """Whether weights fall to zero at the k-th distance."""
+    pull: Any
+    """Share of the distance to the neighbours' mean that a node moves in a frame."""
+    phase_weight: Any
+    """Weight of squared differences in phase."""
+    half_period: Any
+    """Half the period of a cyclic motion, whose rows are stored twice; FAR for other motions."""
 
 
 @kernel(inner=True)
 def padded(rows: int) -> int:
-    """So many rows, in whole blocks."""
+    """Return the number of rows, rounded up to whole blocks."""
     return (rows + LANES - 1) // LANES * LANES
 
 
 @kernel(inner=True)
 def first_at_least(phases: SingleArray, count: int, value: float) -> int:
-    """Index of the first of `count` rows whose phase is at least `value`."""
+    """Return the index of the first of `count` rows whose phase is at least `value`."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -53,32 +91,32 @@ def first_at_least(phases: SingleArray, count: int, value: float) -> int:
 
 
 @kernel(inner=True)
-def reach(clock: float, half_period: float, gate: Any) -> float:
-    """How far in phase a row can be and lie within `gate`."""
-    if clock > 0.0 and gate < FAR:
-        return min(half_period, math.sqrt(gate / clock))
+def reach(phase_weight: float, half_period: float, gate: Any) -> float:
+    """Return the greatest difference in phase that a row within the squared distance `gate` can have."""
+    if phase_weight > 0.0 and gate < FAR:
+        return min(half_period, math.sqrt(gate / phase_weight))
     return half_period
 
 
 @kernel(inner=True)
 def next_gate(edge: Any) -> Any:
-    """Where to look for rows in the next frame, the k-th distance having been `edge`."""
+    """Return the squared distance within which to look in the next frame, if the k-th distance was `edge`."""
     return edge * _GATE + np.float32(1e-9)
 
 
 @kernel(inner=True)
 def wider(gate: Any) -> Any:
-    """Where to look after too few rows were within `gate`."""
+    """Return a larger squared distance, after too few rows were within `gate`."""
     return gate * np.float32(2.0) if gate < np.float32(1e6) else FAR
 
 
 @kernel(fastmath=True, inner=True)
 def exponential(x: Any) -> Any:
-    """exp(x) for x of zero or less, to the precision of single floats; loops over it become vectors."""
+    """Return exp(x) for x of zero or less, to the precision of single floats; loops over it are vectorised."""
     held = x if x > np.float32(-87.0) else np.float32(-87.0)
     whole = held * np.float32(1.4426950408889634)
     power = np.int32(whole - np.float32(0.5))
-    rest = whole - np.float32(power)  # within half of zero; the polynomial goes through 2**rest at Chebyshev's points
+    rest = whole - np.float32(power)  # between -0.5 and 0.5; the polynomial interpolates 2**rest at Chebyshev points
     two = np.float32(0.0013390863) * rest + np.float32(0.009676032)
     two = two * rest + np.float32(0.055503571)
     two = two * rest + np.float32(0.240221075)
@@ -89,7 +127,7 @@ def exponential(x: Any) -> Any:
 
 @kernel(inner=True)
 def within(bits: Bits, count: int, gate: Any) -> Any:
-    """How many of the distances are less than `gate`."""
+    """Return the number of distances that are less than `gate`."""
     limit, found = np.float32(gate).view(np.int32), np.int32(0)
     for j in range(count):
         found = np.int32(found + np.int32(bits[j] < limit))
@@ -98,10 +136,9 @@ def within(bits: Bits, count: int, gate: Any) -> Any:
 
 @kernel(inner=True)
 def kth_smallest(bits: Bits, count: int, k: int, found: Any, gate: Any, closest: Any) -> Any:
-    """The k-th smallest distance, `found` of them being less than `gate` and none less than `closest`.
+    """Return the k-th smallest distance, where `found` distances are less than `gate` and none is less than `closest`.
 
-    Mostly few are beyond the k-th; then the greatest ones are set aside one by one. Before, the gate is halved while
-    there are many.
+    The gate is halved while many distances are beyond the k-th. The last few are removed one by one, greatest first.
     """
     low, bound = np.float32(closest).view(np.int32), np.float32(gate).view(np.int32)
     farther: Any = found - k
@@ -120,7 +157,7 @@ def kth_smallest(bits: Bits, count: int, k: int, found: Any, gate: Any, closest:
             top = here if here > top else top
         for j in range(count):
             same = np.int32(same + np.int32(bits[j] == top))
-        if same > farther or top < 0:  # none is left only where there is NaN
+        if same > farther or top < 0:  # top < 0 only where there is NaN
             return np.int32(top).view(np.float32)
         farther -= same
         bound = top
@@ -128,7 +165,7 @@ def kth_smallest(bits: Bits, count: int, k: int, found: Any, gate: Any, closest:
 
 @kernel(inner=True)
 def smallest(bits: Bits, count: int) -> Any:
-    """The smallest distance."""
+    """Return the smallest distance."""
     least = np.int32(2147483647)
     for j in range(count):
         least = bits[j] if bits[j] < least else least
@@ -149,23 +186,23 @@ def regression(
     taper: bool,
     weights: SingleArray,
 ) -> tuple[Any, Any, Any, Any]:
-    """Kernel-weighted mean and variance of steps, mean of values (equations 5.5 and 5.6), and the k-th distance.
+    """Return the weighted mean and variance of steps, the mean of values (equations 5.5, 5.6), and the k-th distance.
 
-    The smallest distance leaves the exponent: the ratios of the weights stay, and none is lost far from all rows.
-    With `taper` weights fall to zero at the k-th row, so that no row comes or goes with a jerk.
+    The smallest distance is subtracted in the exponent. This keeps the ratios of the weights, and no weight underflows
+    far from all rows. With `taper`, weights fall to zero at the k-th row, so that no row comes or goes with a jerk.
 
     Args:
-        distances: squared; of rows that do not count they are `FAR`.
-        bits: the same as integers.
-        count: how many, in whole blocks.
-        found: distances below `gate`.
-        gate: as far as which all rows are there.
-        steps: of the rows.
-        values: of the rows.
-        k: nearest rows that count, where there are so many.
-        width: of the kernel, in distances of the k-th.
-        taper: whether weights fall to zero there.
-        weights: scratch.
+        distances: Squared distances; `FAR` for rows that do not count.
+        bits: The same, viewed as integers.
+        count: Number of distances, in whole blocks.
+        found: Number of distances below `gate`.
+        gate: Squared distance up to which all rows are listed.
+        steps: Steps of the rows.
+        values: Values of the rows.
+        k: Number of nearest rows that count, if there are as many.
+        width: Kernel width, as a multiple of the k-th distance.
+        taper: Whether weights fall to zero at the k-th distance.
+        weights: Scratch memory.
     """
     closest = smallest(bits, count)
     edge = kth_smallest(bits, count, min(k, found), found, gate, closest)
@@ -196,6 +233,6 @@ def regression(
 
 @kernel(inner=True)
 def log_normal(error: float, variance: float, floor: float) -> float:
-    """Logarithm of the normal density of `error`, the variance being at least `floor`."""
+    """Return the logarithm of the normal density of `error`, with a variance of at least `floor`."""
     held = max(variance, floor)
     return -0.5 * (error * error / held + math.log(2.0 * math.pi * held))

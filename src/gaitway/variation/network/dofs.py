@@ -1,11 +1,11 @@
-"""Clips as rows of degrees of freedom, and back.
+"""Clips as rows of degrees of freedom (DOFs), and back.
 
-The root is its velocity in the frame of its own heading, its turning rate and its height, so that where somebody walks
-plays no part. A joint is three numbers: by default the exponential map about its mean rotation over all takes. That
-has no gimbal lock, needs no order of axes, and lies within half a turn of zero for all joints that stay within half a
-turn of their mean. Euler angles (as the thesis has them) are the other mode; both are continuous in time: an angle
-that passes half a turn goes on, and of the two triples of Euler angles for one rotation the one nearer to the frame
-before is taken.
+The root is its velocity in the frame of its own heading, its turning rate and its height, so that a row does not depend
+on where the character is. A joint is three numbers. By default these are the exponential map about its mean rotation
+over all takes: it has no gimbal lock, needs no order of axes, and stays below half a turn for all joints that stay
+within half a turn of their mean. Euler angles (as in the thesis) are the other mode. Both are continuous in time: an
+angle that passes half a turn goes on, and of the two triples of Euler angles for one rotation the one nearer to the
+frame before is taken.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from gaitway.motion.skeleton import Skeleton
 
 Mode = Literal["exponential", "euler"]
 ROOT_NAMES = ("ahead", "left", "turning", "height")
-"""The root's first columns: velocity [m/s] forward and to the left, turning rate [rad/s], height [m]."""
+"""Names of the root's first columns: velocity [m/s] forward and to the left, turning rate [rad/s], height [m]."""
 PARTS = ("lower", "trunk", "left_arm", "right_arm")
-"""Parts of a body: root and legs, spine and head, and the arms. What is no person is all "lower"."""
+"""Parts of a body: root and legs, spine and head, and the arms. A body that is not human is all "lower"."""
 _EULER_ORDER = "zyx"
 _TURN = 2.0 * np.pi
 _STILL = np.array([0.004, 0.004, 0.008, 0.0004])
-"""Root columns that deviate by less do not count as moving (units as above)."""
+"""Deviations of root columns below which they count as constant (units as above)."""
 _STILL_ANGLE = 0.001
-"""Nor do angles of joints [rad]."""
+"""Deviation of a joint's angle below which it counts as constant [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Degrees:
-    """How the clips of one skeleton become rows of numbers; made by `Degrees.of`."""
+class Dofs:
+    """The mapping between clips of one skeleton and rows of numbers; built by `Dofs.of`."""
 
     skeleton: Skeleton
     mode: Mode
     fps: float
     reference: FloatArray
-    """Rotations about which the exponential map is taken; the root's is without its heading; (J, 4)."""
+    """Rotations about which the exponential map is taken; that of the root is without heading; (J, 4)."""
     kept: IntArray
-    """Columns that vary, out of all; (D,)."""
+    """Numbers of the columns that vary; (D,)."""
     constant: FloatArray
-    """Values of all columns, which those that are not kept always have; (4 + 3 J,)."""
+    """Values of all columns; columns that are not kept always have these; (4 + 3 J,)."""
 
     def __post_init__(self) -> None:
         count, columns = len(self.skeleton), len(ROOT_NAMES) + 3 * len(self.skeleton)
@@ -64,8 +64,8 @@ class Degrees:
             object.__setattr__(self, name, array)
 
     @classmethod
-    def of(cls, clips: Sequence[Clip], mode: Mode = "exponential") -> Degrees:
-        """The degrees of freedom that vary in these clips, which share a skeleton and a frame rate."""
+    def of(cls, clips: Sequence[Clip], mode: Mode = "exponential") -> Dofs:
+        """Build the degrees of freedom that vary in some clips, which share a skeleton and a frame rate."""
         skeleton = clips[0].skeleton
         reference = rotations.mean(np.concatenate([_heading_free(clip) for clip in clips]))
         every = np.arange(len(ROOT_NAMES) + 3 * len(skeleton))
@@ -79,22 +79,22 @@ class Degrees:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each column is: "ahead" ... or joint and component, as "LeftArm.x"."""
+        """Name of each column: one of `ROOT_NAMES`, or joint and component, such as "LeftArm.x"."""
         every = [*ROOT_NAMES, *(f"{joint}.{axis}" for joint in self.skeleton.names for axis in "xyz")]
         return tuple(every[column] for column in self.kept)
 
     @cached_property
     def joints(self) -> IntArray:
-        """The joint each column belongs to; (D,)."""
+        """Number of the joint that each column belongs to; (D,)."""
         return np.maximum(self.kept - len(ROOT_NAMES), 0) // 3
 
     @cached_property
     def parts(self) -> IntArray:
-        """The part of the body (an index into PARTS) each column belongs to; (D,)."""
+        """Part of the body that each column belongs to, an index into PARTS; (D,)."""
         return joint_parts(self.skeleton)[self.joints]
 
     def chosen_joints(self, names: Sequence[str]) -> BoolArray:
-        """Which joints these names, roles or parts of the body mean; (J,).
+        """Return which joints are meant by names, roles or parts of the body; (J,).
 
         Raises:
             SkeletonError: if there is no such joint.
@@ -108,7 +108,7 @@ class Degrees:
         return chosen
 
     def columns(self, joints: Sequence[str]) -> BoolArray:
-        """Which columns belong to these joints, roles or parts of the body; (D,).
+        """Return which columns belong to these joints, roles or parts of the body; (D,).
 
         Raises:
             SkeletonError: if there is no such joint.
@@ -116,7 +116,7 @@ class Degrees:
         return self.chosen_joints(joints)[self.joints]
 
     def rows(self, clip: Clip) -> FloatArray:
-        """The columns that vary, frame by frame; (F, D)."""
+        """Return the varying columns of a clip, frame by frame; (F, D)."""
         path, fps = clip.planar_path(), self.fps
         step = np.diff(path, axis=0)
         cosine, sine = np.cos(path[:-1, 2]), np.sin(path[:-1, 2])
@@ -135,7 +135,7 @@ class Degrees:
     def poses(
         self, rows: npt.ArrayLike, start: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Root positions (F, 3), local rotations (F, J, 4) and planar path (F, 3), frame 0 being at `start`."""
+        """Return root positions (F, 3), local rotations (F, J, 4) and the planar path (F, 3); frame 0 is at `start`."""
         kept = np.asarray(rows, dtype=np.float64)
         every = np.repeat(self.constant[None], len(kept), axis=0)
         every[:, self.kept] = kept
@@ -146,7 +146,7 @@ class Degrees:
         else:
             local = rotations.from_euler(_EULER_ORDER, angles)
         ahead = rotations.rotate(local[:, 0], self.skeleton.forward)
-        # a changed row may face a little aside; the heading is what the turning rate says
+        # a changed row may face a little to the side; the turning rate decides the heading
         facing = path[:, 2] - np.arctan2(ahead[:, 1], ahead[:, 0])
         local[:, 0] = rotations.multiply(rotations.from_yaw(facing), local[:, 0])
         return np.column_stack([path[:, :2], every[:, 3]]), rotations.normalize(local), path
@@ -159,13 +159,16 @@ class Degrees:
         contacts: BoolArray | None = None,
         labels: tuple[str, ...] = (),
     ) -> Clip:
-        """The motion that rows (F, D) describe, whose root begins at the planar pose `start`."""
+        """Return the motion of rows (F, D); its root begins at the planar pose `start`."""
         roots, local, _ = self.poses(rows, start)
         return Clip(self.skeleton, roots, local, self.fps, name, contacts, labels)
 
 
 def travel(steps: FloatArray, start: npt.ArrayLike) -> FloatArray:
-    """The planar path (F, 3) from `start`, row f of `steps` (F, 3) leading to frame f as seen from frame f - 1."""
+    """Return the planar path (F, 3) from `start`, where row f of `steps` (F, 3) leads from frame f - 1 to frame f.
+
+    Steps are in the frame of the heading before them.
+    """
     x, y, heading = np.asarray(start, dtype=np.float64)
     turned = np.concatenate([[heading], heading + np.cumsum(steps[1:, 2])])
     cosine, sine = np.cos(turned[:-1]), np.sin(turned[:-1])
@@ -176,7 +179,7 @@ def travel(steps: FloatArray, start: npt.ArrayLike) -> FloatArray:
 
 
 def joint_parts(skeleton: Skeleton) -> IntArray:
-    """The part of the body (an index into PARTS) of every joint; (J,)."""
+    """Return the part of the body of every joint, an index into PARTS; (J,)."""
     starts: Mapping[str, tuple[str, ...]] = {
         "trunk": ("spine", "chest"),
         "left_arm": ("left_clavicle", "left_shoulder"),
@@ -195,16 +198,17 @@ def joint_parts(skeleton: Skeleton) -> IntArray:
 
 
 def smooth_vectors(vectors: FloatArray) -> FloatArray:
-    """Rotation vectors (F, ..., 3) of the same rotations, each nearest to the frame before, as near zero as can be."""
+    """Return vectors (F, ..., 3) of the same rotations, each nearest to the frame before.
+
+    Where several sequences do that, the shortest vectors are returned.
+    """
     out = np.array(vectors)
-    if (out**2).sum(axis=-1).max(initial=0.0) < (
-        0.5 * np.pi
-    ) ** 2:  # nowhere near a half turn: all are as they should be
+    if (out**2).sum(axis=-1).max(initial=0.0) < (0.5 * np.pi) ** 2:  # far from half a turn: nothing to correct
         return out
     for frame in range(1, len(out)):
         out[frame] = _nearest_vectors(out[frame], out[frame - 1])
     size = np.linalg.norm(out, axis=-1)
-    if size.size and size.max() > np.pi:  # a whole turn off from the start: begin on the branch that stays smallest
+    if size.size and size.max() > np.pi:  # maybe a whole turn off from the start: try the other branch
         first = out[0]
         length = np.maximum(np.linalg.norm(first, axis=-1, keepdims=True), 1e-12)
         other = np.array(out)
@@ -217,10 +221,10 @@ def smooth_vectors(vectors: FloatArray) -> FloatArray:
 
 
 def _nearest_vectors(vectors: FloatArray, before: FloatArray) -> FloatArray:
-    """Of all vectors along the same axes that mean the same rotation, those nearest to `before`."""
+    """Return the vectors nearest to `before` among all that have the same axes and mean the same rotations."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     past = np.linalg.norm(before, axis=-1, keepdims=True)
-    # no rotation is a whole turn about any axis, and about the one before it is nearest
+    # no rotation is a whole turn about any axis; the axis before gives the nearest vector
     axis = np.where(length > 1e-9, vectors / np.maximum(length, 1e-12), before / np.maximum(past, 1e-12))
     along = np.sum(axis * before, axis=-1, keepdims=True)
     turns = np.round((along - length) / _TURN)
@@ -229,9 +233,9 @@ def _nearest_vectors(vectors: FloatArray, before: FloatArray) -> FloatArray:
 
 
 def _smooth_euler(local: FloatArray, reference: FloatArray) -> FloatArray:
-    """Euler angles (F, J, 3), of the two triples of each frame the one nearer to the frame before.
+    """Return Euler angles (F, J, 3); of the two triples of each frame, the one nearer to the frame before.
 
-    The first is near to that of the mean rotation (J, 4), so that takes lie beside one another, not a whole turn apart.
+    The first frame is near the mean rotation (J, 4), so that takes lie beside one another and not a whole turn apart.
     """
     out = np.concatenate([rotations.to_euler(_EULER_ORDER, q) for q in (reference[None], local)])
     for frame in range(1, len(out)):
@@ -245,7 +249,7 @@ def _smooth_euler(local: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 def _heading_free(clip: Clip) -> FloatArray:
-    """Local rotations (F, J, 4), the root's without its heading."""
+    """Return local rotations (F, J, 4), with the heading of the root removed."""
     local = np.array(clip.rotations)
     local[:, 0] = rotations.multiply(rotations.from_yaw(-clip.headings()), local[:, 0])
     return local

@@ -1,10 +1,10 @@
-"""The prior network: how the first two frames of a motion hang together (algorithm 5).
+"""The prior network: how the first two frames of a motion depend on one another (algorithm 5).
 
-Nodes 0..n-1 are the first frame, n..2n-1 the second. Here the second are steps from the first, in deviations of such
-steps: as absolute values, which the thesis has, they would be drawn almost independently of the first, and the motion
-would begin with a jerk. Instances are the first few pairs of frames of every take; a whole take is left out at a time,
-because pairs that follow one another in it are nearly the same. What all takes do in these frames is taken out, so that
-instances differ as takes do and not as frames.
+Nodes 0 to n-1 are the first frame, nodes n to 2n-1 the second. Here the second frame is stored as steps from the first,
+in deviations of such steps. With absolute values, as in the thesis, the second frame is drawn almost independently of
+the first, and the motion begins with a jerk. Instances are the first few pairs of frames of every take. A whole take is
+left out at a time, because consecutive pairs of a take are nearly the same. The mean movement of all takes in these
+frames is removed, so that instances differ as takes do and not as frames do.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ from functools import cached_property
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray, read_only
-from gaitway.variation.network import _prior_kernels
+from gaitway.core.progress import Progress, silent
+from gaitway.variation.network import _score_kernels
 from gaitway.variation.network._neighbour_kernels import LANES
-from gaitway.variation.network.structure import Structure, reachable, topological
-from gaitway.variation.network.transition import Progress
+from gaitway.variation.network.structure import Structure, reachable, topological_order
 
 
 @dataclass(frozen=True)
 class PriorSearch:
-    """Settings of the prior network."""
+    """Settings of the prior network, and of the search for its structure."""
 
     pairs: int = 4
-    """Pairs of frames of each take that are instances."""
+    """Number of pairs of frames of each take that are instances."""
     neighbours: int = 12
     width: float = 0.5
-    """Kernel width, in distances of the farthest neighbour."""
+    """Kernel width, as a multiple of the distance of the farthest neighbour."""
     floor: float = 0.1
     """Least deviation of an error in the score."""
     most_parents: int = 8
     restarts: int = 0
-    """Further searches, each from random edges; the best is taken."""
+    """Number of further searches, each from random edges; the best result is taken."""
     steps: bool = True
-    """The second frame as steps from the first; False: absolute values (the thesis)."""
+    """Whether the second frame is stored as steps from the first; False: absolute values (the thesis)."""
     at_start: bool = True
-    """Later pairs are moved to where takes begin; False: they are taken as they are (the thesis)."""
+    """Whether later pairs are moved to where takes begin; False: they are taken as they are (the thesis)."""
     whole_takes: bool = True
-    """Take by take is left out; False: instance by instance (the thesis)."""
+    """Whether a whole take is left out at a time; False: one instance (the thesis)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Instances and edges."""
+    """The prior network: instances and edges."""
 
     values: SingleArray
     """(2n, R)."""
     takes: IntArray
-    """Take of each instance; (R,)."""
+    """Number of the take of each instance; (R,)."""
     step_scale: FloatArray
-    """What the second half is multiplied by to give steps; (n,). All zero where it is absolute values."""
+    """Factors that turn the second half into steps; (n,). All zero where it is absolute values."""
     structure: Structure
     settings: PriorSearch
     score: float
 
     def moved_to(self, takes: Sequence[FloatArray]) -> Prior:
-        """The same network about where other takes (F, n) begin."""
+        """Return the same network about the first frames of other takes (F, n)."""
         first = np.mean([take[0] for take in takes], axis=0)
         second = np.mean([take[1] for take in takes], axis=0)
         scale = np.where(self.step_scale > 0.0, self.step_scale, 1.0)
@@ -70,12 +70,12 @@ class Prior:
 
     @cached_property
     def order(self) -> IntArray:
-        """Nodes, parents first."""
-        return topological(self.structure.edges(len(self.values)))
+        """Numbers of the nodes, parents first."""
+        return topological_order(self.structure.edges(len(self.values)))
 
     @cached_property
     def residuals(self) -> FloatArray:
-        """What each take's first pair has beyond what its parents tell from the other takes; (takes, 2n)."""
+        """Differences between each take's first pair and its prediction from the other takes; (takes, 2n)."""
         count = int(self.takes.max()) + 1
         out = np.zeros((count, len(self.values)))
         for take in range(count):
@@ -92,7 +92,7 @@ class Prior:
         given: FloatArray | None = None,
         fixed: BoolArray | None = None,
     ) -> FloatArray:
-        """Draw first two frames, scaled; (2, n). As `sample_many`, with `mix` (n, takes)."""
+        """Draw the first two frames of a motion, scaled; (2, n). As `sample_many`, with `mix` (n, takes)."""
         out: FloatArray = self.sample_many(rng, 1, None if mix is None else mix[None], given, fixed)[0]
         return out
 
@@ -104,14 +104,14 @@ class Prior:
         given: FloatArray | None = None,
         fixed: BoolArray | None = None,
     ) -> FloatArray:
-        """Draw first two frames of several motions, scaled; (count, 2, n).
+        """Draw the first two frames of several motions, scaled; (count, 2, n).
 
         Args:
-            rng: for independent draws at every node, as the thesis has them, where there are no `mixes`.
-            count: how many.
-            mixes: weights of the takes' residuals for every column; (count, n, takes).
-            given: first two frames of columns that are `fixed`; (2, n).
-            fixed: columns that are given; (n,).
+            rng: Generator for independent draws at every node, as in the thesis, where there are no `mixes`.
+            count: Number of motions.
+            mixes: Weights of the takes' residuals for every column; (count, n, takes).
+            given: First two frames of columns that are `fixed`; (2, n).
+            fixed: Columns whose values are given; (n,).
         """
         n = len(self.values) // 2
         drawn = np.zeros((count, 2 * n))
@@ -133,7 +133,10 @@ class Prior:
         return np.stack([drawn[:, :n], second], axis=1)
 
     def _predict(self, node: int, states: FloatArray, usable: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Means and variances of a node given its parents' values in states (B, 2n) (equations 5.5 and 5.6); (B,)."""
+        """Return means and variances (B,) of a node (equations 5.5 and 5.6).
+
+        They are conditional on the values of its parents in states (B, 2n).
+        """
         own = self.values[node, usable].astype(np.float64)
         parents = self.structure.parents[node, : self.structure.counts[node]]
         if len(parents) == 0:
@@ -150,10 +153,8 @@ class Prior:
         return mean, np.where(used > 1, variance * used / np.maximum(used - 1, 1), 0.0)
 
 
-def find_prior(
-    takes: Sequence[FloatArray], settings: PriorSearch, seed: int, progress: Progress | None = None
-) -> Prior:
-    """Learn the prior network of takes (F, n), scaled to deviation one."""
+def find_prior(takes: Sequence[FloatArray], settings: PriorSearch, seed: int, progress: Progress = silent) -> Prior:
+    """Learn the prior network of takes (F, n), which are scaled to deviation one."""
     pairs = min(settings.pairs, *(len(take) - 1 for take in takes))
     first = np.concatenate([take[:pairs] for take in takes])
     second = np.concatenate([take[1 : pairs + 1] for take in takes])
@@ -180,7 +181,7 @@ def find_prior(
 
 
 def _as_at_start(values: FloatArray, takes: int) -> FloatArray:
-    """Instances (takes * pairs, n) of which later pairs are moved by what takes have moved on average."""
+    """Return instances (takes * pairs, n), with the mean movement since the first pair removed."""
     grouped = values.reshape(takes, -1, values.shape[1])
     course = grouped.mean(axis=0)
     out: FloatArray = (grouped - (course - course[0])).reshape(values.shape)
@@ -188,7 +189,7 @@ def _as_at_start(values: FloatArray, takes: int) -> FloatArray:
 
 
 def _random_edges(rng: np.random.Generator, nodes: int) -> BoolArray:
-    """One random parent for every second node, in a random order that has no cycles."""
+    """Return one random parent for every second node, in a random order without cycles."""
     order = rng.permutation(nodes)
     edges = np.zeros((nodes, nodes), np.bool_)
     for place in range(1, nodes, 2):
@@ -197,11 +198,11 @@ def _random_edges(rng: np.random.Generator, nodes: int) -> BoolArray:
 
 
 def _climb(
-    values: SingleArray, groups: IntArray, settings: PriorSearch, edges: BoolArray, progress: Progress | None
+    values: SingleArray, groups: IntArray, settings: PriorSearch, edges: BoolArray, progress: Progress
 ) -> tuple[float, BoolArray]:
-    """Algorithm 5: the best edge added, deleted or reversed, until none is better.
+    """Add, delete or reverse the best edge until none improves the score (algorithm 5).
 
-    The score is a sum over nodes, so after a change only the one or two nodes that it touches are scored anew.
+    The score is a sum over nodes, so only the one or two nodes that a change affects are scored again.
     """
     m, every = len(values), np.arange(len(values))
     blank = -len(groups) % LANES
@@ -210,7 +211,7 @@ def _climb(
 
     def scored(nodes: IntArray) -> FloatArray:
         out = np.empty((len(nodes), m))
-        _prior_kernels.prior_scores(
+        _score_kernels.prior_scores(
             read_only(nodes), whole, owners, read_only(edges), settings.neighbours,
             float(settings.width), settings.floor**2, out,
         )  # fmt: skip
@@ -220,13 +221,11 @@ def _climb(
     best, best_edges = -np.inf, edges.copy()
     while True:
         now = table[every, every]
-        if now.sum() <= best + 1e-6:  # what a change promised was rounding, as where takes begin in one pose
+        if now.sum() <= best + 1e-6:  # the gain was rounding, as where all takes begin in one pose
             return best, best_edges
         best, best_edges = float(now.sum()), edges.copy()
-        if progress is not None:
-            progress(
-                f"prior network: {int(edges.sum())} edges, score {now.sum():.0f}", min(1.0, edges.sum() / (4.0 * m))
-            )
+        count = int(edges.sum())
+        progress(f"prior network: {count} edges, score {now.sum():.0f}", min(count, 4 * m), 4 * m)
         gain, change, turned = _best_change(table - now[:, None], edges, reach, settings.most_parents)
         if gain <= 1e-6:
             return best, best_edges
@@ -234,7 +233,7 @@ def _climb(
         edges[node, parent] ^= True
         if turned:
             edges[parent, node] = True
-        if edges[node, parent]:  # whatever reached the parent now reaches what the node reached
+        if edges[node, parent]:  # all that reached the parent now reaches all that the node reached
             reach |= np.outer(reach[:, parent], reach[node])
         else:
             reach = reachable(edges)
@@ -245,12 +244,13 @@ def _climb(
 def _best_change(
     gains: FloatArray, edges: BoolArray, reach: BoolArray, most_parents: int
 ) -> tuple[float, tuple[int, int], bool]:
-    """The best change: how much it gains, the edge (to, from), and whether it is turned round.
+    """Return the best change: its gain, its edge (to, from), and whether the edge is reversed.
 
-    `reach[a, b]` says whether there is a way from a to b.
+    `reach[a, b]` tells whether a path leads from a to b.
     """
     full = edges.sum(axis=1) >= most_parents
-    adding = np.where(edges | reach | full[:, None], -np.inf, gains)  # a way from i to c would make c -> i a cycle
+    # with a path from i to c, the edge c -> i would close a cycle
+    adding = np.where(edges | reach | full[:, None], -np.inf, gains)
     deleting = np.where(edges, gains, -np.inf)
     best = max(((float(t.max()), t) for t in (adding, deleting)), key=lambda pair: pair[0])
     change = divmod(int(best[1].argmax()), len(edges))
@@ -262,7 +262,7 @@ def _best_change(
         node, parent = int(ends[place, 0]), int(ends[place, 1])
         others = edges[node].copy()
         others[parent] = False
-        # another way from the parent to the node, through another of its parents, would close a cycle
+        # another path from the parent to the node, through another of its parents, would close a cycle
         if not (others & reach[parent]).any():
             return float(turning[place]), (node, parent), True
     return best[0], change, False

@@ -1,11 +1,11 @@
-"""Models on disk: one .gwvary archive (`gaitway.core.archives`), so that learning is done once.
+"""Models on disk: one .gwvary archive (`gaitway.core.archives`), so that a model is learnt once.
 
 * `header`: "name", "skeleton", "options", "mode", "fps", "cyclic", "period", "score", "prior_score", "memory",
   "natural", and for each take whether its contacts are known;
 * `skeleton.parents`, `.offsets`, `.rest`;
 * degrees of freedom: `reference` (J, 4), `kept` (n,), `constant`, `centre` (n,), `scale` (n,);
 * takes, scaled: `take.N.rows` (F, n), `take.N.phases` (F,), `take.N.contacts` (F, points);
-* clock: `mean` (G, n), `weights` (n,);
+* phases: `mean` (G, n), `weights` (n,);
 * networks: `transition.parents`, `.counts`, `prior.parents`, `.counts`, `prior.values` (2n, R), `.takes`, `.steps`;
 * draws: `spreads` (G, n), `residuals` (takes, G, n + 1), `gains`, `stream_gains` (n + 1,), `details` (takes, G, n),
   `detail_gains` (n,), `drift` (3, n).
@@ -22,24 +22,26 @@ import numpy as np
 
 from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, write_archive
 from gaitway.motion import packing
-from gaitway.variation.network.dofs import Degrees
-from gaitway.variation.network.model import VariationModel
-from gaitway.variation.network.options import LearnOptions
-from gaitway.variation.network.phase import Clock
+from gaitway.variation.network.dofs import Dofs
+from gaitway.variation.network.model import LearnOptions, VariationModel
+from gaitway.variation.network.phase import PhaseAlignment
 from gaitway.variation.network.prior import Prior, PriorSearch
-from gaitway.variation.network.regression import Kernel
+from gaitway.variation.network.regression import RegressionKernel
 from gaitway.variation.network.spread import Drift, Variation
 from gaitway.variation.network.structure import Structure
 from gaitway.variation.network.texture import Texture
-from gaitway.variation.network.transition import Search
+from gaitway.variation.network.transition import TransitionSearch
 
 SUFFIX = ".gwvary"
 FORMAT = Format("variation", 2)
 MAX_TAKES = 10_000
+"""Greatest number of takes in a file."""
+_RENAMED = {"clock": "phase_scale"}
+"""Options of the kernel that had another name when older files were written."""
 
 
 def save_model(model: VariationModel, path: str | Path) -> None:
-    """Write a model to one file, which appears only when it is complete.
+    """Write a model to one file; the file appears only when it is complete.
 
     Raises:
         FormatError: if the file cannot be written.
@@ -58,30 +60,30 @@ def load_model(path: str | Path) -> VariationModel:
 
 
 def pack_model(model: VariationModel) -> tuple[dict[str, Any], Arrays]:
-    """What of a model JSON can hold, and its arrays."""
+    """Return the header of a model, as JSON can hold it, and its arrays."""
     variation = model.variation
     header = {
         "name": model.name,
-        "skeleton": packing.skeleton_words(model.degrees.skeleton),
+        "skeleton": packing.skeleton_words(model.dofs.skeleton),
         "options": asdict(model.options),
-        "mode": model.degrees.mode,
-        "fps": model.degrees.fps,
+        "mode": model.dofs.mode,
+        "fps": model.dofs.fps,
         "cyclic": model.cyclic,
-        "period": model.clock.period,
+        "period": model.alignment.period,
         "score": model.score,
         "prior_score": model.prior.score,
         "memory": variation.memory,
         "natural": variation.natural,
         "contacts": [contacts is not None for contacts in model.contacts],
     }
-    return header, packing.skeleton_arrays(model.degrees.skeleton, "skeleton") | _arrays(model)
+    return header, packing.skeleton_arrays(model.dofs.skeleton, "skeleton") | _arrays(model)
 
 
 def _arrays(model: VariationModel) -> Arrays:
-    degrees, prior = model.degrees, model.prior
+    dofs, prior = model.dofs, model.prior
     arrays: Arrays = {
-        "reference": degrees.reference, "kept": degrees.kept, "constant": degrees.constant,
-        "centre": model.centre, "scale": model.scale, "mean": model.clock.mean, "weights": model.clock.weights,
+        "reference": dofs.reference, "kept": dofs.kept, "constant": dofs.constant,
+        "centre": model.centre, "scale": model.scale, "mean": model.alignment.mean, "weights": model.alignment.weights,
         "transition.parents": model.transition.parents, "transition.counts": model.transition.counts,
         "prior.parents": prior.structure.parents, "prior.counts": prior.structure.counts,
         "prior.values": prior.values, "prior.takes": prior.takes, "prior.steps": prior.step_scale,
@@ -91,7 +93,7 @@ def _arrays(model: VariationModel) -> Arrays:
         "drift": np.stack([model.variation.drift.found, model.variation.drift.wanted, model.variation.drift.gains]),
     }  # fmt: skip
     for number, (rows, phases, contacts) in enumerate(
-        zip(model.takes, model.clock.phases, model.contacts, strict=True)
+        zip(model.takes, model.alignment.phases, model.contacts, strict=True)
     ):
         arrays[f"take.{number}.rows"] = rows
         arrays[f"take.{number}.phases"] = phases
@@ -128,24 +130,26 @@ def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spe
 
 
 def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
-    """The model that `pack_model` took apart, the same to the last bit.
+    """Return the model that `pack_model` packed, the same to the last bit.
 
     Raises:
         ValueError: if its arrays do not go together.
     """
     words = header["options"]
     prior_search = PriorSearch(**words["prior"])
+    kernel = {_RENAMED.get(name, name): value for name, value in words["kernel"].items()}
     options = LearnOptions(
         **{
-            **words, "kernel": Kernel(**words["kernel"]), "search": Search(**words["search"]), "prior": prior_search,
+            **words,
+            "kernel": RegressionKernel(**kernel),
+            "search": TransitionSearch(**words["search"]),
+            "prior": prior_search,
             "given": tuple(words["given"]),
         }
-    )  # fmt: skip
-    skeleton = packing.skeleton_from(header["skeleton"], arrays, "skeleton")
-    degrees = Degrees(
-        skeleton, header["mode"], float(header["fps"]), arrays["reference"], arrays["kept"], arrays["constant"]
     )
-    count, nodes = len(header["contacts"]), len(degrees)
+    skeleton = packing.skeleton_from(header["skeleton"], arrays, "skeleton")
+    dofs = Dofs(skeleton, header["mode"], float(header["fps"]), arrays["reference"], arrays["kept"], arrays["constant"])
+    count, nodes = len(header["contacts"]), len(dofs)
     takes = tuple(arrays[f"take.{i}.rows"] for i in range(count))
     phases = tuple(arrays[f"take.{i}.phases"] for i in range(count))
     _check_shapes(arrays, takes, phases, nodes)
@@ -154,26 +158,37 @@ def unpack_model(header: Mapping[str, Any], arrays: Arrays) -> VariationModel:
         Structure(arrays["prior.parents"], arrays["prior.counts"]), prior_search, float(header["prior_score"]),
     )  # fmt: skip
     variation = Variation(
-        arrays["residuals"],
-        arrays["spreads"],
-        arrays["gains"],
-        arrays["stream_gains"],
-        float(header["memory"]),
-        float(header["natural"]),
-        Texture(arrays["details"], arrays["detail_gains"]),
-        Drift(*arrays["drift"]),
+        table=arrays["residuals"],
+        spreads=arrays["spreads"],
+        gains=arrays["gains"],
+        stream_gains=arrays["stream_gains"],
+        memory=float(header["memory"]),
+        natural=float(header["natural"]),
+        texture=Texture(arrays["details"], arrays["detail_gains"]),
+        drift=Drift(*arrays["drift"]),
     )
-    clock = Clock(float(header["period"]), phases, arrays["mean"], arrays["weights"])
+    alignment = PhaseAlignment(float(header["period"]), phases, arrays["mean"], arrays["weights"])
     contacts = tuple(arrays.get(f"take.{i}.contacts") for i in range(count))
     transition = Structure(arrays["transition.parents"], arrays["transition.counts"])
     return VariationModel(
-        str(header["name"]), degrees, options, arrays["centre"], arrays["scale"], takes, contacts, clock,
-        bool(header["cyclic"]), prior, transition, float(header["score"]), variation,
-    )  # fmt: skip
+        name=str(header["name"]),
+        dofs=dofs,
+        options=options,
+        centre=arrays["centre"],
+        scale=arrays["scale"],
+        takes=takes,
+        contacts=contacts,
+        alignment=alignment,
+        cyclic=bool(header["cyclic"]),
+        prior=prior,
+        transition=transition,
+        score=float(header["score"]),
+        variation=variation,
+    )
 
 
 def _check_shapes(arrays: Arrays, takes: tuple[Any, ...], phases: tuple[Any, ...], nodes: int) -> None:
-    """Refuse arrays that would be read beyond their ends."""
+    """Refuse arrays whose sizes do not fit one another."""
     lengths = [len(arrays[name]) for name in ("centre", "scale", "weights", "transition.counts", "prior.steps")]
     lengths += [take.shape[1] for take in takes] + [arrays["mean"].shape[1], arrays["residuals"].shape[2] - 1]
     lengths += [len(arrays[name]) - 1 for name in ("gains", "stream_gains")]

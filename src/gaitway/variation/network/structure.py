@@ -1,4 +1,4 @@
-"""The edges of a network, and what a search for them needs to know of graphs."""
+"""The edges of a network, and the graph algorithms that a search for them needs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gaitway.core.errors import VariationError
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Parents of every node.
+    """Parents of every node of a network.
 
-    In a transition network parents below n are in frame t, the others in frame t+1; both own values are parents always
-    and are not listed.
+    In a transition network, parents below n are in frame t, the others in frame t+1. A node's own two values are always
+    its parents and are not listed.
     """
 
     parents: IntArray
-    """(nodes, most), filled from the left."""
+    """Numbers of the parents, filled from the left; (nodes, most)."""
     counts: IntArray
-    """(nodes,)."""
+    """Number of parents of each node; (nodes,)."""
 
     def __post_init__(self) -> None:
         nodes = len(np.asarray(self.counts))
@@ -34,7 +34,7 @@ class Structure:
 
     @classmethod
     def of(cls, edges: BoolArray) -> Structure:
-        """The structure whose edges lead from column c to row i where `edges[i, c]`."""
+        """Return the structure with an edge from column c to row i where `edges[i, c]`."""
         counts = edges.sum(axis=1)
         parents = np.zeros((len(edges), max(1, int(counts.max(initial=0)))), np.int64)
         for node, row in enumerate(edges):
@@ -42,7 +42,7 @@ class Structure:
         return cls(parents, counts)
 
     def edges(self, columns: int) -> BoolArray:
-        """Which of `columns` nodes are parents of each; (nodes, columns)."""
+        """Return which of `columns` nodes are parents of each node; (nodes, columns)."""
         out = np.zeros((len(self.counts), columns), np.bool_)
         for node, count in enumerate(self.counts):
             out[node, self.parents[node, :count]] = True
@@ -50,26 +50,26 @@ class Structure:
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are, own values not counted."""
+        """Number of edges, without those from a node's own values."""
         return int(self.counts.sum())
 
 
 def reachable(edges: BoolArray) -> BoolArray:
-    """Whether there is a way from a to b (or a is b) where `edges[b, a]` leads from a to b; (m, m) by [a, b].
+    """Return whether a path leads from a to b (or a is b); (m, m) by [a, b]. `edges[b, a]` is an edge from a to b.
 
     Raises:
         VariationError: if there is a cycle.
     """
     back = np.eye(len(edges), dtype=np.bool_)  # [b, a]
-    for node in topological(edges):
+    for node in topological_order(edges):
         parents = np.flatnonzero(edges[node])
         if len(parents):
             back[node] |= back[parents].any(axis=0)
     return back.T.copy()
 
 
-def topological(edges: BoolArray) -> IntArray:
-    """An order in which every node comes after its parents; lower numbers first where there is a choice.
+def topological_order(edges: BoolArray) -> IntArray:
+    """Return an order in which every node comes after its parents; of several, the lowest number first.
 
     Raises:
         VariationError: if there is a cycle.

@@ -1,66 +1,67 @@
-"""Structure search for the transition network (algorithm 6): which degrees of freedom tell where another goes next.
+"""Structure search for the transition network (algorithm 6): which degrees of freedom predict the next value of others.
 
 A structure is scored by re-synthesis (equation 5.4): each take is unrolled from its own first two frames with the rows
-of the others, and compared with what it is. Two searches raise that score. The exact one is the thesis's: every
-candidate edge is tried by a joint re-synthesis and the best is taken, again and again. The fast one tries candidates
-with all other nodes held as they are at present, then takes the best change of every node at once, or of the better
-half of them, and so on until the joint score rises; it visits other graphs on its way, but the scores of graphs are
-the same.
+of the other takes, and compared with the take itself. Two searches raise that score. The exact one is the thesis's: it
+tries every candidate edge by a joint re-synthesis and takes the best, again and again. The fast one tries candidates
+with all other nodes fixed. It then takes the best change of every node at once, or of the better half of the nodes, and
+so on, until the joint score rises. It visits other graphs than the exact search, but scores them in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from gaitway.variation.network.regression import Rows, score_changes, unroll
+from gaitway.core.progress import Progress, silent
+from gaitway.variation.network._score_kernels import TakeArrays
+from gaitway.variation.network.regression import TrainingRows, score_changes, unroll
 from gaitway.variation.network.structure import Structure
 
-Progress = Callable[[str, float], None]
-"""Told what is done and which share of it, from 0 to 1."""
 _ROUNDS = 8
 _WHOLE_TABLE, _SHORTLIST = 4, 32
-"""The fast search tries all candidates of a node in every so manieth round, and in between the best so many of them."""
+"""Number of rounds after which the fast search tries all candidates of a node again, and the number of best candidates
+that it tries in the rounds between."""
 _LEARN_MEMORY = 0.9
-"""Of the noise under which structures are learnt, from frame to frame."""
+"""Correlation, from frame to frame, of the noise under which structures are learnt."""
 
 
 @dataclass(frozen=True)
-class Search:
-    """Settings of a search for a transition network."""
+class TransitionSearch:
+    """Settings of the search for a transition network."""
 
     exact: bool = False
     rounds: int | None = None
-    """At most. The exact search changes one edge in each. None: 8 of the fast one, and until nothing is better of the
-    exact one."""
+    """Greatest number of rounds. The exact search changes one edge in each. None: 8 rounds of the fast search; the
+    exact search runs until nothing improves."""
     most_parents: int = 13
-    """Of a node, besides its own two values."""
+    """Greatest number of parents of a node, besides its own two values."""
     floor: float = 0.3
-    """Least deviation of an error in the score, in deviations of the node. Without it tiny variances rule the score."""
+    """Least deviation of an error in the score, in deviations of the node. Without it, tiny variances dominate the
+    score."""
     noise: float = 2.0
-    """Structures are learnt under so many deviations of noise, one draw for all; 0: re-synthesis follows the mean."""
+    """Deviation of the noise under which structures are learnt, one draw for all; 0: re-synthesis follows the mean."""
     restarts: int = 0
-    """Further searches, each from random edges; the best is taken."""
+    """Number of further searches, each from random edges; the best result is taken."""
     first_edges: int = 2
-    """Random parents of each node that a restart begins with."""
+    """Number of random parents of each node that a restart begins with, on average."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """The takes, as a search sees them."""
+    """The takes, prepared for a search."""
 
-    rows: Rows
+    rows: TrainingRows
     truth: SingleArray
-    """(takes, F, n), zero behind the end of a take."""
+    """Values of the takes, zero behind the end of a take; (takes, F, n)."""
     lengths: IntArray
     phases: SingleArray
-    """(takes, F)."""
+    """Phases of the frames; (takes, F)."""
     draws: SingleArray
-    """(takes, F, n)."""
+    """Noise under which structures are tried; (takes, F, n)."""
     fixed: BoolArray
     """Columns that are given and not predicted; (n,)."""
     floor: float
@@ -68,14 +69,14 @@ class Trial:
     @classmethod
     def of(
         cls,
-        rows: Rows,
+        rows: TrainingRows,
         takes: Sequence[FloatArray],
         phases: Sequence[FloatArray],
-        search: Search,
+        search: TransitionSearch,
         fixed: BoolArray,
         seed: int,
     ) -> Trial:
-        """Takes (F, n) with their phases, and one draw of the noise under which structures are tried."""
+        """Build a trial of takes (F, n) with their phases, and draw the noise under which structures are tried."""
         lengths = np.array([len(take) for take in takes])
         truth = np.zeros((len(takes), lengths.max(), rows.nodes), np.float32)
         when = np.zeros(truth.shape[:2], np.float32)
@@ -86,14 +87,14 @@ class Trial:
         slow = scipy.signal.lfilter([1.0 - _LEARN_MEMORY], [1.0, -_LEARN_MEMORY], draws, axis=1)
         return cls(rows, truth, lengths, when, (search.noise * slow).astype(np.float32), fixed, search.floor**2)
 
-    def resynthesis(self, structure: Structure, known: Known | None = None) -> tuple[SingleArray, FloatArray]:
-        """Takes as a structure gives them from the rows of the others, and the score of each node (equation 5.4).
+    def resynthesis(self, structure: Structure, known: KnownNodes | None = None) -> tuple[SingleArray, FloatArray]:
+        """Re-synthesise the takes, each from the other takes; return them and the score of each node (equation 5.4).
 
         Nodes that are `known` are not computed again.
         """
         fixed = self.fixed if known is None else known.fixed | self.fixed
         got = unroll(
-            self.rows, structure.parents, structure.counts, self.truth[:, :2], self.phases, self.truth.shape[1],
+            self.rows, structure, self.truth[:, :2], self.phases, self.truth.shape[1],
             omitted=np.arange(len(self.truth)), given=self.truth if known is None else known.guess, fixed=fixed,
             draws=self.draws,
         )  # fmt: skip
@@ -109,30 +110,30 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What a structure gives already, where only some nodes of it have changed."""
+class KnownNodes:
+    """Results of a structure that stay valid after some nodes have changed."""
 
     guess: SingleArray
-    """(takes, F, n)."""
+    """Re-synthesis by the structure before the change; (takes, F, n)."""
     scores: FloatArray
-    """(n,)."""
+    """Scores of the nodes; (n,)."""
     fixed: BoolArray
-    """Nodes that are as they were; (n,)."""
+    """Nodes that the change does not affect; (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """A structure and its score."""
+class FoundTransition:
+    """A structure of the transition network, and its score."""
 
     structure: Structure
     score: float
 
 
-def find_transition(trial: Trial, search: Search, seed: int, progress: Progress | None = None) -> Found:
-    """The best structure of all searches; the same seed gives the same one."""
+def find_transition(trial: Trial, search: TransitionSearch, seed: int, progress: Progress = silent) -> FoundTransition:
+    """Return the best structure of all searches; the same seed gives the same structure."""
     rng = np.random.default_rng(seed)
     nodes = trial.rows.nodes
-    best: Found | None = None
+    best: FoundTransition | None = None
     for turn in range(search.restarts + 1):
         edges = np.zeros((nodes, 2 * nodes), np.bool_)
         if turn > 0:
@@ -146,19 +147,20 @@ def find_transition(trial: Trial, search: Search, seed: int, progress: Progress 
     return best
 
 
-def _part(progress: Progress | None, turn: int, turns: int) -> Progress | None:
-    return None if progress is None else lambda what, share: progress(what, (turn + share) / turns)
+def _part(progress: Progress, turn: int, turns: int) -> Progress:
+    """Return the progress of one of several searches."""
+    return lambda what, done, total: progress(what, turn * (total or 1) + done, turns * (total or 1))
 
 
 def _possible(trial: Trial) -> BoolArray:
-    """Edges that there may be: not to what is given, and not from a node's own values, which are there always."""
+    """Return the possible edges: none to given columns, none from a node's own values, which always count."""
     nodes = trial.rows.nodes
     own = np.eye(nodes, dtype=np.bool_)
     return ~np.concatenate([own, own], axis=1) & ~trial.fixed[:, None]
 
 
-def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | None) -> Found:
-    """The fast search: the best change of every node at once, halved until the joint score rises."""
+def _climb(trial: Trial, search: TransitionSearch, edges: BoolArray, progress: Progress) -> FoundTransition:
+    """Run the fast search: take the best change of every node at once, or of fewer until the joint score rises."""
     every, possible = np.arange(trial.rows.nodes), _possible(trial)
     structure = Structure.of(edges)
     guess, scores = trial.resynthesis(structure)
@@ -167,16 +169,13 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
     whole = True
     rounds = _ROUNDS if search.rounds is None else search.rounds
     for turn in range(rounds):
-        if progress is not None:
-            progress(f"transition network: {structure.edge_count} edges, score {scores.sum():.0f}", turn / rounds)
+        progress(f"transition network: {structure.edge_count} edges, score {scores.sum():.0f}", turn, rounds)
         full = structure.counts >= search.most_parents
         allowed = possible & (edges | ~full[:, None])
-        if not whole:  # a candidate that was far behind is not soon the best
+        if not whole:  # a candidate that was far behind does not soon become the best
             allowed &= edges | (promise >= np.sort(promise, axis=1)[:, -shortlist, None])
-        table = score_changes(
-            trial.rows, structure.parents, structure.counts, trial.truth, guess, trial.lengths, trial.phases,
-            trial.floor, trial.draws, every, allowed,
-        )  # fmt: skip
+        resynthesis = TakeArrays(trial.truth, guess, trial.lengths, trial.phases, trial.draws)
+        table = score_changes(trial.rows, structure, resynthesis, every, allowed, trial.floor)
         promise = np.where(allowed, table - table[every, every][:, None], promise)
         pick = table.argmax(axis=1)
         gain = table[every, pick] - table[every, every]
@@ -193,44 +192,43 @@ def _climb(trial: Trial, search: Search, edges: BoolArray, progress: Progress | 
         if not order and whole:
             break
         whole = not order or (turn + 1) % _WHOLE_TABLE == 0
-    return Found(structure, float(scores.sum()))
+    return FoundTransition(structure, float(scores.sum()))
 
 
-def _climb_exactly(trial: Trial, search: Search, edges: BoolArray, progress: Progress | None) -> Found:
-    """Algorithm 6 as it is written: every candidate by a joint re-synthesis, the best one taken.
+def _climb_exactly(trial: Trial, search: TransitionSearch, edges: BoolArray, progress: Progress) -> FoundTransition:
+    """Run algorithm 6 as it is written: try every candidate by a joint re-synthesis, and take the best one.
 
-    An edge leads from frame t or t+1 to frame t+2, so none can be reversed. A change of an edge to a node alters what
-    that node and those that it leads to do, and nothing else: only these are computed, and gains that rest on nothing
-    that the last change altered are kept. The result is the same as without.
+    An edge leads from frame t or t+1 to frame t+2, so none can be reversed. A change of an edge to a node affects that
+    node and its descendants, and nothing else. So only these are computed, and gains that do not depend on what the
+    last change affected are kept. The result is the same as without these savings.
     """
     possible, nodes = _possible(trial), trial.rows.nodes
     guess, scores = trial.resynthesis(Structure.of(edges))
-    led = leads(edges)
+    led = descendants(edges)
     gains = np.full(edges.shape, np.nan)  # by node and parent; NaN where it is not known
     most = edges.size if search.rounds is None else search.rounds
     for turn in range(most):
         allowed = possible & (edges | (edges.sum(axis=1) < search.most_parents)[:, None])
         wanted = np.argwhere(allowed & np.isnan(gains))
         for number, (node, parent) in enumerate(wanted):
-            if progress is not None:
-                share = (turn + number / len(wanted)) / most
-                progress(f"exact search: {int(edges.sum())} edges, score {scores.sum():.0f}", share)
+            what = f"exact search: {int(edges.sum())} edges, score {scores.sum():.0f}"
+            progress(what, turn * len(wanted) + number, most * len(wanted))
             edges[node, parent] ^= True
-            after = trial.resynthesis(Structure.of(edges), Known(guess, scores, ~led[node]))[1]
+            after = trial.resynthesis(Structure.of(edges), KnownNodes(guess, scores, ~led[node]))[1]
             edges[node, parent] ^= True
             gains[node, parent] = (after - scores).sum()
         node, parent = divmod(int(np.where(allowed, gains, -np.inf).argmax()), 2 * nodes)
         if not (allowed[node, parent] and gains[node, parent] > 0.0):
             break
         edges[node, parent] ^= True
-        guess, scores = trial.resynthesis(Structure.of(edges), Known(guess, scores, ~led[node]))
-        before, led = led, leads(edges)
+        guess, scores = trial.resynthesis(Structure.of(edges), KnownNodes(guess, scores, ~led[node]))
+        before, led = led, descendants(edges)
         _forget(gains, edges, before | led, led[node])
-    return Found(Structure.of(edges), float(scores.sum()))
+    return FoundTransition(Structure.of(edges), float(scores.sum()))
 
 
-def leads(edges: BoolArray) -> BoolArray:
-    """Which nodes a node leads to, itself included, in however many frames; (n, n) by [from, to]."""
+def descendants(edges: BoolArray) -> BoolArray:
+    """Return which nodes a node leads to, itself included, over any number of frames; (n, n) by [from, to]."""
     nodes = len(edges)
     way: BoolArray = (edges[:, :nodes] | edges[:, nodes:]).T | np.eye(nodes, dtype=np.bool_)
     while True:
@@ -241,9 +239,10 @@ def leads(edges: BoolArray) -> BoolArray:
 
 
 def _forget(gains: FloatArray, edges: BoolArray, led: BoolArray, altered: BoolArray) -> None:
-    """Make gains unknown that rest on nodes that were altered.
+    """Make gains unknown that depend on nodes that were altered.
 
-    That of an edge to a node rests on the nodes it leads to (before or after), on their parents, and on the edge's.
+    The gain of an edge to a node depends on the node's descendants (before or after the change), on their parents, and
+    on the edge's own parent.
     """
     nodes = len(edges)
     parents = edges[:, :nodes] | edges[:, nodes:]

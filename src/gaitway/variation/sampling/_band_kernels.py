@@ -1,7 +1,8 @@
-"""Banded linear systems, on the calling thread alone.
+"""Kernel that solves banded linear systems on the calling thread alone.
 
-LAPACK solves them too, but its threads wait for one another in matrices of this size: on a busy machine a solve takes
-up to a hundred times as long, and its last bits depend on how many threads there are.
+It is kept beside `scipy.linalg.solveh_banded`, which calls LAPACK. The threads of LAPACK wait for one another in
+matrices of this size: on a busy machine a solve takes up to a hundred times as long, and its last bits depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ def solve_band(band: FloatArray, right: FloatArray) -> None:
     """Solve a symmetric positive definite system by Cholesky's method; `right` becomes the solution.
 
     Args:
-        band: (N, w + 1); row i holds columns i - w to i of the matrix's lower half. It is overwritten by the factor.
-        right: (N,).
+        band: Matrix, overwritten by its factor; (N, w + 1). Row i holds columns i - w to i of the lower half.
+        right: Right-hand side, overwritten by the solution; (N,).
     """
     count, width = band.shape[0], band.shape[1] - 1
     for i in range(count):
         first = max(0, i - width)
         for j in range(first, i + 1):
-            # columns of rows i and j that both have; the same column lies i - j places further left in row i
+            # columns that rows i and j both have; the same column lies i - j entries further left in row i
             begin = max(first, j - width)
             there, here = begin - j + width, begin - i + width
             total = 0.0

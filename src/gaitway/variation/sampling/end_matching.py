@@ -1,4 +1,4 @@
-"""Variants that begin and end exactly as the takes of their behaviour do, so that they follow others without a seam."""
+"""End matching: variants begin and end exactly as the takes of their behaviour do, and so join other clips."""
 
 from __future__ import annotations
 
@@ -13,87 +13,86 @@ from gaitway.core.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.editing import slice_frames
-from gaitway.variation.evaluation.gate import steps
-from gaitway.variation.network.dofs import PARTS, ROOT_NAMES, Degrees, joint_parts
+from gaitway.variation.network.dofs import PARTS, ROOT_NAMES, Dofs, joint_parts
 from gaitway.variation.sampling.constraints import ConstraintOptions, constrained
-from gaitway.variation.sampling.places import Place, contact_places
+from gaitway.variation.sampling.point_constraints import PointConstraint, contact_constraints
 from gaitway.variation.sampling.root_correction import follow_feet
 
 HELD = 2
-"""Frames at either end that are those of the takes: two give pose and velocity."""
+"""Number of frames at either end that are those of the takes: two give pose and velocity."""
 FADE_S = 0.3
 """Time in which a variant's ends turn into those of the takes [s]."""
 _LEVEL = 0.03
-"""A point that rests at heights that differ by less is on level ground [m]."""
+"""Range of resting heights of a point below which it rests on level ground [m]."""
 _DIP = 0.003
-"""How deep a swinging foot may go under the floor; less is not seen [m]."""
+"""Depth under the floor up to which a swinging foot is not corrected [m]."""
 _STAYS = 0.02, 0.02
-"""A root that moves level and turns by no more than this stays where it is [m, rad]."""
+"""Movement and turn of a root up to which it counts as staying [m, rad]."""
 UPPER_FADE_S = 0.3
-"""The same of upper bodies."""
+"""The same time for upper bodies [s]."""
 _ADDED = 0.7
-"""Changes of speed that an upper body may add to its take's, as a share of what is usual: together the two are then
-about a fifth beyond it. What would add more, such as a wide swing that comes and goes within one step, is made less."""
+"""Changes of velocity that an upper body may add to its take's, as a share of what is usual. Both together are then
+about a fifth beyond the usual. A larger change, such as a wide swing within one step, is reduced."""
 
 
-def joined(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
-    """A variant that begins and ends as a take does, its planted feet still.
+def match_ends(variant: Clip, take: Clip, *, fade_s: float = FADE_S) -> Clip:
+    """Return a variant that begins and ends as a take does, with still planted feet.
 
-    Its first and last two frames are in the take's poses and go at the take's speeds; what that changes fades inward.
-    The root follows planted feet, and what is left of their slide is taken out by `constrained`, as is what a swinging
-    foot dips into the ground.
+    Its first and last two frames have the take's poses and velocities. The change that this makes fades inward. The
+    root follows planted feet. `constrained` removes the rest of their slide, and lifts swinging feet that dip into the
+    ground.
 
     Args:
-        variant: of the take's behaviour, with contacts.
-        take: whose ends it gets.
-        fade_s: time in which the change fades [s]; half of the clip at most.
+        variant: Variant of the take's behaviour, with contacts.
+        take: Take whose ends the variant gets.
+        fade_s: Time in which the change fades [s]; half of the clip at most.
 
     Raises:
-        VariationError: if it is on another skeleton or at another rate, has no contacts, or is too short to have ends.
+        VariationError: if skeletons or rates differ, or a clip has no contacts, or is too short to have ends.
     """
     _check(variant, take)
     seated = _seated(variant, take, fade_s)
     rooted = follow_feet(seated, HELD) if _travels(seated) else _anchored(seated, take)
-    places, options = _places(rooted, take), ConstraintOptions(held=(HELD, HELD))
-    still = constrained(rooted, places, options)
-    dips = _dips(still, np.minimum(take.contact_positions()[..., 2].min(axis=0), 0.0))
+    planted, options = _planted_points(rooted, take), ConstraintOptions(held=(HELD, HELD))
+    still = constrained(rooted, planted, options)
+    dips = _dipping_points(still, np.minimum(take.contact_positions()[..., 2].min(axis=0), 0.0))
     if dips:
-        still = constrained(rooted, [*places, *dips], options)
+        still = constrained(rooted, [*planted, *dips], options)
     return _with_frames(still, take, (0, -1))
 
 
-def with_hands(variant: Clip, take: Clip) -> Clip:
-    """An upper body over a take's legs, its hands where they rest in the take: on a block, or on the ground.
+def with_hand_contacts(variant: Clip, take: Clip) -> Clip:
+    """Return an upper body over a take's legs, with its hands where they rest in the take, as on a block.
 
     Args:
-        variant: of `with_upper`.
-        take: whose legs it has.
+        variant: Result of `with_upper_body`.
+        take: Take whose legs the variant has.
     """
     if take.contacts is None:
         return variant
     lower = joint_parts(take.skeleton) == PARTS.index("lower")
     points = take.contact_positions()
-    places = [
-        Place(point.name, start, stop, points[start:stop, column])
+    resting = [
+        PointConstraint(point.name, start, stop, points[start:stop, column])
         for column, point in enumerate(take.skeleton.contact_points)
         if not lower[point.joint]
         for start, stop in stances(take.contacts[:, column])
     ]
-    held = constrained(variant, places, ConstraintOptions(root=False, held=(HELD, HELD)))
+    held = constrained(variant, resting, ConstraintOptions(root=False, held=(HELD, HELD)))
     return replace(held, rotations=np.where(lower[None, :, None], take.rotations, held.rotations))
 
 
-def with_upper(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade_s: float = UPPER_FADE_S) -> Clip:
-    """A take with another one's upper body, which comes in after its first frames and is gone before its last.
+def with_upper_body(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade_s: float = UPPER_FADE_S) -> Clip:
+    """Return a take with another upper body, which fades in after its first frames and fades out before its last.
 
     Root, legs, contacts and timing are the take's, to the last bit.
 
     Args:
-        take: whose legs go on.
-        drawn: as many frames on the same skeleton.
-        usual: root mean square changes of joints' speeds from frame to frame, which what is added stays well below
-            (`usual_changes` of takes) [rad/s]; (J,). None takes those of the take alone.
-        fade_s: time in which the ends become the take's [s]; half of the clip at most.
+        take: Take whose legs are kept.
+        drawn: Clip with the upper body; as many frames on the same skeleton.
+        usual: Root mean square changes of joints' velocities from frame to frame, which the added motion stays well
+            below (`rms_velocity_changes` of takes) [rad/s]; (J,). None takes those of the take alone.
+        fade_s: Time in which the ends become the take's [s]; half of the clip at most.
 
     Raises:
         VariationError: if it has another skeleton, rate or number of frames.
@@ -108,21 +107,40 @@ def with_upper(take: Clip, drawn: Clip, *, usual: FloatArray | None = None, fade
     away = away + _faded(-away[:HELD], len(take), fade) + _faded(-away[-HELD:][::-1], len(take), fade)[::-1]
     away = away.reshape(len(take), -1, 3)
     added = np.sqrt((np.diff(away, 2, axis=0) ** 2).sum(axis=-1).mean(axis=0)) * take.fps
-    most = _ADDED * (usual_changes([take]) if usual is None else usual)
+    most = _ADDED * (rms_velocity_changes([take]) if usual is None else usual)
     away *= np.minimum(1.0, most / np.maximum(added, 1e-9))[:, None]
     turned = rotations.multiply(take.rotations, rotations.from_rotation_vector(away))
     local = np.where(lower[None, :, None], take.rotations, rotations.normalize(turned))
     return replace(take, rotations=local, name=drawn.name)
 
 
-def usual_changes(takes: Sequence[Clip]) -> FloatArray:
-    """Root mean square change of every joint's speed from one frame to the next [rad/s]; (J,)."""
-    every = np.concatenate([steps(take)[:, :-1] for take in takes])
+def velocity_changes(clip: Clip) -> FloatArray:
+    """Return the change of every joint's angular velocity [rad/s] and of the root's velocity [m/s]; (F - 2, J + 1).
+
+    A change is that from one frame to the next.
+    """
+    spin = rotations.to_rotation_vector(
+        rotations.multiply(rotations.conjugate(clip.rotations[:-1]), clip.rotations[1:])
+    )
+    turns = np.linalg.norm(np.diff(spin, axis=0), axis=-1) * clip.fps
+    roots = np.linalg.norm(np.diff(clip.root_positions, 2, axis=0), axis=-1) * clip.fps
+    return np.column_stack([turns, roots])
+
+
+def rms_velocity_changes(takes: Sequence[Clip]) -> FloatArray:
+    """Return the root mean square change of every joint's velocity from one frame to the next [rad/s]; (J,)."""
+    every = np.concatenate([velocity_changes(take)[:, :-1] for take in takes])
     return np.asarray(np.sqrt((every**2).mean(axis=0)))
 
 
-def likest_ends(variant: Clip, takes: Sequence[Clip], frames: int = 6) -> Clip:
-    """Of takes that all begin and end in the same poses, the one whose feet come and go there as the variant's do."""
+def most_similar_ends(variant: Clip, takes: Sequence[Clip], frames: int = 6) -> Clip:
+    """Return the take whose feet touch and leave the ground near its ends most like those of the variant.
+
+    Args:
+        variant: Variant.
+        takes: Takes that all begin and end in the same poses.
+        frames: Number of frames at either end that are compared.
+    """
 
     def differ(take: Clip) -> int:
         ours, theirs = variant.contacts, take.contacts
@@ -146,30 +164,30 @@ def _check(variant: Clip, take: Clip) -> None:
 
 
 def _seated(variant: Clip, take: Clip, fade_s: float) -> Clip:
-    """The variant with the take's rows in its first and last frames."""
+    """Return the variant with the take's rows in its first and last frames."""
     ends = [slice_frames(take, 0, HELD + 1), slice_frames(take, len(take) - HELD - 1, len(take))]
-    some = Degrees.of([_thinned(variant), *ends])  # for the middle of what joints do; all columns count
-    degrees = replace(some, kept=np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton)))
-    rows = degrees.rows(variant)
-    begin, end = (degrees.rows(part) for part in ends)
+    some = Dofs.of([_thinned(variant), *ends])  # for the mean rotations; all columns are kept below
+    dofs = replace(some, kept=np.arange(len(ROOT_NAMES) + 3 * len(take.skeleton)))
+    rows = dofs.rows(variant)
+    begin, end = (dofs.rows(part) for part in ends)
     fade = min(fade_s * variant.fps, 0.5 * len(rows) - HELD)
     first = _faded(begin[:HELD] - rows[:HELD], len(rows), fade)
     last = _faded((end[-HELD:] - rows[-HELD:])[::-1], len(rows), fade)[::-1]
     contacts = np.array(variant.contacts)
     contacts[:HELD], contacts[-HELD:] = take.contacts[:HELD], take.contacts[-HELD:]  # type: ignore[index]
     start = take.planar_path()[0]
-    seated = degrees.clip(rows + first + last, variant.name, start, contacts, variant.labels)
+    seated = dofs.clip(rows + first + last, variant.name, start, contacts, variant.labels)
     return _with_frames(seated, take, (0, 1, -2, -1))
 
 
 def _thinned(clip: Clip) -> Clip:
-    """Some of its frames."""
+    """Return a clip of some of its frames."""
     some = slice(None, None, max(len(clip) // 16, 1))
     return replace(clip, root_positions=clip.root_positions[some], rotations=clip.rotations[some], contacts=None)
 
 
 def _faded(known: FloatArray, frames: int, fade: float) -> FloatArray:
-    """Values (2, n) of the first two frames, going on with their slope and then fading to nothing; (frames, n)."""
+    """Return values (2, n) of the first two frames that go on with their slope and fade to zero; (frames, n)."""
     t = np.clip((np.arange(frames) - (HELD - 1)) / max(fade, 1.0), 0.0, 1.0)[:, None]
     slope = (known[1] - known[0]) * max(fade, 1.0)
     out = known[1] * (1.0 - t * t * (3.0 - 2.0 * t)) + slope * t * (1.0 - t) ** 2
@@ -178,13 +196,13 @@ def _faded(known: FloatArray, frames: int, fade: float) -> FloatArray:
 
 
 def _travels(clip: Clip) -> bool:
-    """Whether the root goes anywhere; one that stays cannot drift, and is not to be moved for a foot's sake."""
+    """Return whether the root moves; a root that stays cannot drift, and is not moved for a foot's sake."""
     path = clip.planar_path()
     return bool(np.ptp(path[:, :2], axis=0).max() > _STAYS[0] or np.ptp(path[:, 2]) > _STAYS[1])
 
 
 def _anchored(clip: Clip, take: Clip) -> Clip:
-    """The clip of somebody who stays, with its root brought back to where the take's is at the end."""
+    """Return the clip of a character that stays, with its root brought back to where the take's root ends."""
     went, wanted = (planar.relative(*each.planar_path()[[0, -1]]) for each in (clip, take))
     t = np.clip((np.arange(len(clip)) - (HELD - 1)) / max(len(clip) - 2 * HELD + 1, 1), 0.0, 1.0)
     share = t * t * (3.0 - 2.0 * t)
@@ -199,7 +217,7 @@ def _anchored(clip: Clip, take: Clip) -> Clip:
 
 
 def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:
-    """The clip with exactly the take's pose in some frames, place and heading its own."""
+    """Return the clip with exactly the take's pose in some frames, at the clip's own position and heading."""
     local, roots = np.array(clip.rotations), np.array(clip.root_positions)
     turn = rotations.from_yaw(clip.headings()[list(frames)] - take.headings()[list(frames)])
     for number, frame in enumerate(frames):
@@ -209,10 +227,10 @@ def _with_frames(clip: Clip, take: Clip, frames: Sequence[int]) -> Clip:
     return replace(clip, rotations=rotations.normalize(local), root_positions=roots)
 
 
-def _places(clip: Clip, take: Clip) -> list[Place]:
-    """Where planted points stay: those that are down in a held frame where they are then, others where they rest.
+def _planted_points(clip: Clip, take: Clip) -> list[PointConstraint]:
+    """Return constraints of planted points: those that are down in a held frame stay there, others where they rest.
 
-    How high they rest is the take's to say: a variant may have sunk, feet and all.
+    The heights at which they rest are those of the take, because a variant may have sunk as a whole.
     """
     points, frames = clip.contact_positions(), len(clip)
     columns = {point.name: column for column, point in enumerate(clip.skeleton.contact_points)}
@@ -220,20 +238,23 @@ def _places(clip: Clip, take: Clip) -> list[Place]:
     held = np.zeros(frames, dtype=bool)
     held[:HELD] = held[-HELD:] = True
     out = []
-    for place in contact_places(clip):
-        column = columns[place.point]
-        fixed = held[place.start : place.stop]
-        where = np.array(place.positions)
+    for constraint in contact_constraints(clip):
+        column = columns[constraint.point]
+        fixed = held[constraint.start : constraint.stop]
+        where = np.array(constraint.positions)
         if fixed.any():
-            where = _through(points[place.start : place.stop, column], fixed)
+            where = _through(points[constraint.start : constraint.stop, column], fixed)
         elif np.isfinite(heights[column]):
             where[:, 2] = heights[column]
-        out.append(replace(place, positions=where))
+        out.append(replace(constraint, positions=where))
     return out
 
 
 def _resting_heights(take: Clip) -> FloatArray:
-    """How high each contact point rests [m]; (C,). Not a number where it never does, or at several heights."""
+    """Return the height at which each contact point rests [m]; (C,).
+
+    It is NaN where a point never rests, or rests at several heights.
+    """
     heights, down = take.contact_positions()[..., 2], np.asarray(take.contacts)
     out = np.full(heights.shape[1], np.nan)
     for column in np.flatnonzero(down.any(axis=0)):
@@ -243,21 +264,21 @@ def _resting_heights(take: Clip) -> FloatArray:
     return out
 
 
-def _dips(clip: Clip, floor: FloatArray) -> list[Place]:
-    """Where points (C,) that rest nowhere shall be in frames in which they are under the floor: just on it."""
+def _dipping_points(clip: Clip, floor: FloatArray) -> list[PointConstraint]:
+    """Return constraints that put points (C,) on the floor in frames in which they are under it and do not rest."""
     points = clip.contact_positions()
     low = (points[..., 2] < floor - _DIP) & ~np.asarray(clip.contacts)
     low[:HELD] = low[-HELD:] = False
     on_floor = np.stack([points[..., 0], points[..., 1], np.broadcast_to(floor, points.shape[:2])], axis=-1)
     return [
-        Place(point.name, start, stop, on_floor[start:stop, column])
+        PointConstraint(point.name, start, stop, on_floor[start:stop, column])
         for column, point in enumerate(clip.skeleton.contact_points)
         for start, stop in stances(low[:, column])
     ]
 
 
 def _through(track: FloatArray, fixed: BoolArray) -> FloatArray:
-    """Places (n, 3) of a point that cannot move in some frames: there, and on a straight line from one to the next."""
+    """Return positions (n, 3) of a point that cannot move in some frames: there, and on straight lines between them."""
     known = np.flatnonzero(fixed)
     frames = np.arange(len(track))
     return np.column_stack([np.interp(frames, known, track[known, axis]) for axis in range(3)])

@@ -1,7 +1,7 @@
-"""A root that goes with its feet: where it is and how it faces, from the points that rest on the ground.
+"""Correction of the root by its feet: its position and heading follow from the points that rest on the ground.
 
-A network draws how fast the root goes in every frame. Summed up, small faults become a drift that planted feet deny:
-somebody who stands ends a hand's breadth aside. Feet are right where they rest, so the root follows them.
+A network draws the velocity of the root in every frame. Small errors add up to a drift, although the planted feet do
+not move: a character that stands ends a hand's breadth aside. Feet are right where they rest, so the root follows them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from gaitway.motion.clip import Clip
 from gaitway.variation.sampling._band_kernels import solve_band
 
 _CALM_S = 0.2
-"""Time that a correction takes to come and to go [s]; what legs do in less is left to them: a root must not shake."""
+"""Time that a correction takes to come and to go [s]. Faster corrections are left to the legs, so that the root does
+not shake."""
 _TURN_M = 0.5
-"""A radian of heading counts as so many metres."""
+"""Distance that counts as much as one radian of heading [m]."""
 _NEAR = 1e-8
-"""Weight of the correction itself: it only decides where nothing else does."""
+"""Weight of the correction itself; it only decides where nothing else does."""
 _AS_ONE = 1e6
 """Weight of frames that are moved as one."""
 _ROUNDS = 6
 
 
 def follow_feet(clip: Clip, held: int = 1) -> Clip:
-    """The clip with its root moved and turned level so that planted points stay; the first frame stays as it is.
+    """Return the clip with its root moved and turned on the ground so that planted points stay; the first frame stays.
 
-    Heights, and all joints but the root, are as they were.
+    Heights, and all joints but the root, stay as they are.
 
     Args:
-        clip: motion with contacts; where nothing is planted, its own speed counts.
-        held: frames at either end between which the root goes on as it does.
+        clip: Motion with contacts; where nothing is planted, its own velocity counts.
+        held: Number of frames at either end that are moved as one.
     """
     if clip.contacts is None:
         raise VariationError(f"clip '{clip.name}' has no contacts; find them first with motion.detect_contacts")
@@ -50,7 +51,7 @@ def follow_feet(clip: Clip, held: int = 1) -> Clip:
 
 
 def _correction(clip: Clip, columns: list[int], held: int) -> FloatArray:
-    """Shift and turn of the root in every frame (x, y, heading) that keep planted points where they are; (F, 3)."""
+    """Return the shift and turn of the root in every frame (x, y, heading) that keep planted points still; (F, 3)."""
     contacts = np.asarray(clip.contacts)[:, columns]
     points = clip.contact_positions()[:, columns, :2]
     arms = points - clip.root_positions[:, None, :2]
@@ -68,7 +69,7 @@ def _correction(clip: Clip, columns: list[int], held: int) -> FloatArray:
         blocks[part, 2] = -lever * arms[t, c, 1 - axis] / _TURN_M
         blocks[part, 5] = lever * arms[t + 1, c, 1 - axis] / _TURN_M
         wanted[part] = points[t, c, axis] - points[t + 1, c, axis]
-    still = np.zeros((frames, 6, 6))  # of frames t and t + 1
+    still = np.zeros((frames, 6, 6))  # blocks of frames t and t + 1
     np.add.at(still, index[:, 0].repeat(2), blocks[:, :, None] * blocks[:, None, :])
     pull = np.zeros((frames, 6))
     np.add.at(pull, index[:, 0].repeat(2), blocks * wanted[:, None])
@@ -83,18 +84,18 @@ def _correction(clip: Clip, columns: list[int], held: int) -> FloatArray:
 
 
 def _hold(still: FloatArray, roots: FloatArray, held: int) -> None:
-    """Add to blocks (F, 6, 6) that frames at the ends are moved and turned as one; roots (F, 3) are where they are."""
+    """Add to blocks (F, 6, 6) that frames at the ends are moved and turned as one; roots (F, 3) are their positions."""
     frames = len(roots)
     for t in (*range(held - 1), *range(frames - held, frames - 1)):
         step = roots[t + 1] - roots[t]
         rows = np.zeros((3, 6))
         rows[:, :3], rows[:, 3:] = -np.eye(3), np.eye(3)
-        rows[0, 2], rows[1, 2] = step[1] / _TURN_M, -step[0] / _TURN_M  # a turn takes the step along
+        rows[0, 2], rows[1, 2] = step[1] / _TURN_M, -step[0] / _TURN_M  # a turn also turns the step
         still[t] += _AS_ONE * rows.T @ rows
 
 
 def _banded(still: FloatArray, calm: float) -> FloatArray:
-    """Blocks (F, 6, 6) of every frame and the next, and second differences weighed by `calm`, as a band; (F, 3, 7)."""
+    """Return blocks (F, 6, 6) of every frame and the next, and second differences, as a band; (F, 3, 7)."""
     frames, width = len(still), 6
     band = np.zeros((frames, 3, width + 1))
     for row in range(3):

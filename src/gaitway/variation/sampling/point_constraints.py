@@ -1,4 +1,4 @@
-"""Where points of the body shall be, and when: what constraints (Lau 2009, 5.5) hold a motion to."""
+"""Constraints on points of the body: where a point shall be, and in which frames (Lau 2009, section 5.5)."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _PARTS = ("heel", "ball", "toe")
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """A point of the body that shall be somewhere in frames `start` up to, not including, `stop`."""
+class PointConstraint:
+    """A point of the body that shall be at given positions in frames `start` up to, not including, `stop`."""
 
     point: str
     """Name of a contact point ("left_heel"), a role ("left_wrist") or a joint."""
     start: int
     stop: int
     positions: FloatArray
-    """World positions, one a frame [m]; (stop - start, 3). One position (3,) counts for all frames."""
+    """World positions, one for each frame [m]; (stop - start, 3). One position (3,) counts for all frames."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.stop:
             raise VariationError(
-                f"place of '{self.point}' in frames {self.start} to {self.stop}; write 0 <= start < stop"
+                f"constraint of '{self.point}' in frames {self.start} to {self.stop}; write 0 <= start < stop"
             )
         given = np.asarray(self.positions, dtype=np.float64)
         if given.shape == (3,):
@@ -45,7 +45,7 @@ class Place:
 
 
 def find_point(skeleton: Skeleton, name: str) -> tuple[int, FloatArray]:
-    """The joint that carries a point, and where the point is in its frame [m]; (3,).
+    """Return the joint that carries a point, and the position of the point in the frame of the joint [m]; (3,).
 
     Raises:
         VariationError: if the skeleton has no contact point, role or joint of that name.
@@ -61,14 +61,14 @@ def find_point(skeleton: Skeleton, name: str) -> tuple[int, FloatArray]:
     raise VariationError(f"no point '{name}' on skeleton '{skeleton.name}'; contact points are {points}")
 
 
-def contact_places(clip: Clip, parts: Sequence[str] = _PARTS) -> list[Place]:
-    """Places at which the clip's own contacts shall rest, each where it is in the middle of its stance.
+def contact_constraints(clip: Clip, parts: Sequence[str] = _PARTS) -> list[PointConstraint]:
+    """Return constraints that hold the clip's own contacts where they are in the middle of their stances.
 
     Heel, ball and toe of a human foot are placed together, so that the distances between them are those of the foot.
 
     Args:
-        clip: motion with contacts.
-        parts: of human feet, by the last word of the contact point's name; other points are always placed.
+        clip: Motion with contacts.
+        parts: Parts of human feet, by the last word of the contact point's name; other points are always included.
 
     Raises:
         VariationError: if the clip has no contacts.
@@ -77,7 +77,7 @@ def contact_places(clip: Clip, parts: Sequence[str] = _PARTS) -> list[Place]:
         raise VariationError(f"clip '{clip.name}' has no contacts; find them first with motion.detect_contacts")
     human = all(role in clip.skeleton.roles for role in (*LEFT_LEG, *RIGHT_LEG))
     targets = _foot_tracks(clip) if human else {}
-    places, points = [], clip.contact_positions()
+    constraints, points = [], clip.contact_positions()
     for column, point in enumerate(clip.skeleton.contact_points):
         of_foot = point.name.rpartition("_")[2] in _PARTS
         if point.rolls or (of_foot and point.name.rpartition("_")[2] not in parts):
@@ -85,12 +85,12 @@ def contact_places(clip: Clip, parts: Sequence[str] = _PARTS) -> list[Place]:
         for start, stop in stances(clip.contacts[:, column]):
             track = targets.get(point.name)
             still = resting_place(points[start:stop, column])
-            places.append(Place(point.name, start, stop, still if track is None else track[start:stop]))
-    return places
+            constraints.append(PointConstraint(point.name, start, stop, still if track is None else track[start:stop]))
+    return constraints
 
 
 def _foot_tracks(clip: Clip) -> dict[str, FloatArray]:
-    """Where the contact points of both feet would be in every frame if planted feet did not slide [m]; (F, 3) each."""
+    """Return the positions of both feet's contact points if planted feet did not slide [m]; (F, 3) each."""
     positions, world = clip.joint_transforms()
     tracks: dict[str, FloatArray] = {}
     for side in ("left", "right"):
@@ -100,7 +100,7 @@ def _foot_tracks(clip: Clip) -> dict[str, FloatArray]:
 
 
 def _tracks(skeleton: Skeleton, side: str, plan: FootPlan) -> dict[str, FloatArray]:
-    """Positions (F, 3) of one foot's contact points by a plan, those of the toes by the toe joint."""
+    """Return positions (F, 3) of one foot's contact points by a plan; those of the toes follow the toe joint."""
     ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
     out = {}
     for point in skeleton.contact_points:

@@ -1,8 +1,8 @@
-"""Whether variants are told from takes that nobody has seen, and noise of the same size is (Lau 2009, section 5.6).
+"""Whether tests distinguish variants, and noise of the same size, from takes that no model has seen (section 5.6).
 
-Variants of one model resemble the same four takes: only those of different models are independent witnesses. So a
-trial draws some models and one clip of each, and compares them with held-out takes; how often they are told, of several
-trials, is a fairer answer than one trial's p. Takes that are compared with takes show how many alarms are false.
+Variants of one model resemble the same four takes, so only variants of different models are independent. A trial draws
+some models and one clip of each, and compares them with held-out takes. The share of trials that distinguish them is a
+fairer answer than the p of one trial. Takes that are compared with takes show the share of false alarms.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ from gaitway.variation.evaluation.features import TEXTURE
 from gaitway.variation.evaluation.measures import compare
 
 COUNTS = (4, 8, 12)
-"""How many clips are compared with takes."""
+"""Numbers of clips that are compared with takes."""
 TRIALS = 16
 TOLD = 0.05
 NOISES = ("strawman noise", "Perlin noise")
 TAKES = "takes, held out"
 _PERMUTATIONS = 299
 _MOST, _FEW = 0.75, 0.25
-"""Shares of trials: noise is told in most, variants in no more than a few."""
+"""Shares of trials: noise is distinguished in at least the first, variants in at most the second."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """What came of the trials of one set of clips at one number of them."""
+    """Results of the trials of one set of clips at one number of them."""
 
     share: float
-    """Of trials in which they are told from takes."""
+    """Share of trials in which they are distinguished from takes."""
     p: float
     """Median of the least p of all tests, times their number."""
     texture_p: float
     """Median p by roughness and by what lies off the directions in which takes differ."""
     by: tuple[str, ...]
-    """What they are told by, the commonest first."""
+    """Groups of features that distinguish them, the most frequent first."""
 
 
 Verdicts = dict[tuple[str, int], Told]
-"""By what the clips are, and how many of them."""
+"""Results by the kind of the clips and their number."""
 
 
 def verdicts(study: Study, rng: np.random.Generator) -> Verdicts:
-    """Every set against held-out takes, for more and more clips."""
-    third = len(study.handle) // 3
+    """Compare every set with held-out takes, for more and more clips."""
+    third = len(study.held) // 3
     seen = {name: study.stick.features(clips) for name, clips in study.sets.items()}
     if third >= COUNTS[0]:
-        seen = {TAKES: study.stick.features(study.handle[:third]), **seen}
-    others = study.stick.features(study.handle[third:] if third >= COUNTS[0] else study.handle)
+        seen = {TAKES: study.stick.features(study.held[:third]), **seen}
+    others = study.stick.features(study.held[third:] if third >= COUNTS[0] else study.held)
     if len(others["poses"]) < 3:
         return {}
     models = max(len(study.learnt), COUNTS[0])  # the four of a single model are better than nothing
@@ -86,14 +86,14 @@ def _told(
 
 
 def _drawn(available: int, models: int, count: int, rng: np.random.Generator) -> IntArray:
-    """One clip each of some models; clips lie model by model, over and over."""
+    """Draw one clip each of some models; clips are stored model by model, over and over."""
     chosen = rng.permutation(models)[:count]
     rounds = np.array([len(range(int(model), available, models)) for model in chosen])
     return np.asarray(chosen + models * rng.integers(0, rounds))
 
 
 def told_rows(study: Study, told: Verdicts) -> list[dict[str, Any]]:
-    """A row for every set."""
+    """Return a row for every set."""
     out = []
     for name in dict.fromkeys(name for name, _ in told):
         row: dict[str, Any] = {"motion": study.name, "clips": name}
@@ -109,7 +109,7 @@ def told_rows(study: Study, told: Verdicts) -> list[dict[str, Any]]:
 
 
 def told_claims(study: Study, told: Verdicts, quick: bool) -> list[Claim]:
-    """Where noise is told, variants are not; a handful of clips cannot show it where it is to be quick."""
+    """Claim that variants are not distinguished where noise is; a quick run has too few clips to show it."""
     counts = [n for n in COUNTS if all((name, n) in told and told[name, n].share >= _MOST for name in NOISES)]
     where = f"{study.name}: noise is told from {counts[0]} clips on" if counts else f"{study.name}: noise is told"
     claims = [Claim(where, bool(counts), ours=not quick)]
@@ -121,7 +121,7 @@ def told_claims(study: Study, told: Verdicts, quick: bool) -> list[Claim]:
 
 
 def told_chart(study: Study, told: Verdicts) -> list[Chart]:
-    """How often each set is told from takes, by the number of clips."""
+    """Return a chart of how often each set is distinguished from takes, by the number of clips."""
     counts = [n for n in COUNTS if ("variants", n) in told]
     if len(counts) < 2:
         return []

@@ -1,25 +1,94 @@
-"""Unrolling of a network frame by frame: what each node does next, residuals of takes, the clock and limits.
+"""Kernels that unroll a network frame by frame: next value of each node, residuals of takes, phase and limits.
 
-Names: `pairs` (2n, R) frames t and t+1 of every row, `steps` (n, R) from t+1 to t+2, `phases` (R,) of frame t+1. Behind
-the last row there is a block that is never used, so that loops may go over whole blocks.
+Training rows are R; behind the last row there is a block that is never used, so that loops may run over whole blocks.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.jit import kernel
-from gaitway.variation.network._neighbour_kernels import FAR, Bits, next_gate, padded, reach, regression, wider, within
+from gaitway.variation.network._neighbour_kernels import (
+    FAR,
+    HIGH,
+    LOW,
+    Bits,
+    KernelSettings,
+    RowArrays,
+    next_gate,
+    padded,
+    reach,
+    regression,
+    wider,
+    within,
+)
+
+_KNEE = 0.7
+"""Share of a limit beyond which deviations are compressed."""
+_SLOWEST, _FASTEST = 0.5, 2.0
+"""Range of the pace of a sequence, as a multiple of the mean pace."""
+
+
+class SequenceArrays(NamedTuple):
+    """B sequences of F frames that are unrolled."""
+
+    out: SingleArray
+    """Values (B, F, n), filled from frame 2 on; `fixed` columns hold the given values."""
+    variances: SingleArray
+    """Predicted variances of each step (B, F, n), filled."""
+    phases: SingleArray
+    """Phases (B, F), filled from frame 2 on unless they are given."""
+    draws: SingleArray
+    """Normal numbers that standard deviations are multiplied by: independent noise; (B, F, n)."""
+    omitted: IntArray
+    """Number of the take whose rows a sequence must not use, -1 for none; (B,)."""
+    fixed: BoolArray
+    """Columns whose values are given; (n,)."""
+
+
+class NoiseArrays(NamedTuple):
+    """Residuals of takes, which are mixed and added to the means."""
+
+    mix: SingleArray
+    """Weights of the takes' residuals, the last part for the pace; (B, F, parts + 1, takes)."""
+    table: SingleArray
+    """Residuals of every take by phase, those of the pace in the last column; (takes, G, n + 1)."""
+    gains: SingleArray
+    """Gains of the residuals; (n + 1,)."""
+
+
+class CourseArrays(NamedTuple):
+    """The mean motion by phase, at G entries."""
+
+    paces: SingleArray
+    """Mean number of frames for a unit of phase; (G, 1)."""
+    means: SingleArray
+    """Mean of the takes; (G, n)."""
+    spreads: SingleArray
+    """Standard deviation between takes; (G, n)."""
+    grid: float
+    """Entries per unit of phase; 0 where there is no phase."""
+
+
+class PartArrays(NamedTuple):
+    """Parts of the body, and their limits."""
+
+    parts: IntArray
+    """Part of the body of each column; (n,)."""
+    sizes: IntArray
+    """Number of columns of each part; (parts + 1,)."""
+    limits: FloatArray
+    """How far each part may deviate, root mean square in deviations; (parts + 1,), or (0,) for no limits."""
 
 
 @kernel(inner=True)
 def walked(phases: SingleArray, rows: int, at: int, value: float) -> int:
-    """Index of the first of `rows` whose phase is at least `value`, looked for from `at` on."""
+    """Return the index of the first of `rows` rows whose phase is at least `value`; the search begins at `at`."""
     while at > 0 and phases[at - 1] >= value:
         at -= 1
     while at < rows and phases[at] < value:
@@ -30,21 +99,22 @@ def walked(phases: SingleArray, rows: int, at: int, value: float) -> int:
 @kernel(fastmath=True, inner=True)
 def node_distances(
     pairs: SingleArray, phases: SingleArray, takes: Bits, parents: IntArray, count: int, node: int, velocity: float,
-    clock: float, older: SingleArray, newer: SingleArray, phase: float, omit: int, low: int, high: int,
+    phase_weight: float, older: SingleArray, newer: SingleArray, phase: float, omit: int, low: int, high: int,
     out: SingleArray,
 ) -> int:  # fmt: skip
-    """Squared distances of rows low..high to the state (`older`, `newer` frame, `phase`) as `node` sees it, in blocks.
+    """Fill `out` with squared distances of rows low..high to a state, as `node` sees it; return their number in blocks.
 
-    How many are filled; of rows of the omitted take and behind the last they are `FAR`.
+    The state is two frames, `older` and `newer`, and `phase`. Distances of rows of the omitted take, and behind the
+    last row, are `FAR`.
     """
     n, own, now, size = older.shape[0], older[node], newer[node], padded(high - low)
-    # slices are counted from zero, so that the compiler knows that no index is negative, and loops become vectors
+    # slices begin at index zero, so the compiler knows that no index is negative and vectorises the loops
     last = low + size
     first, second, when = pairs[node, low:last], pairs[n + node, low:last], phases[low:last]
     for j in range(size):
         a, b, c = first[j] - own, second[j] - now, when[j] - phase
         v = b - a
-        out[j] = a * a + b * b + velocity * v * v + clock * c * c
+        out[j] = a * a + b * b + velocity * v * v + phase_weight * c * c
     for q in range(count):
         parent = parents[q]
         x = older[parent] if parent < n else newer[parent - n]
@@ -63,7 +133,7 @@ def node_distances(
 
 @kernel(inner=True)
 def table_value(table: SingleArray, at: float, lower: int, column: int) -> float:
-    """Linear interpolation in a table (G, columns) between `lower` and the next."""
+    """Interpolate linearly in a table (G, columns) between entry `lower` and the next."""
     return table[lower, column] + (at - lower) * (table[lower + 1, column] - table[lower, column])  # type: ignore[no-any-return]
 
 
@@ -71,7 +141,7 @@ def table_value(table: SingleArray, at: float, lower: int, column: int) -> float
 def mixed_residuals(
     table: SingleArray, mix: SingleArray, gains: SingleArray, parts: IntArray, at: float, lower: int, out: SingleArray
 ) -> None:
-    """Residuals of the takes at one place of their tables, mixed; out (n + 1,), the clock's last."""
+    """Mix the residuals of the takes at one entry of their tables into `out` (n + 1,), that of the pace last."""
     n, share = parts.shape[0], np.float32(at - lower)
     out[:] = np.float32(0.0)
     for take in range(table.shape[0]):
@@ -94,7 +164,7 @@ def held_within(
     energy: FloatArray,
     sizes: IntArray,
 ) -> None:
-    """Draw each part of the body toward its mean where it deviates by more than its limit, softly."""
+    """Pull each part of the body softly towards its mean where it deviates by more than its limit."""
     lower = min(int(at), means.shape[0] - 2)
     energy[:] = 0.0
     for i in range(frame.shape[0]):
@@ -103,8 +173,8 @@ def held_within(
     for part in range(energy.shape[0]):
         size = math.sqrt(energy[part] / max(sizes[part], 1))
         limit = limits[part]
-        knee = 0.7 * limit
-        # beyond the knee the rest of the way is compressed, so that the limit is never passed
+        knee = _KNEE * limit
+        # deviations beyond the knee are compressed, so that the limit is never passed
         kept = size if size <= knee else knee + (limit - knee) * math.tanh((size - knee) / (limit - knee))
         energy[part] = kept / size if size > knee else 1.0
     for i in range(frame.shape[0]):
@@ -116,75 +186,41 @@ def held_within(
 
 @kernel(parallel=True, fastmath=True)
 def unroll(
-    rows: int,
-    pairs: SingleArray,
-    steps: SingleArray,
-    phases: SingleArray,
-    takes: Bits,
+    count: int,
+    training: RowArrays,
+    settings: KernelSettings,
     parents: IntArray,
     counts: IntArray,
-    velocities: SingleArray,
-    k: int,
-    width: float,
-    taper: bool,
-    pull: float,
-    clock: float,
-    half_period: float,
-    spans: SingleArray,
-    omitted: IntArray,
-    out: SingleArray,
-    variances: SingleArray,
-    at: SingleArray,
-    fixed: BoolArray,
+    sequences: SequenceArrays,
     given_phase: bool,
-    draws: SingleArray,
-    mix: SingleArray,
-    table: SingleArray,
-    paces: SingleArray,
-    gains: SingleArray,
-    means: SingleArray,
-    spreads: SingleArray,
-    parts: IntArray,
-    sizes: IntArray,
-    limits: FloatArray,
-    grid: float,
+    noise: NoiseArrays,
+    course: CourseArrays,
+    body: PartArrays,
 ) -> None:
     """Unroll sequences frame by frame from their first two frames.
 
     Args:
-        rows: how many there are, R; arrays are longer by a block.
-        pairs: (2n, R) frames t and t+1 of every row.
-        steps: (n, R) from t+1 to t+2.
-        phases: (R,) of frame t+1, rising.
-        takes: (R,) take of each row.
-        parents: (n, most); those below n are in frame t, others in t+1.
-        counts: (n,) how many parents each node has.
-        velocities: (n,) weights of the velocity terms.
-        k: nearest rows that count.
-        width: of the kernel, in distances of the k-th.
-        taper: whether weights fall to zero there.
-        pull: share of the way to the neighbours' mean that is gone in a frame.
-        clock: weight of squared differences in phase.
-        half_period: of a cyclic motion whose rows are laid out twice; FAR for others.
-        spans: (n, 2) values outside of which nothing goes.
-        omitted: (B,) take whose rows are left out; -1 for none.
-        out: (B, F, n) filled but for the first two frames; columns that are `fixed` hold what is given.
-        variances: (B, F, n) predicted, of each step.
-        at: (B, F) phases, filled from frame 2 on unless they are given.
-        fixed: (n,) columns that are given.
-        given_phase: whether phases are given.
-        draws: (B, F, n) normals, by which deviations are multiplied (independent noise).
-        mix: (B, F, parts + 1, takes) weights of the takes' residuals; the last is for the clock.
-        table: (takes, G, n + 1) residuals of every take by phase, of the clock in the last column.
-        paces: (G, 1) frames that a unit of phase takes on average.
-        gains: (n + 1,) of the residuals.
-        means: (G, n) mean of the takes by phase.
-        spreads: (G, n) deviation between takes by phase.
-        parts: (n,) part of the body of each column.
-        sizes: (parts + 1,) columns of each part.
-        limits: (parts + 1,) how far each may deviate; none where its length is 0.
-        grid: entries of a table per unit of phase; 0 where there is no clock.
+        count: Number of training rows; the arrays are longer by a block.
+        training: Training rows, with a block behind the last.
+        settings: Settings of the regression.
+        parents: Parents of each node; those below n are in frame t, others in frame t+1; (n, most).
+        counts: Number of parents of each node; (n,).
+        sequences: Sequences, whose first two frames are known.
+        given_phase: Whether phases of all frames are given.
+        noise: Residuals of takes to add.
+        course: Mean motion by phase.
+        body: Parts of the body.
     """
+    # parallel loops take arrays, and no tuples of them
+    pairs, steps, phases, takes = training.pairs, training.steps, training.phases, training.takes
+    velocities, spans = training.velocities, training.spans
+    k, width, taper, pull = settings.k, settings.width, settings.taper, settings.pull
+    phase_weight, half_period = settings.phase_weight, settings.half_period
+    out, variances, at, draws = sequences.out, sequences.variances, sequences.phases, sequences.draws
+    omitted, fixed = sequences.omitted, sequences.fixed
+    mix, table, gains = noise.mix, noise.table, noise.gains
+    paces, means, spreads, grid = course.paces, course.means, course.spreads, course.grid
+    parts, sizes, limits = body.parts, body.sizes, body.limits
     n, room = steps.shape
     for s in numba.prange(out.shape[0]):
         distances, weights = np.empty(room, np.float32), np.empty(room, np.float32)
@@ -204,11 +240,11 @@ def unroll(
                     continue
                 gate, size, found = gates[i], 0, 0
                 while True:
-                    far = reach(clock, half_period, gate)
-                    lows[i] = walked(phases, rows, lows[i], phase - far)
-                    highs[i] = walked(phases, rows, highs[i], phase + far)
+                    far = reach(phase_weight, half_period, gate)
+                    lows[i] = walked(phases, count, lows[i], phase - far)
+                    highs[i] = walked(phases, count, highs[i], phase + far)
                     size = node_distances(
-                        pairs, phases, takes, parents[i], counts[i], i, velocities[i], clock, out[s, t - 2],
+                        pairs, phases, takes, parents[i], counts[i], i, velocities[i], phase_weight, out[s, t - 2],
                         out[s, t - 1], phase, omitted[s], lows[i], highs[i], distances,
                     )  # fmt: skip
                     found = within(bits, size, gate)
@@ -225,11 +261,11 @@ def unroll(
                 now = out[s, t - 1, i]
                 noise = math.sqrt(variance) * draws[s, t, i] + residual[i]
                 new = now + mean + pull * (value - now) + noise
-                out[s, t, i] = min(max(new, spans[i, 0]), spans[i, 1])
+                out[s, t, i] = min(max(new, spans[i, LOW]), spans[i, HIGH])
             if grid > 0.0 and not given_phase:
                 pace = table_value(paces, place, lower, 0)
                 slower: Any = residual[n] / pace
-                phase = phase + 1.0 / (pace * min(max(1.0 + slower, 0.5), 2.0))
+                phase = phase + 1.0 / (pace * min(max(1.0 + slower, _SLOWEST), _FASTEST))
                 if half_period < FAR and phase >= 2.0 * half_period:
                     phase -= 2.0 * half_period
                 at[s, t] = phase
