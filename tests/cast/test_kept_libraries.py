@@ -23,7 +23,7 @@ from gaitway.library.actions import action_table
 from gaitway.library.packing import pack_library, unpack_library
 from gaitway.motion import Clip, Skeleton
 from gaitway.space.states import States
-from gaitway.variation.learning import model_cache as keeping
+from gaitway.variation.learning import model_cache
 
 SOURCE = Path(cache.__file__).parents[1]
 
@@ -155,11 +155,11 @@ def modules_behind(file: Path) -> set[Path]:
             place = SOURCE.joinpath(*node.module.split(".")[1:])
             for name in (alias.name for alias in node.names):
                 choices = (place / f"{name}.py", place / name / "__init__.py", place.with_suffix(".py"))
-                found.add(next((selection for selection in choices if selection.is_file()), place / "__init__.py"))
+                found.add(next((choice for choice in choices if choice.is_file()), place / "__init__.py"))
     return found
 
 
-@pytest.mark.parametrize("module", [catalog, reach, body_discs, obstacle_free_cost, keeping], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [catalog, reach, body_discs, obstacle_free_cost, model_cache], ids=lambda m: m.__name__)
 def test_no_source_is_forgotten(module: Any) -> None:
     """What the sources of a result import is among its sources, or a change of it would not be noticed."""
     sources = set(cache.source_files((module.__name__,)))

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from gaitway.variation.learning import model_cache as keeping
+from gaitway.variation.learning import model_cache
 from gaitway.variation.learning.model_cache import learn_cached
 from gaitway.variation.network.model import LearnOptions
 from gaitway.variation.sampling.synthesis import sample
@@ -31,7 +31,7 @@ def test_a_model_comes_from_disk_the_same_to_the_last_bit(folder: Path, monkeypa
     takes = make_takes(4)
     first = learn_cached(takes, SMALL)
     assert len(list(folder.iterdir())) == 1
-    monkeypatch.setattr(keeping, "learn", never)
+    monkeypatch.setattr(model_cache, "learn", never)
     again = learn_cached(make_takes(4), SMALL)
     one, other = (sample(found.model, np.random.default_rng(3)) for found in (first, again))
     assert np.array_equal(one.rotations, other.rotations)
@@ -46,7 +46,7 @@ def test_variants_are_on_the_very_skeleton_of_the_takes(folder: Path) -> None:
 
 def test_other_takes_and_other_options_are_learnt_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learn_cached(make_takes(4), SMALL)
-    monkeypatch.setattr(keeping, "learn", never)
+    monkeypatch.setattr(model_cache, "learn", never)
     for takes, options in ((make_takes(4, seed=9), SMALL), (make_takes(4), LearnOptions())):
         with pytest.raises(AssertionError, match="learnt again"):
             learn_cached(takes, options)
