@@ -159,7 +159,9 @@ def modules_behind(file: Path) -> set[Path]:
     return found
 
 
-@pytest.mark.parametrize("module", [catalog, reach, body_discs, obstacle_free_cost, model_cache], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [catalog, reach, body_discs, obstacle_free_cost, model_cache], ids=lambda m: m.__name__
+)
 def test_no_source_is_forgotten(module: Any) -> None:
     """What the sources of a result import is among its sources, or a change of it would not be noticed."""
     sources = set(cache.source_files((module.__name__,)))

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from gaitway.papers.lau_5_sampling import OURS, stream_claims
 from gaitway.papers.lau_5_sets import Study
-from gaitway.papers.lau_5_two_sample import COUNTS, NOISES, Told, Verdicts, _drawn, told_claims, told_rows
+from gaitway.papers.lau_5_two_sample import (
+    COUNTS,
+    NOISES,
+    TrialResult,
+    Verdicts,
+    _drawn,
+    two_sample_claims,
+    two_sample_rows,
+)
 
 
 @given(st.integers(4, 40), st.integers(1, 12), st.integers(0, 1000))
@@ -24,11 +32,11 @@ def study() -> Study:
     return Study("wave", None, (), (), {})  # type: ignore[arg-type]
 
 
-def found(share: float) -> Told:
-    return Told(share, 0.5, 0.5, ())
+def found(share: float) -> TrialResult:
+    return TrialResult(share, 0.5, 0.5, ())
 
 
-def told(noise: tuple[float, float, float], variants: tuple[float, float, float]) -> Verdicts:
+def results(noise: tuple[float, float, float], variants: tuple[float, float, float]) -> Verdicts:
     out: Verdicts = {("variants", n): found(share) for n, share in zip(COUNTS, variants, strict=True)}
     for name in NOISES:
         out |= {(name, n): found(share) for n, share in zip(COUNTS, noise, strict=True)}
@@ -36,21 +44,21 @@ def told(noise: tuple[float, float, float], variants: tuple[float, float, float]
 
 
 def test_variants_are_judged_where_noise_is_told_first() -> None:
-    first, second = told_claims(study(), told((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)), quick=False)
+    first, second = two_sample_claims(study(), results((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)), quick=False)
     assert first.holds and "from 8 clips on" in first.words
     assert second.holds and "8 variants are not (10% of trials)" in second.words
-    _, worse = told_claims(study(), told((0.9, 0.9, 1.0), (0.5, 0.1, 0.0)), quick=False)
+    _, worse = two_sample_claims(study(), results((0.9, 0.9, 1.0), (0.5, 0.1, 0.0)), quick=False)
     assert not worse.holds
-    (alone,) = told_claims(study(), told((0.0, 0.2, 0.5), (0.0, 0.0, 0.0)), quick=False)
+    (alone,) = two_sample_claims(study(), results((0.0, 0.2, 0.5), (0.0, 0.0, 0.0)), quick=False)
     assert not alone.holds
 
 
 def test_rows_have_a_column_for_every_number_of_clips() -> None:
-    rows = told_rows(study(), told((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)))
+    rows = two_sample_rows(study(), results((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)))
     assert [row["clips"] for row in rows] == ["variants", *NOISES]
-    assert rows[0]["told of 8"] == "10%" and rows[0]["by"] == "nothing"
-    some = {key: value for key, value in told((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)).items() if key[1] == 4}
-    assert told_rows(study(), some)[0]["told of 12"] == ""
+    assert rows[0]["differ, n=8"] == "10%" and rows[0]["by"] == "nothing"
+    some = {key: value for key, value in results((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)).items() if key[1] == 4}
+    assert two_sample_rows(study(), some)[0]["differ, n=12"] == ""
 
 
 def test_a_stream_that_freezes_or_dies_is_not_claimed() -> None:

@@ -187,6 +187,15 @@ def test_models_of_another_version_are_refused(tmp_path: Path, monkeypatch: pyte
             load_model(path)
 
 
+def test_files_with_an_older_name_of_an_option_are_read() -> None:
+    model = small_model()
+    header, arrays = storage.pack_model(model)
+    kernel = dict(header["options"]["kernel"])
+    kernel["clock"] = kernel.pop("phase_scale")
+    header["options"] = header["options"] | {"kernel": kernel}
+    assert storage.unpack_model(header, arrays).options == model.options
+
+
 def test_progress_goes_up_to_the_end() -> None:
     told: list[int] = []
     totals: set[int | None] = set()

@@ -39,7 +39,14 @@ from gaitway.papers.lau_5_sets import (
     Study,
     generated_study,
 )
-from gaitway.papers.lau_5_two_sample import TRIALS, Verdicts, told_chart, told_claims, told_rows, verdicts
+from gaitway.papers.lau_5_two_sample import (
+    TRIALS,
+    Verdicts,
+    two_sample_chart,
+    two_sample_claims,
+    two_sample_rows,
+    verdicts,
+)
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.render.sheets.strips import filmstrip
 from gaitway.variation.evaluation.gate import joint_difference, velocity_change_limits
@@ -58,12 +65,13 @@ _SEQUENCES = 12
 NOTES = (
     "thesis: 30 to 120 min to learn, 200 ms for a second of motion; p 0.930 (cheer) and 0.578 (walk) that variants are "
     "as natural as capture; p 1.0e-8 and 4.5e-8 that they are less repetitive than cycle animation (user studies)",
-    "spread: of poses about their mean, over that of takes; alike: distance to the most alike other clip of the set, "
-    "in deviations; new: to the most alike input; rough: third differences over those of takes; slide: mean of stances",
-    f"told of 4, 8, 12: share of {TRIALS} trials in which so many clips, each of another model, are told from held-out "
-    "takes by energy distance or a classifier on poses, velocities, timing or correlations (least p of eight, times "
+    "spread: deviation of poses about their mean, over that of takes; alike: distance to the most similar other clip "
+    "of the set, in deviations; new: distance to the most similar input; rough: third differences over those of takes; "
+    "slide: mean over stances",
+    f"differ, n=4, 8, 12: share of {TRIALS} trials in which n clips, each of another model, differ from held-out takes "
+    "by energy distance or by a classifier on poses, velocities, timing or correlations (least p of eight tests, times "
     "eight, up to 0.05); p: the median with the most clips; p texture: by roughness and by what lies off the "
-    "directions in which takes differ; generated takes lie in few directions, so that hairbreadths are told there",
+    "directions in which takes differ; generated takes lie in few directions, so this test detects tiny differences",
 )
 
 
@@ -80,8 +88,8 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     studies += captured
     rng = np.random.default_rng([options.seed, 55])
     looks = [row for study in studies for row in _figure_rows(study)]
-    told = {study.name: verdicts(study, rng) for study in studies}
-    tests = [row for study in studies for row in told_rows(study, told[study.name])]
+    results = {study.name: verdicts(study, rng) for study in studies}
+    tests = [row for study in studies for row in two_sample_rows(study, results[study.name])]
     progress("streams", len(studies), total)
     streams = [
         row
@@ -93,7 +101,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     dial = dial_rows(studies[0], options.seed)
     chosen, selection_notes, charts = selection_rows(walkers, options, progress)
     odd, odd_notes = known_answers(1 if options.quick else _ODD_SETS, options.seed, progress)
-    claims = [*_claims(studies[:generated], looks, told, repeats, options.quick), *stream_claims(streams)]
+    claims = [*_claims(studies[:generated], looks, results, repeats, options.quick), *stream_claims(streams)]
     claims += dial_claims(dial)
     notes = [*NOTES, *stream_notes(streams), DIAL_NOTE, *captured_notes, *odd_notes, *selection_notes]
     if not walkers:
@@ -102,10 +110,11 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
         )
     parts = (
         ("What clips are like", looks), ("Captured motions, with standard errors", captured_rows(captured)),
-        ("Told from takes that nobody has seen?", tests),
+        ("Do clips differ from takes that no model has seen?", tests),
         ("Repetition in long sequences (experiment B)", repeats), ("Streams (5.4)", streams),
         ("Constraints (5.5)", planted), ("The dial", dial),
-        ("Choosing inputs (5.7): odd takes among good ones", odd), ("Choosing inputs (5.7): captured cycles", chosen),
+        ("Selection of inputs (5.7): odd takes among good ones", odd),
+        ("Selection of inputs (5.7): captured cycles", chosen),
     )  # fmt: skip
     return PaperTable(
         "Lau 2009, chapter 5: variants of motion",
@@ -114,7 +123,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
         kept(claims),
         tuple((title, len(rows)) for title, rows in parts if rows),
         data=tuple(_plain(studies, looks, tests)),
-        charts=(*(chart for study in studies for chart in told_chart(study, told[study.name])), *charts),
+        charts=(*(chart for study in studies for chart in two_sample_chart(study, results[study.name])), *charts),
         pictures=tuple(_pictures(studies, options.seed)),
     )
 
@@ -194,7 +203,7 @@ def _constraint_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def _claims(
-    studies: list[Study], looks: list[dict[str, Any]], told: dict[str, Verdicts], repeats: list[dict[str, Any]],
+    studies: list[Study], looks: list[dict[str, Any]], results: dict[str, Verdicts], repeats: list[dict[str, Any]],
     quick: bool,
 ) -> list[Claim]:  # fmt: skip
     """Return what must hold; in a quick run some claims are only reported, because a few clips cannot show them."""
@@ -204,7 +213,7 @@ def _claims(
         ours, real = of["variants"], of["takes, held out"]
         given = pooled_spread([one.inputs for one in study.learnt], study.stick)
         wide = pooled_spread([one.variants for one in study.learnt], study.stick) / given
-        out += told_claims(study, told[study.name], quick)
+        out += two_sample_claims(study, results[study.name], quick)
         out += [
             Claim(
                 f"{study.name}: spread {wide:.2f} times that of the inputs, all models (0.8 to 1.25)",

@@ -57,8 +57,8 @@ MOTIONS = (
 """Motions of CMU's database, and of ACCAD's Female1. Neither has four similar takes of a subject who cheers or
 jumps."""
 MISSING = (
-    "captures: nobody cheers in them, and no subject does one jump more than twice (118_03, 118_10); swimming 79_02 "
-    "and waving 111_37 do not come again within the take"
+    "captures: no subject cheers, and none does one jump more than twice (118_03, 118_10); swimming 79_02 and waving "
+    "111_37 do not recur within the take"
 )
 _WALKERS = {
     "35": ("35_01", "35_02", "35_03", "35_04"),

@@ -23,7 +23,7 @@ from gaitway.variation.evaluation.measures import compare
 COUNTS = (4, 8, 12)
 """Numbers of clips that are compared with takes."""
 TRIALS = 16
-TOLD = 0.05
+_LEVEL = 0.05
 NOISES = ("strawman noise", "Perlin noise")
 TAKES = "takes, held out"
 _PERMUTATIONS = 299
@@ -32,7 +32,7 @@ _MOST, _FEW = 0.75, 0.25
 
 
 @dataclass(frozen=True)
-class Told:
+class TrialResult:
     """Results of the trials of one set of clips at one number of them."""
 
     share: float
@@ -45,7 +45,7 @@ class Told:
     """Groups of features that distinguish them, the most frequent first."""
 
 
-Verdicts = dict[tuple[str, int], Told]
+Verdicts = dict[tuple[str, int], TrialResult]
 """Results by the kind of the clips and their number."""
 
 
@@ -65,24 +65,24 @@ def verdicts(study: Study, rng: np.random.Generator) -> Verdicts:
         for count in COUNTS:
             if count <= min(available, models):
                 alone = available if name == TAKES else models
-                out[name, count] = _told(rows, others, count, alone, rng)
+                out[name, count] = _trials(rows, others, count, alone, rng)
     return out
 
 
-def _told(
+def _trials(
     rows: dict[str, FloatArray], others: dict[str, FloatArray], count: int, models: int, rng: np.random.Generator
-) -> Told:
+) -> TrialResult:
     p, texture_p, by = list[float](), list[float](), Counter[str]()
     for _ in range(TRIALS):
         chosen = _drawn(len(rows["poses"]), models, count, rng)
         some = {group: values[chosen] for group, values in rows.items()}
         verdict = compare(some, others, rng, _PERMUTATIONS)
         p.append(verdict.least)
-        by.update(verdict.told)
+        by.update(verdict.significant)
         texture_p.append(compare(some, others, rng, _PERMUTATIONS, groups=[TEXTURE]).least)
-    share = float(np.mean(np.array(p) <= TOLD))
+    share = float(np.mean(np.array(p) <= _LEVEL))
     often = tuple(name for name, times in by.most_common() if times > _FEW * TRIALS)
-    return Told(share, float(np.median(p)), float(np.median(texture_p)), often)
+    return TrialResult(share, float(np.median(p)), float(np.median(texture_p)), often)
 
 
 def _drawn(available: int, models: int, count: int, rng: np.random.Generator) -> IntArray:
@@ -92,15 +92,15 @@ def _drawn(available: int, models: int, count: int, rng: np.random.Generator) ->
     return np.asarray(chosen + models * rng.integers(0, rounds))
 
 
-def told_rows(study: Study, told: Verdicts) -> list[dict[str, Any]]:
+def two_sample_rows(study: Study, results: Verdicts) -> list[dict[str, Any]]:
     """Return a row for every set."""
     out = []
-    for name in dict.fromkeys(name for name, _ in told):
+    for name in dict.fromkeys(name for name, _ in results):
         row: dict[str, Any] = {"motion": study.name, "clips": name}
         last = None
         for count in COUNTS:
-            found = told.get((name, count))
-            row[f"told of {count}"] = "" if found is None else f"{found.share:.0%}"
+            found = results.get((name, count))
+            row[f"differ, n={count}"] = "" if found is None else f"{found.share:.0%}"
             last = found or last
         if last is not None:
             row |= {"p": f"{last.p:.2f}", "by": ", ".join(last.by) or "nothing", "p texture": f"{last.texture_p:.2f}"}
@@ -108,29 +108,33 @@ def told_rows(study: Study, told: Verdicts) -> list[dict[str, Any]]:
     return out
 
 
-def told_claims(study: Study, told: Verdicts, quick: bool) -> list[Claim]:
+def two_sample_claims(study: Study, results: Verdicts, quick: bool) -> list[Claim]:
     """Claim that variants are not distinguished where noise is; a quick run has too few clips to show it."""
-    counts = [n for n in COUNTS if all((name, n) in told and told[name, n].share >= _MOST for name in NOISES)]
-    where = f"{study.name}: noise is told from {counts[0]} clips on" if counts else f"{study.name}: noise is told"
+    counts = [n for n in COUNTS if all((name, n) in results and results[name, n].share >= _MOST for name in NOISES)]
+    where = (
+        f"{study.name}: noise differs from takes with {counts[0]} clips or more"
+        if counts
+        else f"{study.name}: noise differs"
+    )
     claims = [Claim(where, bool(counts), ours=not quick)]
     if counts:
-        share = told["variants", counts[0]].share
-        words = f"{study.name}: {counts[0]} variants are not ({share:.0%} of trials)"
+        share = results["variants", counts[0]].share
+        words = f"{study.name}: {counts[0]} variants do not ({share:.0%} of trials)"
         claims.append(Claim(words, share <= _FEW, ours=not quick))
     return claims
 
 
-def told_chart(study: Study, told: Verdicts) -> list[Chart]:
+def two_sample_chart(study: Study, results: Verdicts) -> list[Chart]:
     """Return a chart of how often each set is distinguished from takes, by the number of clips."""
-    counts = [n for n in COUNTS if ("variants", n) in told]
+    counts = [n for n in COUNTS if ("variants", n) in results]
     if len(counts) < 2:
         return []
-    names = list(dict.fromkeys(name for name, _ in told))
-    series = tuple(Series(name, tuple(_percent(told.get((name, n))) for n in counts)) for name in names)
-    title = f"{study.name}: trials in which clips are told from takes"
+    names = list(dict.fromkeys(name for name, _ in results))
+    series = tuple(Series(name, tuple(_percent(results.get((name, n))) for n in counts)) for name in names)
+    title = f"{study.name}: trials in which clips differ from takes"
     words = tuple(str(n) for n in counts)
-    return [Chart(f"told-{study.name.replace(' ', '-')}", title, words, "clips", "% of trials", series, bars=True)]
+    return [Chart(f"differ-{study.name.replace(' ', '-')}", title, words, "clips", "% of trials", series, bars=True)]
 
 
-def _percent(found: Told | None) -> float | None:
+def _percent(found: TrialResult | None) -> float | None:
     return None if found is None else 100.0 * found.share

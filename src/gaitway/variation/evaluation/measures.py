@@ -125,7 +125,7 @@ class Comparison:
         return min(1.0, len(verdicts) * min(v.p for v in verdicts))
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def significant(self) -> tuple[str, ...]:
         """Groups of features that distinguish the samples at the 5 % level, all tests together."""
         bar = 0.05 / (2 * len(self.energy))
         return tuple(g for g in self.energy if min(self.energy[g].p, self.classifier[g].p) <= bar)
