@@ -43,10 +43,10 @@ def results(noise: tuple[float, float, float], variants: tuple[float, float, flo
     return out
 
 
-def test_variants_are_judged_where_noise_is_told_first() -> None:
+def test_variants_are_judged_where_noise_first_differs() -> None:
     first, second = two_sample_claims(study(), results((0.2, 0.9, 1.0), (0.0, 0.1, 0.6)), quick=False)
-    assert first.holds and "from 8 clips on" in first.words
-    assert second.holds and "8 variants are not (10% of trials)" in second.words
+    assert first.holds and "with 8 clips or more" in first.words
+    assert second.holds and "8 variants do not (10% of trials)" in second.words
     _, worse = two_sample_claims(study(), results((0.9, 0.9, 1.0), (0.5, 0.1, 0.0)), quick=False)
     assert not worse.holds
     (alone,) = two_sample_claims(study(), results((0.0, 0.2, 0.5), (0.0, 0.0, 0.0)), quick=False)
