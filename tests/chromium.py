@@ -79,10 +79,10 @@ class Tab:
         """The value of some JavaScript."""
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
-    def mouse(self, kind: str, at: tuple[float, float], handle: bool = False) -> None:
+    def mouse(self, kind: str, at: tuple[float, float], held: bool = False) -> None:
         """A mouse event at a pixel."""
-        button = "none" if kind == "mouseMoved" and not handle else "left"
-        buttons = 1 if handle or kind == "mousePressed" else 0
+        button = "none" if kind == "mouseMoved" and not held else "left"
+        buttons = 1 if held or kind == "mousePressed" else 0
         self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button=button, buttons=buttons, clickCount=1)
 
     def click(self, at: tuple[float, float]) -> None:

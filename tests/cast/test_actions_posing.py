@@ -35,19 +35,19 @@ EVEN = Stiffness.of(person_skeleton(), {"_End": (1e6, 1e6, 1e6)}, (1.0, 1.0, 1.0
 @pytest.mark.parametrize("in_turn", [False, True])
 def test_points_reach_their_targets(in_turn: bool) -> None:
     root, local = standing(30)
-    handle = points("left_hand", "right_hand", "left_ball", "right_ball", "left_heel", "right_heel")
-    goal = places(root, local, handle)
+    held = points("left_hand", "right_hand", "left_ball", "right_ball", "left_heel", "right_heel")
+    goal = places(root, local, held)
     goal[:, 0] += np.linspace(0.0, 1.0, 30)[:, None] * [0.2, -0.3, -0.3]
     goal[:, 1] += np.linspace(0.0, 1.0, 30)[:, None] * [0.1, 0.3, -0.2]
-    solved = solve_poses(person_skeleton(), root, local, Targets(handle, goal, np.ones((30, 6))), EVEN, in_turn=in_turn)
-    np.testing.assert_allclose(places(*solved, handle), goal, atol=2e-3)  # straight arms are slow to begin to bend
+    solved = solve_poses(person_skeleton(), root, local, Targets(held, goal, np.ones((30, 6))), EVEN, in_turn=in_turn)
+    np.testing.assert_allclose(places(*solved, held), goal, atol=2e-3)  # straight arms are slow to begin to bend
 
 
 def test_a_motion_that_meets_its_targets_is_left_alone() -> None:
     root, local = standing(3)
-    handle = points("left_ball", "right_ball")
+    held = points("left_ball", "right_ball")
     solved = solve_poses(
-        person_skeleton(), root, local, Targets(handle, places(root, local, handle), np.ones((3, 2))), EVEN
+        person_skeleton(), root, local, Targets(held, places(root, local, held), np.ones((3, 2))), EVEN
     )
     np.testing.assert_allclose(solved[0], root, atol=1e-9)
     assert rotations.angle_between(solved[1], local).max() < 1e-9
@@ -55,9 +55,9 @@ def test_a_motion_that_meets_its_targets_is_left_alone() -> None:
 
 def test_free_points_pull_nothing() -> None:
     root, local = standing(2)
-    handle = points("left_hand")
-    away = places(root, local, handle) + 0.5
-    solved = solve_poses(person_skeleton(), root, local, Targets(handle, away, np.zeros((2, 1))), EVEN)
+    held = points("left_hand")
+    away = places(root, local, held) + 0.5
+    solved = solve_poses(person_skeleton(), root, local, Targets(held, away, np.zeros((2, 1))), EVEN)
     np.testing.assert_allclose(solved[0], root, atol=1e-12)
 
 
@@ -72,13 +72,13 @@ def test_sunken_points_come_up() -> None:
 
 def test_stiff_joints_turn_less() -> None:
     root, local = standing(1)
-    handle = points("left_hand")
-    goal = places(root, local, handle) + np.array([0.25, -0.1, 0.1])
+    held = points("left_hand")
+    goal = places(root, local, held) + np.array([0.25, -0.1, 0.1])
     elbow = person_skeleton().index("LeftForeArm")
     turned = []
     for stiff in (1.0, 100.0):
         stiffness = Stiffness.of(person_skeleton(), {"ForeArm": (stiff,) * 3}, (1e4, 1e4, 1e4))
-        _, q = solve_poses(person_skeleton(), root, local, Targets(handle, goal, np.ones((1, 1))), stiffness)
+        _, q = solve_poses(person_skeleton(), root, local, Targets(held, goal, np.ones((1, 1))), stiffness)
         turned.append(float(rotations.angle_between(q[0, elbow], local[0, elbow])))
     assert turned[1] < 0.3 * turned[0]
 

@@ -47,12 +47,12 @@ def plain_step(
         while joint >= 0:
             slope[:, 3 + 3 * joint : 6 + 3 * joint] = np.cross(np.eye(3), here - positions[joint]).T
             joint = int(skeleton.parents[joint])
-        handle = k < len(targets.points)
+        held = k < len(targets.points)
         on_floor = here[2] < 0.0 or k in pressed
-        weight = FIRM * targets.weights[0, k] * np.ones(3) if handle else FLOOR * np.array([0, 0, float(on_floor)])
-        if not handle and on_floor:
+        weight = FIRM * targets.weights[0, k] * np.ones(3) if held else FLOOR * np.array([0, 0, float(on_floor)])
+        if not held and on_floor:
             floored[k] = (here[2], slope[2])
-        error = here - targets.places[0, k] if handle else here
+        error = here - targets.places[0, k] if held else here
         hessian += slope.T @ (weight[:, None] * slope)
         gradient += slope.T @ (weight * error)
     change = -np.linalg.solve(hessian, gradient)

@@ -194,10 +194,10 @@ def test_climbing_hands_rest_on_the_block(name: str, edge: float, top: float) ->
     assert made.contacts is not None
     for side in ("left", "right"):
         column = [p.name for p in made.skeleton.contact_points].index(f"{side}_hand")
-        handle = made.contact_positions()[made.contacts[:, column], column]
-        assert len(handle) >= 5
-        assert np.abs(handle[:, 2] - top).max() < 0.002
-        assert np.abs(handle[:, 0] - edge).max() < 0.3
+        held = made.contact_positions()[made.contacts[:, column], column]
+        assert len(held) >= 5
+        assert np.abs(held[:, 2] - top).max() < 0.002
+        assert np.abs(held[:, 0] - edge).max() < 0.3
 
 
 def test_obstacles_and_pass_times() -> None:

@@ -161,13 +161,13 @@ def test_a_foot_links_if_some_point_of_it_is_always_down():
 def test_similar_poses_lie_on_one_another_with_both_feet():
     one = standing()
     other = with_stand(one, replace(foot_stand(one), distance=foot_stand(one).distance + 0.06))
-    handle = np.array([p.name.endswith(("heel", "ball")) for p in one.skeleton.contact_points])
-    a, b = similar_poses([one, other], [(0, 1, handle)])
+    held = np.array([p.name.endswith(("heel", "ball")) for p in one.skeleton.contact_points])
+    a, b = similar_poses([one, other], [(0, 1, held)])
     assert foot_stand(a).distance == pytest.approx(foot_stand(b).distance, abs=1e-3)
     start = np.array([2.0, -1.0, 0.4])
-    there = linked_place(start, a, b, handle, np.array([2.3, -1.0, 0.5]))
+    there = linked_place(start, a, b, held, np.array([2.3, -1.0, 0.5]))
     points = [
-        planar.transform_points(place, pose.clip().contact_positions()[0, handle, :2])
+        planar.transform_points(place, pose.clip().contact_positions()[0, held, :2])
         for place, pose in ((start, a), (there, b))
     ]
     assert np.abs(points[0] - points[1]).max() < 0.006

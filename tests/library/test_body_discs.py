@@ -313,8 +313,8 @@ def plain_cover(inner, todo, stride, shrink, half):
     for i in range(stride, todo.shape[0] - stride, stride):
         for j in range(stride, todo.shape[1] - stride, stride):
             near = [(a, b) for a in (-stride, 0, stride) for b in (-stride, 0, stride) if (a, b) != (0, 0)]
-            handle = any(inner[i + a, j + b] >= inner[i, j] + np.hypot(a, b) - 1e-9 for a, b in near)
-            if inner[i, j] >= shrink + half and not handle:
+            held = any(inner[i + a, j + b] >= inner[i, j] + np.hypot(a, b) - 1e-9 for a, b in near)
+            if inner[i, j] >= shrink + half and not held:
                 radius = inner[i, j] - shrink - half
                 inside[i, j] = np.hypot(rows - i, columns - j) <= radius + 1e-9
     left, chosen = todo.copy(), []

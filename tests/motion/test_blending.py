@@ -160,7 +160,7 @@ def test_clips_made_to_follow_are_joined_without_any_change() -> None:
     assert whole.contacts is not None
     points = whole.contact_positions()
     for k in range(points.shape[1]):
-        handle = whole.contacts[1:, k] & whole.contacts[:-1, k]
-        assert np.linalg.norm(np.diff(points[:, k], axis=0)[handle], axis=-1).max(initial=0.0) < 0.002
+        held = whole.contacts[1:, k] & whole.contacts[:-1, k]
+        assert np.linalg.norm(np.diff(points[:, k], axis=0)[held], axis=-1).max(initial=0.0) < 0.002
     risen = whole.contact_positions()[-1, whole.contacts[-1], 2].min()
     assert risen > 0.5  # it ends on the upper floor and stays there

@@ -290,12 +290,12 @@ def test_frames_are_left_out_while_nobody_has_got_the_one_before(studio: Studio)
     assert until(studio.page.viewers)
     assert until(lambda: viewer.read(0.2) and viewer.shown)  # all is drawn, and moves
     buffer = studio._server._websock_server.get_message_buffer()
-    handle = len(buffer.message_from_id)
+    held = len(buffer.message_from_id)
     buffer.atomic_start()  # nothing goes out any more
     try:
         first = studio.page.dropped
         assert until(lambda: studio.page.dropped > first + 10)
-        assert len(buffer.message_from_id) < handle + 60  # one frame waits, not ten
+        assert len(buffer.message_from_id) < held + 60  # one frame waits, not ten
     finally:
         buffer.atomic_end()
     number = studio.page.dropped

@@ -157,8 +157,8 @@ def test_presence_and_holding():
     after = float(take.ends[c]) + 0.25
     assert c not in take.present(after)
     assert c in take.present(float(take.ends[c])) and c in take.present(take.start(c))
-    handle, last = take.poses(after, [c])[0], take.poses(float(take.ends[c]), [c])[0]
-    np.testing.assert_array_equal(handle.rotations, last.rotations)
+    held, last = take.poses(after, [c])[0], take.poses(float(take.ends[c]), [c])[0]
+    np.testing.assert_array_equal(held.rotations, last.rotations)
     assert np.isnan(take.planar([after], [c])).all()
     assert take.behavior_at(after, [c]) == (None,)
     assert take.behavior_at(take.start(c), [c]) == (take.behaviors[take.segments.behavior[take.rows[c]]],)

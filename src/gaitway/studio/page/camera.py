@@ -37,7 +37,7 @@ class Cameras:
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
         self._followers: set[int] = set()
-        self._handle: dict[int, tuple[float, FloatArray]] = {}
+        self._held: dict[int, tuple[float, FloatArray]] = {}
         self._scene: Scene | None = None
         self._moved = 0.0
         self._at: FloatArray | None = None
@@ -53,7 +53,7 @@ class Cameras:
     def forget(self, client: viser.ClientHandle) -> None:
         """Somebody has gone."""
         self._followers.discard(client.client_id)
-        self._handle.pop(client.client_id, None)
+        self._held.pop(client.client_id, None)
 
     def look(self, client: viser.ClientHandle, top: bool = False) -> None:
         """Let somebody see all of the place."""
@@ -91,10 +91,10 @@ class Cameras:
     def drive(self, client: viser.ClientHandle) -> None:
         """Somebody presses a key to drive: follow, and keep the bearing for a while."""
         self.begin(client)
-        handle = self._handle.get(client.client_id)
+        handle = self._held.get(client.client_id)
         now = time.perf_counter()
         offset = handle[1] if handle is not None and now - handle[0] < _DRIVING else _offset(client)
-        self._handle[client.client_id] = (now, offset)
+        self._held[client.client_id] = (now, offset)
 
     def track(self, target: npt.ArrayLike | None) -> None:
         """Carry the cameras of followers along with somebody; None where nobody is selected."""
@@ -110,7 +110,7 @@ class Cameras:
         self._moved = now
         for number, client in self._server.get_clients().items():
             if number in self._followers:
-                when, offset = self._handle.get(number, (0.0, _BESIDE))
+                when, offset = self._held.get(number, (0.0, _BESIDE))
                 self._put(client, self._at, offset if now - when < _DRIVING else _offset(client))
 
     def nearest(self, places: FloatArray, most: int) -> Sequence[int]:
