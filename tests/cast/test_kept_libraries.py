@@ -88,14 +88,14 @@ def test_what_is_found_is_what_was_made(name: str, folder: Path, monkeypatch: py
 
 def test_each_argument_is_another_library(folder: Path) -> None:
     requests: list[dict[str, Any]] = [
-        {}, {"seed": 1}, {"takes": 2}, {"style": "style-1"}, {"style": HorseStyle(name="mine")},
+        {}, {"seed": 1}, {"takes": 3}, {"style": "style-1"}, {"style": HorseStyle(name="mine")},
         {"behaviors": ["stand"]}, {"behaviors": ["stand", "stop_gallop"]},
     ]  # fmt: skip
     for request in requests:
-        load_cast("horse", **({"behaviors": ["start_gallop"]} | request))
+        load_cast("horse", **({"behaviors": ["start_gallop"], "takes": 2} | request))
     assert len(list(folder.iterdir())) == len(requests)
-    load_cast("horse", behaviors=["stop_gallop", "stand", "stand"])
-    load_cast("horse", behaviors=("start_gallop",), style="neutral", seed=np.int64(0))
+    load_cast("horse", takes=2, behaviors=["stop_gallop", "stand", "stand"])
+    load_cast("horse", takes=2, behaviors=("start_gallop",), style="neutral", seed=np.int64(0))
     assert len(list(folder.iterdir())) == len(requests), "the same, said in other words"
 
 
@@ -112,7 +112,7 @@ def test_errors_are_not_kept(folder: Path) -> None:
     for _ in range(2):
         with pytest.raises(LibraryError, match=r"no behaviour 'galop_forward'; did you mean 'gallop_forward"):
             load_cast("horse", behaviors=["galop_forward"])
-    assert len(list(folder.iterdir())) == 1, "the whole cast, for the list of what there is"
+    assert list(folder.iterdir()) == []
 
 
 def test_discs_and_reaches_depend_on_the_clips(folder: Path) -> None:

@@ -1,21 +1,22 @@
-"""The built-in cast by name: who there is, and what each can do as a `Library`.
+"""The built-in cast by name: `load_cast` returns a character's `Library`.
 
-A cast is generated when it is asked for, and only those behaviours that are asked for. What took long is kept on disk
-(`gaitway.core.cache`).
+The libraries that are used most are shipped with the package (`gaitway.cast.baked`). All others are generated when they
+are asked for, and only those behaviours that are asked for. What took long is kept on disk (`gaitway.core.cache`).
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from gaitway.cast.baked import SEED, TAKES, baked_library
 from gaitway.cast.entry import STYLE_NAMES, CastClip
 from gaitway.core.cache import cached
 from gaitway.core.errors import LibraryError
+from gaitway.core.suggest import did_you_mean
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.library.packing import pack_library, unpack_library
 from gaitway.motion.skeleton import Skeleton
@@ -74,25 +75,51 @@ def load_cast(
     takes: int = 1,
     behaviors: Collection[str] | None = None,
 ) -> Library:
-    """Generate a built-in character's library.
+    """Return a built-in character's library.
+
+    The library of the mean style with seed 0 and one take is read from the package, and so is any part of it. What else
+    is asked for is generated.
 
     Args:
-        name: one of `cast_names()`.
-        style: whose manner: one of `style_names()`, a number that draws an individual, or a style object of the cast;
-            None is the mean one.
-        seed: of what differs between takes of one behaviour; the same seed gives the same clips.
-        takes: clips for each behaviour.
-        behaviors: only these; None for all.
+        name: One of `cast_names()`.
+        style: Whose manner: one of `style_names()`, a number that draws an individual, or a style object of the cast;
+            None is the mean style.
+        seed: Seed of what differs between takes of one behaviour; the same seed gives the same clips.
+        takes: Number of clips for each behaviour.
+        behaviors: Names of the wanted behaviours; None for all.
 
     Raises:
-        LibraryError: if there is no such cast, style or behaviour.
+        LibraryError: If there is no such cast, style or behaviour.
     """
     if name not in _CASTS:
-        raise LibraryError(f"no cast '{name}'; there are {', '.join(_CASTS)}{_nearest(name, _CASTS)}")
+        raise LibraryError(f"no cast '{name}'; there are {', '.join(_CASTS)}{did_you_mean(name, _CASTS)}")
     if takes < 1:
         raise LibraryError(f"takes={takes}: every behaviour needs at least 1")
     if seed < 0:
         raise LibraryError(f"seed={seed} must not be negative")
+    cast = _CASTS[name]
+    asked = None if behaviors is None else sorted(set(behaviors))
+    if (seed, takes) == (SEED, TAKES):
+        known = _style_name(cast, style)
+        baked = None if known is None else baked_library(name, known, _named(cast.skeleton)(), asked)
+        if baked is not None:
+            return baked
+    return generate_cast(name, style=style, seed=seed, takes=takes, behaviors=asked)
+
+
+def generate_cast(
+    name: str,
+    *,
+    style: str | int | object | None = None,
+    seed: int = 0,
+    takes: int = 1,
+    behaviors: Collection[str] | None = None,
+) -> Library:
+    """Generate a built-in character's library, though it be baked. Arguments are as those of `load_cast`.
+
+    Raises:
+        LibraryError: If there is no such style or behaviour.
+    """
     cast = _CASTS[name]
     manner = _style(cast, style)
     asked = None if behaviors is None else sorted(set(behaviors))
@@ -100,7 +127,7 @@ def load_cast(
     def generate() -> Library:
         return _generate(name, manner, seed, takes, asked)
 
-    if type(manner) is not _named(cast.style):  # a class of the user's, of which nothing is known
+    if type(manner) is not _named(cast.style):  # a class of the caller's own, whose source is unknown
         return generate()
     return cached(
         "cast",
@@ -159,6 +186,17 @@ def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]
     return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
 
 
+def _style_name(cast: _Cast, style: str | int | object | None) -> str | None:
+    """Return the name of a style if it is one of `style_names()`, or None. Words need no module of generators."""
+    if style is None or isinstance(style, str | int):
+        name = STYLE_NAMES[0] if style is None else style
+        return name if isinstance(name, str) and name in STYLE_NAMES else None
+    kind = _named(cast.style)
+    if type(style) is kind and style.name in STYLE_NAMES and style == kind.named(style.name):
+        return str(style.name)
+    return None
+
+
 def _style(cast: _Cast, style: str | int | object | None) -> Any:
     kind = _named(cast.style)
     if style is None or isinstance(style, kind):
@@ -183,11 +221,6 @@ def _check_asked(name: str, asked: Collection[str], entries: Sequence[CastClip])
     if missing:
         everything = sorted(behavior.name for behavior in load_cast(name).graph.behaviors)
         raise LibraryError(
-            f"cast '{name}' has no behaviour '{missing[0]}'{_nearest(missing[0], everything)}; "
+            f"cast '{name}' has no behaviour '{missing[0]}'{did_you_mean(missing[0], everything)}; "
             f"there are {', '.join(everything)}"
         )
-
-
-def _nearest(word: str, choices: Collection[str]) -> str:
-    near = difflib.get_close_matches(word, list(choices), n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
