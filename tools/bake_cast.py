@@ -83,7 +83,7 @@ def drawn_behaviors(cast: str) -> list[str]:
 
 
 def difference(one: Library, two: Library | None) -> float:
-    """Return the largest difference of a coordinate or time of two libraries; infinity if they differ in anything else."""
+    """Return the largest difference of a coordinate or time of two libraries; infinity if anything else differs."""
     if two is None or list(one.clips) != list(two.clips) or timeless(one) != timeless(two):
         return np.inf
     pairs = zip(one.graph.behaviors, two.graph.behaviors, strict=True)
