@@ -40,7 +40,7 @@ def library_show(
     import numpy as np
 
     from gaitway.core import planar
-    from gaitway.scene.libraries import library_ref
+    from gaitway.scene.characters import library_ref
 
     if output is not None:
         check_output(output, ".png")

@@ -52,7 +52,7 @@ def tree_build(
     """Grow a tree of a library's motion and write it; print how large and how even it is."""
     check_output(output, ".gwtree")
     from gaitway.core.jit import compile_seconds
-    from gaitway.scene.libraries import library_ref
+    from gaitway.scene.characters import library_ref
     from gaitway.tree.building.growing import STRETCH, Budget
     from gaitway.tree.building.recipe import TreeRecipe
 
@@ -92,7 +92,7 @@ def tree_show(
     """Print what a tree holds; with -o, draw how many paths reach each cell, and the paths."""
     if output is not None:
         check_output(output, ".png")
-    from gaitway.scene.libraries import library_ref
+    from gaitway.scene.characters import library_ref
     from gaitway.tree.building.recipe import open_tree
 
     if style is not None and library is None:

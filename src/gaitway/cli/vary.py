@@ -40,7 +40,7 @@ def vary(
     """Learn how a library's behaviours vary, and add variants that begin and end as its own clips do."""
     from gaitway.cast.catalog import cast_names, load_cast
     from gaitway.library.storage import SUFFIX, save_library
-    from gaitway.scene.libraries import library_ref
+    from gaitway.scene.characters import library_ref
     from gaitway.variation.enriching import EnrichOptions, enrich
     from gaitway.variation.tasks import LEAST_TAKES, chosen_names
 

@@ -2,8 +2,7 @@ from .catalog import find_scene as find_scene
 from .catalog import ready_scenes as ready_scenes
 from .characters import Character as Character
 from .characters import LibraryRef as LibraryRef
-from .libraries import library_ref as library_ref
-from .libraries import with_library as with_library
+from .characters import library_ref as library_ref
 from .model import SceneModel as SceneModel
 from .plan_options import PlanOptions as PlanOptions
 from .problem import Problem as Problem
@@ -12,6 +11,7 @@ from .scene import build_scene as build_scene
 from .scene import load_scene as load_scene
 from .scene import scene_from_dict as scene_from_dict
 from .scene import scene_problems as scene_problems
+from .scene import with_library as with_library
 from .schema import scene_schema as scene_schema
 from .writing import save_scene as save_scene
 from .writing import scene_to_yaml as scene_to_yaml

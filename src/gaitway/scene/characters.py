@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gaitway.core.errors import LibraryError
+from gaitway.core.suggest import nearest
 from gaitway.scene.plan_options import PlanOptions
 
 if TYPE_CHECKING:
@@ -48,6 +50,32 @@ class LibraryRef:
             self.cast, style=self.style, seed=self.seed, takes=self.takes, behaviors=behaviors
         )
         return library
+
+
+def library_ref(name: str | Path, style: str | int | None = None, seed: int = 0) -> LibraryRef:
+    """The library that somebody means.
+
+    Args:
+        name: a built-in cast, or a library file (.gwlib).
+        style: whose manner, of a cast.
+        seed: draw of the takes, of a cast.
+
+    Raises:
+        LibraryError: if there is neither a cast nor a file of that name, or a style is wanted of a file.
+        FormatError: if the file is no library.
+    """
+    casts = import_module("gaitway.cast.catalog").cast_names()
+    if str(name) in casts:
+        return LibraryRef(str(name), style, seed=seed)
+    file = Path(name)
+    if not file.suffix and not file.exists():
+        near = nearest(str(name), casts)
+        hint = f"did you mean '{near}'?" if near else f"write {', '.join(casts)}, or the name of a .gwlib file"
+        raise LibraryError(f"no library '{name}'; {hint}")
+    if style is not None:
+        raise LibraryError(f"'{file.name}' is a file and has no styles; leave --style out")
+    import_module("gaitway.library.storage").describe_library(file)
+    return LibraryRef(file=str(file.absolute()))
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+
+from pydantic import BaseModel
 
 from gaitway.core.errors import FormatError
 from gaitway.scene.building import Builder
 from gaitway.scene.catalog import find_scene
-from gaitway.scene.characters import Character
+from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.checks import warnings
-from gaitway.scene.digest import scene_hash
-from gaitway.scene.documents import Document, Reader, merged
-from gaitway.scene.model import SceneModel
+from gaitway.scene.documents import Document, Merged, Reader, merged
+from gaitway.scene.model import LibraryItem, SceneModel
 from gaitway.scene.passing import passing_warnings
 from gaitway.scene.people import People
 from gaitway.scene.placing import Placement
@@ -22,6 +26,9 @@ from gaitway.scene.plain import plain_data
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, in_order, scene_error
 from gaitway.world import World
+
+_FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
+"""Where names of files may stand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +118,21 @@ def build_scene(model: SceneModel, folder: str | Path = ".", path: str | Path | 
     return _built_or_raise(reader.follow(model, bare, ()), reader)
 
 
+def with_library(scene: Scene, library: LibraryRef) -> Scene:
+    """The scene with another library for everybody in it.
+
+    Raises:
+        SceneError: if it does not hold together so.
+    """
+    if library.file:
+        item = LibraryItem(file=library.file)
+    else:
+        item = LibraryItem(cast=library.cast, style=library.style, takes=library.takes, seed=library.seed)
+    people = [character.model_copy(update={"library": None}) for character in scene.source.characters]
+    source = scene.source.model_copy(update={"library": item, "characters": tuple(people)})
+    return build_scene(source, scene.folder, scene.path)
+
+
 def _load(path: Path, passing: bool = False) -> tuple[Scene | None, list[Problem]]:
     reader = Reader()
     document = reader.read(path)
@@ -159,3 +181,29 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
         ),
         [],
     )
+
+
+def scene_hash(scene: Merged, files: Iterable[Path]) -> str:
+    """SHA-256 in hexadecimal over a scene's values, defaults filled in, and over the bytes of the files it names."""
+    values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
+    values.setdefault("seed", 0)
+    lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
+    digests = [hashlib.sha256(part.read_bytes()).hexdigest() for path in files for part in _parts(path)]
+    text = json.dumps({**values, **lists, "files": digests}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _parts(path: Path) -> list[Path]:
+    """A file and, for glTF, the files with its numbers."""
+    if path.suffix.lower() != ".gltf":
+        return [path]
+    buffers = json.loads(path.read_bytes()).get("buffers", [])
+    names = [buffer.get("uri", "data:") for buffer in buffers]
+    return [path, *(path.parent / unquote(name) for name in names if not name.startswith("data:"))]
+
+
+def _content(value: Any) -> Any:
+    """A value as JSON; names of files are left out, for their bytes count."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
+    return value
