@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gaitway.cast.entry import CastClip
 from gaitway.cast.masses import centre_of_mass
 from gaitway.cast.person.actions import jumps
 from gaitway.cast.person.actions.clips import (
@@ -25,6 +24,7 @@ from gaitway.cast.person.actions.crawling import crawl_hub
 from gaitway.cast.person.actions.ducking import body_tops
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.styles import Style
+from gaitway.cast.recipes import CastClip
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gaitway.cast.catalog import cast_names, library_of, load_cast, style_names
-from gaitway.cast.entry import CastClip
 from gaitway.cast.horse.body import HorseStyle
+from gaitway.cast.recipes import CastClip
 from gaitway.cast.skateboarder.ride import SkaterStyle
 from gaitway.core import rotations
 from gaitway.core.errors import LibraryError

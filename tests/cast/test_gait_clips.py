@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gaitway.cast.entry import CastClip
 from gaitway.cast.person.gait.clips import locomotion_clips
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.performing import perform
 from gaitway.cast.person.gait.stride import NEUTRAL, SPEEDS, STATES
 from gaitway.cast.person.styles import STYLES, Style
+from gaitway.cast.recipes import CastClip
 from gaitway.core import planar, rotations
 from gaitway.core.errors import LibraryError
 from gaitway.motion.clip import Clip

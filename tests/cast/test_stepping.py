@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.cast.entry import CastClip
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.skeleton import ANKLE_HEIGHT, person_skeleton
 from gaitway.cast.person.steps.box_jump import BOX_EDGE, BOX_HEIGHT
 from gaitway.cast.person.steps.climbing import BLOCK_HEIGHT, DOWN_EDGE, UP_EDGE
 from gaitway.cast.person.steps.clips import stepping_clips
 from gaitway.cast.person.steps.footwork import Footprint, Step, StepPlan, foot_curve
+from gaitway.cast.person.steps.level_steps import SIDE_STRIDE
 from gaitway.cast.person.steps.model import JOINTS, StepModel
-from gaitway.cast.person.steps.sidestep import SIDE_STRIDE
 from gaitway.cast.person.steps.stairs import RISER, TREAD
 from gaitway.cast.person.styles import Style
+from gaitway.cast.recipes import CastClip
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 

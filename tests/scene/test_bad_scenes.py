@@ -9,7 +9,7 @@ import pytest
 
 from gaitway.core.errors import FormatError, GaitwayError, SceneError
 from gaitway.scene import load_scene, scene_from_dict, scene_problems
-from gaitway.scene.nodes import MAX_BYTES
+from gaitway.scene.reading.nodes import MAX_BYTES
 
 TABLE = (Path(__file__).parent / "bad_scenes.txt").read_text(encoding="utf-8").split("===== ")[1:]
 CASES = [re.fullmatch(r"([^\n]*)\n(.*?)-> ([^\n]*)\n", block, flags=re.DOTALL).groups() for block in TABLE]

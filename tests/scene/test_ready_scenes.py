@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 import shapely
 
 from gaitway.cast.catalog import load_cast
+from gaitway.core.errors import FormatError, SceneError
 from gaitway.motion.body import capsule_body, capsules
-from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems
+from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems, scene_summary
 from gaitway.world import PASSABLE, plane
 
 NAMES = (
@@ -63,6 +67,28 @@ def test_loads_with_a_title_and_a_description(name: str):
     assert scene.title
     assert len(scene.description) > 60
     assert scene.characters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_summary_tells_what_is_loaded(name: str):
+    scene, summary = ready(name), scene_summary(name)
+    assert (summary.title, summary.bounds) == (scene.title, scene.world.bounds)
+    assert summary.characters == len(scene.characters)
+    assert (summary.obstacles, summary.movers) == (len(scene.world.obstacles), len(scene.world.movers))
+
+
+def test_a_summary_needs_the_form_of_a_scene(tmp_path: Path):
+    with pytest.raises(FormatError, match="did you mean 'maze'"):
+        scene_summary("mase")
+    (tmp_path / "odd.yaml").write_text("gaitway: 1\nobstacels: []\n")
+    with pytest.raises(SceneError, match="did you mean 'obstacles'"):
+        scene_summary(tmp_path / "odd.yaml")
+
+
+def test_summaries_need_neither_numpy_nor_kernels():
+    code = "import sys, gaitway.scene as s; s.scene_summary('maze'); print({'numpy', 'numba'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize("name", NAMES)

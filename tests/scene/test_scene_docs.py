@@ -10,24 +10,26 @@ import pytest
 from gaitway.behavior.options import BehaviorOptions
 from gaitway.scene import scene_from_dict
 from gaitway.scene.fields import SceneItem
-from gaitway.scene.messages import _fields, _range
 from gaitway.scene.model import AreaItem, CharacterItem, CircleItem, LibraryItem, SceneModel
-from gaitway.scene.mover_models import MoverItem, PhaseItem
-from gaitway.scene.nodes import parse_nodes
 from gaitway.scene.problem import shown
-from gaitway.scene.shape_models import (
+from gaitway.scene.reading.messages import _fields, _range
+from gaitway.scene.reading.nodes import parse_nodes
+from gaitway.scene.world_models import (
     BoxItem,
     CylinderItem,
+    HillsItem,
     MeshItem,
+    MoverItem,
     ObstacleItem,
+    PhaseItem,
     PolygonItem,
     SpecialItem,
     SpecialShapeItem,
     SphereItem,
     StairsItem,
+    TerrainItem,
     WallItem,
 )
-from gaitway.scene.terrain_models import HillsItem, TerrainItem
 from gaitway.tree.options import TreeOptions
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scene.md").read_text(encoding="utf-8")

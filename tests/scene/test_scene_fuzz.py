@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gaitway.core.errors import FormatError, SceneError
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict, scene_problems
-from gaitway.scene.nodes import read_nodes
+from gaitway.scene.reading.nodes import read_nodes
 
 SMALL = ("c_trap", "circle_swap", "corridor", "falling_tree", "fence_and_beam", "open_square")
 TEXTS = [ready_scenes()[name].read_text(encoding="utf-8") for name in SMALL]

@@ -11,7 +11,7 @@ import pytest
 
 from gaitway.core.errors import FormatError
 from gaitway.scene import load_scene, ready_scenes, scene_schema, scene_to_yaml
-from gaitway.scene.nodes import parse_nodes, read_nodes
+from gaitway.scene.reading.nodes import parse_nodes, read_nodes
 from schema_walk import valid
 
 SCHEMA = scene_schema()

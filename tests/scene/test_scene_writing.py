@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gaitway.core.errors import FormatError
 from gaitway.scene import SceneModel, load_scene, ready_scenes, save_scene, scene_from_dict, scene_to_yaml
-from gaitway.scene.documents import Reader
-from gaitway.scene.nodes import parse_nodes, plain_scalar
+from gaitway.scene.reading.documents import Reader
+from gaitway.scene.reading.nodes import parse_nodes, plain_scalar
 from gaitway.scene.writing import _Dumper
 
 BASE = {"gaitway": 1, "bounds": [0, 0, 40, 30]}

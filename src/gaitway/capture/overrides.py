@@ -24,11 +24,12 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_
 
 from gaitway.capture.takes import LibraryWishes, PrepareOptions
 from gaitway.core.errors import LibraryError
+from gaitway.core.suggest import nearest
 from gaitway.motion.roles import ALL_ROLES
 from gaitway.scene.fields import SceneItem, field, wrong
-from gaitway.scene.messages import findings
-from gaitway.scene.nodes import Node, read_nodes
-from gaitway.scene.problem import Problem, nearest, place_text, shown
+from gaitway.scene.problem import Problem, place_text, shown
+from gaitway.scene.reading.messages import findings
+from gaitway.scene.reading.nodes import Node, read_nodes
 
 FILE_NAME = "gaitway-import.yaml"
 LabelKind = Literal[

@@ -81,7 +81,7 @@ def write_baked(cast: str, libraries: Mapping[str, Library], complete: Collectio
         complete: Styles whose library has all behaviours of the cast.
         folder: Folder of the baked files.
     """
-    styles, arrays = dict[str, Any](), dict[str, npt.NDArray[Any]]()
+    styles, arrays = dict[str, Any](), dict[str, Any]()
     for style, library in libraries.items():
         packed = pack_library(library)
         styles[style] = {name: value for name, value in packed.items() if name not in _ARRAYS}

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from gaitway.cast.baked import SEED, TAKES, baked_library
-from gaitway.cast.entry import STYLE_NAMES, CastClip
+from gaitway.cast.recipes import STYLE_NAMES, CastClip
 from gaitway.core.cache import cached
 from gaitway.core.errors import LibraryError
 from gaitway.core.suggest import did_you_mean
@@ -186,7 +186,7 @@ def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]
     return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
 
 
-def _style_name(cast: _Cast, style: str | int | object | None) -> str | None:
+def _style_name(cast: _Cast, style: Any) -> str | None:
     """Return the name of a style if it is one of `style_names()`, or None. Words need no module of generators."""
     if style is None or isinstance(style, str | int):
         name = STYLE_NAMES[0] if style is None else style

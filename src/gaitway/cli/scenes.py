@@ -17,22 +17,22 @@ SceneName = Annotated[str, typer.Argument(help="A scene file, or the name of a r
 @scene_app.command("list")
 def scene_list(as_json: Json = False) -> None:
     """List the scenes that ship with gaitway."""
-    from gaitway.scene import load_scene, ready_scenes
+    from gaitway.scene import ready_scenes, scene_summary
 
     facts: list[dict[str, object]] = []
     sizes: dict[object, str] = {}
     for name, path in ready_scenes().items():
-        scene = load_scene(path)
-        x0, y0, x1, y1 = scene.world.bounds
+        scene = scene_summary(path)
+        x0, y0, x1, y1 = scene.bounds or (0.0, 0.0, 0.0, 0.0)
         sizes[name] = f"{x1 - x0:g} x {y1 - y0:g}"
         facts.append(
             {
                 "name": name,
                 "title": scene.title,
                 "size_m": [x1 - x0, y1 - y0],
-                "characters": len(scene.characters),
-                "obstacles": len(scene.world.obstacles),
-                "movers": len(scene.world.movers),
+                "characters": scene.characters,
+                "obstacles": scene.obstacles,
+                "movers": scene.movers,
                 "file": str(path),
             }
         )

@@ -1,5 +1,7 @@
+from .catalog import SceneSummary as SceneSummary
 from .catalog import find_scene as find_scene
 from .catalog import ready_scenes as ready_scenes
+from .catalog import scene_summary as scene_summary
 from .characters import Character as Character
 from .characters import LibraryRef as LibraryRef
 from .characters import library_ref as library_ref

@@ -7,18 +7,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gaitway.core.errors import FormatError, GaitwayError
-from gaitway.scene.documents import Entry, Merged
-from gaitway.scene.mover_models import MoverItem
 from gaitway.scene.problem import Problem
-from gaitway.scene.shape_models import MeshItem, SpecialItem, SpecialShapeItem, StairsItem
-from gaitway.scene.terrain_models import TerrainItem
+from gaitway.scene.reading.documents import MergedScene, SceneEntry
+from gaitway.scene.world_models import (
+    MeshItem,
+    MoverItem,
+    SpecialItem,
+    SpecialShapeItem,
+    StairsItem,
+    TerrainItem,
+    wall_pieces,
+)
 from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Shape, Sphere, Stairs, Terrain, World
 from gaitway.world.mover import MAX_KEYS
 from gaitway.world.standing import drawn_down, stood_on
@@ -32,16 +37,16 @@ Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
-class Builder:
+class WorldBuilder:
     """Builds what it can and notes what it cannot."""
 
     problems: list[Problem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     """Meshes and heights that were read, in order."""
-    origins: list[Entry] = field(default_factory=list)
+    origins: list[SceneEntry] = field(default_factory=list)
     """Where each obstacle of the world, and then each mover, is written."""
 
-    def world(self, scene: Merged) -> World | None:
+    def world(self, scene: MergedScene) -> World | None:
         """The world, or None if anything in it cannot be."""
         before = len(self.problems)
         if "bounds" not in scene.singles:
@@ -65,7 +70,7 @@ class Builder:
             self.problems.append(scene.top.problem((), f"{problem}"))
             return None
 
-    def _made(self, entry: Entry, make: Callable[[], Made]) -> Made | None:
+    def _made(self, entry: SceneEntry, make: Callable[[], Made]) -> Made | None:
         try:
             return make()
         except FormatError as problem:  # of a mesh or of heights
@@ -76,7 +81,7 @@ class Builder:
             self.problems.append(entry.problem(text=str(problem)))
         return None
 
-    def _terrain(self, entry: Entry | None, bounds: tuple[float, float, float, float]) -> Terrain | None:
+    def _terrain(self, entry: SceneEntry | None, bounds: tuple[float, float, float, float]) -> Terrain | None:
         if entry is None:
             return None
         item: TerrainItem = entry.value
@@ -90,7 +95,7 @@ class Builder:
         scale, origin = 1.0 if item.scale is None else item.scale, item.origin or (0.0, 0.0)
         return self._made(entry, lambda: load_terrain(file, item.cell or 1.0, scale, (origin[0], origin[1])))
 
-    def _obstacles(self, entry: Entry, terrain: Terrain | None) -> list[Obstacle]:
+    def _obstacles(self, entry: SceneEntry, terrain: Terrain | None) -> list[Obstacle]:
         item, kind = entry.value, WALL
         if isinstance(item, SpecialItem):
             ((kind, special),) = item.kinds.items()
@@ -121,7 +126,7 @@ class Builder:
         x, y, z = item.position
         return shape.raised(z).placed((x, y, math.radians(item.yaw_deg)))
 
-    def _mover(self, entry: Entry, terrain: Terrain | None) -> Mover:
+    def _mover(self, entry: SceneEntry, terrain: Terrain | None) -> Mover:
         item: MoverItem = entry.value
         own = self._shapes(item, entry.document.folder)[0]
         times, poses = _path(item)
@@ -156,8 +161,7 @@ def wall_boxes(points: Iterable[Any], thickness: float, height: float, closed: b
 
     Pieces without length (a corner written twice) are left out.
     """
-    corners = [tuple(point) for point in points]
-    runs = list(pairwise([*corners, corners[0]] if closed else corners))
+    runs = wall_pieces([tuple(point) for point in points], closed)
     out: list[Shape] = []
     for index, (a, b) in enumerate(runs):
         length = math.dist(a, b)

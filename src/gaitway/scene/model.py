@@ -26,9 +26,7 @@ from gaitway.scene.fields import (
     pose_schema,
     wrong,
 )
-from gaitway.scene.mover_models import MoverItem
-from gaitway.scene.shape_models import ObstacleItem, SpecialItem
-from gaitway.scene.terrain_models import TerrainItem
+from gaitway.scene.world_models import MoverItem, ObstacleItem, SpecialItem, TerrainItem
 
 FORMAT_VERSION = 1
 MAX_CHARACTERS = 100_000

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,9 +86,3 @@ def _flow(value: Any, depth: int) -> str:
     if isinstance(value, int):
         return str(value) if abs(value) < 10**40 else "a number of more than 40 digits"
     return "'" + json.dumps(str(value)[:200], ensure_ascii=not str(value).isprintable())[1:-1] + "'"
-
-
-def nearest(word: str, choices: Collection[str]) -> str | None:
-    """The choice that `word` is most likely a misspelling of."""
-    near = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)
-    return near[0] if near else None

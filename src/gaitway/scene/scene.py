@@ -13,18 +13,16 @@ from urllib.parse import unquote
 from pydantic import BaseModel
 
 from gaitway.core.errors import FormatError
-from gaitway.scene.building import Builder
+from gaitway.scene.building import WorldBuilder
 from gaitway.scene.catalog import find_scene
 from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.checks import warnings
-from gaitway.scene.documents import Document, Merged, Reader, merged
 from gaitway.scene.model import LibraryItem, SceneModel
-from gaitway.scene.passing import passing_warnings
-from gaitway.scene.people import People
-from gaitway.scene.placing import Placement
-from gaitway.scene.plain import plain_data
+from gaitway.scene.placing.groups import CharacterGroups
+from gaitway.scene.placing.placement import Placement
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.scene.problem import Problem, file_problem, in_order, scene_error
+from gaitway.scene.reading.documents import Document, MergedScene, Reader, merged, plain_data
+from gaitway.scene.warnings import passing_warnings, warnings
 from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
@@ -150,18 +148,18 @@ def _built_or_raise(document: Document | None, reader: Reader) -> Scene:
 def _built(document: Document, passing: bool = False) -> tuple[Scene | None, list[Problem]]:
     """The scene of a document that validates, or None and what is wrong."""
     whole = merged(document)
-    people = People(whole)
-    builder = Builder()
+    groups = CharacterGroups(whole)
+    builder = WorldBuilder()
     world = builder.world(whole)
-    problems = [*builder.problems, *people.problems]
+    problems = [*builder.problems, *groups.problems]
     if world is None or problems:
         return None, problems
     seed = whole.singles["seed"].value if "seed" in whole.singles else 0
-    placement = Placement(world, builder.origins, people.casts, seed)
+    placement = Placement(world, builder.origins, groups.groups, seed)
     placement.run()
     if placement.problems:
         return None, placement.problems
-    characters = tuple(c for cast in people.casts for c in people.characters(cast, placement))
+    characters = tuple(c for group in groups.groups for c in groups.characters(group, placement))
     libraries = [character.library for character in characters] if passing else []
     special = passing_warnings(world, builder.origins, libraries)
     texts = {key: whole.singles[key].value if key in whole.singles else "" for key in ("title", "description")}
@@ -172,18 +170,18 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
             texts["title"],
             texts["description"].strip(),
             seed,
-            people.plan,
-            scene_hash(whole, [*builder.files, *people.files]),
+            groups.plan,
+            scene_hash(whole, [*builder.files, *groups.files]),
             document.model,
             document.path,
             document.folder,
-            (*warnings(world, builder.origins, people.casts), *special),
+            (*warnings(world, builder.origins, groups.groups), *special),
         ),
         [],
     )
 
 
-def scene_hash(scene: Merged, files: Iterable[Path]) -> str:
+def scene_hash(scene: MergedScene, files: Iterable[Path]) -> str:
     """SHA-256 in hexadecimal over a scene's values, defaults filled in, and over the bytes of the files it names."""
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
     values.setdefault("seed", 0)

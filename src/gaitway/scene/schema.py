@@ -6,8 +6,7 @@ from typing import Any
 
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.model import SceneModel
-from gaitway.scene.mover_models import MoverItem, PhaseItem
-from gaitway.scene.shape_models import ObstacleItem
+from gaitway.scene.world_models import MoverItem, ObstacleItem, PhaseItem
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = ("jump", "duck", "crawl", "climb", "box", "passable")

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 
 from gaitway.core.files import atomic_write
-from gaitway.scene.documents import LISTS
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
-from gaitway.scene.nodes import plain_scalar
+from gaitway.scene.reading.documents import LISTS
+from gaitway.scene.reading.nodes import plain_scalar
 
 
 class _Dumper(yaml.SafeDumper):

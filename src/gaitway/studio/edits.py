@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from gaitway.core.errors import StudioError
 from gaitway.scene.model import AreaItem, SceneModel
-from gaitway.scene.plain import plain_data
+from gaitway.scene.reading.documents import plain_data
 from gaitway.studio.events import AddItem, AddPeople
 
 LISTS = ("obstacles", "specials", "movers")

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from gaitway.cast.curves import plateau, smooth_step, wobble
-from gaitway.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.cast.horse.body import STRIDE_TIME, Course, HorseStyle
 from gaitway.cast.horse.legs import Stance
 from gaitway.cast.horse.skeleton import LEGS
@@ -27,6 +26,7 @@ from gaitway.cast.horse.strides import (
     stride_stances,
     timed_stance,
 )
+from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.cast.curves import bump, hermite, plateau, smooth_step, travelled, wobble
-from gaitway.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.cast.masses import GRAVITY, centre_of_mass
+from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.cast.skateboarder.foot import FootStep, walk_foot
 from gaitway.cast.skateboarder.ride import (
     DEGREE,

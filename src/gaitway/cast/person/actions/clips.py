@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from gaitway.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.cast.person.actions.crawl_transitions import crawl_start_clip, crawl_stop_clip
 from gaitway.cast.person.actions.crawling import Manner, crawl_cycles
 from gaitway.cast.person.actions.ducking import Duck, best_pass_time, duck_clip
@@ -14,6 +13,7 @@ from gaitway.cast.person.actions.gestures import breast_stroke_clip, cheer_clip,
 from gaitway.cast.person.actions.jumps import Leap, leap_clip
 from gaitway.cast.person.gait.stride import NEUTRAL
 from gaitway.cast.person.styles import Style
+from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 

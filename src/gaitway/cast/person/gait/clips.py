@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from gaitway.cast.curves import plateau, smooth_step
-from gaitway.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.cast.person.gait.hubs import STAND_PHASE, Hub, HubFrame, cut_between, hub, plant_between
 from gaitway.cast.person.gait.idling import idle
 from gaitway.cast.person.gait.model import GaitModel
@@ -31,6 +30,7 @@ from gaitway.cast.person.gait.stride import (
     wobble_weights,
 )
 from gaitway.cast.person.styles import Style
+from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 

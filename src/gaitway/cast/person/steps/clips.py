@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from gaitway.cast.entry import CastClip, Recipe, cast_clips
 from gaitway.cast.person.gait.stride import NEUTRAL
 from gaitway.cast.person.steps.box_jump import box_jump
 from gaitway.cast.person.steps.climbing import climb_down, climb_up
-from gaitway.cast.person.steps.sidestep import short_step, side_walk
+from gaitway.cast.person.steps.level_steps import short_step, side_walk, turn_in_place, u_turn
 from gaitway.cast.person.steps.stairs import stair_cycle, stair_end, stair_start
-from gaitway.cast.person.steps.turning import turn_in_place, u_turn
 from gaitway.cast.person.styles import Style
+from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.motion.clip import Clip
 
 TURNS_DEG = (45, 90, 180)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from gaitway.scene.fields import (
     HIGHEST,
+    LATEST,
+    LONGEST,
     MOST_POINTS,
     Color,
     Extent,
     FileName,
     Name,
+    PathKey,
     Point,
     Position,
     SceneItem,
+    Word,
     bottom_field,
     field,
     height_field,
@@ -79,6 +86,12 @@ class WallItem(SceneItem):
     closed: bool = field("Whether a last wall joins the end to the beginning", False)
 
 
+def wall_pieces(points: Iterable[Sequence[float]], closed: bool) -> list[tuple[Sequence[float], Sequence[float]]]:
+    """Return the two corners of each straight piece of a wall; they are equal where a corner is written twice."""
+    corners = list(points)
+    return list(pairwise([*corners, corners[0]] if closed else corners))
+
+
 class MeshItem(SceneItem):
     """A solid from a file."""
 
@@ -121,6 +134,11 @@ class ObstacleItem(SceneItem):
     def _one_shape(self) -> ObstacleItem:
         one_of(self, self.SHAPES)
         return self
+
+    @property
+    def pieces(self) -> int:
+        """Number of solids that it is made of; a wall has one for each straight piece."""
+        return 1 if self.wall is None else sum(a != b for a, b in wall_pieces(self.wall.points, self.wall.closed))
 
 
 class StairsItem(SceneItem):
@@ -194,4 +212,131 @@ class SpecialItem(SceneItem):
                 )
             if shape.height is None and shape.clearance is None:
                 raise wrong("has no height", "height: from the ground to its top in metres")
+        return self
+
+
+class MoverBoxItem(BoxItem):
+    """An upright box in a mover's own frame."""
+
+    center: Point = field("Middle of its floor plan in the mover's frame", (0.0, 0.0), unit="m")
+
+
+class MoverCylinderItem(CylinderItem):
+    """An upright cylinder in a mover's own frame."""
+
+    center: Point = field("Middle of its floor plan in the mover's frame", (0.0, 0.0), unit="m")
+
+
+class MoverSphereItem(SphereItem):
+    """A ball in a mover's own frame."""
+
+    center: Point = field("Middle of its floor plan in the mover's frame", (0.0, 0.0), unit="m")
+
+
+class PhaseItem(SceneItem):
+    """What a mover is from a time on."""
+
+    SHAPES: ClassVar[tuple[str, ...]] = ("box", "cylinder", "sphere", "polygon", "mesh")
+
+    start: float = field("When it begins", unit="s", ge=0.0, le=LATEST, alias="from", example=3)
+    kind: Word = field("wall, passable or the kind of a special obstacle", "wall")
+    box: MoverBoxItem | None = None
+    cylinder: MoverCylinderItem | None = None
+    sphere: MoverSphereItem | None = None
+    polygon: PolygonItem | None = None
+    mesh: MeshItem | None = None
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> PhaseItem:
+        one_of(self, self.SHAPES, least=0)
+        return self
+
+
+class MoverItem(SceneItem):
+    """A thing whose movement is known: one shape in its own frame, and a path."""
+
+    SHAPES: ClassVar[tuple[str, ...]] = ("box", "cylinder", "sphere", "polygon", "mesh")
+
+    box: MoverBoxItem | None = None
+    cylinder: MoverCylinderItem | None = None
+    sphere: MoverSphereItem | None = None
+    polygon: PolygonItem | None = None
+    mesh: MeshItem | None = None
+    path: tuple[PathKey, ...] = field(
+        "Where it is when: [t, x, y] or [t, x, y, yaw_deg], straight in between",
+        min_length=1,
+        max_length=MOST_POINTS,
+        example=[[0, 5, 5], [4, 9, 5, 90]],
+    )
+    kind: Word = field("wall, passable or the kind of a special obstacle", "wall")
+    repeat: bool = field("Whether it walks its path over and over", False)
+    phases: tuple[PhaseItem, ...] = field(
+        "What it is from a time on, in order; each may bring its own shape", (), max_length=1000
+    )
+    name: Name | None = field("What it is called", None)
+    color: Color | None = field("Its colour in pictures", None, example="#3060c0")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> MoverItem:
+        one_of(self, self.SHAPES)
+        times = [key[0] for key in self.path]
+        for index in range(1, len(times)):
+            if times[index] <= times[index - 1]:
+                raise wrong(
+                    f"has path[{index}] at {times[index]:g} s, after {times[index - 1]:g} s", "times that increase"
+                )
+        if times[0] < 0.0:
+            raise wrong(f"has path[0] at {times[0]:g} s", "times of 0 s or later")
+        if self.repeat and (len(times) < 2 or math.dist(self.path[0][1:3], self.path[-1][1:3]) > 1e-6):
+            x, y = self.path[0][1:3]
+            raise wrong("repeats its path but does not end where it began", f"a last key [t, {x:g}, {y:g}]")
+        starts = [phase.start for phase in self.phases]
+        for index in range(1, len(starts)):
+            if starts[index] <= starts[index - 1]:
+                raise wrong(
+                    f"has phases[{index}] from {starts[index]:g} s, after {starts[index - 1]:g} s",
+                    "times that increase",
+                )
+        return self
+
+
+class HillsItem(SceneItem):
+    """Smooth random hills."""
+
+    height: float = height_field("From the deepest valley to the highest top", example=1.5)
+    wavelength: float = field("Typical distance from one hill to the next", unit="m", ge=0.5, le=LONGEST, example=12)
+    seed: int = field("Which hills", 0, ge=0, le=2**32 - 1)
+    cell: float = field("Distance between neighbouring heights", 0.5, unit="m", ge=0.01, le=100.0)
+
+
+class TerrainItem(SceneItem):
+    """Ground that is not level: heights from a file, or hills."""
+
+    heights: FileName | None = field(
+        "PNG (grey 0 to 1) or NPY (metres) file, relative to this file", None, example="hills.png"
+    )
+    cell: float | None = field(
+        "Distance between neighbouring heights of the file", None, unit="m", ge=0.01, le=1000.0, example=0.25
+    )
+    scale: float | None = field(
+        "Height of white [m] for PNG, factor for NPY; 1 where nothing is written",
+        None,
+        ge=-HIGHEST,
+        le=HIGHEST,
+        example=2.0,
+    )
+    origin: Point | None = field("Corner of least x and y; [0, 0] where nothing is written", None, unit="m")
+    hills: HillsItem | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> TerrainItem:
+        if (self.heights is None) == (self.hills is None):
+            both = self.hills is not None
+            raise wrong(
+                "has both heights and hills" if both else "has no heights", "heights: FILE and cell, or hills: {...}"
+            )
+        if self.heights is not None and self.cell is None:
+            raise wrong("has no cell", "cell: the distance between neighbouring heights in metres")
+        if self.hills is not None and (self.cell, self.scale, self.origin) != (None, None, None):
+            raise wrong("has cell, scale or origin beside hills", "hills: {height, wavelength, seed, cell} alone")
         return self

@@ -1,18 +1,92 @@
-"""Short steps to the front and to the sides, and walking sideways with its transitions."""
+"""Turns: on the spot by 45, 90 and 180 degrees, and right about while walking."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from gaitway.cast.curves import smooth_step
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL
-from gaitway.cast.person.steps.footwork import Step, StepPlan
+from gaitway.cast.person.steps.footwork import Footprint, Step, StepPlan
 from gaitway.cast.person.steps.leads import Join, Lead, lead_of, moved_step
 from gaitway.cast.person.steps.stepping import Tempo, stand_to_stand, steady_lead, step_out
 from gaitway.cast.person.styles import Style
+from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
+
+
+def turn_in_place(name: str, degrees: float, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
+    """Turn on the spot, left positive; the foot on the inside steps first, up to 90 degrees with a pair of steps."""
+    lead, tempo = lead_of("stand", style), Tempo(seed)
+    home = {"left": lead.left, "right": lead.right}
+    order = ("left", "right") if degrees > 0.0 else ("right", "left")
+    pairs = max(1, round(abs(degrees) / 90.0))
+    steps: list[Step] = []
+    time = tempo.around(0.45)
+    for k in range(1, pairs + 1):
+        pose = np.array([0.0, 0.0, np.radians(degrees) * k / pairs])
+        if k < pairs:
+            pose[:2] += tempo.draw(0.015, 2)
+        for side in order:
+            swing = tempo.around(0.42 if abs(degrees) > 60.0 else 0.36)
+            steps.append(Step(side, time, time + swing, home[side].moved(pose), "turn", 0.025))
+            time += swing + tempo.around(0.14)
+    plan = StepPlan(lead.left, lead.right, tuple(steps), 0.0)
+    return stand_to_stand(name, plan, np.array([0.0, 0.0, np.radians(degrees)]), style, seed)
+
+
+def u_turn(name: str, left: bool, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
+    """Walk on, brake, turn about in two steps and walk back; the foot on the inside turns out first."""
+    lead, tempo = lead_of("walk", style), Tempo(seed)
+    sign, inside, outside = (1.0, "left", "right") if left else (-1.0, "right", "left")
+    steps = lead.under_way()
+    swing = steps[-1]  # the right foot, in the air at the hub
+    time, front, side_step = swing.land, swing.target.x, abs(swing.target.y)
+
+    def step(side: str, wait: float, swing_s: float, where: Footprint, kind: str = "forward") -> None:
+        nonlocal time
+        lift = time + tempo.around(wait)
+        steps.append(Step(side, lift, lift + tempo.around(swing_s), where, kind, 0.025))
+        time = steps[-1].land
+
+    if not left:  # one more straight step, so that the inside foot comes next
+        front += 0.58
+        step("left", 0.08, 0.48, Footprint(front, side_step, 0.0))
+    far = front + 0.40 + float(tempo.draw(0.02)[0])
+    across = 0.46 + float(tempo.draw(0.015)[0])
+    step(inside, 0.11, 0.50, Footprint(front + 0.42, sign * 0.12, sign * np.radians(50.0)))
+    step(outside, 0.14, 0.58, Footprint(far, sign * across, sign * np.radians(165.0)), "turn")
+    line = sign * (across - side_step)
+    if not left:
+        far -= 0.55
+        step("right", 0.11, 0.48, Footprint(far, line + side_step, -np.pi))
+    return _walk_back(name, steps, np.array([far, line, sign * np.pi]), tempo, style, seed)
+
+
+def _walk_back(name: str, steps: list[Step], after: FloatArray, tempo: Tempo, style: Style, seed: int | None) -> Clip:
+    """Finish a turn: one more step of the left foot brings the walker into the hub of the walk.
+
+    Args:
+        name: of the clip.
+        steps: all steps so far.
+        after: x of the last footprint, y of the new line, and the new heading.
+        tempo: of this take.
+        style: whose walk.
+        seed: for the restlessness.
+    """
+    lead = lead_of("walk", style)
+    arrive = lead.arrivals(np.zeros(3), 0.0)[0]
+    pose = np.array([after[0] - 0.62 + arrive.target.x, after[1], after[2]])
+    lift = steps[-1].land + tempo.around(0.09)
+    end = round((lift + tempo.around(0.48) - arrive.land) * FPS) / FPS
+    first, *others = lead.arrivals(pose, end)
+    steps += [replace(first, lift=lift), *others]
+    plan = StepPlan(lead.left, lead.right, tuple(steps), end)
+    joins = [Join(lead, 0.0, np.zeros(3), 0.45), Join(lead, end, pose, 0.55)]
+    return step_out(name, plan, joins, style=style, seed=seed).clip
+
 
 SIDE_PERIOD_S = 1.0
 SIDE_STRIDE = 0.48

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from gaitway.scene.problem import Place, nearest, shown
+from gaitway.core.suggest import nearest
+from gaitway.scene.problem import Place, shown
 
 _TYPES = {
     "float_type": ("is not a number", "a number"),

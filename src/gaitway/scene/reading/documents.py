@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from gaitway.core.errors import FormatError
-from gaitway.scene.messages import findings
+from gaitway.core.errors import FormatError, SceneError
 from gaitway.scene.model import FORMAT_VERSION, SceneModel
-from gaitway.scene.nodes import Key, Node, read_nodes
 from gaitway.scene.problem import Place, Problem, file_problem, place_text, shown
+from gaitway.scene.reading.messages import findings
+from gaitway.scene.reading.nodes import MAX_DEPTH, Key, Node, read_nodes
 
 Model = TypeVar("Model", bound=BaseModel)
 MAX_INCLUDE_DEPTH = 8
@@ -52,7 +53,7 @@ class Document:
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class SceneEntry:
     """A value of a scene and where it is written."""
 
     value: Any
@@ -144,30 +145,53 @@ class Reader:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class MergedScene:
     """A scene with its includes joined."""
 
     top: Document
-    lists: dict[str, tuple[Entry, ...]]
+    lists: dict[str, tuple[SceneEntry, ...]]
     """By key of `LISTS`."""
-    singles: dict[str, Entry]
+    singles: dict[str, SceneEntry]
     """All other values that are written."""
 
 
-def merged(top: Document) -> Merged:
+def merged(top: Document) -> MergedScene:
     """Join a document with its includes."""
     documents = list(top.everywhere())
     lists = {
         key: tuple(
-            Entry(value, document, (key, index))
+            SceneEntry(value, document, (key, index))
             for document in documents
             for index, value in enumerate(getattr(document.model, key))
         )
         for key in LISTS
     }
-    singles: dict[str, Entry] = {}
+    singles: dict[str, SceneEntry] = {}
     for document in documents:  # those that win come last
         for key in ("title", "description", "seed", "library", "bounds", "terrain", "plan"):
             if getattr(document.model, key) is not None:
-                singles[key] = Entry(getattr(document.model, key), document, (key,))
-    return Merged(top, lists, singles)
+                singles[key] = SceneEntry(getattr(document.model, key), document, (key,))
+    return MergedScene(top, lists, singles)
+
+
+def plain_data(value: Any, place: Place = ()) -> Any:
+    """The same with lists and arrays as tuples, NumPy's numbers as Python's, and without keys that are None.
+
+    Raises:
+        SceneError: if something is of a kind that a scene file cannot have.
+    """
+    if len(place) > MAX_DEPTH:
+        raise SceneError(f"{place_text(place[:3])}...: is nested more than {MAX_DEPTH} deep")
+    numpy = sys.modules.get("numpy")  # where nobody has loaded it, nothing is of its types
+    if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise SceneError(f"{place_text(place) or 'scene'}: key {key!r} is not a text; write it in quotes")
+        return {key: plain_data(item, (*place, key)) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return tuple(plain_data(item, (*place, index)) for index, item in enumerate(value))
+    if isinstance(value, str | int | float):
+        return value
+    raise SceneError(f"{place_text(place) or 'scene'}: a {type(value).__name__} cannot be part of a scene")

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from gaitway.core.errors import FormatError
+from gaitway.core.suggest import nearest
 from gaitway.planners import DEFAULT_PLANNER, planner_entry, planner_names
 from gaitway.scene.characters import RADII, Character, LibraryRef
-from gaitway.scene.documents import Entry, Merged, Reader
 from gaitway.scene.model import MAX_CHARACTERS, CharacterItem, LibraryItem
-from gaitway.scene.placing import Cast, Placement, heading_towards
+from gaitway.scene.placing.placement import CharacterGroup, Placement, heading_towards
 from gaitway.scene.plan_options import PlanOptions
-from gaitway.scene.problem import Problem, file_problem, nearest, shown
+from gaitway.scene.problem import Problem, file_problem, shown
+from gaitway.scene.reading.documents import MergedScene, Reader, SceneEntry
 
 
-class People:
+class CharacterGroups:
     """Everybody of a scene; what is wrong is noted in `problems`."""
 
-    def __init__(self, whole: Merged) -> None:
+    def __init__(self, whole: MergedScene) -> None:
         self.whole = whole
         self.problems: list[Problem] = []
         self.files: list[Path] = []
@@ -35,11 +36,11 @@ class People:
         entries = whole.lists["characters"]
         self.libraries = [self._library(_inner(e, "library")) or self.library for e in entries]
         self.plans = [self._options(_inner(e, "plan"), self.plan_data) or self.plan for e in entries]
-        self.casts = self._casts(entries)
+        self.groups = self._groups(entries)
 
-    def _casts(self, entries: tuple[Entry, ...]) -> list[Cast]:
-        out: list[Cast] = []
-        taken: dict[str, Entry] = {}
+    def _groups(self, entries: tuple[SceneEntry, ...]) -> list[CharacterGroup]:
+        out: list[CharacterGroup] = []
+        taken: dict[str, SceneEntry] = {}
         first, unnamed = 0, Counter[str]()
         for entry, library in zip(entries, self.libraries, strict=True):
             item: CharacterItem = entry.value
@@ -60,14 +61,14 @@ class People:
                 self.problems.append(entry.problem("name", text=text))
             taken |= dict.fromkeys(names, entry)
             radius = item.radius if item.radius is not None else RADII.get(library.cast, 0.3)
-            out.append(Cast(entry, base, names, radius, first, len(out)))
+            out.append(CharacterGroup(entry, base, names, radius, first, len(out)))
             first += len(names)
         return out
 
-    def characters(self, cast: Cast, placement: Placement) -> list[Character]:
+    def characters(self, group: CharacterGroup, placement: Placement) -> list[Character]:
         """The characters of an entry, now that everybody has a place."""
-        item, index = cast.item, cast.index
-        starts, goals = placement.starts[cast.first], placement.goals[cast.first]
+        item, index = group.item, group.index
+        starts, goals = placement.starts[group.first], placement.goals[group.first]
         yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) == 3 else None
         turned = isinstance(item.goal, tuple) and len(item.goal) == 3
         goal_heading = math.radians(float(item.goal[2])) if turned and item.goal else None
@@ -79,15 +80,15 @@ class People:
                 goal_heading,
                 self.libraries[index],
                 self.plans[index],
-                cast.radius,
+                group.radius,
                 item.speed,
                 item.priority,
                 item.start_time,
             )
-            for name, start, goal in zip(cast.names, starts, goals, strict=True)
+            for name, start, goal in zip(group.names, starts, goals, strict=True)
         ]
 
-    def _library(self, entry: Entry | None) -> LibraryRef | None:
+    def _library(self, entry: SceneEntry | None) -> LibraryRef | None:
         if entry is None:
             return None
         item: LibraryItem = entry.value
@@ -104,7 +105,7 @@ class People:
                 self.problems.append(entry.problem(key, text=f"{shown(value)} is no {key} that there is; {hint}"))
         return LibraryRef(item.cast, item.style, item.takes, item.seed)
 
-    def _library_file(self, entry: Entry, name: str) -> LibraryRef:
+    def _library_file(self, entry: SceneEntry, name: str) -> LibraryRef:
         file = (entry.document.folder / name).absolute()
         storage = import_module("gaitway.library.storage")
         try:
@@ -118,7 +119,7 @@ class People:
             self.files.append(file)
         return LibraryRef(file=str(file))
 
-    def _options(self, entry: Entry | None, base: Mapping[str, Any]) -> PlanOptions | None:
+    def _options(self, entry: SceneEntry | None, base: Mapping[str, Any]) -> PlanOptions | None:
         """Options checked by their planner's own model, over those of the scene if they are for the same planner."""
         if entry is None:
             return None
@@ -141,9 +142,9 @@ class People:
         return model.model_validate({**base, **own}) if same else checked
 
 
-def _inner(entry: Entry, key: str) -> Entry | None:
+def _inner(entry: SceneEntry, key: str) -> SceneEntry | None:
     value = getattr(entry.value, key)
-    return None if value is None else Entry(value, entry.document, (*entry.place, key))
+    return None if value is None else SceneEntry(value, entry.document, (*entry.place, key))
 
 
 def _names(base: str, count: int | None) -> tuple[str, ...]:

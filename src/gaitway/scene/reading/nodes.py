@@ -159,7 +159,7 @@ def parse_nodes(text: bytes, path: Path) -> Node:
         line = text.count(b"\n", 0, problem.start) + 1
         raise FormatError(path, "is not UTF-8 text; save it as UTF-8", line) from None
     try:
-        return _Builder(path).build(yaml.parse(decoded, Loader=_LOADER))
+        return _TreeBuilder(path).build(yaml.parse(decoded, Loader=_LOADER))
     except yaml.MarkedYAMLError as problem:
         raise _syntax_error(path, problem) from None
     except yaml.reader.ReaderError as problem:
@@ -177,7 +177,7 @@ def _syntax_error(path: Path, problem: yaml.MarkedYAMLError) -> FormatError:
     return FormatError(path, f"is not YAML at column {mark.column + 1}: {what}", mark.line + 1)
 
 
-class _Builder:
+class _TreeBuilder:
     """Turns the parser's events into nodes, without recursion and within the limits."""
 
     def __init__(self, path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Characters of a scene: groups as they are written, and where each member is placed."""

@@ -1,0 +1,229 @@
+"""Characters placed: fixed ones first, then groups, without overlap, by seeded sampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import shapely
+
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import WorldError
+from gaitway.scene.model import OPPOSITE, AreaItem, CharacterItem, CircleItem
+from gaitway.scene.placing.free_space import Discs, FreeSpace, free_of_all
+from gaitway.scene.problem import Problem, shown
+from gaitway.scene.reading.documents import SceneEntry
+from gaitway.world import World
+from gaitway.world.footprint import Footprint
+from gaitway.world.obstacle import STANDABLE
+from gaitway.world.outline import check_outline
+from gaitway.world.plane import drawn
+from gaitway.world.sampling import sample_free
+
+
+@dataclass(frozen=True, eq=False)
+class CharacterGroup:
+    """An entry of `characters` with what is known before anybody is placed."""
+
+    entry: SceneEntry
+    name: str
+    """Its own, without numbers."""
+    names: tuple[str, ...]
+    """Of each character of it."""
+    radius: float
+    """[m]."""
+    first: int
+    """Index in the scene of its first character."""
+    index: int
+    """Its own among all entries."""
+
+    @property
+    def item(self) -> CharacterItem:
+        """What is written."""
+        value: CharacterItem = self.entry.value
+        return value
+
+
+@dataclass(eq=False)
+class Placement:
+    """Places everybody of a scene; what cannot be is noted in `problems`."""
+
+    world: World
+    origins: list[SceneEntry]
+    """Where each obstacle and mover is written."""
+    groups: list[CharacterGroup]
+    seed: int
+    problems: list[Problem] = field(default_factory=list)
+    starts: dict[int, FloatArray] = field(default_factory=dict)
+    """Of each group, by its first character: (n, 2)."""
+    goals: dict[int, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = [name for group in self.groups for name in group.names]
+        largest = max((group.radius for group in self.groups), default=1.0)
+        self.start_discs = {group.item.start_time: Discs(largest) for group in self.groups}
+        self.goal_discs = Discs(largest)
+        self._spaces: dict[tuple[float | None, float], FreeSpace] = {}
+
+    def run(self) -> None:
+        """Place fixed starts and goals, then those of areas in the order of the file."""
+        for group in self.groups:
+            self._fixed_start(group)
+            self._fixed_goal(group)
+        for group in self.groups:
+            time = group.item.start_time
+            if group.first not in self.starts:
+                points = self._sample(group, "start_area", self.start_discs[time], self._space(group, time))
+                self.starts |= {} if points is None else {group.first: points}
+            if group.first not in self.goals:
+                points = self._sample(group, "goal_area", self.goal_discs, self._space(group, None))
+                self.goals |= {} if points is None else {group.first: points}
+
+    def _space(self, group: CharacterGroup, time: float | None) -> FreeSpace:
+        """What is in a character's way at a time [s]; None leaves out all that moves."""
+        key = time, group.radius
+        if key not in self._spaces:
+            obstacles = self.world.obstacles if time is None else self.world.at(time).obstacles
+            self._spaces[key] = FreeSpace(self.world, obstacles, group.radius)
+        return self._spaces[key]
+
+    def _fixed_start(self, group: CharacterGroup) -> None:
+        item, discs = group.item, self.start_discs[group.item.start_time]
+        if item.start is not None:
+            points, key = np.array([item.start[:2]]), "start"
+        elif item.start_area is not None and item.start_area.ring is not None:
+            points, key = ring_points(item.start_area.ring, len(group.names)), "start_area"
+        else:
+            return
+        self.starts[group.first] = points
+        self._check(group, key, points, self._space(group, item.start_time))
+        for number, (x, y) in enumerate(points.tolist()):
+            met = discs.overlapped(x, y, group.radius)
+            if met is not None and item.start_area is not None and item.start_area.ring and met[0] >= group.first:
+                self._say(group, key, _ring_text(item.start_area.ring, group))
+                break
+            if met is not None:
+                self._say(group, key, self._overlap_text(group.names[number], x, y, group.radius, *met))
+                break
+            discs.add(points[number : number + 1], group.radius, group.first + number)
+
+    def _overlap_text(self, name: str, x: float, y: float, radius: float, other: int, away: float) -> str:
+        return (
+            f"{_shown((x, y))} of '{name}' is {away:.3g} m from the start of '{self.names[other]}': "
+            f"they overlap; write a point further away (its radius is {radius:g} m)"
+        )
+
+    def _fixed_goal(self, group: CharacterGroup) -> None:
+        item = group.item
+        if item.goal == OPPOSITE and item.start_area is not None and item.start_area.ring is not None:
+            points, key = 2.0 * np.asarray(item.start_area.ring.center) - self.starts[group.first], "goal"
+        elif item.goal is not None:
+            points, key = np.array([item.goal[:2]]), "goal"
+        elif item.goal_area is not None and item.goal_area.ring is not None:
+            points, key = ring_points(item.goal_area.ring, len(group.names)), "goal_area"
+        else:
+            return
+        self._check(group, key, points, self._space(group, None))
+        self.goal_discs.add(points, group.radius, group.first)
+        self.goals[group.first] = np.broadcast_to(points, (len(group.names), 2)) if len(points) == 1 else points
+
+    def _check(self, group: CharacterGroup, key: str, points: FloatArray, space: FreeSpace) -> None:
+        """Note points that are outside the bounds or in an obstacle that one cannot stand on."""
+        x0, y0, x1, y1 = self.world.bounds
+        for point in points.tolist():
+            if not (x0 <= point[0] <= x1 and y0 <= point[1] <= y1):
+                text = f"{_shown(point)} is outside bounds {shown(self.world.bounds)}; write a point inside"
+                return self._say(group, key, text)
+        if space.free(points).all():
+            return None
+        for point in points.tolist():
+            for index, away in space.blockers(point):
+                if space.obstacles[index].kind not in STANDABLE:
+                    return self._say(group, key, self._blocked_text(group, point, index, away))
+        return None
+
+    def _blocked_text(self, group: CharacterGroup, point: list[float], index: int, away: float) -> str:
+        origin = self.origins[index]
+        name = f" '{origin.value.name}'" if origin.value.name else ""
+        thing = f"{origin.problem(text='').place}{name}"
+        where = f"{away:.3g} m from {thing}" if away > 0.0 else f"inside {thing}"
+        return f"{_shown(point)} is {where}; write a point at least {group.radius:g} m away from it"
+
+    def _say(self, group: CharacterGroup, key: str, text: str) -> None:
+        self.problems.append(group.entry.problem(key, text=text))
+
+    def _sample(self, group: CharacterGroup, key: str, discs: Discs, space: FreeSpace) -> FloatArray | None:
+        """Points for everybody of an entry, in its area and clear of all others; None if they do not fit."""
+        x0, y0, x1, y1 = self.world.bounds
+        radius, area = group.radius, getattr(group.item, key)
+        try:
+            wanted = area_geometry(area)
+            room = shapely.box(x0 + radius, y0 + radius, x1 - radius, y1 - radius)
+            if x0 + radius >= x1 - radius or y0 + radius >= y1 - radius or not wanted.intersects(room):
+                text = f"has no room inside bounds {shown(self.world.bounds)}; write an area that overlaps them"
+                self._say(group, key, text)
+                return None
+            points = sample_free(
+                wanted.intersection(room),
+                len(group.names),
+                2.0 * radius,
+                _stream(self.seed, group, key),
+                lambda points: free_of_all(points, space, discs),
+            )
+        except WorldError as problem:
+            self._say(group, key, str(problem))
+            return None
+        discs.add(points, radius, group.first)
+        return points
+
+
+def _stream(seed: int, group: CharacterGroup, key: str) -> np.random.Generator:
+    """Chance of one group alone, so that other groups may come and go without moving it."""
+    purpose = 0 if key == "start_area" else 1
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *group.name.encode())))
+
+
+def _shown(point: Sequence[float]) -> str:
+    """A point to the millimetre: those of rings have long fractions."""
+    return shown([round(value, 3) for value in point])
+
+
+def _ring_text(ring: CircleItem, group: CharacterGroup) -> str:
+    room = max(1, math.floor(math.pi / math.asin(min(1.0, group.radius / ring.radius)) + 1e-9))
+    return (
+        f"a ring of radius {ring.radius:g} m has room for {room} of {len(group.names)} (of radius {group.radius:g} m); "
+        "write a larger ring or a smaller count"
+    )
+
+
+def heading_towards(start: FloatArray, goal: FloatArray) -> float:
+    """Direction [rad] from one point to another; 0 where they are the same."""
+    return math.atan2(goal[1] - start[1], goal[0] - start[0])
+
+
+_ROUND_SEGMENTS = 32
+"""Straight pieces for a quarter of a round area: it is drawn 0.03 % too small."""
+
+
+def ring_points(ring: CircleItem, count: int) -> FloatArray:
+    """Points (count, 2) evenly on a circle, the first at its +x end, counter-clockwise."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    return np.asarray(ring.center) + ring.radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+
+
+def area_geometry(area: AreaItem) -> shapely.Geometry:
+    """What an area covers.
+
+    Raises:
+        WorldError: if it is an outline that crosses itself.
+    """
+    if area.rectangle is not None:
+        return shapely.box(*area.rectangle)
+    if area.polygon is not None:
+        check_outline([tuple((point[0], point[1]) for point in area.polygon)])
+        return shapely.Polygon(area.polygon)
+    circle = area.circle or area.ring
+    assert circle is not None
+    return drawn(Footprint.of_rings([[circle.center]], circle.radius), _ROUND_SEGMENTS)
