@@ -120,7 +120,7 @@ def test_reading_needs_no_generator() -> None:
         "print(*[m for m in sys.modules if m.startswith('gaitway.cast.')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    plain = {"baked", "catalog", "entry", *cast_names(), *(f"{name}.skeleton" for name in cast_names())}
+    plain = {"baked", "catalog", "recipes", *cast_names(), *(f"{name}.skeleton" for name in cast_names())}
     assert {name.removeprefix("gaitway.cast.") for name in done.stdout.split()} <= plain
     load_cast("person")
     began = time.process_time()

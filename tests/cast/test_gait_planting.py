@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gaitway.cast.person.gait import _kernels
 from gaitway.cast.person.gait.foot_roll import FOOT, TOE_JOINT, TOE_SHARE, TOES, TOES_FLAT, TRAILING_REACH, roll
 from gaitway.cast.person.gait.model import GaitModel
-from gaitway.cast.person.gait.planting import Motion, Pin, Stance, plant
+from gaitway.cast.person.gait.planting import FootPin, FootStance, Motion, plant
 from gaitway.cast.person.gait.stride import FPS, Controls, locomote
 from gaitway.cast.person.skeleton import BALL, HEEL, LEG, TOE_TIP, person_skeleton
 from gaitway.core import planar, rotations
@@ -102,7 +102,7 @@ def test_given_footprint_and_floor_height_are_kept() -> None:
     free = plant(motion)
     chosen = sorted((s for s in motion.stances if s.side == "left"), key=lambda s: s.start)[1]
     x, y, _, yaw, *_ = free.feet[(chosen.start + chosen.end) // 2, 0]
-    moved = Stance("left", chosen.start, chosen.end, (x + 0.03, y + 0.02, yaw + 0.2), height=0.05, clearance=0.04)
+    moved = FootStance("left", chosen.start, chosen.end, (x + 0.03, y + 0.02, yaw + 0.2), height=0.05, clearance=0.04)
     stances = tuple(moved if s is chosen else s for s in motion.stances)
     clip = plant(Motion(motion.root, motion.rotations, stances, FPS, motion.lift, motion.path, motion.phase)).clip
     assert clip.contacts is not None
@@ -121,7 +121,7 @@ def test_pin_is_met_in_swing_and_by_the_pelvis() -> None:
     k = 0 if free.clip.contacts is not None and not free.clip.contacts[frame, :3].any() else 1
     feet = free.feet[frame].copy()
     feet[k, :3] += [0.01, 0.02, 0.015]
-    planted = plant(motion, [Pin(frame, feet, float(free.pelvis[frame]) + 0.004)])
+    planted = plant(motion, [FootPin(frame, feet, float(free.pelvis[frame]) + 0.004)])
     np.testing.assert_allclose(planted.feet[frame, k], feet[k], atol=2e-3 if feet[k, 2] < 0.1 else 1e-9)
     assert planted.pelvis[frame] == pytest.approx(float(free.pelvis[frame]) + 0.004)
 
@@ -138,12 +138,12 @@ def test_lift_lowers_the_body_and_not_the_feet() -> None:
 @pytest.mark.parametrize(
     ("stances", "words"),
     [
-        ((Stance("left", 0, 9), Stance("left", 9, 20)), "no frame of swing"),
-        ((Stance("left", 5, 500),), "not within"),
-        ((Stance("right", 5, 5),), "not within"),
+        ((FootStance("left", 0, 9), FootStance("left", 9, 20)), "no frame of swing"),
+        ((FootStance("left", 5, 500),), "not within"),
+        ((FootStance("right", 5, 5),), "not within"),
     ],
 )
-def test_impossible_schedules_are_refused(stances: tuple[Stance, ...], words: str) -> None:
+def test_impossible_schedules_are_refused(stances: tuple[FootStance, ...], words: str) -> None:
     motion = walking()
     with pytest.raises(ClipError, match=words):
         plant(Motion(motion.root, motion.rotations, stances, FPS))

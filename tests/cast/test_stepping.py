@@ -14,7 +14,7 @@ from gaitway.cast.person.skeleton import ANKLE_HEIGHT, person_skeleton
 from gaitway.cast.person.steps.box_jump import BOX_EDGE, BOX_HEIGHT
 from gaitway.cast.person.steps.climbing import BLOCK_HEIGHT, DOWN_EDGE, UP_EDGE
 from gaitway.cast.person.steps.clips import stepping_clips
-from gaitway.cast.person.steps.footwork import Footprint, Step, StepPlan, foot_curve
+from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan, foot_curve
 from gaitway.cast.person.steps.level_steps import SIDE_STRIDE
 from gaitway.cast.person.steps.model import JOINTS, StepModel
 from gaitway.cast.person.steps.stairs import RISER, TREAD
@@ -224,9 +224,12 @@ def test_same_seed_same_bytes_and_takes_differ() -> None:
     st.sampled_from(["forward", "back", "side", "close", "turn"]),
 )  # fmt: skip
 def test_a_foot_lands_on_any_footprint(x: float, y: float, heading: float, swing: float, kind: str) -> None:
-    target = Footprint(x, 0.1 + y, heading)
+    target = FootPlacement(x, 0.1 + y, heading)
     plan = StepPlan(
-        Footprint(0.0, 0.1, 0.0), Footprint(0.0, -0.1, 0.0), (Step("left", 0.5, 0.5 + swing, target, kind),), 3.0
+        FootPlacement(0.0, 0.1, 0.0),
+        FootPlacement(0.0, -0.1, 0.0),
+        (FootStep("left", 0.5, 0.5 + swing, target, kind),),
+        3.0,
     )
     times = np.linspace(0.0, 3.0, 301)
     curve = foot_curve(plan, "left", times)
@@ -243,9 +246,9 @@ def test_the_step_model_mirrors(x: float, y: float, heading: float) -> None:
     times = np.linspace(0.0, 1.6, 33)
     bodies = []
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        feet = {"left": Footprint(0.0, 0.1, 0.0), "right": Footprint(0.0, -0.1, 0.0)}
-        target = Footprint(x, sign * (0.1 + y), sign * heading)
-        plan = StepPlan(feet["left"], feet["right"], (Step(side, 0.5, 1.0, target),), 1.6)
+        feet = {"left": FootPlacement(0.0, 0.1, 0.0), "right": FootPlacement(0.0, -0.1, 0.0)}
+        target = FootPlacement(x, sign * (0.1 + y), sign * heading)
+        plan = StepPlan(feet["left"], feet["right"], (FootStep(side, 0.5, 1.0, target),), 1.6)
         bodies.append(StepModel.load().body(plan.body_steps(), times))
     left, right = bodies
     assert right.root * [1.0, -1.0, 1.0] == pytest.approx(left.root, abs=1e-9)

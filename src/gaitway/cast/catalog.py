@@ -23,7 +23,7 @@ from gaitway.motion.skeleton import Skeleton
 
 
 @dataclass(frozen=True)
-class _Cast:
+class _CastParts:
     """Where a character's parts are; modules are loaded on first use, so that listing names costs nothing."""
 
     skeleton: str
@@ -38,7 +38,7 @@ class _Cast:
 
 _HERE = "gaitway.cast"
 _CASTS = {
-    "person": _Cast(
+    "person": _CastParts(
         "person.skeleton:person_skeleton",
         "person.styles:Style",
         (
@@ -48,8 +48,8 @@ _CASTS = {
         ),
         {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
     ),
-    "horse": _Cast("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
-    "skateboarder": _Cast(
+    "horse": _CastParts("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
+    "skateboarder": _CastParts(
         "skateboarder.skeleton:skateboarder_skeleton",
         "skateboarder.ride:SkaterStyle",
         ("skateboarder.clips:skateboarder_clips",),
@@ -186,7 +186,7 @@ def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]
     return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
 
 
-def _style_name(cast: _Cast, style: Any) -> str | None:
+def _style_name(cast: _CastParts, style: Any) -> str | None:
     """Return the name of a style if it is one of `style_names()`, or None. Words need no module of generators."""
     if style is None or isinstance(style, str | int):
         name = STYLE_NAMES[0] if style is None else style
@@ -197,7 +197,7 @@ def _style_name(cast: _Cast, style: Any) -> str | None:
     return None
 
 
-def _style(cast: _Cast, style: str | int | object | None) -> Any:
+def _style(cast: _CastParts, style: str | int | object | None) -> Any:
     kind = _named(cast.style)
     if style is None or isinstance(style, kind):
         return kind() if style is None else style

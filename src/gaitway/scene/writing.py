@@ -21,11 +21,11 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-class _Line(dict[str, Any]):
+class _FlowMap(dict[str, Any]):
     """An entry that is written on one line."""
 
 
-def _line(dumper: yaml.SafeDumper, value: _Line) -> yaml.Node:
+def _line(dumper: yaml.SafeDumper, value: _FlowMap) -> yaml.Node:
     return dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True)
 
 
@@ -41,7 +41,7 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
 
 
-_Dumper.add_representer(_Line, _line)
+_Dumper.add_representer(_FlowMap, _line)
 _Dumper.add_representer(float, _float)
 _Dumper.add_representer(str, _text)
 _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
@@ -52,7 +52,7 @@ def scene_to_yaml(model: SceneModel) -> str:
     data = {"gaitway": FORMAT_VERSION, **model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)}
     for key in LISTS:
         if key in data:
-            data[key] = [_Line(entry) for entry in data[key]]
+            data[key] = [_FlowMap(entry) for entry in data[key]]
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
 
 

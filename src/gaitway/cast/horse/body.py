@@ -64,7 +64,7 @@ class HorseStyle:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class GallopCourse:
     """What the body follows through a clip, sampled on its fine time grid of N samples."""
 
     times: FloatArray
@@ -111,7 +111,7 @@ def _wave(phase: FloatArray, peak: float, lag: float = 0.0) -> FloatArray:
     return out
 
 
-def body_pose(course: Course, style: HorseStyle) -> tuple[FloatArray, FloatArray]:
+def body_pose(course: GallopCourse, style: HorseStyle) -> tuple[FloatArray, FloatArray]:
     """Root positions [m] (N, 3) and local rotation vectors [rad] (N, J, 3) of all joints, the legs' left at zero."""
     skeleton = horse_skeleton()
     gallop, phase, crouch = course.gallop, course.phase, course.crouch
@@ -156,7 +156,7 @@ def body_pose(course: Course, style: HorseStyle) -> tuple[FloatArray, FloatArray
     return roots, vectors
 
 
-def body_rotations(course: Course, vectors: FloatArray) -> FloatArray:
+def body_rotations(course: GallopCourse, vectors: FloatArray) -> FloatArray:
     """Local rotations (N, J, 4) of these vectors, with heading and lean put on the root."""
     local = rotations.from_rotation_vector(vectors)
     lean = rotations.from_axis_angle(np.array([1.0, 0.0, 0.0]), -course.bank)
@@ -165,7 +165,7 @@ def body_rotations(course: Course, vectors: FloatArray) -> FloatArray:
     return local
 
 
-def leg_mounts(course: Course, style: HorseStyle) -> dict[str, tuple[FloatArray, FloatArray]]:
+def leg_mounts(course: GallopCourse, style: HorseStyle) -> dict[str, tuple[FloatArray, FloatArray]]:
     """World position (N, 3) and rotation (N, 4) of the joint that each leg hangs from."""
     roots, vectors = body_pose(course, style)
     positions, world = forward_kinematics(horse_skeleton(), roots, body_rotations(course, vectors))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gaitway.cast.curves import plateau, smooth_step, wobble
-from gaitway.cast.horse.body import STRIDE_TIME, Course, HorseStyle
-from gaitway.cast.horse.legs import Stance
+from gaitway.cast.horse.body import STRIDE_TIME, GallopCourse, HorseStyle
+from gaitway.cast.horse.legs import HoofStance
 from gaitway.cast.horse.skeleton import LEGS
 from gaitway.cast.horse.strides import (
     STEP,
@@ -95,7 +95,7 @@ def _gallop_wobble(times: FloatArray, rng: np.random.Generator) -> dict[str, Flo
     return {joint: np.radians(size) * wobble(times, 3, rng) for joint, size in sizes_deg.items()}
 
 
-def _planted(course: Course, sample: int, leg: str) -> tuple[float, float, float]:
+def _planted(course: GallopCourse, sample: int, leg: str) -> tuple[float, float, float]:
     return foothold(course, sample, leg, 0.0)
 
 
@@ -124,7 +124,7 @@ def _stand(name: str, duration: float, style: HorseStyle, rng: np.random.Generat
     breath = 0.004 * edge * np.sin(2.0 * np.pi * 0.25 * times)
     sway = np.column_stack([0.015 * shift[:, 0], 0.02 * shift[:, 1], 0.0 * zero])
     course = replace(course, extra=extra, path=course.path + sway, crouch=-breath / 0.07)
-    stances = {leg: [Stance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS}
+    stances = {leg: [HoofStance(0, len(times) - 1, *_planted(course, 0, leg), 0.0, True, True)] for leg in LEGS}
     return assemble(name, course, style, stances, Ends(False, False))
 
 
@@ -146,7 +146,7 @@ def _start(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Cli
     for leg, (leave, *steps) in START_STEPS.items():
         is_fore = leg.endswith("Fore")
         lift = 0.46 if is_fore else 0.7
-        first = Stance(0, round(leave / STEP), *_planted(course, 0, leg), 0.15, starts_planted=True, lift=lift)
+        first = HoofStance(0, round(leave / STEP), *_planted(course, 0, leg), 0.15, starts_planted=True, lift=lift)
         own = [timed_stance(course, leg, land, leave) for land, leave in steps]
         even = stride_stances(course, [-2, -1] if is_fore else [-1], leg, np.zeros(2))
         stances[leg] = [first, *own, *even]
@@ -168,7 +168,7 @@ def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip
     stances = {}
     for leg, (*steps, halt) in STOP_STEPS.items():
         own = [replace(timed_stance(course, leg, land, leave), lift=0.3) for land, leave in steps]
-        last = Stance(round(halt / STEP), len(times) - 1, *_planted(course, -1, leg), 0.35, ends_planted=True)
+        last = HoofStance(round(halt / STEP), len(times) - 1, *_planted(course, -1, leg), 0.35, ends_planted=True)
         strides = stride_stances(course, [0, 1], leg, np.zeros(2))
         stances[leg] = [strides[0], replace(strides[1], lift=0.9 if leg.endswith("Fore") else 0.5), *own, last]
     return assemble(name, course, style, stances, Ends(True, False))

@@ -37,7 +37,7 @@ CLEARANCE_TOLERANCE = 0.001
 
 
 @dataclass(frozen=True)
-class Stance:
+class HoofStance:
     """One hoof on the ground, from sample `first` to sample `last` of the clip's fine time grid."""
 
     first: int
@@ -95,7 +95,7 @@ def _about_y(angle: FloatArray) -> FloatArray:
     return rotations.from_axis_angle(np.array([0.0, 1.0, 0.0]), angle)
 
 
-def stance_angles(leg: LegGeometry, body: FloatArray, body_world: FloatArray, stance: Stance) -> FloatArray:
+def stance_angles(leg: LegGeometry, body: FloatArray, body_world: FloatArray, stance: HoofStance) -> FloatArray:
     """Local rotation vectors [rad] (M, joints, 3) that keep the toe in place for samples `first` to `last`.
 
     Args:
@@ -140,7 +140,7 @@ def stance_angles(leg: LegGeometry, body: FloatArray, body_world: FloatArray, st
     return rotations.to_rotation_vector(np.stack(local, axis=1))
 
 
-def _foot_roll(stance: Stance, is_fore: bool) -> tuple[FloatArray, FloatArray]:
+def _foot_roll(stance: HoofStance, is_fore: bool) -> tuple[FloatArray, FloatArray]:
     """World pitch [rad] of hoof and pastern through a stance: flat landing, sinking fetlock, roll over the toe."""
     s = np.linspace(0.0, 1.0, stance.last - stance.first + 1)
     load = stance.load
@@ -169,7 +169,7 @@ def leg_angles(
     leg: LegGeometry,
     body: FloatArray,
     body_world: FloatArray,
-    stances: Sequence[Stance],
+    stances: Sequence[HoofStance],
     reference: SwingReference | None = None,
 ) -> FloatArray:
     """Local rotation vectors [rad] (N, joints, 3) of a leg over the whole clip."""
@@ -234,7 +234,7 @@ def hoof_heights(leg: LegGeometry, body: FloatArray, body_world: FloatArray, ang
 
 
 def _join_reference(
-    out: FloatArray, reference: SwingReference, stances: Sequence[Stance], pieces: Sequence[FloatArray]
+    out: FloatArray, reference: SwingReference, stances: Sequence[HoofStance], pieces: Sequence[FloatArray]
 ) -> None:
     """Fill the swings before the first and after the last stance, in place."""
     standard = reference.angles.reshape(len(out), -1)

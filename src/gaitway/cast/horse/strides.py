@@ -13,13 +13,13 @@ from gaitway.cast.horse.body import (
     DUTY,
     MID_STANCE,
     STRIDE_TIME,
-    Course,
+    GallopCourse,
     HorseStyle,
     body_pose,
     body_rotations,
     leg_mounts,
 )
-from gaitway.cast.horse.legs import Stance, SwingReference, leg_angles
+from gaitway.cast.horse.legs import HoofStance, SwingReference, leg_angles
 from gaitway.cast.horse.skeleton import LEGS, STAND_HEIGHT, horse_skeleton, leg_geometry
 from gaitway.cast.masses import GRAVITY
 from gaitway.core.arrays import FloatArray
@@ -50,7 +50,7 @@ def fine_times(duration: float) -> FloatArray:
 
 def make_course(
     times: FloatArray, speed: FloatArray, heading: FloatArray, phase: FloatArray, gallop: FloatArray
-) -> Course:
+) -> GallopCourse:
     """A course along a heading [rad] at a speed [m/s]; it leans and looks into its turns.
 
     Args:
@@ -62,7 +62,7 @@ def make_course(
     """
     turning = np.gradient(heading, times)
     bank = 0.8 * np.arctan(speed * turning / GRAVITY)
-    return Course(
+    return GallopCourse(
         times=times,
         path=travelled(times, speed, heading),
         phase=phase,
@@ -74,7 +74,7 @@ def make_course(
     )
 
 
-def stride_stances(course: Course, strides: Iterable[int], leg: str, jitter: FloatArray) -> list[Stance]:
+def stride_stances(course: GallopCourse, strides: Iterable[int], leg: str, jitter: FloatArray) -> list[HoofStance]:
     """Stances of a leg in these strides, each under the path at its middle."""
     out = []
     for stride in strides:
@@ -84,20 +84,20 @@ def stride_stances(course: Course, strides: Iterable[int], leg: str, jitter: Flo
         first, centre, last = np.searchsorted(course.phase, [middle - 0.5 * duty, middle, middle + 0.5 * duty])
         if first > 0 and last < len(course.times):
             place = foothold(course, int(centre), leg, weight, jitter)
-            out.append(Stance(int(first), int(last), *place, load=0.3 + 0.7 * weight, lift=0.55 + 0.45 * weight))
+            out.append(HoofStance(int(first), int(last), *place, load=0.3 + 0.7 * weight, lift=0.55 + 0.45 * weight))
     return out
 
 
-def timed_stance(course: Course, leg: str, land: float, leave: float) -> Stance:
+def timed_stance(course: GallopCourse, leg: str, land: float, leave: float) -> HoofStance:
     """A stance between two times [s]."""
     first, last = round(land / STEP), round(leave / STEP)
     middle = (first + last) // 2
     weight = float(course.gallop[middle])
-    return Stance(first, last, *foothold(course, middle, leg, weight), load=0.3 + 0.7 * weight)
+    return HoofStance(first, last, *foothold(course, middle, leg, weight), load=0.3 + 0.7 * weight)
 
 
 def foothold(
-    course: Course, sample: int, leg: str, weight: float, jitter: FloatArray | None = None
+    course: GallopCourse, sample: int, leg: str, weight: float, jitter: FloatArray | None = None
 ) -> tuple[float, float, float]:
     """Where the toe belongs when the root is at `sample`: x, y [m] and direction [rad]."""
     kind, geometry = leg[-4:], leg_geometry(leg)
@@ -136,7 +136,9 @@ def _reference(style: HorseStyle, leg: str, count: int, ends: Ends) -> SwingRefe
     return SwingReference(stride[indices % len(stride)], ends.at_start, ends.at_end)
 
 
-def assemble(name: str, course: Course, style: HorseStyle, stances: dict[str, list[Stance]], ends: Ends) -> Clip:
+def assemble(
+    name: str, course: GallopCourse, style: HorseStyle, stances: dict[str, list[HoofStance]], ends: Ends
+) -> Clip:
     """Body and legs together, on the frames of the clip."""
     mounts = leg_mounts(course, style)
     roots, vectors = body_pose(course, style)

@@ -15,11 +15,11 @@ import numpy as np
 from gaitway.cast.curves import bump, hermite, plateau, smooth_step, travelled, wobble
 from gaitway.cast.masses import GRAVITY, centre_of_mass
 from gaitway.cast.recipes import CastClip, Recipe, cast_clips
-from gaitway.cast.skateboarder.foot import FootStep, walk_foot
+from gaitway.cast.skateboarder.foot import PushStep, walk_foot
 from gaitway.cast.skateboarder.ride import (
     DEGREE,
+    RideTake,
     SkaterStyle,
-    Take,
     frame_times,
     move_arms,
     pushing,
@@ -43,7 +43,7 @@ WAIT_FOOT = (-0.06, -0.33, float(np.radians(-38.0)))
 """Where the ball of the right foot stands in "wait", from the board's middle [m], and where it points [rad]."""
 
 
-def _glide(name: str, take: Take, turn: float = 0.0, duration: float = 1.2) -> Clip:
+def _glide(name: str, take: RideTake, turn: float = 0.0, duration: float = 1.2) -> Clip:
     """Roll on, and carve through `turn` [rad] with the whole body."""
     times = frame_times(duration)
     s = times / duration
@@ -77,7 +77,7 @@ def _glide(name: str, take: Take, turn: float = 0.0, duration: float = 1.2) -> C
     return make_clip(ride, name, ("glide", "turn"))
 
 
-def _duck(name: str, take: Take) -> Clip:
+def _duck(name: str, take: RideTake) -> Clip:
     """Fold down under a bar and come up again."""
     times = frame_times(2.0)
     ride = steady_ride(straight_path(times, take.style.speed), take, 0.5)
@@ -108,7 +108,7 @@ LEAVE, LAND = 0.8, 1.3
 """When the jump leaves the ground and lands again [s]."""
 
 
-def _jump(name: str, take: Take) -> Clip:
+def _jump(name: str, take: RideTake) -> Clip:
     """An ollie: crouch, pop the tail, tuck the board up under the feet, land and sink."""
     times = frame_times(2.2)
     ride = steady_ride(straight_path(times, take.style.speed), take, 0.5)
@@ -177,19 +177,19 @@ def _with_free_fall(ride: Ride, times: FloatArray) -> Ride:
     return ride
 
 
-def _push(name: str, take: Take) -> Clip:
+def _push(name: str, take: RideTake) -> Clip:
     """One push with the right foot while rolling."""
     times = frame_times(2.0)
     path = straight_path(times, take.style.speed)
     ride = steady_ride(path, take, 0.5)
     start, end = 21 / FPS, 28 / FPS
     middle = float(np.interp(0.5 * (start + end), times, path[:, 0]))
-    step = FootStep(start, end, middle - 0.05, -0.24, -6.0 * DEGREE)
+    step = PushStep(start, end, middle - 0.05, -0.24, -6.0 * DEGREE)
     ride = replace(ride, foot=walk_foot(times, path[:, 0], [step], True, True))
     return make_clip(pushing(ride, times, 0.2, 0.7, 0.9, 1.75), name, ("push",))
 
 
-def _stop(name: str, take: Take) -> Clip:
+def _stop(name: str, take: RideTake) -> Clip:
     """Put the right foot down, drag it until the board stands, and rest on it."""
     times = frame_times(2.4)
     speed = take.style.speed * (1.0 - smooth_step(times, 0.45, 1.9))
@@ -197,7 +197,7 @@ def _stop(name: str, take: Take) -> Clip:
     ride = steady_ride(path, take, 0.4)
     x, y, yaw = WAIT_FOOT
     count = len(times)
-    foot = walk_foot(times, np.zeros(count), [FootStep(18 / FPS, 2.4, x, y, yaw)], True, False)
+    foot = walk_foot(times, np.zeros(count), [PushStep(18 / FPS, 2.4, x, y, yaw)], True, False)
     foot = replace(foot, planted=times >= 1.9 - 1e-9)
     ride = replace(waiting(ride, smooth_step(times, 0.15, 1.9)), foot=foot)
     braking = plateau(times, 0.1, 0.6, 1.1, 2.0)
@@ -211,7 +211,7 @@ def _stop(name: str, take: Take) -> Clip:
     return make_clip(ride, name, ("stop",))
 
 
-def _wait(name: str, take: Take) -> Clip:
+def _wait(name: str, take: RideTake) -> Clip:
     """Stand with one foot on the board: look about, shift the weight, roll the board a little under the foot."""
     times = frame_times(3.0)
     count = len(times)
@@ -224,22 +224,22 @@ def _wait(name: str, take: Take) -> Clip:
         twist=ride.twist + 5.0 * DEGREE * noise[:, 0] + 3.0 * DEGREE * noise[:, 1],
         balance=ride.balance + np.column_stack([0.02 * noise[:, 2], 0.03 * noise[:, 3]]),
         hips_height=ride.hips_height + breath - 0.012 * np.abs(noise[:, 3]) * np.abs(noise[:, 3]),
-        foot=walk_foot(times, np.zeros(count), [FootStep(0.0, 3.0, *WAIT_FOOT)], False, False),
+        foot=walk_foot(times, np.zeros(count), [PushStep(0.0, 3.0, *WAIT_FOOT)], False, False),
     )
     return make_clip(ride, name, ("wait",))
 
 
-def _start(name: str, take: Take) -> Clip:
+def _start(name: str, take: RideTake) -> Clip:
     """Push off twice from standing and step on to the board."""
     times = frame_times(2.8)
     speed = take.style.speed * (0.5 * smooth_step(times, 0.2, 0.95) + 0.5 * smooth_step(times, 1.25, 1.75))
     path = straight_path(times, speed)
     ride = steady_ride(path, take, 0.4)
     x, y, yaw = WAIT_FOOT
-    first = FootStep(0.0, 24 / FPS, x, y, yaw)
+    first = PushStep(0.0, 24 / FPS, x, y, yaw)
     start, end = 41 / FPS, 50 / FPS
     middle = float(np.interp(0.5 * (start + end), times, path[:, 0]))
-    second = FootStep(start, end, middle - 0.05, -0.24, -6.0 * DEGREE)
+    second = PushStep(start, end, middle - 0.05, -0.24, -6.0 * DEGREE)
     ride = replace(
         waiting(ride, 1.0 - smooth_step(times, 0.05, 0.8)),
         foot=walk_foot(times, path[:, 0], [first, second], False, True),
@@ -268,8 +268,8 @@ def _recipes() -> list[Recipe[SkaterStyle]]:
     ]
 
 
-def _plain(make: Callable[[str, Take], Clip]) -> Callable[[str, SkaterStyle, int], Clip]:
-    return lambda name, style, seed: make(name, Take(style, np.random.default_rng(seed)))
+def _plain(make: Callable[[str, RideTake], Clip]) -> Callable[[str, SkaterStyle, int], Clip]:
+    return lambda name, style, seed: make(name, RideTake(style, np.random.default_rng(seed)))
 
 
 def _turning(degrees: float, seconds: float) -> Callable[[str, SkaterStyle, int], Clip]:
@@ -277,6 +277,6 @@ def _turning(degrees: float, seconds: float) -> Callable[[str, SkaterStyle, int]
 
 
 def _passing(
-    make: Callable[[str, Take], Clip], seconds: float
+    make: Callable[[str, RideTake], Clip], seconds: float
 ) -> Callable[[str, SkaterStyle, int], tuple[Clip, float]]:
     return lambda name, style, seed: (_plain(make)(name, style, seed), seconds)

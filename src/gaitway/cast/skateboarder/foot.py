@@ -9,23 +9,23 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.cast.curves import bump, hermite
-from gaitway.cast.skateboarder.rig import FPS, Foot
+from gaitway.cast.skateboarder.rig import FPS, FreeFoot
 from gaitway.cast.skateboarder.skeleton import DECK_HEIGHT, FEET
 from gaitway.core.arrays import BoolArray, FloatArray
 
 DEGREE = np.pi / 180.0
 
 
-def foot_on_board(count: int) -> Foot:
+def foot_on_board(count: int) -> FreeFoot:
     """The foot in its place on the tail for `count` frames."""
     x, y, yaw = FEET["Right"]
     zero = np.zeros(count)
     ball = np.broadcast_to(np.array([x, y, DECK_HEIGHT]), (count, 3))
-    return Foot(ball, zero + yaw, zero, zero, np.zeros(count, dtype=bool), zero + 1.0)
+    return FreeFoot(ball, zero + yaw, zero, zero, np.zeros(count, dtype=bool), zero + 1.0)
 
 
 @dataclass(frozen=True)
-class FootStep:
+class PushStep:
     """The right foot on the ground between two times [s], its ball at (x, y) [m] in the clip, pointing to yaw [rad]."""
 
     start: float
@@ -37,8 +37,8 @@ class FootStep:
 
 
 def walk_foot(
-    times: FloatArray, along: FloatArray, steps: Sequence[FootStep], from_board: bool, to_board: bool
-) -> Foot:
+    times: FloatArray, along: FloatArray, steps: Sequence[PushStep], from_board: bool, to_board: bool
+) -> FreeFoot:
     """The right foot from the deck (or the ground) through steps to the deck (or the ground), smooth in between.
 
     Args:
@@ -64,10 +64,10 @@ def walk_foot(
         _swing(state, begin, end, kind)
         on_board[begin : end + 1] = False
     weight = on_board.astype(np.float64)
-    return Foot(state[:, :3], state[:, 3], state[:, 4], state[:, 5], planted, weight)
+    return FreeFoot(state[:, :3], state[:, 3], state[:, 4], state[:, 5], planted, weight)
 
 
-def _on_ground(times: FloatArray, along: FloatArray, step: FootStep, last: bool) -> FloatArray:
+def _on_ground(times: FloatArray, along: FloatArray, step: PushStep, last: bool) -> FloatArray:
     """State of the foot in a step: it stays, the board moves on, the heel rises at the end."""
     s = (times - step.start) / (step.end - step.start)
     out = np.zeros((len(times), 6))
@@ -82,7 +82,7 @@ def _frame(time: float) -> int:
     return round(time * FPS)
 
 
-def _gaps(times: FloatArray, steps: Sequence[FootStep], from_board: bool, to_board: bool) -> list[tuple[int, int, str]]:
+def _gaps(times: FloatArray, steps: Sequence[PushStep], from_board: bool, to_board: bool) -> list[tuple[int, int, str]]:
     """First and last frame of each swing between the foot's places, and which kind it is."""
     out = []
     swing = 0.4  # seconds between deck and ground

@@ -49,7 +49,7 @@ class SkaterStyle:
 
 
 @dataclass(frozen=True, eq=False)
-class Take:
+class RideTake:
     """What all clips of one take share."""
 
     style: SkaterStyle
@@ -67,7 +67,7 @@ def straight_path(times: FloatArray, speed: FloatArray | float) -> FloatArray:
     return travelled(times, zero + speed, zero)
 
 
-def steady_ride(path: FloatArray, take: Take, life: float = 1.0) -> Ride:
+def steady_ride(path: FloatArray, take: RideTake, life: float = 1.0) -> Ride:
     """Steady riding along a path, with small movements of balance that vanish at both ends."""
     count, style = len(path), take.style
     times = np.arange(count) / FPS

@@ -21,7 +21,7 @@ TOE_HEIGHT = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Foot:
+class FreeFoot:
     """The right foot in the frame of the ride (x ahead, y left, from under the board's middle), all (F,)."""
 
     ball: FloatArray
@@ -73,7 +73,7 @@ class Ride:
     """Left and right upper arm forward; (F, 2)."""
     elbow: FloatArray
     """Bend of left and right elbow; (F, 2)."""
-    foot: Foot
+    foot: FreeFoot
 
     def __len__(self) -> int:
         return len(self.path)

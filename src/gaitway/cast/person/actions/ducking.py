@@ -8,7 +8,7 @@ import numpy as np
 
 from gaitway.cast.curves import plateau, smooth_step
 from gaitway.cast.person.actions.model import action_model
-from gaitway.cast.person.actions.staging import Stage, finer, shorten_steps, stage
+from gaitway.cast.person.actions.staging import ActionStage, finer, shorten_steps, stage
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.model import GaitModel
 from gaitway.cast.person.gait.planting import Motion
@@ -83,7 +83,7 @@ def _rhythm(duck: Duck, style: Style) -> tuple[FloatArray, FloatArray]:
     return np.interp(grid, share, phase), np.interp(grid, share, speed)
 
 
-def _posed(set_up: Stage, duck: Duck, variation: FloatArray) -> Motion:
+def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray) -> Motion:
     """The stage's gait, lowered."""
     motion = set_up.motion
     share = set_up.times / ((set_up.last - set_up.first) / motion.fps)

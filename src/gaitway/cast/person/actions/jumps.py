@@ -9,7 +9,7 @@ import numpy as np
 from gaitway.cast.curves import fill_smoothly, plateau, smooth_step
 from gaitway.cast.masses import GRAVITY, centre_of_mass
 from gaitway.cast.person.actions.model import LEAP_EVENTS, action_model, event_clock
-from gaitway.cast.person.actions.staging import Stage, finer, shorten_steps, stage
+from gaitway.cast.person.actions.staging import ActionStage, finer, shorten_steps, stage
 from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.model import GaitModel
 from gaitway.cast.person.gait.planting import Motion, Planted
@@ -189,7 +189,7 @@ def _speeds(plan: _Schedule, leap: Leap) -> FloatArray:
     return cruise + peak * (rise - lost) - 0.25 * (lost - back) * (1.0 if peak < 0.1 else 0.5)
 
 
-def _posed(set_up: Stage, plan: _Schedule, leap: Leap, style: Style, variation: FloatArray) -> Motion:
+def _posed(set_up: ActionStage, plan: _Schedule, leap: Leap, style: Style, variation: FloatArray) -> Motion:
     """The stage's gait with the leap's poses blended in."""
     t = set_up.times
     keys = list(LEAP_EVENTS)
@@ -226,7 +226,7 @@ def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
     turn_joint(poses, "Neck", 0.0, -0.6 * leap.lean * middle, 0.0)
 
 
-def _airborne(set_up: Stage, motion: Motion, plan: _Schedule) -> BoolArray:
+def _airborne(set_up: ActionStage, motion: Motion, plan: _Schedule) -> BoolArray:
     """Frames in which no foot is to touch the ground, from take-off to landing; (F,)."""
     stances = sorted(motion.stances, key=lambda s: s.start)
     t = set_up.times
@@ -237,7 +237,7 @@ def _airborne(set_up: Stage, motion: Motion, plan: _Schedule) -> BoolArray:
     return (frames >= before - 1) & (frames <= after)
 
 
-def _in_flight(set_up: Stage, motion: Motion, planted: Planted, plan: _Schedule, airborne: BoolArray) -> Motion:
+def _in_flight(set_up: ActionStage, motion: Motion, planted: Planted, plan: _Schedule, airborne: BoolArray) -> Motion:
     """The motion with its root moved so that the planted body's centre of mass flies freely."""
     clip = planted.clip
     offset = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations) - clip.root_positions

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.cast.person.gait.hubs import Hub, HubFrame, cut_between, hub, plant_between
+from gaitway.cast.person.gait.hubs import GaitHub, HubFrame, cut_between, hub, plant_between
 from gaitway.cast.person.gait.planting import SIDES, Motion, Planted
 from gaitway.cast.person.gait.stride import FPS, Controls, locomote, wobble_weights
 from gaitway.cast.person.skeleton import LEG, person_skeleton
@@ -16,7 +16,7 @@ from gaitway.motion.clip import Clip
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ActionStage:
     """Unplanted motion from one hub to another with steady gait before and after, so that its ends are exact."""
 
     motion: Motion
@@ -24,7 +24,7 @@ class Stage:
     """Frame of the start hub within the motion."""
     last: int
     """Frame of the end hub."""
-    hubs: tuple[Hub, Hub]
+    hubs: tuple[GaitHub, GaitHub]
 
     @property
     def times(self) -> FloatArray:
@@ -53,7 +53,7 @@ def stage(
     jog: FloatArray | None = None,
     seed: int | None = None,
     wobble: float = 1.0,
-) -> Stage:
+) -> ActionStage:
     """Gait along given phases [cycles] and speeds [m/s] (N,), which must begin and end as the two states' hubs do.
 
     Args:
@@ -77,7 +77,7 @@ def stage(
     inside = np.clip((np.arange(len(padded)) - lead_in) / count, 0.0, 1.0)
     noise = wobble_weights(controls.phase, inside, min(0.4, 0.3 * FPS / count), seed, wobble)
     motion = locomote(controls, style, wobble=noise, start_frame=lead_in)
-    return Stage(motion, lead_in, lead_in + count, (first, last))
+    return ActionStage(motion, lead_in, lead_in + count, (first, last))
 
 
 def finer(points: FloatArray, times: int) -> FloatArray:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from gaitway.cast.curves import plateau, smooth_step
-from gaitway.cast.person.gait.hubs import STAND_PHASE, Hub, HubFrame, cut_between, hub, plant_between
+from gaitway.cast.person.gait.hubs import hub
 from gaitway.cast.person.gait.idling import idle
 from gaitway.cast.person.gait.model import GaitModel
 from gaitway.cast.person.gait.performing import perform
@@ -18,44 +18,13 @@ from gaitway.cast.person.gait.stride import (
     FPS,
     NEUTRAL,
     SPEEDS,
-    STATES,
-    Controls,
     Edit,
-    cycle_rate,
-    gait_weights,
-    hub_phase,
-    locomote,
-    stance_schedule,
     turn_joint,
-    wobble_weights,
 )
 from gaitway.cast.person.styles import Style
 from gaitway.cast.recipes import CastClip, Recipe, cast_clips
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
-
-__all__ = [
-    "FPS",
-    "NEUTRAL",
-    "SPEEDS",
-    "STAND_PHASE",
-    "STATES",
-    "Controls",
-    "Edit",
-    "Hub",
-    "HubFrame",
-    "cut_between",
-    "cycle_rate",
-    "gait_weights",
-    "hub",
-    "hub_phase",
-    "locomote",
-    "locomotion_clips",
-    "perform",
-    "plant_between",
-    "stance_schedule",
-    "wobble_weights",
-]
 
 TURNS_DEG = (15, 30, 45)
 BACK_TURN_DEG = 15

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from gaitway.cast.person.gait.model import GaitModel
-from gaitway.cast.person.gait.planting import SIDES, Motion, Pin, Planted, Stance, plant
-from gaitway.cast.person.gait.standing import Footprint, standing_pose
+from gaitway.cast.person.gait.planting import SIDES, FootPin, FootStance, Motion, Planted, plant
+from gaitway.cast.person.gait.standing import FootPlacement, standing_pose
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL, SPEEDS, STATES, Controls, hub_phase, locomote
 from gaitway.cast.person.styles import Style
 from gaitway.core import planar, rotations
@@ -27,7 +27,7 @@ STAND_PHASE = 0.10
 
 
 @dataclass(frozen=True, eq=False)
-class Hub:
+class GaitHub:
     """The pose of a state, in the frame of the centre line: x forward, heading 0."""
 
     state: str
@@ -45,14 +45,14 @@ class Hub:
     """Local, wxyz; (J, 4)."""
     velocity: FloatArray
     """Of the root [m/s]; (3,)."""
-    footprints: tuple[Footprint | None, Footprint | None]
+    footprints: tuple[FootPlacement | None, FootPlacement | None]
     """Left and right: where the sole stands (x, y, heading), None in the air."""
-    pin: Pin
+    pin: FootPin
     """For the planter."""
 
 
 @cache
-def hub(state: str, style: Style = NEUTRAL) -> Hub:
+def hub(state: str, style: Style = NEUTRAL) -> GaitHub:
     """The exact pose and velocity of a state ("stand", "walk", "jog" or "back") for a person."""
     if state not in STATES:
         raise LibraryError(f"no state '{state}'; there are {', '.join(STATES)}")
@@ -60,7 +60,7 @@ def hub(state: str, style: Style = NEUTRAL) -> Hub:
         still, frames = np.zeros(31), 0
         controls, middle = Controls(still, still, np.full(31, STAND_PHASE)), 15
         prints = standing_pose(style).footprints
-        stances = tuple(Stance(side, 0, 31, where) for side, where in zip(SIDES, prints, strict=True))
+        stances = tuple(FootStance(side, 0, 31, where) for side, where in zip(SIDES, prints, strict=True))
         motion = replace(locomote(controls, style, start_frame=middle), stances=stances)
     else:
         model = GaitModel.load()
@@ -73,9 +73,9 @@ def hub(state: str, style: Style = NEUTRAL) -> Hub:
     return _hub_at(state, plant(motion), motion, middle, frames)
 
 
-def _hub_at(state: str, planted: Planted, motion: Motion, frame: int, frames: int) -> Hub:
+def _hub_at(state: str, planted: Planted, motion: Motion, frame: int, frames: int) -> GaitHub:
     clip = planted.clip
-    prints: list[Footprint | None] = [None, None]
+    prints: list[FootPlacement | None] = [None, None]
     for stance in motion.stances:
         if stance.start <= frame < stance.end:
             k = SIDES.index(stance.side)
@@ -83,7 +83,7 @@ def _hub_at(state: str, planted: Planted, motion: Motion, frame: int, frames: in
             x, y, _, yaw, _, _ = feet[np.argmin(np.abs(feet[:, 4]))]
             prints[k] = (float(x), float(y), float(yaw))
     velocity = (clip.root_positions[frame + 1] - clip.root_positions[frame - 1]) * 0.5 * clip.fps
-    return Hub(
+    return GaitHub(
         state,
         float(motion.phase[frame]),
         SPEEDS[state],
@@ -93,7 +93,7 @@ def _hub_at(state: str, planted: Planted, motion: Motion, frame: int, frames: in
         clip.rotations[frame],
         velocity,
         (prints[0], prints[1]),
-        Pin(frame, planted.feet[frame], float(planted.pelvis[frame])),
+        FootPin(frame, planted.feet[frame], float(planted.pelvis[frame])),
     )
 
 
@@ -102,7 +102,7 @@ class HubFrame:
     """A frame of a motion in which a hub must be met."""
 
     frame: int
-    hub: Hub
+    hub: GaitHub
 
 
 def plant_between(motion: Motion, ends: Sequence[HubFrame], name: str) -> Planted:
@@ -118,12 +118,12 @@ def plant_between(motion: Motion, ends: Sequence[HubFrame], name: str) -> Plante
         path, feet = motion.path[end.frame], end.hub.pin.feet.copy()
         feet[:, :2] = planar.transform_points(path, feet[:, :2])
         feet[:, 3] += path[2]
-        pins.append(Pin(end.frame, feet, end.hub.pin.pelvis))
+        pins.append(FootPin(end.frame, feet, end.hub.pin.pelvis))
     stances = tuple(_on_hub_footprint(stance, motion, ends) for stance in motion.stances)
     return plant(replace(motion, stances=stances), pins, name)
 
 
-def _on_hub_footprint(stance: Stance, motion: Motion, ends: Sequence[HubFrame]) -> Stance:
+def _on_hub_footprint(stance: FootStance, motion: Motion, ends: Sequence[HubFrame]) -> FootStance:
     for end in ends:
         where = end.hub.footprints[SIDES.index(stance.side)]
         if stance.start <= end.frame < stance.end and where is not None:

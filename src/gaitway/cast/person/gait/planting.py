@@ -45,7 +45,7 @@ _UP: FloatArray = owned((0.0, 0.0, 1.0), "up", (3,))
 
 
 @dataclass(frozen=True)
-class Stance:
+class FootStance:
     """One foot on the ground from frame `start` up to, not including, frame `end`."""
 
     side: str
@@ -67,7 +67,7 @@ class Motion:
     """(F, 3) [m]."""
     rotations: FloatArray
     """Local rotations of the person skeleton; (F, J, 4)."""
-    stances: tuple[Stance, ...]
+    stances: tuple[FootStance, ...]
     fps: float
     lift: FloatArray = field(default_factory=lambda: np.zeros(0))
     """What an editor adds to the height of the pelvis on purpose [m]; (F,), or empty for none."""
@@ -78,7 +78,7 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Pin:
+class FootPin:
     """A frame in which the planted pose is known: the two feet's targets and the pelvis correction pass through it."""
 
     frame: int
@@ -94,14 +94,14 @@ class Planted:
 
     clip: Clip
     feet: FloatArray
-    """World targets of both feet; (F, 2, 6), columns as in `Pin.feet`."""
+    """World targets of both feet; (F, 2, 6), columns as in `FootPin.feet`."""
     pelvis: FloatArray
     """What was added to the height of the pelvis [m]; (F,)."""
     drop: FloatArray
     """The part of it that was needed because a leg was too short [m, >= 0]; (F,)."""
 
 
-def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Planted:
+def plant(motion: Motion, pins: Sequence[FootPin] = (), name: str = "clip") -> Planted:
     """Plant the feet of a motion.
 
     Args:
@@ -142,7 +142,7 @@ def plant(motion: Motion, pins: Sequence[Pin] = (), name: str = "clip") -> Plant
     return Planted(clip, feet, pelvis, drop)
 
 
-def _check(stances: list[Stance], frames: int) -> None:
+def _check(stances: list[FootStance], frames: int) -> None:
     for a, b in pairwise(stances):
         if a.end >= b.start:
             raise ClipError(
@@ -167,13 +167,13 @@ def _hinged_knees(local: FloatArray) -> FloatArray:
     return out
 
 
-def _middle(stance: Stance) -> slice:
+def _middle(stance: FootStance) -> slice:
     """The frames of a stance in which the foot rests most."""
     length = stance.end - stance.start
     return slice(stance.start + int(0.25 * length), stance.start + int(0.6 * length) + 1)
 
 
-def _level(stances: list[list[Stance]], wanted: list[FloatArray], lift: FloatArray, fps: float) -> FloatArray:
+def _level(stances: list[list[FootStance]], wanted: list[FloatArray], lift: FloatArray, fps: float) -> FloatArray:
     """Height to add to the pelvis (F,) so that the balls of the standing feet are at floor level.
 
     One number a stance, eased from each to the next: the knees keep the motion's own angles.
@@ -191,7 +191,7 @@ def _level(stances: list[list[Stance]], wanted: list[FloatArray], lift: FloatArr
     return np.asarray(gaussian_filter1d(between, 0.15 * fps, mode="nearest"))
 
 
-def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float) -> tuple[FloatArray, BoolArray]:
+def _hold(stances: list[FootStance], wanted: FloatArray, hip: FloatArray, fps: float) -> tuple[FloatArray, BoolArray]:
     """Foot targets (F, 6) that roll over fixed pivots in each stance; contact flags of heel, ball and toe (F, 3)."""
     held, touch = wanted.copy(), np.zeros((len(wanted), 3), dtype=bool)
     for stance in stances:
@@ -216,7 +216,7 @@ def _hold(stances: list[Stance], wanted: FloatArray, hip: FloatArray, fps: float
 
 
 def _bridge(
-    stances: list[Stance],
+    stances: list[FootStance],
     held: FloatArray,
     wanted: FloatArray,
     pins: list[tuple[int, FloatArray]],
@@ -264,7 +264,7 @@ def _carry(offsets: FloatArray, left: int, right: int, first: FloatArray, last: 
     )
 
 
-def _swing_floor(stances: list[Stance], frames: int) -> FloatArray:
+def _swing_floor(stances: list[FootStance], frames: int) -> FloatArray:
     """Height of the floor under a swing [m] (F,): the lower one of the two stances it joins."""
     floor = np.zeros(frames)
     for before, after in pairwise(stances):
@@ -284,7 +284,7 @@ def _drop(motion: Motion, root: FloatArray, feet: FloatArray, stance_on: BoolArr
     return out
 
 
-def _pinned(pelvis: FloatArray, pins: Sequence[Pin], fps: float) -> FloatArray:
+def _pinned(pelvis: FloatArray, pins: Sequence[FootPin], fps: float) -> FloatArray:
     """The pelvis correction led smoothly through the pins; (F,)."""
     frames = np.arange(len(pelvis))
     for pin in pins:

@@ -22,7 +22,7 @@ UPPER_ARM, FOREARM = (0.05, 0.19), (0.20, 0.05)
 STANDING_LEG = 0.99
 """Distance of hip and ankle of the leg that carries, as a share of the straight leg."""
 
-Footprint = tuple[float, float, float]
+FootPlacement = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class StandingPose:
 
     channels: tuple[float, ...]
     """As those of a gait: sway x, y, height [m] and rotation vectors."""
-    footprints: tuple[Footprint, Footprint]
+    footprints: tuple[FootPlacement, FootPlacement]
     """Where the left and the right sole stand: x, y under the ankle [m], heading [rad]."""
 
     @property
@@ -66,7 +66,7 @@ def carrying_side(style: Style) -> float:
     return 1.0 if sum(style.weights) >= 0.0 else -1.0
 
 
-def _height(pelvis: FloatArray, sway: FloatArray, prints: tuple[Footprint, Footprint]) -> float:
+def _height(pelvis: FloatArray, sway: FloatArray, prints: tuple[FootPlacement, FootPlacement]) -> float:
     """Height of the root [m] at which the longer leg is as straight as people stand."""
     heights = []
     for side, where in zip(("Left", "Right"), prints, strict=True):
@@ -107,7 +107,7 @@ def _hang_arms(pose: FloatArray, weight: float) -> None:
             above = world
 
 
-def _reach_feet(pose: FloatArray, root: FloatArray, prints: tuple[Footprint, Footprint]) -> None:
+def _reach_feet(pose: FloatArray, root: FloatArray, prints: tuple[FootPlacement, FootPlacement]) -> None:
     """Bend the legs so that the feet stand flat on their prints (in place)."""
     skeleton, moving = person_skeleton(), moving_joints()
     local = rotations.identity(len(skeleton))
@@ -124,7 +124,7 @@ def _reach_feet(pose: FloatArray, root: FloatArray, prints: tuple[Footprint, Foo
     pose[:] = local_rotations(skeleton, world)[moving]
 
 
-def _place_legs(pose: FloatArray, weight: float, sag: float) -> tuple[Footprint, Footprint]:
+def _place_legs(pose: FloatArray, weight: float, sag: float) -> tuple[FootPlacement, FootPlacement]:
     """Legs about right for the planter to finish (in place), and the two footprints."""
     pelvis = pose[0]
     prints = []

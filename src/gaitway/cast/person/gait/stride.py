@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gaitway.cast.curves import smooth_step
 from gaitway.cast.person.gait.model import GAITS, GaitModel, moving_joints
-from gaitway.cast.person.gait.planting import SIDES, Motion, Stance
+from gaitway.cast.person.gait.planting import SIDES, FootStance, Motion
 from gaitway.cast.person.gait.standing import standing_pose
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.styles import Style
@@ -177,14 +177,14 @@ def integrate_path(speed: FloatArray, turn: FloatArray, fps: float, origin: int 
     return moved
 
 
-def stance_schedule(phase: FloatArray, timing: FloatArray) -> tuple[Stance, ...]:
+def stance_schedule(phase: FloatArray, timing: FloatArray) -> tuple[FootStance, ...]:
     """Stances of both feet from the cycle's phase (F,) and each foot's own stance start and end (F, 2, 3)."""
     stances = []
     for k, side in enumerate(SIDES):
         start, end = timing[:, k, 1], timing[:, k, 2]
         on = (phase - 0.5 * k - start) % 1.0 < end - start
         edges = np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8))).reshape(-1, 2)
-        stances += [Stance(side, int(a), int(b)) for a, b in edges]
+        stances += [FootStance(side, int(a), int(b)) for a, b in edges]
     return tuple(stances)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL, turn_joint
-from gaitway.cast.person.steps.footwork import Ground, Step, StepPlan, both_feet
+from gaitway.cast.person.steps.footwork import FootStep, GroundHeight, StepPlan, both_feet
 from gaitway.cast.person.steps.keyed import MASS_ROUNDS, Fall, Flight, pelvis_path
-from gaitway.cast.person.steps.leads import Join, lead_of
+from gaitway.cast.person.steps.leads import LeadJoin, lead_of
 from gaitway.cast.person.steps.model import BodyCurves, StepModel
 from gaitway.cast.person.steps.stepping import Tempo, plan_times
 from gaitway.cast.person.steps.trunk import whole_pose
@@ -33,7 +33,7 @@ _ARM_SWING = (
 too little."""
 
 
-def step_ground(edge: float, height: float) -> Ground:
+def step_ground(edge: float, height: float) -> GroundHeight:
     """Level ground with one step of `height` [m], up or down, at x = `edge`."""
 
     def heights(points: FloatArray) -> FloatArray:
@@ -67,11 +67,11 @@ def box_jump(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
     beat = _Beat(low, off, land, land + tempo.around(0.20), round((land + 1.0) * FPS) / FPS)
     move = np.array([BOX_EDGE + _LAND_BEHIND_EDGE + float(tempo.draw(0.02)[0]), 0.0, 0.0])
     steps = tuple(
-        Step(side, beat.off, beat.land, where.moved(move, BOX_HEIGHT), "jump", 0.06, 1.0)
+        FootStep(side, beat.off, beat.land, where.moved(move, BOX_HEIGHT), "jump", 0.06, 1.0)
         for side, where in (("left", lead.left), ("right", lead.right))
     )
     plan = StepPlan(lead.left, lead.right, steps, beat.end, step_ground(BOX_EDGE, BOX_HEIGHT))
-    joins = [Join(lead, 0.0, np.zeros(3), 0.5), Join(lead, beat.end, move, 0.55, BOX_HEIGHT)]
+    joins = [LeadJoin(lead, 0.0, np.zeros(3), 0.5), LeadJoin(lead, beat.end, move, 0.55, BOX_HEIGHT)]
     times, x = plan_times(plan), float(lead.root[0, 0])
     stands = (lead.root[0], lead.root[0] + [move[0], 0.0, BOX_HEIGHT])
     keys = ([(beat.low, x - 0.03, 0.1)], [(beat.low, 0.77, 1.0), (beat.deep, BOX_HEIGHT + 0.68, 1.0)])

@@ -13,9 +13,9 @@ from gaitway.cast.curves import plateau, smooth_step, wobble
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL, blend_poses, turn_joint
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.steps.box_jump import step_ground
-from gaitway.cast.person.steps.footwork import Footprint, Step, StepPlan, both_feet
+from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan, both_feet
 from gaitway.cast.person.steps.keyed import MASS_ROUNDS, Fall, Flight, Key, keyed_curve, pelvis_path
-from gaitway.cast.person.steps.leads import Join, lead_of
+from gaitway.cast.person.steps.leads import LeadJoin, lead_of
 from gaitway.cast.person.steps.stepping import PADDING, Tempo, plan_times
 from gaitway.cast.person.styles import Style
 from gaitway.core import rotations
@@ -47,7 +47,7 @@ shoulders are so low that more would fold the elbow."""
 
 
 @dataclass(frozen=True)
-class _Grip:
+class _HandGrip:
     """A hand flat on the block from `start` to `end` [s], its palm at a place (x, y, z)."""
 
     side: str
@@ -64,7 +64,7 @@ class _Score:
     z: tuple[tuple[float, float], ...]
     pitch: tuple[tuple[float, float], ...]
     """Forward lean of the chest against the upright [rad]."""
-    grips: tuple[_Grip, ...]
+    grips: tuple[_HandGrip, ...]
     splay: tuple[tuple[float, float], ...] = ()
     """Outward turn of the knees [rad]."""
     hike: tuple[tuple[float, float], ...] = ()
@@ -82,29 +82,29 @@ def climb_up(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
         z=((0.5, 0.94), (0.9, 0.80), (1.22, 1.04), (1.5, 1.36), (1.8, 1.50), (2.1, 1.54), (2.45, 1.54), (2.8, 1.74)),
         pitch=((0.5, 0.7), (0.9, 0.9), (1.22, 0.95), (1.5, 1.25), (1.8, 1.4), (2.1, 1.25), (2.45, 0.9), (2.8, 0.45)),
         grips=(
-            _Grip("left", 0.60, 1.72, (edge + 0.20, 0.22, top)),
-            _Grip("right", 0.64, 1.76, (edge + 0.20, -0.30, top)),
+            _HandGrip("left", 0.60, 1.72, (edge + 0.20, 0.22, top)),
+            _HandGrip("right", 0.64, 1.76, (edge + 0.20, -0.30, top)),
         ),
         splay=((1.2, 0.0), (1.8, -0.1), (2.3, 0.05), (2.8, 0.05)),
         hike=((1.25, 0.0), (1.65, 0.38), (1.95, 0.28), (2.4, 0.0)),
     )
-    wide = Footprint(edge + 0.24, -0.20, -0.2, top)
+    wide = FootPlacement(edge + 0.24, -0.20, -0.2, top)
     steps = (
-        Step(
+        FootStep(
             *("right", 1.18, 1.95, wide, "climb"),
             gain=0.75,
             via=((0.42, edge - 0.45, -0.24, 0.70), (0.74, edge - 0.10, -0.22, top + 0.17)),
         ),
-        Step(
+        FootStep(
             *("left", 1.20, 2.46, lead.left.moved(move, top), "climb"),
             gain=0.62,
             via=((0.35, edge - 0.47, 0.13, 0.46), (0.7, edge - 0.26, 0.24, top + 0.16)),
         ),
-        Step("right", 2.72, 3.02, lead.right.moved(move, top), "close", 0.03),
+        FootStep("right", 2.72, 3.02, lead.right.moved(move, top), "close", 0.03),
     )
     timed = tuple(replace(s, lift=s.lift * slow, land=s.land * slow) for s in steps)
     plan = StepPlan(lead.left, lead.right, timed, end, step_ground(edge, top))
-    joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.6, top)]
+    joins = [LeadJoin(lead, 0.0, np.zeros(3), 0.4), LeadJoin(lead, end, move, 0.6, top)]
     clip = _perform(name, plan, _slowed(score, slow), joins, None, seed)
     return clip, float(np.interp(edge, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
 
@@ -135,14 +135,14 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
             (land + 0.65, 0.3),
         ),
         grips=(
-            _Grip("left", squat - 0.10, off - 0.36, (edge - 0.05, 0.22, 0.0)),
-            _Grip("right", squat - 0.07, off - 0.33, (edge - 0.05, -0.22, 0.0)),
+            _HandGrip("left", squat - 0.10, off - 0.36, (edge - 0.05, 0.22, 0.0)),
+            _HandGrip("right", squat - 0.07, off - 0.33, (edge - 0.05, -0.22, 0.0)),
         ),
         splay=((0.55 * squat, 0.05), (squat, 0.03), (off, 0.05), (land, 0.05)),
     )
     move = np.array([x, 0.0, 0.0])
     steps = tuple(
-        Step(
+        FootStep(
             *(side, squat + 0.17 + late, land + late, where.moved(move, floor), "jump"),
             gain=0.47,
             via=((0.3, edge - 0.05, y, 0.12), (0.55, edge + 0.2, y, 0.02), (0.8, edge + 0.3, y, -0.47)),
@@ -150,7 +150,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
         for side, where, y, late in (("left", lead.left, 0.12, 0.0), ("right", lead.right, -0.12, 0.02))
     )
     plan = StepPlan(lead.left, lead.right, steps, end, step_ground(edge, floor))
-    joins = [Join(lead, 0.0, np.zeros(3), 0.4), Join(lead, end, move, 0.7, floor)]
+    joins = [LeadJoin(lead, 0.0, np.zeros(3), 0.4), LeadJoin(lead, end, move, 0.7, floor)]
     flight = Flight(off, land, (0.24, 0.56), (x - 0.16, floor + 0.78))
     clip = _perform(name, plan, score, joins, flight, seed)
     return clip, float(np.interp(edge, clip.root_positions[:, 0], np.arange(len(clip)) / FPS))
@@ -177,7 +177,7 @@ def _perform(
     name: str,
     plan: StepPlan,
     score: _Score,
-    joins: Sequence[Join],
+    joins: Sequence[LeadJoin],
     flight: Flight | None,
     seed: int | None,
 ) -> Clip:
@@ -203,7 +203,7 @@ def _perform(
     return clip
 
 
-def _missing_reach(clip: Clip, grips: Sequence[_Grip]) -> FloatArray:
+def _missing_reach(clip: Clip, grips: Sequence[_HandGrip]) -> FloatArray:
     """How much too far the shoulders are from the grips [m], eased in and out; (F,)."""
     positions, times = clip.joint_positions(), np.arange(len(clip)) / FPS
     lack = np.zeros(len(clip))
@@ -239,7 +239,7 @@ def _trunk(times: FloatArray, score: _Score, duration: float, seed: int | None, 
     return local
 
 
-def _grasp(clip: Clip, grip: _Grip) -> Clip:
+def _grasp(clip: Clip, grip: _HandGrip) -> Clip:
     """The clip with one hand flat on its grip, fingers forward, and its contact marked."""
     column = [p.name for p in clip.skeleton.contact_points].index(f"{grip.side}_hand")
     times = np.arange(len(clip)) / FPS
@@ -267,14 +267,14 @@ def _grasp(clip: Clip, grip: _Grip) -> Clip:
     return replace(held, contacts=contacts)
 
 
-def _palm_down(grip: _Grip) -> FloatArray:
+def _palm_down(grip: _HandGrip) -> FloatArray:
     """World rotation of a hand on the block: fingers forward and a little inward, the wrist raised; (4,)."""
     sign = 1.0 if grip.side == "left" else -1.0
     flat = rotations.from_yaw(-sign * (0.5 * np.pi - 0.25))
     return rotations.multiply(flat, rotations.from_axis_angle([1.0, 0.0, 0.0], -sign * _WRIST_RISE))
 
 
-def _wrist(grip: _Grip) -> FloatArray:
+def _wrist(grip: _HandGrip) -> FloatArray:
     """Where the wrist of a gripping hand is [m]; (3,)."""
     palm = next(p for p in person_skeleton().contact_points if p.name == f"{grip.side}_hand")
     out: FloatArray = np.array(grip.place) - rotations.rotate(_palm_down(grip), palm.offset)

@@ -21,7 +21,7 @@ SIDES = ("left", "right")
 MIDDLE = (BALL[0] + HEEL[0]) / 2.0
 """Middle of the sole ahead of the ankle [m]."""
 _TOE_RELAX_S = 0.12
-Ground = Callable[[FloatArray], FloatArray]
+GroundHeight = Callable[[FloatArray], FloatArray]
 """Height of the ground [m] (...) at points (..., 2)."""
 
 _PHASES = (-0.5, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35)
@@ -108,7 +108,7 @@ _MOMENT = 1e-4
 
 
 @dataclass(frozen=True)
-class Footprint:
+class FootPlacement:
     """Where a flat foot stands."""
 
     x: float
@@ -128,21 +128,21 @@ class Footprint:
         """Planar pose of the middle of the sole, and the height; (4,)."""
         return np.array([*planar.transform_points(self.pose, [MIDDLE, 0.0]), self.heading, self.height])
 
-    def moved(self, pose: FloatArray, height: float = 0.0) -> Footprint:
+    def moved(self, pose: FloatArray, height: float = 0.0) -> FootPlacement:
         """The footprint carried along by a planar pose (3,) that its frame is put at."""
         x, y, _ = planar.compose(pose, self.pose)
-        return Footprint(float(x), float(y), float(self.heading + pose[2]), self.height + height)
+        return FootPlacement(float(x), float(y), float(self.heading + pose[2]), self.height + height)
 
 
 @dataclass(frozen=True)
-class Step:
+class FootStep:
     """One foot leaves the ground and comes down somewhere."""
 
     side: str
     lift: float
     land: float
     """Times [s]."""
-    target: Footprint
+    target: FootPlacement
     kind: str = "forward"
     """How the foot rolls: forward, back, side, close, turn, up, down, jump or climb."""
     clearance: float = 0.02
@@ -159,15 +159,15 @@ class Step:
 class StepPlan:
     """Where both feet stand first, and every step after that, in order of landing."""
 
-    left: Footprint
-    right: Footprint
-    steps: tuple[Step, ...]
+    left: FootPlacement
+    right: FootPlacement
+    steps: tuple[FootStep, ...]
     duration: float
     """[s]"""
-    ground: Ground | None = None
+    ground: GroundHeight | None = None
     """Height of the ground where it is not level."""
 
-    def stances(self, side: str) -> list[tuple[float, float, Footprint]]:
+    def stances(self, side: str) -> list[tuple[float, float, FootPlacement]]:
         """(from, to, where) of every stance of a foot, in seconds; the first has no beginning, the last no end."""
         out = []
         start, where = -np.inf, self.left if side == "left" else self.right
@@ -236,7 +236,7 @@ def both_feet(plan: StepPlan, times: FloatArray) -> FloatArray:
     return np.stack([foot_curve(plan, side, times) for side in SIDES])
 
 
-def _pitch(steps: list[Step], gains: list[tuple[float, float]], times: FloatArray) -> FloatArray:
+def _pitch(steps: list[FootStep], gains: list[tuple[float, float]], times: FloatArray) -> FloatArray:
     """Pitch of a foot [rad] at times (N,): what all its steps ask for, added up."""
     total = np.zeros(len(times))
     for step, (off, on) in zip(steps, gains, strict=True):
@@ -248,7 +248,7 @@ def _pitch(steps: list[Step], gains: list[tuple[float, float]], times: FloatArra
     return total
 
 
-def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]:
+def _gains(plan: StepPlan, step: FootStep, source: FootPlacement) -> tuple[float, float]:
     """How far the foot rolls off its old place and onto its new one, against a typical step of its kind.
 
     A foot that trails far behind the standing one must rise on its toes, one that reaches far ahead lands on its heel.
@@ -268,7 +268,7 @@ def _gains(plan: StepPlan, step: Step, source: Footprint) -> tuple[float, float]
 
 def _swing(
     plan: StepPlan,
-    step: Step,
+    step: FootStep,
     times: FloatArray,
     pitch: FloatArray,
     ends: tuple[FloatArray, FloatArray],
@@ -301,7 +301,7 @@ def _swing(
     return path
 
 
-def _led(step: Step, share: FloatArray, ends: tuple[FloatArray, FloatArray], rates: FloatArray) -> FloatArray:
+def _led(step: FootStep, share: FloatArray, ends: tuple[FloatArray, FloatArray], rates: FloatArray) -> FloatArray:
     """Ankle and yaw (n, 4) of a foot that is led through given places."""
     start, end = ends
     shares = np.array([0.0, *(v[0] for v in step.via), 1.0])
@@ -312,7 +312,7 @@ def _led(step: Step, share: FloatArray, ends: tuple[FloatArray, FloatArray], rat
 
 
 def _needed_lift(
-    plan: StepPlan, step: Step, share: FloatArray, path: FloatArray, pitch: FloatArray, rise: FloatArray
+    plan: StepPlan, step: FootStep, share: FloatArray, path: FloatArray, pitch: FloatArray, rise: FloatArray
 ) -> float:
     """How high the bump must be for the sole to keep its clearance in the middle of the swing [m]."""
     middle = (share > 0.2) & (share < 0.8)
@@ -331,6 +331,6 @@ def _needed_lift(
     return float(np.maximum(lack[middle] / rise[middle], 0.0).max())
 
 
-def shifted(step: Step, seconds: float) -> Step:
+def shifted(step: FootStep, seconds: float) -> FootStep:
     """The same step, later."""
     return replace(step, lift=step.lift + seconds, land=step.land + seconds)

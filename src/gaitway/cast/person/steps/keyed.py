@@ -11,7 +11,7 @@ from gaitway.cast.curves import fill_smoothly
 from gaitway.cast.masses import GRAVITY, centre_of_mass
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.cast.person.steps.footwork import StepPlan
-from gaitway.cast.person.steps.leads import Join
+from gaitway.cast.person.steps.leads import LeadJoin
 from gaitway.cast.person.steps.stepping import PADDING, Performance, perform_plan
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
@@ -102,7 +102,7 @@ class Fall:
     name: str
     """Of the clip."""
     plan: StepPlan
-    joins: Sequence[Join]
+    joins: Sequence[LeadJoin]
     path: Callable[[FloatArray], FloatArray]
     """From the centre of mass relative to the pelvis (F, 3) to the pelvis (F, 3)."""
     feet: FloatArray

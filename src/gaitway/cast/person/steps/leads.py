@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from gaitway.cast.person.gait.hubs import Hub, hub
+from gaitway.cast.person.gait.hubs import GaitHub, hub
 from gaitway.cast.person.gait.planting import plant
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL, Controls, locomote
-from gaitway.cast.person.steps.footwork import SIDES, Footprint, Step
+from gaitway.cast.person.steps.footwork import SIDES, FootPlacement, FootStep
 from gaitway.cast.person.styles import Style
 from gaitway.core.arrays import FloatArray
 
@@ -25,19 +25,19 @@ class Lead:
     """(2 reach + 1, J, 4)."""
     reach: int
     """Frames on either side of the hub."""
-    left: Footprint
-    right: Footprint
+    left: FootPlacement
+    right: FootPlacement
     """Where the feet stand before `steps`."""
-    steps: tuple[Step, ...]
+    steps: tuple[FootStep, ...]
     """Steps around the hub, at times relative to it [s]."""
     feet: FloatArray
     """World targets of both feet in the hub: ankle, yaw, pitch, roll; (2, 6)."""
 
-    def under_way(self) -> list[Step]:
+    def under_way(self) -> list[FootStep]:
         """The steps that have begun when the hub is reached, in order."""
         return [step for step in self.steps if step.lift < 0.0]
 
-    def arrivals(self, pose: FloatArray, time: float, height: float = 0.0) -> list[Step]:
+    def arrivals(self, pose: FloatArray, time: float, height: float = 0.0) -> list[FootStep]:
         """The steps that lead into the hub placed at a planar pose (3,), time [s] and height [m], and those after it.
 
         The first one is the last that has landed by then.
@@ -47,7 +47,7 @@ class Lead:
 
 
 @dataclass(frozen=True, eq=False)
-class Join:
+class LeadJoin:
     """One end of a clip: a lead placed in the plan, and how it is faded."""
 
     lead: Lead
@@ -61,7 +61,7 @@ class Join:
     """Of the ground that the hub stands on [m]."""
 
 
-def moved_step(step: Step, pose: FloatArray, time: float, height: float = 0.0) -> Step:
+def moved_step(step: FootStep, pose: FloatArray, time: float, height: float = 0.0) -> FootStep:
     """The step carried along by a planar pose (3,), later by `time` [s] and higher by `height` [m]."""
     return replace(step, lift=step.lift + time, land=step.land + time, target=step.target.moved(pose, height))
 
@@ -73,28 +73,28 @@ def lead_of(state: str, style: Style = NEUTRAL) -> Lead:
     if state == "stand":
         reach = int(1.5 * FPS)
         count = 2 * reach + 1
-        prints = [Footprint(*where) for where in at.footprints if where is not None]
+        prints = [FootPlacement(*where) for where in at.footprints if where is not None]
         still = np.broadcast_to(at.rotations, (count, *at.rotations.shape))
         return Lead(np.broadcast_to(at.root, (count, 3)), still, reach, prints[0], prints[1], (), at.pin.feet)
     return _gait_lead(at, style)
 
 
-def _gait_lead(at: Hub, style: Style) -> Lead:
+def _gait_lead(at: GaitHub, style: Style) -> Lead:
     """A steady gait around its hub, planted exactly as the hub was."""
     reach, total = 2 * at.frames, 5 * at.frames + 1
     cycle = at.phase + (np.arange(total) - reach) / at.frames
     motion = locomote(Controls(np.full(total, at.speed), np.zeros(total), cycle), style, start_frame=reach)
     planted = plant(motion)
-    where: dict[str, Footprint] = {}
-    steps: list[tuple[float, Step]] = []
+    where: dict[str, FootPlacement] = {}
+    steps: list[tuple[float, FootStep]] = []
     for stance in sorted(motion.stances, key=lambda s: s.start):
         flat = planted.feet[stance.start : stance.end, SIDES.index(stance.side)]
         x, y, _, yaw, *_ = flat[np.argmin(np.abs(flat[:, 4]))]
-        target = Footprint(float(x), float(y), float(yaw))
+        target = FootPlacement(float(x), float(y), float(yaw))
         previous = [s for s in motion.stances if s.side == stance.side and s.end <= stance.start]
         if previous:
             lift = (max(s.end for s in previous) - 1 - reach) / FPS
-            steps.append((lift, Step(stance.side, lift, (stance.start - reach) / FPS, target)))
+            steps.append((lift, FootStep(stance.side, lift, (stance.start - reach) / FPS, target)))
         else:
             where[stance.side] = target
     kept = tuple(step for _, step in sorted(steps, key=lambda s: s[1].land) if step.land < reach / FPS)

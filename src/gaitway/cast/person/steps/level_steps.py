@@ -9,8 +9,8 @@ import numpy as np
 
 from gaitway.cast.curves import smooth_step
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL
-from gaitway.cast.person.steps.footwork import Footprint, Step, StepPlan
-from gaitway.cast.person.steps.leads import Join, Lead, lead_of, moved_step
+from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, StepPlan
+from gaitway.cast.person.steps.leads import Lead, LeadJoin, lead_of, moved_step
 from gaitway.cast.person.steps.stepping import Tempo, stand_to_stand, steady_lead, step_out
 from gaitway.cast.person.styles import Style
 from gaitway.core.arrays import FloatArray
@@ -23,7 +23,7 @@ def turn_in_place(name: str, degrees: float, style: Style = NEUTRAL, seed: int |
     home = {"left": lead.left, "right": lead.right}
     order = ("left", "right") if degrees > 0.0 else ("right", "left")
     pairs = max(1, round(abs(degrees) / 90.0))
-    steps: list[Step] = []
+    steps: list[FootStep] = []
     time = tempo.around(0.45)
     for k in range(1, pairs + 1):
         pose = np.array([0.0, 0.0, np.radians(degrees) * k / pairs])
@@ -31,7 +31,7 @@ def turn_in_place(name: str, degrees: float, style: Style = NEUTRAL, seed: int |
             pose[:2] += tempo.draw(0.015, 2)
         for side in order:
             swing = tempo.around(0.42 if abs(degrees) > 60.0 else 0.36)
-            steps.append(Step(side, time, time + swing, home[side].moved(pose), "turn", 0.025))
+            steps.append(FootStep(side, time, time + swing, home[side].moved(pose), "turn", 0.025))
             time += swing + tempo.around(0.14)
     plan = StepPlan(lead.left, lead.right, tuple(steps), 0.0)
     return stand_to_stand(name, plan, np.array([0.0, 0.0, np.radians(degrees)]), style, seed)
@@ -45,27 +45,29 @@ def u_turn(name: str, left: bool, style: Style = NEUTRAL, seed: int | None = Non
     swing = steps[-1]  # the right foot, in the air at the hub
     time, front, side_step = swing.land, swing.target.x, abs(swing.target.y)
 
-    def step(side: str, wait: float, swing_s: float, where: Footprint, kind: str = "forward") -> None:
+    def step(side: str, wait: float, swing_s: float, where: FootPlacement, kind: str = "forward") -> None:
         nonlocal time
         lift = time + tempo.around(wait)
-        steps.append(Step(side, lift, lift + tempo.around(swing_s), where, kind, 0.025))
+        steps.append(FootStep(side, lift, lift + tempo.around(swing_s), where, kind, 0.025))
         time = steps[-1].land
 
     if not left:  # one more straight step, so that the inside foot comes next
         front += 0.58
-        step("left", 0.08, 0.48, Footprint(front, side_step, 0.0))
+        step("left", 0.08, 0.48, FootPlacement(front, side_step, 0.0))
     far = front + 0.40 + float(tempo.draw(0.02)[0])
     across = 0.46 + float(tempo.draw(0.015)[0])
-    step(inside, 0.11, 0.50, Footprint(front + 0.42, sign * 0.12, sign * np.radians(50.0)))
-    step(outside, 0.14, 0.58, Footprint(far, sign * across, sign * np.radians(165.0)), "turn")
+    step(inside, 0.11, 0.50, FootPlacement(front + 0.42, sign * 0.12, sign * np.radians(50.0)))
+    step(outside, 0.14, 0.58, FootPlacement(far, sign * across, sign * np.radians(165.0)), "turn")
     line = sign * (across - side_step)
     if not left:
         far -= 0.55
-        step("right", 0.11, 0.48, Footprint(far, line + side_step, -np.pi))
+        step("right", 0.11, 0.48, FootPlacement(far, line + side_step, -np.pi))
     return _walk_back(name, steps, np.array([far, line, sign * np.pi]), tempo, style, seed)
 
 
-def _walk_back(name: str, steps: list[Step], after: FloatArray, tempo: Tempo, style: Style, seed: int | None) -> Clip:
+def _walk_back(
+    name: str, steps: list[FootStep], after: FloatArray, tempo: Tempo, style: Style, seed: int | None
+) -> Clip:
     """Finish a turn: one more step of the left foot brings the walker into the hub of the walk.
 
     Args:
@@ -84,7 +86,7 @@ def _walk_back(name: str, steps: list[Step], after: FloatArray, tempo: Tempo, st
     first, *others = lead.arrivals(pose, end)
     steps += [replace(first, lift=lift), *others]
     plan = StepPlan(lead.left, lead.right, tuple(steps), end)
-    joins = [Join(lead, 0.0, np.zeros(3), 0.45), Join(lead, end, pose, 0.55)]
+    joins = [LeadJoin(lead, 0.0, np.zeros(3), 0.45), LeadJoin(lead, end, pose, 0.55)]
     return step_out(name, plan, joins, style=style, seed=seed).clip
 
 
@@ -108,20 +110,20 @@ def short_step(name: str, direction: str, style: Style = NEUTRAL, seed: int | No
     time, steps = tempo.around(0.45), []
     for side, kind in zip(order, kinds, strict=True):
         swing = tempo.around(0.42)
-        steps.append(Step(side, time, time + swing, home[side].moved(move), kind))
+        steps.append(FootStep(side, time, time + swing, home[side].moved(move), kind))
         time += swing + tempo.around(0.11)
     return stand_to_stand(name, StepPlan(lead.left, lead.right, tuple(steps), 0.0), move, style, seed)
 
 
-def _side_cycle(direction: str, style: Style) -> list[Step]:
+def _side_cycle(direction: str, style: Style) -> list[FootStep]:
     """Open and close; the hub is the moment at which the feet are together."""
     lead = lead_of("stand", style)
     opening, closing = (direction, "right" if direction == "left" else "left")
     home = {"left": lead.left, "right": lead.right}
     move = np.array([0.0, SIDE_STRIDE if direction == "left" else -SIDE_STRIDE, 0.0])
     return [
-        Step(opening, 0.03, 0.45, home[opening].moved(move), "side", 0.025),
-        Step(closing, 0.52, 0.94, home[closing].moved(move), "close", 0.02),
+        FootStep(opening, 0.03, 0.45, home[opening].moved(move), "side", 0.025),
+        FootStep(closing, 0.52, 0.94, home[closing].moved(move), "close", 0.02),
     ]
 
 
@@ -151,7 +153,7 @@ def side_walk(name: str, direction: str, part: str, style: Style = NEUTRAL, seed
     plan = StepPlan(before.left, before.right, tuple(steps), end)
     fade_in = wait + 0.15 if part == "start" else 0.3
     fade_out = settle + 0.2 if part == "stop" else 0.3
-    joins = [Join(before, 0.0, np.zeros(3), fade_in), Join(after, end, move, fade_out)]
+    joins = [LeadJoin(before, 0.0, np.zeros(3), fade_in), LeadJoin(after, end, move, fade_out)]
     times = np.arange(round(end * FPS) + 1) / FPS
     looking = {
         "start": smooth_step(times, 0.05, 0.6),

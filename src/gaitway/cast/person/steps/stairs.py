@@ -9,8 +9,8 @@ import numpy as np
 
 from gaitway.cast.curves import smooth_step
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL
-from gaitway.cast.person.steps.footwork import Footprint, Ground, Step, StepPlan
-from gaitway.cast.person.steps.leads import Join, Lead, lead_of
+from gaitway.cast.person.steps.footwork import FootPlacement, FootStep, GroundHeight, StepPlan
+from gaitway.cast.person.steps.leads import Lead, LeadJoin, lead_of
 from gaitway.cast.person.steps.stepping import Tempo, steady_lead, step_out
 from gaitway.cast.person.styles import Style
 from gaitway.core.arrays import FloatArray
@@ -31,7 +31,7 @@ _SWING_SHARE = 0.42
 """Swing time as a share of the cycle; two feet leave 8% of double support after each landing."""
 
 
-def stair_ground(first_edge: float, direction: str, first: float = -np.inf, last: float = np.inf) -> Ground:
+def stair_ground(first_edge: float, direction: str, first: float = -np.inf, last: float = np.inf) -> GroundHeight:
     """Heights of a flight along +x.
 
     Args:
@@ -54,12 +54,12 @@ def _rise(direction: str) -> float:
     return RISER if direction == "up" else -RISER
 
 
-def _tread_step(side: str, level: int, direction: str, landing: float) -> Step:
+def _tread_step(side: str, level: int, direction: str, landing: float) -> FootStep:
     """A step onto a tread whose level is counted from the left foot's in the hub."""
     swing = _SWING_SHARE * PERIOD_S[direction]
     sign = 1.0 if side == "left" else -1.0
-    where = Footprint(level * TREAD, sign * _HALF_WIDTH, sign * np.radians(7.0), level * _rise(direction))
-    return Step(side, landing - swing, landing, where, direction, 0.03, 1.0)
+    where = FootPlacement(level * TREAD, sign * _HALF_WIDTH, sign * np.radians(7.0), level * _rise(direction))
+    return FootStep(side, landing - swing, landing, where, direction, 0.03, 1.0)
 
 
 @cache
@@ -79,7 +79,7 @@ def stair_cycle(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
     move, height = np.array([2.0 * TREAD, 0.0, 0.0]), 2.0 * _rise(direction)
     ground = stair_ground(NEXT_EDGE[direction], direction)
     plan = StepPlan(lead.left, lead.right, lead.steps, period, ground)
-    joins = [Join(lead, 0.0, np.zeros(3), 0.3), Join(lead, period, move, 0.3, height)]
+    joins = [LeadJoin(lead, 0.0, np.zeros(3), 0.3), LeadJoin(lead, period, move, 0.3, height)]
     return step_out(name, plan, joins, style=style, seed=seed, lean=LEAN[direction], sink=SINK[direction]).clip
 
 
@@ -92,10 +92,10 @@ def stair_start(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
     edge = edge_foot + (0.30 if direction == "up" else NEXT_EDGE["down"])
     second = edge - NEXT_EDGE[direction] + 2.0 * TREAD  # where the left ankle is in the hub
     lift = steps[-1].land + 0.08
-    steps.append(Step("left", lift, lift + tempo.around(0.46), Footprint(edge_foot, _HALF_WIDTH, 0.1)))
+    steps.append(FootStep("left", lift, lift + tempo.around(0.46), FootPlacement(edge_foot, _HALF_WIDTH, 0.1)))
     lift = steps[-1].land + tempo.around(0.10)
     first = _tread_step("right", 1, direction, lift + tempo.around(0.52))
-    where = Footprint(second - TREAD, first.target.y, first.target.heading, rise)
+    where = FootPlacement(second - TREAD, first.target.y, first.target.heading, rise)
     steps.append(replace(first, lift=lift, target=where))
     arrive = stairs.arrivals(np.zeros(3), 0.0)[0]
     lift = steps[-1].land + tempo.around(0.10)
@@ -106,7 +106,7 @@ def stair_start(name: str, direction: str, style: Style = NEUTRAL, seed: int | N
     steps += [replace(landing, lift=lift), *others]
     ground = stair_ground(edge, direction, first=0.0)
     plan = StepPlan(walk.left, walk.right, tuple(steps), end, ground)
-    joins = [Join(walk, 0.0, np.zeros(3), 0.45), Join(stairs, end, pose, 0.5, 2.0 * rise)]
+    joins = [LeadJoin(walk, 0.0, np.zeros(3), 0.45), LeadJoin(stairs, end, pose, 0.5, 2.0 * rise)]
     inside = smooth_step(np.arange(round(end * FPS) + 1) / FPS, 0.3, passing)
     posture = {"lean": LEAN[direction] * inside, "sink": SINK[direction] * inside}
     return step_out(name, plan, joins, style=style, seed=seed, **posture).clip, passing
@@ -123,9 +123,9 @@ def stair_end(name: str, direction: str, style: Style = NEUTRAL, seed: int | Non
         x, wide = x + length, 0.75 * wide
         sign = 1.0 if side == "left" else -1.0
         lift = steps[-1].land + tempo.around(0.09)
-        where = Footprint(x, sign * wide, 0.08 * sign, rise)
+        where = FootPlacement(x, sign * wide, 0.08 * sign, rise)
         kind = "up" if side == "left" and direction == "up" else "forward"  # the left foot still has an edge to pass
-        steps.append(Step(side, lift, lift + tempo.around(swing), where, kind))
+        steps.append(FootStep(side, lift, lift + tempo.around(swing), where, kind))
     arrive = walk.arrivals(np.zeros(3), 0.0)[0]
     pose = np.array([x + 0.70 - arrive.target.x, 0.0, 0.0])
     lift = steps[-1].land + tempo.around(0.08)
@@ -134,7 +134,7 @@ def stair_end(name: str, direction: str, style: Style = NEUTRAL, seed: int | Non
     steps += [replace(landing, lift=lift), *others]
     ground = stair_ground(NEXT_EDGE[direction], direction, last=1.0)
     plan = StepPlan(stairs.left, stairs.right, tuple(steps), end, ground)
-    joins = [Join(stairs, 0.0, np.zeros(3), 0.4), Join(walk, end, pose, 0.5, rise)]
+    joins = [LeadJoin(stairs, 0.0, np.zeros(3), 0.4), LeadJoin(walk, end, pose, 0.5, rise)]
     inside = 1.0 - smooth_step(np.arange(round(end * FPS) + 1) / FPS, 0.1, 1.0)
     posture = {"lean": LEAN[direction] * inside, "sink": SINK[direction] * inside}
     return step_out(name, plan, joins, style=style, seed=seed, **posture).clip, reached

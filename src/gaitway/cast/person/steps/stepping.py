@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.cast.curves import smooth_step
-from gaitway.cast.person.gait.planting import Motion, Pin, Planted, Stance, plant
+from gaitway.cast.person.gait.planting import FootPin, FootStance, Motion, Planted, plant
 from gaitway.cast.person.gait.stride import FPS, NEUTRAL
 from gaitway.cast.person.skeleton import SHANK, THIGH, person_skeleton
-from gaitway.cast.person.steps.footwork import SIDES, Ground, Step, StepPlan, both_feet, shifted
-from gaitway.cast.person.steps.leads import Join, Lead, lead_of, moved_step
+from gaitway.cast.person.steps.footwork import SIDES, FootStep, GroundHeight, StepPlan, both_feet, shifted
+from gaitway.cast.person.steps.leads import Lead, LeadJoin, lead_of, moved_step
 from gaitway.cast.person.steps.model import StepModel
 from gaitway.cast.person.steps.trunk import lead_with_eyes, lean_forward, whole_pose
 from gaitway.cast.person.styles import Style
@@ -50,7 +50,7 @@ def plan_times(plan: StepPlan) -> FloatArray:
 def step_out(
     name: str,
     plan: StepPlan,
-    joins: Sequence[Join],
+    joins: Sequence[LeadJoin],
     *,
     style: Style = NEUTRAL,
     seed: int | None = None,
@@ -83,7 +83,7 @@ def step_out(
 
 
 def perform_plan(
-    name: str, plan: StepPlan, body: Performance, joins: Sequence[Join], feet: FloatArray | None = None
+    name: str, plan: StepPlan, body: Performance, joins: Sequence[LeadJoin], feet: FloatArray | None = None
 ) -> Planted:
     """Put a body on the feet of a plan, fade it into what is known at its ends, plant it and cut the padding off.
 
@@ -132,7 +132,7 @@ def _with_legs(feet: FloatArray, body: Performance) -> FloatArray:
     return local
 
 
-def _fade(join: Join, times: FloatArray, duration: float, root: FloatArray, local: FloatArray) -> None:
+def _fade(join: LeadJoin, times: FloatArray, duration: float, root: FloatArray, local: FloatArray) -> None:
     """Let the lead hold up to its hub, or from it on, and give way to the steps (in place)."""
     lead = join.lead
     row = np.round((times - join.time) * FPS).astype(np.int64) + lead.reach
@@ -152,7 +152,7 @@ def _fade(join: Join, times: FloatArray, duration: float, root: FloatArray, loca
     local[here] = rotations.slerp(local[here], turned, shares)
 
 
-def _stances(plan: StepPlan, frames: IntArray) -> tuple[Stance, ...]:
+def _stances(plan: StepPlan, frames: IntArray) -> tuple[FootStance, ...]:
     """The plan's stances as rows of `frames`."""
     out, count = [], len(frames)
     for side in SIDES:
@@ -160,19 +160,19 @@ def _stances(plan: StepPlan, frames: IntArray) -> tuple[Stance, ...]:
             first = 0 if start == -np.inf else max(int(np.ceil(start * FPS - 1e-6)) - int(frames[0]), 0)
             last = count if end == np.inf else min(int(np.floor(end * FPS + 1e-6)) + 1 - int(frames[0]), count)
             if first < last:
-                out.append(Stance(side, first, last, (where.x, where.y, where.heading), where.height))
+                out.append(FootStance(side, first, last, (where.x, where.y, where.heading), where.height))
     return tuple(out)
 
 
-def _pin(join: Join) -> Pin:
+def _pin(join: LeadJoin) -> FootPin:
     feet = join.lead.feet.copy()
     feet[:, :2] = planar.transform_points(join.pose, feet[:, :2])
     feet[:, 2] += join.height
     feet[:, 3] += join.pose[2]
-    return Pin(round(join.time * FPS) + PADDING, feet, 0.0)
+    return FootPin(round(join.time * FPS) + PADDING, feet, 0.0)
 
 
-def _cropped(planted: Planted, joins: Sequence[Join]) -> Planted:
+def _cropped(planted: Planted, joins: Sequence[LeadJoin]) -> Planted:
     """What lies inside the clip, its hub frames set to the hub poses to the last bit."""
     rows = slice(PADDING, len(planted.clip) - PADDING)
     clip = planted.clip
@@ -189,7 +189,7 @@ def _cropped(planted: Planted, joins: Sequence[Join]) -> Planted:
 
 
 def steady_lead(
-    cycle: Sequence[Step],
+    cycle: Sequence[FootStep],
     move: FloatArray,
     period_s: float,
     *,
@@ -197,7 +197,7 @@ def steady_lead(
     lean: float = 0.0,
     sink: float = 0.0,
     aside: float = 0.0,
-    ground: Ground | None = None,
+    ground: GroundHeight | None = None,
 ) -> Lead:
     """A lead that repeats the same steps for ever.
 
@@ -263,7 +263,7 @@ def stand_to_stand(
     lead, landed = lead_of("stand", style), plan.steps[-1].land
     duration = round((landed + settle_s) * FPS) / FPS
     joins = [
-        Join(lead, 0.0, np.zeros(3), plan.steps[0].lift + 0.12),
-        Join(lead, duration, end, duration - landed + 0.15),
+        LeadJoin(lead, 0.0, np.zeros(3), plan.steps[0].lift + 0.12),
+        LeadJoin(lead, duration, end, duration - landed + 0.15),
     ]
     return step_out(name, replace(plan, duration=duration), joins, style=style, seed=seed).clip
