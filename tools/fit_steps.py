@@ -129,7 +129,16 @@ def samples(clip: Clip, subject: str) -> Iterator[Sample]:
         following = later[0] if later else support
         places = [seen_from(support.place, r.place) for r in (before, after, following)]
         shift = lift - float(np.clip(lift - support.start, *SHIFT_S))
-        step = BodyStep("left", shift, lift, land, support.place, before.place, after.place, following.place)
+        step = BodyStep(
+            side="left",
+            shift=shift,
+            lift=lift,
+            land=land,
+            support=support.place,
+            source=before.place,
+            target=after.place,
+            next_target=following.place,
+        )
         phase = step.phase(np.arange(len(clip)) / clip.fps)
         rows = np.flatnonzero((phase >= FIRST_PHASE) & (phase <= LAST_PHASE))
         turn = rotations.multiply(rotations.from_yaw(-support.place[2]), world[rows, 0])

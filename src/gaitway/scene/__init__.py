@@ -1,6 +1,6 @@
-"""Scenes: places and who wants to be where, read from files.
+"""Scenes: worlds with characters that have starts and goals, read from files.
 
-The names that `__init__.pyi` lists are loaded on first use, so that importing the package costs nothing.
+The names in `__init__.pyi` are loaded on first use, so importing the package costs nothing.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""From the entries of a scene file to the shapes, obstacles, movers and terrain of a `World`."""
+"""Build a `World` (obstacles, movers, terrain) from the entries of a scene file."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from gaitway.world.standing import drawn_down, stood_on
 from gaitway.world.terrain_files import load_terrain
 
 BEAM_THICKNESS = 0.3
-"""Height of something to pass under where none is written [m]."""
+"""Default height of a special obstacle that characters pass under [m]."""
 REPEATED = 3600.0
-"""Until when a mover that repeats its path does so [s]; longer than any take."""
+"""Time until which a repeated path is repeated [s]; longer than any take."""
 Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
 class WorldBuilder:
-    """Builds what it can and notes what it cannot."""
+    """A builder of worlds. It collects problems in `problems` instead of stopping at the first one."""
 
     problems: list[Problem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
-    """Meshes and heights that were read, in order."""
+    """Files of meshes and terrain heights that were read, in order."""
     origins: list[SceneEntry] = field(default_factory=list)
-    """Where each obstacle of the world, and then each mover, is written."""
+    """The entry of the scene file that each obstacle of the world comes from, then that of each mover."""
 
     def world(self, scene: MergedScene) -> World | None:
-        """The world, or None if anything in it cannot be."""
+        """Return the world, or None if there is a problem with any part of it."""
         before = len(self.problems)
         if "bounds" not in scene.singles:
             text = "missing; write for example bounds: [0, 0, 40, 30] (xmin, ymin, xmax, ymax in metres)"
@@ -105,7 +105,7 @@ class WorldBuilder:
         return [Obstacle(stood_on(shape, terrain), kind, item.name or "", item.color) for shape in shapes]
 
     def _shapes(self, item: Any, folder: Path) -> list[Shape]:
-        """The shapes of an item with one of the shape keys."""
+        """Return the shapes of an item that has one of the shape keys."""
         if item.box is not None:
             return [_box(item.box)]
         if item.cylinder is not None:
@@ -157,9 +157,10 @@ def _special_shape(item: SpecialShapeItem | StairsItem) -> Shape:
 
 
 def wall_boxes(points: Iterable[Any], thickness: float, height: float, closed: bool) -> list[Shape]:
-    """One box for each piece of a run of walls; each reaches half a thickness past its corners, which closes them.
+    """Return one box for each straight piece of a wall.
 
-    Pieces without length (a corner written twice) are left out.
+    Each box reaches half a thickness past its inner corners, so that there are no gaps. Pieces without length (a corner
+    that is written twice) are left out.
     """
     runs = wall_pieces([tuple(point) for point in points], closed)
     out: list[Shape] = []
@@ -177,7 +178,7 @@ def wall_boxes(points: Iterable[Any], thickness: float, height: float, closed: b
 
 
 def _path(item: MoverItem) -> tuple[Any, Any]:
-    """Times (K,) and poses (K, 3) of a mover's path; a yaw that is not written stays what it was."""
+    """Return the times (K,) [s] and poses (K, 3) of a mover's path; a key without yaw keeps the last yaw."""
     times, poses, yaw = [], [], 0.0
     for key in item.path:
         yaw = math.radians(key[3]) if len(key) == 4 else yaw
@@ -187,14 +188,14 @@ def _path(item: MoverItem) -> tuple[Any, Any]:
 
 
 def _most_rounds(times: Any) -> float:
-    """Until when [s] a path may be repeated within the keys that a mover may have."""
+    """Return the time [s] until which a path can be repeated before the mover has more than `MAX_KEYS` keys."""
     return float(times[0] + (MAX_KEYS // len(times)) * (times[-1] - times[0]))
 
 
 def _along(shape: Shape, poses: Any, terrain: Terrain | None) -> Shape:
-    """A mover's shape raised to the highest ground of its keys and drawn down to the lowest.
+    """Return a mover's shape, raised to the highest ground under its keys and extended down to the lowest.
 
-    Movers move in the plane, so on hills theirs is a height that fits the whole path.
+    Movers move in the plane, so on hills one height has to fit the whole path.
     """
     if terrain is None:
         return shape

@@ -1,4 +1,4 @@
-"""The scenes that ship with gaitway, and what a scene file holds at a glance."""
+"""The ready scenes that are part of gaitway, and summaries of scene files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaitway.scene.reading.documents import Reader, merged
 
 @dataclass(frozen=True, kw_only=True)
 class SceneSummary:
-    """What a scene file holds."""
+    """The title and the sizes of a scene."""
 
     title: str
     bounds: tuple[float, float, float, float] | None
@@ -53,7 +53,7 @@ def find_scene(name: str | Path) -> Path:
 
 
 def scene_summary(path: str | Path) -> SceneSummary:
-    """Read what a scene file holds, without building its world or placing its characters.
+    """Read the title and the sizes of a scene, without building its world or placing its characters.
 
     That takes a few milliseconds. Only the form of the file is checked; `load_scene` checks the rest.
 

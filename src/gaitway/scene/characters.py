@@ -1,4 +1,4 @@
-"""Who wants to be where: the characters of a scene."""
+"""The characters of a scene, and references to their libraries."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from gaitway.library import Library
 
 RADII = {"person": 0.3, "skateboarder": 0.4, "horse": 0.8}
-"""Disc that a character of each cast keeps clear where none is written [m]."""
+"""Default radius of the disc that a character of each cast keeps clear [m]."""
 
 
 @dataclass(frozen=True)
 class LibraryRef:
-    """Which library a character uses; `load` makes it. Equal references are the same library."""
+    """A reference to a library; `load` returns the library. Equal references are the same library."""
 
     cast: str = "person"
     style: str | int | None = None
     takes: int = 1
     seed: int = 0
     file: str = ""
-    """A library file, which then counts instead of all the others; absolute, or from the folder of the process."""
+    """A library file, absolute or relative to the current folder. If given, the other fields are ignored."""
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name of the file or of the cast."""
         return Path(self.file).name if self.file else self.cast
 
     def load(self, behaviors: Collection[str] | None = None) -> Library:
-        """Read the library from its file, or generate it (as `gaitway.load_cast`, only some `behaviors` if asked).
+        """Return the library: read from its file, or by `gaitway.load_cast` (only some `behaviors` if given).
 
         Raises:
-            FormatError: if there is no such file, or it is no library.
+            FormatError: If there is no such file, or it is not a library.
         """
         if self.file:
             storage = import_module("gaitway.library.storage")
@@ -53,16 +53,16 @@ class LibraryRef:
 
 
 def library_ref(name: str | Path, style: str | int | None = None, seed: int = 0) -> LibraryRef:
-    """The library that somebody means.
+    """Return the reference to a library that a user names.
 
     Args:
-        name: a built-in cast, or a library file (.gwlib).
-        style: whose manner, of a cast.
-        seed: draw of the takes, of a cast.
+        name: Name of a built-in cast, or a library file (.gwlib).
+        style: Style of the cast.
+        seed: Seed of the takes of the cast.
 
     Raises:
-        LibraryError: if there is neither a cast nor a file of that name, or a style is wanted of a file.
-        FormatError: if the file is no library.
+        LibraryError: If there is neither a cast nor a file of that name, or a style is given with a file.
+        FormatError: If the file is not a library.
     """
     casts = import_module("gaitway.cast.catalog").cast_names()
     if str(name) in casts:
@@ -84,19 +84,19 @@ class Character:
 
     name: str
     start: tuple[float, float, float]
-    """x, y [m] and heading [rad]."""
+    """Start pose: x, y [m] and heading [rad]."""
     goal: tuple[float, float]
-    """x, y [m]."""
+    """Goal position: x, y [m]."""
     goal_heading: float | None
-    """[rad], or None where any will do."""
+    """Heading at the goal [rad]; None if any heading will do."""
     library: LibraryRef
     plan: PlanOptions
-    """Its planner and options: the scene's with its own over them."""
+    """Planner and its options: those of the scene, overridden by the character's own."""
     radius: float = 0.3
-    """Of the disc that it keeps clear [m]."""
+    """Radius of the disc that the character keeps clear [m]."""
     speed: str | float = "normal"
-    """How fast it likes to go: "slow", "normal", "fast", or metres in a second."""
+    """Preferred speed: "slow", "normal", "fast", or a number [m/s]."""
     priority: int = 0
-    """Higher goes first where planners take turns."""
+    """Characters of higher priority are planned first."""
     start_time: float = 0.0
-    """When it appears [s]."""
+    """Time at which the character appears [s]."""

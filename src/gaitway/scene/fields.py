@@ -1,4 +1,4 @@
-"""Kinds of value in a scene file: each with its bounds, its unit, and the words that a message needs."""
+"""Types of the values in a scene file, each with its bounds, its unit and the words for error messages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pydantic_core import PydanticCustomError
 FARTHEST = 100_000.0
 """Largest coordinate [m]; beyond it single-precision poses lose centimetres."""
 LONGEST = 10_000.0
-"""Largest size of a thing [m]."""
+"""Largest size of an obstacle [m]."""
 HIGHEST = 1_000.0
 """Largest height [m]."""
 LATEST = 86_400.0
-"""Latest time [s]; a day."""
+"""Latest time [s]: one day."""
 MOST_POINTS = 100_000
-"""Points of one outline or path."""
+"""Largest number of points of one outline or path."""
 
 
 class SceneItem(BaseModel):
@@ -28,12 +28,12 @@ class SceneItem(BaseModel):
 
 
 def wrong(what: str, write: str) -> PydanticCustomError:
-    """An error whose words are ours: `<value> <what>; write <write>`."""
+    """Return an error with the message `<value> <what>; write <write>`."""
     return PydanticCustomError("scene", "wrong", {"what": what, "write": write})
 
 
 def field(text: str, default: Any = ..., *, unit: str = "", example: Any = None, **options: Any) -> Any:
-    """A field: what it means, its unit, its default and its bounds (`gt`, `ge`, `lt`, `le`, lengths)."""
+    """Return a field with its meaning, unit, default and bounds (`gt`, `ge`, `lt`, `le`, lengths)."""
     extra: dict[str, Any] = {"unit": unit} if unit else {}
     description = f"{text} [{unit}]" if unit else text
     examples = None if example is None else [example]
@@ -41,32 +41,32 @@ def field(text: str, default: Any = ..., *, unit: str = "", example: Any = None,
 
 
 def length_field(text: str, default: Any = ..., **options: Any) -> Any:
-    """A length above 0 [m]."""
+    """Return a field for a length above 0 [m]."""
     return field(text, default, unit="m", gt=0.0, le=LONGEST, **options)
 
 
 def height_field(text: str, default: Any = ..., **options: Any) -> Any:
-    """A height above 0 [m]."""
+    """Return a field for a height above 0 [m]."""
     return field(text, default, unit="m", gt=0.0, le=HIGHEST, **options)
 
 
 def bottom_field(text: str = "Underside above the ground") -> Any:
-    """How far above the ground a thing begins [m]."""
+    """Return a field for the height of an underside above the ground [m]."""
     return field(text, 0.0, unit="m", ge=-HIGHEST, le=HIGHEST)
 
 
 def turn_field(text: str = "Turn about the vertical, counter-clockwise") -> Any:
-    """An angle [degrees]."""
+    """Return a field for an angle [degrees]."""
     return field(text, 0.0, unit="degrees", ge=-3600.0, le=3600.0)
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a number and no truth value."""
+    """Return whether a value is a number and not a truth value."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def check_number(value: Any, low: float, high: float, write: str) -> None:
-    """Refuse what is not a finite number within bounds."""
+    """Raise an error if a value is not a finite number within bounds."""
     if not is_number(value):
         raise wrong("is not a number", write)
     if not _finite(value):
@@ -83,7 +83,7 @@ def _finite(value: float) -> bool:
 
 
 def _numbers(lengths: tuple[int, ...], form: str, limits: tuple[float, ...]) -> Callable[[Any], tuple[float, ...]]:
-    """A check for a list of numbers, one of some lengths; `limits` are the largest absolute values."""
+    """Return a check for a list of numbers that has one of some lengths; `limits` are the largest absolute values."""
 
     def check(value: Any) -> tuple[float, ...]:
         if not isinstance(value, tuple):
@@ -119,7 +119,7 @@ Point = Annotated[
 ]
 """x, y [m]."""
 Pose = Annotated[tuple[float, ...], BeforeValidator(check_pose), pose_schema]
-"""x, y [m] and perhaps a yaw [degrees]."""
+"""x, y [m] and optionally a yaw [degrees]."""
 Position = Annotated[
     tuple[float, ...],
     BeforeValidator(_numbers((3,), "[x, y, z] in metres", (FARTHEST, FARTHEST, HIGHEST))),
@@ -131,7 +131,7 @@ PathKey = Annotated[
     BeforeValidator(_numbers((3, 4), "[t, x, y] or [t, x, y, yaw_deg]", (LATEST, FARTHEST, FARTHEST, 36_000.0))),
     _schema((3, 4), "[t, x, y] (seconds, metres) or [t, x, y, yaw_deg]", (LATEST, FARTHEST, FARTHEST, 36_000.0)),
 ]
-"""time [s], x, y [m] and perhaps a yaw [degrees]."""
+"""Time [s], x, y [m] and optionally a yaw [degrees]."""
 
 
 def _rectangle(value: Any) -> tuple[float, ...]:
@@ -176,8 +176,8 @@ Extent = Annotated[
 Word = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\W\d]\w*$")]
 """One word of letters, digits and _."""
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^\w[\w .\-]*$")]
-"""What something is called: letters, digits, spaces, dots, hyphens."""
+"""A name: letters, digits, spaces, dots, hyphens."""
 FileName = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]+$")]
-"""A file, relative to the one that names it."""
+"""A file name, relative to the file that it is written in."""
 Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
-"""#rrggbb."""
+"""A colour as #rrggbb."""

@@ -1,6 +1,6 @@
-"""The model of a scene file: what may be written, with which bounds and units.
+"""The model of a scene file: all keys with their bounds and units.
 
-A model is what stands in one file, includes not followed. `gaitway.scene.build_scene` makes a `Scene` of it.
+A model holds the content of one file without its includes. `gaitway.scene.build_scene` makes a `Scene` of it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from gaitway.scene.world_models import MoverItem, ObstacleItem, SpecialItem, Ter
 
 FORMAT_VERSION = 1
 MAX_CHARACTERS = 100_000
-"""Ten times the largest crowd that is planned today. Each character is an object of its own, so that a file of one line
-that asks for a million would take gigabytes."""
+"""Largest number of characters of a scene: ten times the largest crowd that is planned today. Each character is an
+object of its own, so a file of one line that asks for a million of them would take gigabytes."""
 MAX_ITEMS = 100_000
-"""Entries of one list of a scene file."""
+"""Largest number of entries of one list of a scene file."""
 OPPOSITE = "opposite"
 SPEEDS = ("slow", "normal", "fast")
 
@@ -64,11 +64,9 @@ class LibraryItem(SceneItem):
             WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": 999_999_999}]}),
         ]
         | None
-    ) = field(
-        "Whose manner: neutral, style-1 to style-8, or a number that draws an individual", None, example="style-3"
-    )
+    ) = field("Style: neutral, style-1 to style-8, or a number that draws an individual", None, example="style-3")
     takes: int = field("Clips for each behaviour", 1, ge=1, le=100)
-    seed: int = field("Of what differs between takes", 0, ge=0, le=2**32 - 1)
+    seed: int = field("Seed of the differences between takes", 0, ge=0, le=2**32 - 1)
 
     @model_validator(mode="before")
     @classmethod
@@ -159,24 +157,24 @@ Speed = Annotated[
 class CharacterItem(SceneItem):
     """One character, or a group of `count` characters."""
 
-    name: Name | None = field("What it is called; a group's members are numbered (crowd-01)", None, example="ada")
-    count: int | None = field("How many; makes it a group", None, ge=1, le=MAX_CHARACTERS, example=50)
-    start: Pose | None = field("Where it begins: [x, y] or [x, y, yaw_deg]; without yaw it faces its goal", None)
-    start_area: AreaItem | None = field("Where it, or a group, begins", None)
-    goal: Goal | None = field("Where it is to go: [x, y] or [x, y, yaw_deg]; a group on a ring may say opposite", None)
-    goal_area: AreaItem | None = field("Where it, or a group, is to go", None)
-    library: LibraryItem | None = field("What it can do, instead of the scene's library", None)
-    plan: dict[str, Any] | None = field("Planner options over the scene's", None, example={"weight": 2})
-    speed: Speed = field("How fast it likes to go: slow, normal, fast, or metres in a second", "normal")
-    priority: int = field("Who goes first where planners take turns; higher goes first", 0, ge=-1000, le=1000)
+    name: Name | None = field("Its name; the members of a group are numbered (crowd-01)", None, example="ada")
+    count: int | None = field("Number of characters; makes it a group", None, ge=1, le=MAX_CHARACTERS, example=50)
+    start: Pose | None = field("Start: [x, y] or [x, y, yaw_deg]; without yaw the character faces its goal", None)
+    start_area: AreaItem | None = field("Area that the character or group starts in", None)
+    goal: Goal | None = field("Goal: [x, y] or [x, y, yaw_deg]; a group on a ring may have the goal opposite", None)
+    goal_area: AreaItem | None = field("Area that the goals lie in", None)
+    library: LibraryItem | None = field("Its library, instead of the scene's", None)
+    plan: dict[str, Any] | None = field("Planner options that override the scene's", None, example={"weight": 2})
+    speed: Speed = field("Preferred speed: slow, normal, fast, or metres in a second", "normal")
+    priority: int = field("Characters of higher priority are planned first", 0, ge=-1000, le=1000)
     radius: float | None = field(
-        "Of the disc that it keeps clear; by default 0.3 for a person, 0.4 for a skateboarder, 0.8 for a horse",
+        "Radius of the disc that it keeps clear; by default 0.3 for a person, 0.4 for a skateboarder, 0.8 for a horse",
         None,
         unit="m",
         ge=0.05,
         le=10.0,
     )
-    start_time: float = field("When it appears", 0.0, unit="s", ge=0.0, le=LATEST)
+    start_time: float = field("Time at which it appears", 0.0, unit="s", ge=0.0, le=LATEST)
 
     @model_validator(mode="after")
     def _begins_and_goes_somewhere(self) -> CharacterItem:
@@ -194,7 +192,7 @@ class CharacterItem(SceneItem):
 
 
 def items(text: str) -> Any:
-    """A list of entries."""
+    """Return a field for a list of entries."""
     return field(text, (), max_length=MAX_ITEMS)
 
 
@@ -205,24 +203,26 @@ def _version(value: Any) -> Any:
 
 
 class SceneModel(SceneItem):
-    """A scene: a place, and who wants to be where."""
+    """A scene: a world, and characters with starts and goals."""
 
     gaitway: Annotated[int, BeforeValidator(_version), WithJsonSchema({"const": FORMAT_VERSION})] | None = field(
         "Version of the format; an included file may leave it out", None, example=FORMAT_VERSION
     )
-    title: str | None = field("What to call it", None, max_length=200)
-    description: str | None = field("What it shows", None, max_length=10_000)
-    seed: int | None = field("Of all that chance decides; 0 where nothing is written", None, ge=0, le=2**32 - 1)
-    library: LibraryItem | None = field("What characters can do; person where nothing is written", None)
+    title: str | None = field("Title of the scene", None, max_length=200)
+    description: str | None = field("Description of what the scene shows", None, max_length=10_000)
+    seed: int | None = field("Seed of all random choices; 0 by default", None, ge=0, le=2**32 - 1)
+    library: LibraryItem | None = field("Library of the characters' behaviours; person by default", None)
     include: tuple[FileName, ...] = field(
-        "Scene files relative to this one. Their lists come before ours; single values of this file win",
+        "Scene files, relative to this one. Their lists come before those of this file; single values of this file win",
         (),
         max_length=100,
     )
-    bounds: Rectangle | None = field("xmin, ymin, xmax, ymax; nobody may leave", None, unit="m", example=[0, 0, 40, 30])
-    obstacles: tuple[ObstacleItem, ...] = items("What nobody may touch")
-    specials: tuple[SpecialItem, ...] = items("What only a behaviour of its kind can pass")
-    movers: tuple[MoverItem, ...] = items("What moves in a way that is known")
+    bounds: Rectangle | None = field(
+        "xmin, ymin, xmax, ymax; no character may leave", None, unit="m", example=[0, 0, 40, 30]
+    )
+    obstacles: tuple[ObstacleItem, ...] = items("Obstacles that no character may touch")
+    specials: tuple[SpecialItem, ...] = items("Obstacles that only a behaviour of their kind can pass")
+    movers: tuple[MoverItem, ...] = items("Obstacles that move along known paths")
     terrain: TerrainItem | None = field("Ground that is not level", None)
-    characters: tuple[CharacterItem, ...] = items("Who wants to be where")
+    characters: tuple[CharacterItem, ...] = items("Characters with starts and goals")
     plan: dict[str, Any] | None = field("Which planner, and its options", None, example={"planner": "behavior"})

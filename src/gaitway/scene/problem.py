@@ -1,4 +1,4 @@
-"""What is wrong with a scene, and where."""
+"""Problems of scene files: the place, what is wrong, and what to write instead."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from gaitway.core.errors import FormatError, SceneError
 
 Place = tuple[str | int, ...]
-"""Keys and indices from the top of a file: `("characters", 3, "goal")`."""
+"""A place in a file: keys and indices from its top, such as `("characters", 3, "goal")`."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong; `str(problem)` is the line that people read."""
+    """One problem; `str(problem)` is the line that users read."""
 
     place: str
     """Path in the file, such as `characters[3].goal`; empty for the file as a whole."""
     text: str
     """What is wrong, with the value, and what to write instead."""
     file: Path | None = None
-    """None where the scene does not come from a file."""
+    """File of the scene; None if the scene does not come from a file."""
     line: int | None = None
     warning: bool = False
-    """It can be loaded all the same, but is hardly what was meant."""
+    """Whether the scene can be loaded all the same, but is probably not what the user meant."""
 
     def __str__(self) -> str:
         where = "" if self.file is None else f"{self.file}:" if self.line is None else f"{self.file}:{self.line}:"
@@ -35,27 +35,27 @@ class Problem:
 
 
 def scene_error(problems: Sequence[Problem]) -> SceneError:
-    """The first of some problems as an exception, which says how many more there are."""
+    """Return an exception with the first of some problems and the number of the others."""
     more = len(problems) - 1
     others = f" (and {more} more problem{'s' if more > 1 else ''})" if more else ""
     return SceneError(f"{problems[0]}{others}")
 
 
 def file_problem(error: FormatError) -> Problem:
-    """What is wrong with a file as a whole, or with its YAML."""
+    """Return the problem of a file as a whole, or of its YAML."""
     place = f"{error.path}:{error.line}: " if error.line is not None else f"{error.path}: "
     return Problem("", str(error).removeprefix(place), error.path, error.line)
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """File by file as they come up, and in each from top to bottom."""
+    """Return problems file by file, in the order in which the files come up, and in each file from top to bottom."""
     given = list(problems)
     files = list(dict.fromkeys(problem.file for problem in given))
     return sorted(given, key=lambda problem: (files.index(problem.file), problem.line or 0))
 
 
 def place_text(place: Iterable[str | int]) -> str:
-    """A place as people write it: `characters[3].goal`."""
+    """Return a place as text: `characters[3].goal`."""
     out = ""
     for step in place:
         if isinstance(step, int):
@@ -67,7 +67,7 @@ def place_text(place: Iterable[str | int]) -> str:
 
 
 def shown(value: Any, longest: int = 60) -> str:
-    """A value as it would be written in a scene file, cut short where it is long; control characters are escaped."""
+    """Return a value as a scene file would have it, shortened if it is long; control characters are escaped."""
     text = _flow(value, 0)
     return text if len(text) <= longest else text[: longest - 3] + "..."
 

@@ -1,4 +1,4 @@
-"""Scenes: a place and who wants to be where, read from a file, a dictionary or a model."""
+"""Scenes: a world and its characters, read from a file, a dictionary or a model."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from gaitway.scene.warnings import passing_warnings, warnings
 from gaitway.world import World
 
 _FILE_NAMES: Mapping[str, Any] = {"file": True, "heights": True, "mesh": {"file": True}, "library": {"file": True}}
-"""Where names of files may stand."""
+"""Keys whose values are file names."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Scene:
-    """A place, and who wants to be where."""
+    """A world, and characters with starts and goals."""
 
     world: World
     characters: tuple[Character, ...]
@@ -39,30 +39,30 @@ class Scene:
     description: str
     seed: int
     plan: PlanOptions
-    """The planner and its options for everybody who has none of their own."""
+    """Planner and options of the characters that have none of their own."""
     hash: str
-    """SHA-256 over all that matters for a plan, bytes of meshes and heights included: not over titles, descriptions,
-    comments, spaces, or what is spread over included files."""
+    """SHA-256 over all that a plan depends on, with the bytes of meshes and heights. Titles, descriptions, comments and
+    spaces do not change it, nor does moving entries into included files."""
     source: SceneModel
-    """What is written in the file (or dictionary) itself; change it with `model_copy` and build it again."""
+    """Content of the file (or dictionary) itself; to edit it, use `model_copy` and `build_scene`."""
     path: Path | None = None
-    """The file it was read from."""
+    """File that the scene was read from."""
     folder: Path = field(default_factory=Path)
-    """What file names in `source` are relative to."""
+    """Folder that file names in `source` are relative to."""
     warnings: tuple[Problem, ...] = ()
-    """What is hardly meant so."""
+    """Warnings: content that can be loaded but is probably a mistake."""
 
 
 def load_scene(path: str | Path) -> Scene:
     """Read a scene.
 
     Args:
-        path: a scene file, or the name of a ready scene (`gaitway.scene.ready_scenes()`).
+        path: A scene file, or the name of a ready scene (`gaitway.scene.ready_scenes()`).
 
     Raises:
-        FormatError: if there is no such file, or it is not YAML.
-        SceneError: if the scene does not hold together; the message names the first problem and how many more there
-            are, `scene_problems` lists them all.
+        FormatError: If there is no such file, or it is not YAML.
+        SceneError: If the scene is not valid. The message names the first problem and the number of the others;
+            `scene_problems` lists all of them.
     """
     scene, problems = _load(find_scene(path))
     if scene is None:
@@ -71,12 +71,12 @@ def load_scene(path: str | Path) -> Scene:
 
 
 def scene_problems(path: str | Path, *, passing: bool = True) -> list[Problem]:
-    """All that is wrong with a scene file: its problems or, if it can be loaded, its warnings.
+    """Return the problems of a scene file or, if it can be loaded, its warnings.
 
     Args:
-        path: as in `load_scene`.
-        passing: whether to find special obstacles that no behaviour gets past. That takes seconds where there are any,
-            for the characters' libraries have to be generated.
+        path: As in `load_scene`.
+        passing: Whether to check that the characters' behaviours can pass the special obstacles. This loads the
+            characters' libraries, which may take seconds.
     """
     try:
         scene, problems = _load(find_scene(path), passing)
@@ -86,14 +86,14 @@ def scene_problems(path: str | Path, *, passing: bool = True) -> list[Problem]:
 
 
 def scene_from_dict(data: Mapping[str, Any], folder: str | Path = ".") -> Scene:
-    """A scene out of plain values, as a scene file has them.
+    """Return a scene from plain values, as a scene file has them.
 
     Args:
-        data: the values; lists may be tuples or NumPy arrays.
-        folder: what file names in it are relative to.
+        data: The values; lists may be tuples or NumPy arrays.
+        folder: Folder that file names in it are relative to.
 
     Raises:
-        SceneError: if the scene does not hold together.
+        SceneError: If the scene is not valid.
     """
     reader = Reader()
     document = reader.document(plain_data(data), Path(folder))
@@ -101,15 +101,15 @@ def scene_from_dict(data: Mapping[str, Any], folder: str | Path = ".") -> Scene:
 
 
 def build_scene(model: SceneModel, folder: str | Path = ".", path: str | Path | None = None) -> Scene:
-    """A scene out of a model, such as an edited `scene.source`.
+    """Return a scene from a model, such as an edited `scene.source`.
 
     Args:
-        model: what a scene file would say.
-        folder: what file names in it are relative to.
-        path: the file it stands for, if any.
+        model: Content of a scene file.
+        folder: Folder that file names in it are relative to.
+        path: File of the scene, if there is one.
 
     Raises:
-        SceneError: if the scene does not hold together.
+        SceneError: If the scene is not valid.
     """
     reader = Reader()
     bare = Document(model, Path(folder), None if path is None else Path(path))
@@ -117,10 +117,10 @@ def build_scene(model: SceneModel, folder: str | Path = ".", path: str | Path | 
 
 
 def with_library(scene: Scene, library: LibraryRef) -> Scene:
-    """The scene with another library for everybody in it.
+    """Return a scene with another library for all of its characters.
 
     Raises:
-        SceneError: if it does not hold together so.
+        SceneError: If the scene is not valid with that library.
     """
     if library.file:
         item = LibraryItem(file=library.file)
@@ -146,7 +146,7 @@ def _built_or_raise(document: Document | None, reader: Reader) -> Scene:
 
 
 def _built(document: Document, passing: bool = False) -> tuple[Scene | None, list[Problem]]:
-    """The scene of a document that validates, or None and what is wrong."""
+    """Return the scene of a valid document, or None and the problems."""
     whole = merged(document)
     groups = CharacterGroups(whole)
     builder = WorldBuilder()
@@ -165,24 +165,24 @@ def _built(document: Document, passing: bool = False) -> tuple[Scene | None, lis
     texts = {key: whole.singles[key].value if key in whole.singles else "" for key in ("title", "description")}
     return (
         Scene(
-            world,
-            characters,
-            texts["title"],
-            texts["description"].strip(),
-            seed,
-            groups.plan,
-            scene_hash(whole, [*builder.files, *groups.files]),
-            document.model,
-            document.path,
-            document.folder,
-            (*warnings(world, builder.origins, groups.groups), *special),
+            world=world,
+            characters=characters,
+            title=texts["title"],
+            description=texts["description"].strip(),
+            seed=seed,
+            plan=groups.plan,
+            hash=scene_hash(whole, [*builder.files, *groups.files]),
+            source=document.model,
+            path=document.path,
+            folder=document.folder,
+            warnings=(*warnings(world, builder.origins, groups.groups), *special),
         ),
         [],
     )
 
 
 def scene_hash(scene: MergedScene, files: Iterable[Path]) -> str:
-    """SHA-256 in hexadecimal over a scene's values, defaults filled in, and over the bytes of the files it names."""
+    """Return the SHA-256 of a scene's values, with defaults filled in, and of the bytes of the files that it names."""
     values = {key: _content(entry.value) for key, entry in scene.singles.items() if key not in ("title", "description")}
     values.setdefault("seed", 0)
     lists = {key: [_content(entry.value) for entry in entries] for key, entries in scene.lists.items()}
@@ -192,7 +192,7 @@ def scene_hash(scene: MergedScene, files: Iterable[Path]) -> str:
 
 
 def _parts(path: Path) -> list[Path]:
-    """A file and, for glTF, the files with its numbers."""
+    """Return a file and, for glTF, the files of its buffers."""
     if path.suffix.lower() != ".gltf":
         return [path]
     buffers = json.loads(path.read_bytes()).get("buffers", [])
@@ -201,7 +201,7 @@ def _parts(path: Path) -> list[Path]:
 
 
 def _content(value: Any) -> Any:
-    """A value as JSON; names of files are left out, for their bytes count."""
+    """Return a value as JSON, without file names: the bytes of the files are hashed instead."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude=dict(_FILE_NAMES))
     return value

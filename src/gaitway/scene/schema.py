@@ -1,4 +1,4 @@
-"""The scene format as JSON Schema, for editors that complete and check as one types."""
+"""The scene format as JSON Schema, for editors that complete and check while the user types."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from gaitway.scene.world_models import MoverItem, ObstacleItem, PhaseItem
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = ("jump", "duck", "crawl", "climb", "box", "passable")
-"""Kinds of special obstacle that editors are told of; any other word is a kind as well."""
+"""Kinds of special obstacle that the schema lists; any other word is a kind as well."""
 
 Schema = dict[str, Any]
 
 
 def scene_schema() -> Schema:
-    """The JSON Schema (draft 2020-12) of scene files.
+    """Return the JSON Schema (draft 2020-12) of scene files.
 
-    What it cannot say (that a goal lies inside the bounds, that an include exists) only `scene_problems` finds.
+    A schema cannot express everything (such as that a goal lies inside the bounds); `scene_problems` checks the rest.
     """
     schema = _tidy(SceneModel.model_json_schema(by_alias=True))
     parts = schema["$defs"]
@@ -39,7 +39,7 @@ def scene_schema() -> Schema:
 
 
 def _tidy(value: Any) -> Any:
-    """Without the null that stands for a key which is left out."""
+    """Return a schema without the null that stands for a key that is left out."""
     if isinstance(value, list):
         return [_tidy(item) for item in value]
     if not isinstance(value, dict):
@@ -63,7 +63,7 @@ def _at_most_one(keys: tuple[str, ...]) -> Schema:
 
 
 def _describe_specials(parts: Schema) -> None:
-    """Exactly one kind: one key more than there are of name and color."""
+    """Require exactly one kind: one key more than there are of name and color."""
     shape = {"$ref": "#/$defs/SpecialShapeItem"}
     item = parts["SpecialItem"]
     solid = {**shape, "anyOf": [{"required": ["height"]}, {"required": ["clearance"]}]}
@@ -118,7 +118,7 @@ def _library(item: Schema) -> Schema:
 
 
 def _plan(parts: Schema) -> Schema:
-    """One schema for each planner; without the key `planner` it is the default one's."""
+    """Return one schema for each planner; without the key `planner` that of the default planner applies."""
     choices = []
     for planner in planner_names():
         schema = _tidy(planner_entry(planner).options_model().model_json_schema(by_alias=True))

@@ -1,4 +1,7 @@
-"""What can be loaded but is hardly meant so: things outside the bounds, goals where two would have to stand."""
+"""Warnings about scenes that can be loaded but are probably mistakes.
+
+Obstacles outside the bounds, goals that several characters share, special obstacles that no behaviour can pass.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from gaitway.world.regions import obstruction
 
 
 def warnings(world: World, origins: Sequence[SceneEntry], groups: Sequence[CharacterGroup]) -> Iterator[Problem]:
-    """All warnings that cost little to find.
+    """Yield all warnings that are found in little time.
 
     Args:
-        world: that was built.
-        origins: where each of its obstacles, and then each mover, is written.
-        groups: the entries of `characters`.
+        world: The built world.
+        origins: The entry that each of its obstacles comes from, then that of each mover.
+        groups: The entries of `characters`.
     """
     x0, y0, x1, y1 = world.bounds
     said: set[int] = set()
@@ -40,7 +43,7 @@ def warnings(world: World, origins: Sequence[SceneEntry], groups: Sequence[Chara
 
 
 def _leaves(mover: Mover, world: World) -> float | None:
-    """The first key [s] at which the middle of a mover is outside the bounds."""
+    """Return the time of the first key [s] at which the centre of a mover is outside the bounds, or None."""
     x0, y0, x1, y1 = world.bounds
     x, y = mover.poses[:, 0], mover.poses[:, 1]
     outside = (x < x0) | (x > x1) | (y < y0) | (y > y1)
@@ -65,14 +68,14 @@ def _shared_goals(groups: Sequence[CharacterGroup]) -> Iterator[Problem]:
 
 
 def passing_warnings(world: World, origins: Sequence[SceneEntry], libraries: Sequence[LibraryRef]) -> Iterator[Problem]:
-    """A warning for each special obstacle that nobody's behaviours get past.
+    """Yield a warning for each special obstacle that no character's behaviours can pass.
 
-    Generating the libraries takes seconds; it is done only if there is something special.
+    That is measured on the bodies of the clips. Libraries are loaded only if there are special obstacles.
 
     Args:
-        world: that was built.
-        origins: where each of its obstacles, and then each mover, is written.
-        libraries: of all characters.
+        world: The built world.
+        origins: The entry that each of its obstacles comes from, then that of each mover.
+        libraries: References to the libraries of all characters.
     """
     things = [(obstacle, origin) for obstacle, origin in _things(world, origins) if obstacle.special]
     if not things:
@@ -87,7 +90,7 @@ def passing_warnings(world: World, origins: Sequence[SceneEntry], libraries: Seq
 
 
 def _things(world: World, origins: Sequence[SceneEntry]) -> Iterator[tuple[Obstacle, SceneEntry]]:
-    """Everything that is or becomes an obstacle, with where it is written."""
+    """Yield all obstacles, and movers in each of their phases, with the entry that each comes from."""
     yield from zip(world.obstacles, origins, strict=False)
     for mover, origin in zip(world.movers, origins[len(world.obstacles) :], strict=True):
         for phase in mover.phases:

@@ -1,4 +1,4 @@
-"""Models of what stands in a scene: obstacles, special obstacles, movers and terrain."""
+"""Models of the world of a scene file: shapes, obstacles, special obstacles, movers and terrain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Ring = Annotated[Points, Field(min_length=3, max_length=MOST_POINTS)]
 
 
 def outline(text: str, default: Any = ..., least: int = 3) -> Any:
-    """A list of points."""
+    """Return a field for a list of points."""
     return field(text, default, unit="m", min_length=least, max_length=MOST_POINTS)
 
 
@@ -46,7 +46,7 @@ class BoxItem(SceneItem):
 
     center: Point = field("Middle of its floor plan", unit="m", example=[12, 8])
     size: Extent = field("Length along its own x, width along its own y", unit="m", example=[4, 1])
-    height: float = height_field("From its underside to its top", example=2.5)
+    height: float = height_field("Height from its underside to its top", example=2.5)
     yaw_deg: float = turn_field()
     bottom: float = bottom_field()
 
@@ -56,7 +56,7 @@ class CylinderItem(SceneItem):
 
     center: Point = field("Middle of its floor plan", unit="m", example=[20, 15])
     radius: float = length_field("Radius", example=0.6)
-    height: float = height_field("From its underside to its top", example=3)
+    height: float = height_field("Height from its underside to its top", example=3)
     bottom: float = bottom_field()
 
 
@@ -72,7 +72,7 @@ class PolygonItem(SceneItem):
     """Straight walls around an outline, convex or not."""
 
     points: Points = outline("Corners in order; the last joins the first")
-    height: float = height_field("From its underside to its top", example=2)
+    height: float = height_field("Height from its underside to its top", example=2)
     holes: tuple[Ring, ...] = field("Outlines of holes", (), max_length=1000)
     bottom: float = bottom_field()
 
@@ -81,8 +81,8 @@ class WallItem(SceneItem):
     """A run of straight walls along a line."""
 
     points: Points = outline("Corners of the wall's middle line", least=2)
-    thickness: float = field("Across the wall", 0.2, unit="m", gt=0.0, le=100.0)
-    height: float = height_field("From the ground to its top", 2.5)
+    thickness: float = field("Thickness of the wall", 0.2, unit="m", gt=0.0, le=100.0)
+    height: float = height_field("Height from the ground to its top", 2.5)
     closed: bool = field("Whether a last wall joins the end to the beginning", False)
 
 
@@ -97,7 +97,7 @@ class MeshItem(SceneItem):
 
     file: FileName = field("GLB, GLTF, OBJ, STL or PLY file, relative to this file", example="hall.glb")
     position: Position = field(
-        "Where the file's origin comes to lie; z counts from the ground", (0.0, 0.0, 0.0), unit="m"
+        "Position of the file's origin; z is measured from the ground", (0.0, 0.0, 0.0), unit="m"
     )
     yaw_deg: float = turn_field()
     scale: float = field("Metres for each unit of the file", 1.0, gt=0.0, le=10_000.0)
@@ -107,7 +107,7 @@ class MeshItem(SceneItem):
 
 
 def one_of(item: Any, keys: tuple[str, ...], least: int = 1) -> None:
-    """Refuse an item that has more than one of some keys, or fewer than `least`."""
+    """Raise an error if an item has more than one of some keys, or fewer than `least`."""
     given = [key for key in keys if getattr(item, key) is not None]
     choices = f"{', '.join(keys[:-1])} or {keys[-1]}"
     if len(given) > 1:
@@ -117,7 +117,7 @@ def one_of(item: Any, keys: tuple[str, ...], least: int = 1) -> None:
 
 
 class ObstacleItem(SceneItem):
-    """A thing that nobody may touch: exactly one shape."""
+    """An obstacle that no character may touch: exactly one shape."""
 
     SHAPES: ClassVar[tuple[str, ...]] = ("box", "cylinder", "sphere", "polygon", "wall", "mesh")
 
@@ -127,7 +127,7 @@ class ObstacleItem(SceneItem):
     polygon: PolygonItem | None = None
     wall: WallItem | None = None
     mesh: MeshItem | None = None
-    name: Name | None = field("What it is called", None)
+    name: Name | None = field("Its name", None)
     color: Color | None = field("Its colour in pictures", None, example="#a08060")
 
     @model_validator(mode="after")
@@ -145,7 +145,7 @@ class StairsItem(SceneItem):
     """A flight of steps."""
 
     center: Point = field("Middle of the flight's floor plan", unit="m", example=[5, 5])
-    width: float = length_field("Across the flight", example=2)
+    width: float = length_field("Width of the flight", example=2)
     steps: int = field("Number of steps", ge=1, le=1000, example=10)
     rise: float = field("Height of a step", 0.17, unit="m", gt=0.0, le=2.0)
     run: float = field("Depth of a step", 0.29, unit="m", gt=0.0, le=10.0)
@@ -161,7 +161,12 @@ class SpecialShapeItem(SceneItem):
     yaw_deg: float = turn_field()
     points: Points | None = outline("Corners of its outline, instead of center and size", None)
     height: float | None = field(
-        "From its underside to its top; 0.3 where there is a clearance", None, unit="m", gt=0.0, le=HIGHEST, example=0.5
+        "Height from its underside to its top; with a clearance 0.3 by default",
+        None,
+        unit="m",
+        gt=0.0,
+        le=HIGHEST,
+        example=0.5,
     )
     clearance: float | None = field(
         "Height of its underside above the ground", None, unit="m", gt=0.0, le=HIGHEST, example=1.2
@@ -180,18 +185,18 @@ class SpecialShapeItem(SceneItem):
 
 
 class SpecialItem(SceneItem):
-    """A thing that only a behaviour of its kind can pass: exactly one kind (jump, duck, stairs ...)."""
+    """A special obstacle that only a behaviour of its kind can pass: exactly one kind (jump, duck, stairs ...)."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, SpecialShapeItem] = Field(init=False)
 
     stairs: StairsItem | None = None
-    name: Name | None = field("What it is called", None)
+    name: Name | None = field("Its name", None)
     color: Color | None = field("Its colour in pictures", None, example="#c03030")
 
     @property
     def kinds(self) -> dict[str, SpecialShapeItem | StairsItem]:
-        """What is given by kind."""
+        """Shapes by kind; a valid item has exactly one."""
         out: dict[str, SpecialShapeItem | StairsItem] = dict(self.__pydantic_extra__)
         return out if self.stairs is None else {"stairs": self.stairs, **out}
 
@@ -234,11 +239,11 @@ class MoverSphereItem(SphereItem):
 
 
 class PhaseItem(SceneItem):
-    """What a mover is from a time on."""
+    """The shape and kind of a mover from a time on."""
 
     SHAPES: ClassVar[tuple[str, ...]] = ("box", "cylinder", "sphere", "polygon", "mesh")
 
-    start: float = field("When it begins", unit="s", ge=0.0, le=LATEST, alias="from", example=3)
+    start: float = field("Time at which it begins", unit="s", ge=0.0, le=LATEST, alias="from", example=3)
     kind: Word = field("wall, passable or the kind of a special obstacle", "wall")
     box: MoverBoxItem | None = None
     cylinder: MoverCylinderItem | None = None
@@ -253,7 +258,7 @@ class PhaseItem(SceneItem):
 
 
 class MoverItem(SceneItem):
-    """A thing whose movement is known: one shape in its own frame, and a path."""
+    """An obstacle whose movement is known in advance: one shape in its own frame, and a path."""
 
     SHAPES: ClassVar[tuple[str, ...]] = ("box", "cylinder", "sphere", "polygon", "mesh")
 
@@ -263,17 +268,15 @@ class MoverItem(SceneItem):
     polygon: PolygonItem | None = None
     mesh: MeshItem | None = None
     path: tuple[PathKey, ...] = field(
-        "Where it is when: [t, x, y] or [t, x, y, yaw_deg], straight in between",
+        "Keys [t, x, y] or [t, x, y, yaw_deg] of its path, straight in between",
         min_length=1,
         max_length=MOST_POINTS,
         example=[[0, 5, 5], [4, 9, 5, 90]],
     )
     kind: Word = field("wall, passable or the kind of a special obstacle", "wall")
-    repeat: bool = field("Whether it walks its path over and over", False)
-    phases: tuple[PhaseItem, ...] = field(
-        "What it is from a time on, in order; each may bring its own shape", (), max_length=1000
-    )
-    name: Name | None = field("What it is called", None)
+    repeat: bool = field("Whether it repeats its path", False)
+    phases: tuple[PhaseItem, ...] = field("Phases in order of time; each may have its own shape", (), max_length=1000)
+    name: Name | None = field("Its name", None)
     color: Color | None = field("Its colour in pictures", None, example="#3060c0")
 
     @model_validator(mode="after")
@@ -303,9 +306,9 @@ class MoverItem(SceneItem):
 class HillsItem(SceneItem):
     """Smooth random hills."""
 
-    height: float = height_field("From the deepest valley to the highest top", example=1.5)
+    height: float = height_field("Height from the deepest valley to the highest top", example=1.5)
     wavelength: float = field("Typical distance from one hill to the next", unit="m", ge=0.5, le=LONGEST, example=12)
-    seed: int = field("Which hills", 0, ge=0, le=2**32 - 1)
+    seed: int = field("Seed of the hills", 0, ge=0, le=2**32 - 1)
     cell: float = field("Distance between neighbouring heights", 0.5, unit="m", ge=0.01, le=100.0)
 
 
@@ -319,13 +322,13 @@ class TerrainItem(SceneItem):
         "Distance between neighbouring heights of the file", None, unit="m", ge=0.01, le=1000.0, example=0.25
     )
     scale: float | None = field(
-        "Height of white [m] for PNG, factor for NPY; 1 where nothing is written",
+        "Height of white [m] for PNG, factor for NPY; 1 by default",
         None,
         ge=-HIGHEST,
         le=HIGHEST,
         example=2.0,
     )
-    origin: Point | None = field("Corner of least x and y; [0, 0] where nothing is written", None, unit="m")
+    origin: Point | None = field("Corner of least x and y; [0, 0] by default", None, unit="m")
     hills: HillsItem | None = None
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Scenes written back to YAML: what was read is read again, equal."""
+"""Scenes as YAML text; reading the text gives an equal scene."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gaitway.scene.reading.nodes import plain_scalar
 
 
 class _Dumper(yaml.SafeDumper):
-    """Short forms for numbers, quotes wherever our reader would not see a text."""
+    """A YAML writer with short forms for numbers, and with quotes wherever `nodes` would not read a text."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Everything is written out."""
+        """Write all values in full, without YAML aliases."""
         return True
 
 
 class _FlowMap(dict[str, Any]):
-    """An entry that is written on one line."""
+    """An entry that is written in one line."""
 
 
 def _line(dumper: yaml.SafeDumper, value: _FlowMap) -> yaml.Node:
@@ -48,7 +48,7 @@ _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 
 def scene_to_yaml(model: SceneModel) -> str:
-    """A model as the text of a scene file: what was set, in the order of the format; comments are not kept."""
+    """Return a model as the text of a scene file: the values that were set, in the order of the format, no comments."""
     data = {"gaitway": FORMAT_VERSION, **model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)}
     for key in LISTS:
         if key in data:
@@ -57,12 +57,12 @@ def scene_to_yaml(model: SceneModel) -> str:
 
 
 def save_scene(model: SceneModel, path: str | Path) -> None:
-    """Write a scene file, such as of an edited `scene.source`.
+    """Write a scene file, such as that of an edited `scene.source`.
 
-    File names in the model stay as they are: relative ones are sought from where the new file lies.
+    File names in the model stay as they are: relative ones are relative to the new file.
 
     Raises:
-        FormatError: if it cannot be written.
+        FormatError: If the file cannot be written.
     """
     with atomic_write(path) as file:
         file.write(scene_to_yaml(model).encode("utf-8"))

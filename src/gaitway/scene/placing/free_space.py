@@ -1,4 +1,4 @@
-"""Where there is room: free of obstacles at a time, and free of one another."""
+"""Free space for placing characters: clear of obstacles at a time, and clear of one another."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gaitway.world.body_band import BODY_BAND, body_footprint
 from gaitway.world.plane import core
 
 TOUCHING = 1e-9
-"""Things that only touch do not overlap; rounding is allowed for [m]."""
+"""Tolerance for rounding [m]: discs that only touch do not overlap."""
 
 
 class FreeSpace:
-    """What stands in the way of somebody of a radius who stands upright."""
+    """The obstacles that an upright character of some radius would touch."""
 
     def __init__(self, world: World, obstacles: Sequence[Obstacle], radius: float) -> None:
         self.obstacles = tuple(obstacles)
-        """In the order of which `blockers` speaks."""
+        """Obstacles; `blockers` returns indices into them."""
         self.radius = radius
         self._indices: list[int] = []
         cores: list[shapely.Geometry] = []
@@ -38,7 +38,7 @@ class FreeSpace:
         self._cores, self._roundings = np.array(cores), np.array(roundings)
 
     def free(self, points: FloatArray) -> BoolArray:
-        """Whether a disc at each of some points (N, 2) touches nothing; (N,)."""
+        """Return whether a disc at each of some points (N, 2) touches no obstacle; (N,)."""
         out = np.ones(len(points), dtype=np.bool_)
         if len(self._cores) and len(points):
             reach = np.maximum(self._roundings + self.radius - TOUCHING, 0.0)
@@ -47,7 +47,7 @@ class FreeSpace:
         return out
 
     def blockers(self, point: Sequence[float]) -> list[tuple[int, float]]:
-        """Obstacles that a disc touches, by index, and how far their edges are from its centre [m] (0 inside)."""
+        """Return the index of each obstacle that a disc touches, and its distance from the centre [m] (0 inside)."""
         if not len(self._cores):
             return []
         away = shapely.distance(self._cores, shapely.Point(point[0], point[1])) - self._roundings
@@ -56,14 +56,14 @@ class FreeSpace:
 
 
 class Discs:
-    """Discs with labels, found by the square of a grid that their middle lies in."""
+    """Labelled discs in a grid; a disc is found by the square that its centre lies in."""
 
     def __init__(self, largest_radius: float) -> None:
         self.cell = 2.0 * largest_radius
         self.squares: dict[tuple[int, int], list[tuple[float, float, float, int]]] = {}
 
     def overlapped(self, x: float, y: float, radius: float) -> tuple[int, float] | None:
-        """The label of a disc that one would overlap, and how far apart they are [m]."""
+        """Return the label of a disc that a new one would overlap and the distance of their centres [m], or None."""
         column, row = math.floor(x / self.cell), math.floor(y / self.cell)
         for i in (column - 1, column, column + 1):
             for j in (row - 1, row, row + 1):
@@ -74,18 +74,18 @@ class Discs:
         return None
 
     def add(self, points: FloatArray, radius: float, first: int) -> None:
-        """Put discs at points (N, 2), labelled from `first` on, whether they overlap others or not."""
+        """Add discs at points (N, 2), labelled from `first` on, whether they overlap others or not."""
         for label, (x, y) in enumerate(points.tolist(), first):
             square = math.floor(x / self.cell), math.floor(y / self.cell)
             self.squares.setdefault(square, []).append((x, y, radius, label))
 
     def clear(self, points: FloatArray, radius: float) -> BoolArray:
-        """Whether a disc at each of some points (N, 2) overlaps none; (N,)."""
+        """Return whether a disc at each of some points (N, 2) overlaps no other; (N,)."""
         return np.array([self.overlapped(x, y, radius) is None for x, y in points.tolist()], dtype=np.bool_)
 
 
 def free_of_all(points: FloatArray, space: FreeSpace, discs: Discs) -> BoolArray:
-    """Whether somebody at each of some points (N, 2) would touch neither an obstacle nor a disc; (N,)."""
+    """Return whether a character at each of some points (N, 2) would touch neither an obstacle nor a disc; (N,)."""
     out = space.free(points)
     out[out] = discs.clear(points[out], space.radius)
     return out

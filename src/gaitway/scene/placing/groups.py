@@ -1,4 +1,4 @@
-"""Characters before they are placed: names, libraries and planner options, each checked where it is written."""
+"""Groups of characters before they are placed: names, libraries and planner options, checked."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gaitway.scene.reading.documents import MergedScene, Reader, SceneEntry
 
 
 class CharacterGroups:
-    """Everybody of a scene; what is wrong is noted in `problems`."""
+    """All groups of characters of a scene. It collects problems in `problems`."""
 
     def __init__(self, whole: MergedScene) -> None:
         self.whole = whole
         self.problems: list[Problem] = []
         self.files: list[Path] = []
-        """Library files, for they count as a part of the scene."""
+        """Library files; their content is a part of the scene's hash."""
         self.library = self._library(whole.singles.get("library")) or LibraryRef()
         self.plan_data: dict[str, Any] = {}
         self.plan = self._options(whole.singles.get("plan"), {}) or planner_entry(DEFAULT_PLANNER).options_model()()
@@ -66,7 +66,7 @@ class CharacterGroups:
         return out
 
     def characters(self, group: CharacterGroup, placement: Placement) -> list[Character]:
-        """The characters of an entry, now that everybody has a place."""
+        """Return the characters of a group that has been placed."""
         item, index = group.item, group.index
         starts, goals = placement.starts[group.first], placement.goals[group.first]
         yaw = math.radians(item.start[2]) if item.start is not None and len(item.start) == 3 else None
@@ -74,16 +74,16 @@ class CharacterGroups:
         goal_heading = math.radians(float(item.goal[2])) if turned and item.goal else None
         return [
             Character(
-                name,
-                (float(start[0]), float(start[1]), heading_towards(start, goal) if yaw is None else yaw),
-                (float(goal[0]), float(goal[1])),
-                goal_heading,
-                self.libraries[index],
-                self.plans[index],
-                group.radius,
-                item.speed,
-                item.priority,
-                item.start_time,
+                name=name,
+                start=(float(start[0]), float(start[1]), heading_towards(start, goal) if yaw is None else yaw),
+                goal=(float(goal[0]), float(goal[1])),
+                goal_heading=goal_heading,
+                library=self.libraries[index],
+                plan=self.plans[index],
+                radius=group.radius,
+                speed=item.speed,
+                priority=item.priority,
+                start_time=item.start_time,
             )
             for name, start, goal in zip(group.names, starts, goals, strict=True)
         ]
@@ -120,7 +120,7 @@ class CharacterGroups:
         return LibraryRef(file=str(file))
 
     def _options(self, entry: SceneEntry | None, base: Mapping[str, Any]) -> PlanOptions | None:
-        """Options checked by their planner's own model, over those of the scene if they are for the same planner."""
+        """Return options checked by their planner's model; they override the scene's if the planner is the same."""
         if entry is None:
             return None
         own: dict[str, Any] = entry.value

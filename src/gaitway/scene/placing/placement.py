@@ -1,4 +1,4 @@
-"""Characters placed: fixed ones first, then groups, without overlap, by seeded sampling."""
+"""Placement of characters without overlap: fixed starts and goals first, then areas by seeded sampling."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from gaitway.world.sampling import sample_free
 
 @dataclass(frozen=True, eq=False)
 class CharacterGroup:
-    """An entry of `characters` with what is known before anybody is placed."""
+    """One entry of `characters`: a single character or several, before they are placed."""
 
     entry: SceneEntry
     name: str
-    """Its own, without numbers."""
+    """Name of the entry, without numbers."""
     names: tuple[str, ...]
-    """Of each character of it."""
+    """Names of its characters."""
     radius: float
-    """[m]."""
+    """Radius of the disc that each of its characters keeps clear [m]."""
     first: int
-    """Index in the scene of its first character."""
+    """Index of its first character among all characters of the scene."""
     index: int
-    """Its own among all entries."""
+    """Index of the entry among all entries."""
 
     @property
     def item(self) -> CharacterItem:
-        """What is written."""
+        """The model of the entry."""
         value: CharacterItem = self.entry.value
         return value
 
 
 @dataclass(eq=False)
 class Placement:
-    """Places everybody of a scene; what cannot be is noted in `problems`."""
+    """The placement of all characters of a scene. It collects problems in `problems`."""
 
     world: World
     origins: list[SceneEntry]
-    """Where each obstacle and mover is written."""
+    """The entry of the scene file that each obstacle comes from, then that of each mover."""
     groups: list[CharacterGroup]
     seed: int
     problems: list[Problem] = field(default_factory=list)
     starts: dict[int, FloatArray] = field(default_factory=dict)
-    """Of each group, by its first character: (n, 2)."""
+    """Start positions of each group [m], by the index of its first character; (n, 2)."""
     goals: dict[int, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Placement:
                 self.goals |= {} if points is None else {group.first: points}
 
     def _space(self, group: CharacterGroup, time: float | None) -> FreeSpace:
-        """What is in a character's way at a time [s]; None leaves out all that moves."""
+        """Return the free space for a group at a time [s]; None leaves all movers out."""
         key = time, group.radius
         if key not in self._spaces:
             obstacles = self.world.obstacles if time is None else self.world.at(time).obstacles
@@ -130,7 +130,7 @@ class Placement:
         self.goals[group.first] = np.broadcast_to(points, (len(group.names), 2)) if len(points) == 1 else points
 
     def _check(self, group: CharacterGroup, key: str, points: FloatArray, space: FreeSpace) -> None:
-        """Note points that are outside the bounds or in an obstacle that one cannot stand on."""
+        """Report points that are outside the bounds or in an obstacle that characters cannot stand on."""
         x0, y0, x1, y1 = self.world.bounds
         for point in points.tolist():
             if not (x0 <= point[0] <= x1 and y0 <= point[1] <= y1):
@@ -155,7 +155,7 @@ class Placement:
         self.problems.append(group.entry.problem(key, text=text))
 
     def _sample(self, group: CharacterGroup, key: str, discs: Discs, space: FreeSpace) -> FloatArray | None:
-        """Points for everybody of an entry, in its area and clear of all others; None if they do not fit."""
+        """Return points for all characters of a group, in its area and clear of all others; None if they do not fit."""
         x0, y0, x1, y1 = self.world.bounds
         radius, area = group.radius, getattr(group.item, key)
         try:
@@ -180,13 +180,13 @@ class Placement:
 
 
 def _stream(seed: int, group: CharacterGroup, key: str) -> np.random.Generator:
-    """Chance of one group alone, so that other groups may come and go without moving it."""
+    """Return a random generator for one group, so that adding or removing other groups does not move it."""
     purpose = 0 if key == "start_area" else 1
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *group.name.encode())))
 
 
 def _shown(point: Sequence[float]) -> str:
-    """A point to the millimetre: those of rings have long fractions."""
+    """Return a point as text, rounded to the millimetre: points of rings have long fractions."""
     return shown([round(value, 3) for value in point])
 
 
@@ -199,25 +199,25 @@ def _ring_text(ring: CircleItem, group: CharacterGroup) -> str:
 
 
 def heading_towards(start: FloatArray, goal: FloatArray) -> float:
-    """Direction [rad] from one point to another; 0 where they are the same."""
+    """Return the direction from one point to another [rad]; 0 if they are the same."""
     return math.atan2(goal[1] - start[1], goal[0] - start[0])
 
 
 _ROUND_SEGMENTS = 32
-"""Straight pieces for a quarter of a round area: it is drawn 0.03 % too small."""
+"""Number of straight pieces for a quarter of a round area, which is drawn 0.03 % too small by it."""
 
 
 def ring_points(ring: CircleItem, count: int) -> FloatArray:
-    """Points (count, 2) evenly on a circle, the first at its +x end, counter-clockwise."""
+    """Return points (count, 2) evenly spaced on a circle, counter-clockwise from its +x end."""
     angle = 2.0 * np.pi * np.arange(count) / count
     return np.asarray(ring.center) + ring.radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
 def area_geometry(area: AreaItem) -> shapely.Geometry:
-    """What an area covers.
+    """Return the geometry of an area.
 
     Raises:
-        WorldError: if it is an outline that crosses itself.
+        WorldError: If it is an outline that crosses itself.
     """
     if area.rectangle is not None:
         return shapely.box(*area.rectangle)

@@ -1,4 +1,4 @@
-"""Scene files with their includes: read, validated each on its own, and joined."""
+"""Scene files with their includes: each file is read and validated on its own, then all are joined."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gaitway.scene.reading.nodes import MAX_DEPTH, Key, Node, read_nodes
 Model = TypeVar("Model", bound=BaseModel)
 MAX_INCLUDE_DEPTH = 8
 MAX_FILES = 1000
-"""Files of one scene; includes of includes multiply."""
+"""Largest number of files of one scene; includes of includes multiply."""
 
 LISTS = ("obstacles", "specials", "movers", "characters")
-"""Keys whose entries are joined; of all others the including file's wins, then the last include's."""
+"""Keys whose entries are joined. For all other keys the including file wins, then the last include."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,22 +31,22 @@ class Document:
 
     model: SceneModel
     folder: Path
-    """What file names in it are relative to."""
+    """Folder that file names in it are relative to."""
     path: Path | None = None
     nodes: Node | None = None
-    """Where its lines are; None for a dictionary."""
+    """Tree of its values with line numbers; None for a dictionary."""
     includes: tuple[Document, ...] = ()
-    """In the order of its `include`."""
+    """Included documents, in the order of `include`."""
 
     def problem(self, place: tuple[Key, ...], text: str, *, warning: bool = False, key: bool = False) -> Problem:
-        """A problem at a place of this document."""
+        """Return a problem at a place of this document."""
         if self.nodes is None:
             return Problem(place_text(place), text, self.path, None, warning)
         place = self.nodes.written(place)
         return Problem(place_text(place), text, self.path, self.nodes.line_of(place, key), warning)
 
     def everywhere(self) -> Iterator[Document]:
-        """This document and all that it includes; those whose entries come first, first."""
+        """Yield all included documents, directly or not, and then this one: the order in which entries are joined."""
         for document in self.includes:
             yield from document.everywhere()
         yield self
@@ -61,22 +61,22 @@ class SceneEntry:
     place: Place
 
     def problem(self, *place: str | int, text: str, warning: bool = False) -> Problem:
-        """A problem with it, or at a place within it."""
+        """Return a problem of the value, or of a place within it."""
         return self.document.problem((*self.place, *place), text, warning=warning)
 
 
 @dataclass(eq=False)
 class Reader:
-    """Reads a file and what it includes; collects what is wrong rather than stopping at the first."""
+    """A reader of scene files and their includes. It collects problems instead of stopping at the first one."""
 
     problems: list[Problem] = field(default_factory=list)
     count: int = 0
 
     def read(self, path: Path, above: tuple[Path, ...] = ()) -> Document | None:
-        """The document of a file.
+        """Return the document of a file, or None if it is not valid.
 
         Raises:
-            FormatError: if the topmost file is not YAML or cannot be read.
+            FormatError: If the topmost file is not YAML or cannot be read.
         """
         self.count += 1
         nodes = read_nodes(path)
@@ -90,7 +90,7 @@ class Reader:
         nodes: Node | None = None,
         above: tuple[Path, ...] = (),
     ) -> Document | None:
-        """The document of plain data, or None if it does not validate."""
+        """Return the document of plain data, or None if it is not valid."""
         bare = Document(SceneModel(), folder, path, nodes)
         if not isinstance(data, dict):
             what = "is empty" if data is None else f"{shown(data)} is not a map"
@@ -109,7 +109,7 @@ class Reader:
         return self.follow(model, bare, above)
 
     def follow(self, model: SceneModel, bare: Document, above: tuple[Path, ...]) -> Document:
-        """A validated model with the documents that it includes."""
+        """Return the document of a validated model, with the documents that it includes."""
         trail = (*above, (bare.path or bare.folder).resolve())  # a dictionary stands for a file in its folder
         found = [self._included(bare, index, name, trail) for index, name in enumerate(model.include)]
         return Document(model, bare.folder, bare.path, bare.nodes, tuple(d for d in found if d is not None))
@@ -135,7 +135,7 @@ class Reader:
         return None
 
     def validate(self, document: Document, data: Any, model: type[Model], place: Place) -> Model | None:
-        """`data` as a model; what is wrong with it is noted at `place` of the document."""
+        """Return `data` as a model, or None; problems are reported at `place` of the document."""
         try:
             return model.model_validate(data)
         except ValidationError as error:
@@ -150,13 +150,13 @@ class MergedScene:
 
     top: Document
     lists: dict[str, tuple[SceneEntry, ...]]
-    """By key of `LISTS`."""
+    """Entries by key, for the keys of `LISTS`."""
     singles: dict[str, SceneEntry]
-    """All other values that are written."""
+    """All other values that are written, by key."""
 
 
 def merged(top: Document) -> MergedScene:
-    """Join a document with its includes."""
+    """Return a document joined with its includes."""
     documents = list(top.everywhere())
     lists = {
         key: tuple(
@@ -175,10 +175,10 @@ def merged(top: Document) -> MergedScene:
 
 
 def plain_data(value: Any, place: Place = ()) -> Any:
-    """The same with lists and arrays as tuples, NumPy's numbers as Python's, and without keys that are None.
+    """Return a value with lists and arrays as tuples, NumPy's numbers as Python's, and without keys that are None.
 
     Raises:
-        SceneError: if something is of a kind that a scene file cannot have.
+        SceneError: If a part has a type that a scene file cannot have.
     """
     if len(place) > MAX_DEPTH:
         raise SceneError(f"{place_text(place[:3])}...: is nested more than {MAX_DEPTH} deep")

@@ -1,4 +1,4 @@
-"""Pydantic's findings in our words: the value, what is wrong with it, and what to write instead."""
+"""Messages for Pydantic's errors: the value, what is wrong with it, and what to write instead."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _TYPES = {
     "string_too_short": ("is empty", "a text"),
 }
 MOST_FINDINGS = 1000
-"""Problems of one file that are told; nobody reads more, and a hostile file could have millions."""
+"""Largest number of problems that are reported for one file; a hostile file could have millions."""
 _BOUNDS = {"greater_than": "gt", "greater_than_equal": "ge", "less_than": "lt", "less_than_equal": "le"}
-"""Pydantic's kinds of error and its names of the bounds."""
+"""Names of the bounds, by Pydantic's kind of error."""
 
 
 def findings(error: ValidationError, model: type[BaseModel]) -> list[tuple[Place, str, bool]]:
-    """Each problem: its place, its text, and whether it is about the key rather than the value.
+    """Return each problem: its place, its text, and whether it is about the key rather than the value.
 
-    A key that is missing because it is misspelt is said once.
+    A key that is missing because it is misspelt is reported once.
     """
     entries = error.errors(include_url=False)[:MOST_FINDINGS]
     misspelt = set()
@@ -54,7 +54,7 @@ def findings(error: ValidationError, model: type[BaseModel]) -> list[tuple[Place
 
 
 def _has_wrong_entries(place: Place, entries: list[Any]) -> bool:
-    """Whether a list seems too short only because some of its entries are wrong."""
+    """Return whether a list seems too short only because some of its entries are wrong."""
     return any(len(e["loc"]) > len(place) and tuple(e["loc"][: len(place)]) == place for e in entries)
 
 
@@ -94,7 +94,7 @@ _PATTERNS = {
 
 
 def unknown_key(key: str, choices: tuple[str, ...]) -> str:
-    """What to say of a key that is not among the choices."""
+    """Return the message for a key that is not among the choices."""
     near = nearest(key, choices)
     return f"unknown key; did you mean '{near}'?" if near else f"unknown key; write one of {', '.join(choices)}"
 
@@ -117,7 +117,7 @@ def _unit(info: FieldInfo | None) -> str:
 
 
 def _form(info: FieldInfo | None, place: Place) -> str:
-    """How a missing field is written: with its example, where there is one."""
+    """Return how to write a missing field: its example if it has one, else its meaning."""
     if info is None:
         return str(place[-1])
     if info.examples:
@@ -130,7 +130,7 @@ def _keys(model: type[BaseModel] | None) -> tuple[str, ...]:
 
 
 def _field_at(model: type[BaseModel], place: Place) -> FieldInfo | None:
-    """The field that the last key of a place names (indices behind it are of its list)."""
+    """Return the field of the last key of a place (indices after that key belong to its list)."""
     while place and isinstance(place[-1], int):
         place = place[:-1]
     inner = _model_at(model, place[:-1]) if place else None
@@ -142,7 +142,7 @@ def _fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
 
 
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
-    """The model of the map at a place."""
+    """Return the model of the map at a place."""
     current: type[BaseModel] | None = model
     for step in place:
         if isinstance(step, int):
@@ -158,7 +158,7 @@ def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The one model that an annotation such as `tuple[BoxItem, ...] | None` is about."""
+    """Return the one model in an annotation such as `tuple[BoxItem, ...] | None`."""
     if inspect.isclass(annotation) and not typing.get_args(annotation):
         return annotation if issubclass(annotation, BaseModel) else None
     found = (_model_in(argument) for argument in typing.get_args(annotation))

@@ -1,8 +1,8 @@
-"""YAML text as a tree that knows its lines.
+"""YAML text as a tree of values with line numbers.
 
-A small, safe subset of YAML: plain values, lists, maps and bounded aliases. Keys are words and occur once; there are no
-object tags; numbers are read as YAML 1.2 and JSON write them (`1e-3` is a number, `yes` and `010` are not what they
-once were: a word and ten).
+The reader accepts a small, safe subset of YAML: plain values, lists, maps and bounded aliases. Keys are words and occur
+once. There are no object tags. Numbers are read as in YAML 1.2 and JSON: `1e-3` is a number, `yes` is a word and `010`
+is ten.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gaitway.core.errors import FormatError
 from gaitway.scene.problem import shown
 
 MAX_BYTES = 16 * 1024 * 1024
-"""Size of a scene file; ten thousand characters written one by one are half a megabyte."""
+"""Largest size of a scene file [bytes]; ten thousand characters written one by one take half a megabyte."""
 MAX_DEPTH = 32
-"""Nesting of maps and lists; the format itself needs 8."""
+"""Deepest nesting of maps and lists; the format itself needs 8."""
 MAX_NODES = 4_000_000
-"""Values in a file after aliases are followed."""
+"""Largest number of values in a file after aliases are expanded."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
@@ -49,19 +49,19 @@ Key = str | int
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """A value and the line it stands on."""
+    """A value and its line."""
 
     value: Any
     """A plain value, a tuple of nodes, or a dict of nodes."""
     line: int
-    """Counted from 1."""
+    """Line number, from 1."""
     size: int = 1
-    """Values in it, itself included."""
+    """Number of values in it, itself included."""
     key_lines: dict[str, int] | None = None
-    """Of a map: the line of each key."""
+    """The line of each key of a map; None if this is not a map."""
 
     def plain(self) -> Any:
-        """The value without lines; lists become tuples, which models can keep without copying."""
+        """Return the value without lines; lists become tuples, which models can keep without copying."""
         if isinstance(self.value, tuple):
             return tuple(item.plain() for item in self.value)
         if isinstance(self.value, dict):
@@ -69,7 +69,7 @@ class Node:
         return self.value
 
     def empty(self, place: tuple[Key, ...] = ()) -> Iterator[tuple[Key, ...]]:
-        """Places within it where nothing is written."""
+        """Yield the places within it where no value is written."""
         if self.value is None:
             yield place
         elif isinstance(self.value, tuple | dict):
@@ -78,11 +78,11 @@ class Node:
                 yield from item.empty((*place, key))
 
     def line_of(self, place: tuple[Key, ...], key: bool = False) -> int:
-        """Line of the value at a place, or of the nearest thing around it that is there.
+        """Return the line of the value at a place, or of the nearest key around it that exists.
 
         Args:
-            place: keys and indices from this node on.
-            key: the line of the last key rather than that of its value.
+            place: Keys and indices from this node on.
+            key: Return the line of the last key instead of that of its value.
         """
         node, opened = self, self.line
         for depth, step in enumerate(place):
@@ -96,7 +96,7 @@ class Node:
         return node.line
 
     def child(self, step: Key) -> Node | None:
-        """What a key or an index leads to."""
+        """Return the node at a key or an index, or None."""
         if isinstance(self.value, dict):
             found: Node | None = self.value.get(step)
             return found
@@ -106,9 +106,9 @@ class Node:
         return None
 
     def written(self, place: tuple[Key, ...]) -> tuple[Key, ...]:
-        """A place without keys into something that is written in a short form, which has none.
+        """Return a place without the keys that a short form leaves out.
 
-        (`library: person` is short for `library: {cast: person}`; what is wrong is wrong with `library`.)
+        (`library: person` is short for `library: {cast: person}`; a problem with it is reported at `library`.)
         """
         node: Node | None = self
         for depth, step in enumerate(place):
@@ -121,7 +121,7 @@ class Node:
 
 
 def plain_scalar(text: str) -> Any:
-    """What a text without quotes means: nothing, a truth value, a number or the text itself."""
+    """Return the value of a text without quotes: None, a truth value, a number or the text itself."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -133,7 +133,7 @@ def read_nodes(path: Path) -> Node:
     """Read a file.
 
     Raises:
-        FormatError: if it cannot be read, is too large, or is not the YAML described above.
+        FormatError: If it cannot be read, is too large, or is not the YAML described above.
     """
     try:
         if not path.is_file():
@@ -148,10 +148,10 @@ def read_nodes(path: Path) -> Node:
 
 
 def parse_nodes(text: bytes, path: Path) -> Node:
-    """The tree of a YAML text; `path` is what messages call it.
+    """Return the tree of a YAML text; messages name it `path`.
 
     Raises:
-        FormatError: if it is not the YAML described above.
+        FormatError: If it is not the YAML described above.
     """
     try:
         decoded = text.decode("utf-8-sig")
@@ -178,7 +178,7 @@ def _syntax_error(path: Path, problem: yaml.MarkedYAMLError) -> FormatError:
 
 
 class _TreeBuilder:
-    """Turns the parser's events into nodes, without recursion and within the limits."""
+    """A builder of trees from the parser's events, without recursion and within the limits."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -186,7 +186,7 @@ class _TreeBuilder:
         self.count = 0
 
     def build(self, events: Iterator[Any]) -> Node:
-        """The one document of the file."""
+        """Return the tree of the only document of the file."""
         root: Node | None = None
         stack: list[_Open] = []
         for event in events:
@@ -252,7 +252,7 @@ class _TreeBuilder:
 
 
 class _Open:
-    """A list or map whose end has not come yet."""
+    """A list or map that has not been closed yet."""
 
     def __init__(self, start: Any) -> None:
         self.start = start
@@ -262,7 +262,7 @@ class _Open:
         self.key: Node | None = None
 
     def closed(self) -> Node:
-        """The finished node."""
+        """Return the finished node."""
         line = self.start.start_mark.line + 1
         children = self.entries.values() if _is_map(self.start) else self.items
         size = 1 + sum(child.size for child in children)

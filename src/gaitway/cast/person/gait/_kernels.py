@@ -7,6 +7,10 @@ import numpy as np
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
 
+JOINT_ALONG, JOINT_UP, TOES_ALONG, TOES_UP, HEEL_ALONG, HEEL_UP, FLAT_ANGLE, TIP_SHARE = range(8)
+"""Places in `foot_roll.FOOT`: toe joint and heel seen from the ankle, tip of the toes seen from the toe joint [m];
+angle up to which the toes lie flat [rad]; share of any further rise that lifts the ball over the tip of the toes."""
+
 
 @kernel
 def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArray, out: FloatArray) -> None:
@@ -30,13 +34,13 @@ def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArr
 @kernel
 def rolled(pitch: float, foot: FloatArray) -> tuple[float, float]:
     """How far along and up the ankle goes when the foot rolls over its heel or its toes."""
-    joint_along, joint_up, toes_along, toes_up = foot[0], foot[1], foot[2], foot[3]
+    joint_along, joint_up, toes_along, toes_up = foot[JOINT_ALONG], foot[JOINT_UP], foot[TOES_ALONG], foot[TOES_UP]
     cosine, sine = np.cos(pitch), np.sin(pitch)
     if pitch > 0.0:
-        heel_along, heel_up = foot[4], foot[5]
+        heel_along, heel_up = foot[HEEL_ALONG], foot[HEEL_UP]
         along = heel_along * (1.0 - cosine) + heel_up * sine
         return along, heel_up * (1.0 - cosine) - heel_along * sine
-    tilt = -foot[7] * max(-pitch - foot[6], 0.0)
+    tilt = -foot[TIP_SHARE] * max(-pitch - foot[FLAT_ANGLE], 0.0)
     along = joint_along * (1.0 - cosine) + joint_up * sine
     up = joint_up * (1.0 - cosine) - joint_along * sine
     cosine, sine = np.cos(tilt), np.sin(tilt)

@@ -26,7 +26,7 @@ STAND_PHASE = 0.10
 """Phase at rest: both feet on the ground, the right one about to leave it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class GaitHub:
     """The pose of a state, in the frame of the centre line: x forward, heading 0."""
 
@@ -84,16 +84,16 @@ def _hub_at(state: str, planted: Planted, motion: Motion, frame: int, frames: in
             prints[k] = (float(x), float(y), float(yaw))
     velocity = (clip.root_positions[frame + 1] - clip.root_positions[frame - 1]) * 0.5 * clip.fps
     return GaitHub(
-        state,
-        float(motion.phase[frame]),
-        SPEEDS[state],
-        FPS / frames if frames else 0.0,
-        frames,
-        clip.root_positions[frame],
-        clip.rotations[frame],
-        velocity,
-        (prints[0], prints[1]),
-        FootPin(frame, planted.feet[frame], float(planted.pelvis[frame])),
+        state=state,
+        phase=float(motion.phase[frame]),
+        speed=SPEEDS[state],
+        rate=FPS / frames if frames else 0.0,
+        frames=frames,
+        root=clip.root_positions[frame],
+        rotations=clip.rotations[frame],
+        velocity=velocity,
+        footprints=(prints[0], prints[1]),
+        pin=FootPin(frame, planted.feet[frame], float(planted.pelvis[frame])),
     )
 
 

@@ -48,7 +48,7 @@ def regressors(speed: npt.ArrayLike, turn: npt.ArrayLike, middle: float) -> Floa
     return np.stack([np.ones_like(u), u, u * u, w, w * u, w * w], axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Gait:
     """Coefficients of one gait. Channels: sway x, y, height [m], then a rotation vector [rad] a moving joint."""
 
@@ -168,12 +168,12 @@ def _gait(data: np.lib.npyio.NpzFile, name: str) -> Gait:
     channels = 3 + 3 * len(moving_joints())
     low, middle, high = (float(v) for v in data[f"{name}_speeds"])
     return Gait(
-        middle,
-        low,
-        high,
-        owned(data[f"{name}_mean"], f"{name}_mean", (REGRESSORS, TERMS, channels)),
-        owned(data[f"{name}_style"], f"{name}_style", (None, TERMS, channels)),
-        owned(data[f"{name}_wobble"], f"{name}_wobble", (None, TERMS, channels)),
-        owned(data[f"{name}_timing"], f"{name}_timing", (REGRESSORS, TIMINGS)),
-        owned(data[f"{name}_style_timing"], f"{name}_style_timing", (None, TIMINGS)),
+        middle=middle,
+        slowest=low,
+        fastest=high,
+        mean=owned(data[f"{name}_mean"], f"{name}_mean", (REGRESSORS, TERMS, channels)),
+        style=owned(data[f"{name}_style"], f"{name}_style", (None, TERMS, channels)),
+        wobble=owned(data[f"{name}_wobble"], f"{name}_wobble", (None, TERMS, channels)),
+        timing=owned(data[f"{name}_timing"], f"{name}_timing", (REGRESSORS, TIMINGS)),
+        style_timing=owned(data[f"{name}_style_timing"], f"{name}_style_timing", (None, TIMINGS)),
     )

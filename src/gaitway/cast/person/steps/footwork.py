@@ -189,14 +189,14 @@ class StepPlan:
             soon = following is not None and following.land - step.land < 1.2
             out.append(
                 BodyStep(
-                    step.side,
-                    max(landed[other], step.lift - 0.45),
-                    step.lift,
-                    step.land,
-                    support.sole,
-                    where[step.side].sole,
-                    step.target.sole,
-                    following.target.sole if following is not None and soon else support.sole,
+                    side=step.side,
+                    shift=max(landed[other], step.lift - 0.45),
+                    lift=step.lift,
+                    land=step.land,
+                    support=support.sole,
+                    source=where[step.side].sole,
+                    target=step.target.sole,
+                    next_target=following.target.sole if following is not None and soon else support.sole,
                 )
             )
             where[step.side], landed[step.side] = step.target, step.land

@@ -43,7 +43,7 @@ SHIFT_S = (0.12, 0.45)
 """Shortest and longest time of weight shift before a foot lifts that the model tells apart [s]."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BodyStep:
     """One step as the model sees it. Planar poses (x, y, heading) are of the middle of the sole, world frame."""
 
