@@ -33,7 +33,7 @@ class _CastParts:
     builders: tuple[str, ...]
     """"module:function" of each that makes clips: f(style, seed, takes, behaviors) -> list of `CastClip`."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Of behaviours that begin or end in a state; nobody crawls across a square if it can walk."""
+    """Cost factors of behaviours that begin or end in a state, by state: a person does not crawl where it can walk."""
 
 
 _HERE = "gaitway.cast"
@@ -58,12 +58,12 @@ _CASTS = {
 
 
 def cast_names() -> tuple[str, ...]:
-    """Names of the built-in characters."""
+    """Return the names of the built-in characters."""
     return tuple(_CASTS)
 
 
 def style_names() -> tuple[str, ...]:
-    """Names of the individuals that every cast has."""
+    """Return the names of the individuals that every cast has."""
     return STYLE_NAMES
 
 
@@ -82,7 +82,7 @@ def load_cast(
 
     Args:
         name: One of `cast_names()`.
-        style: Whose manner: one of `style_names()`, a number that draws an individual, or a style object of the cast;
+        style: Style: one of `style_names()`, a number that draws an individual, or a style object of the cast;
             None is the mean style.
         seed: Seed of what differs between takes of one behaviour; the same seed gives the same clips.
         takes: Number of clips for each behaviour.
@@ -115,7 +115,7 @@ def generate_cast(
     takes: int = 1,
     behaviors: Collection[str] | None = None,
 ) -> Library:
-    """Generate a built-in character's library, though it be baked. Arguments are as those of `load_cast`.
+    """Generate a built-in character's library, even if it is baked. The arguments are those of `load_cast`.
 
     Raises:
         LibraryError: If there is no such style or behaviour.
@@ -155,13 +155,13 @@ def library_of(
     """Gather clips into behaviours and these into a graph.
 
     Args:
-        name: of the library.
-        skeleton: of all clips.
-        entries: the clips.
-        weights: of behaviours that begin or end in a state, by state; 1 for all others.
+        name: Name of the library.
+        skeleton: Skeleton of all clips.
+        entries: The clips.
+        weights: Cost factors of behaviours that begin or end in a state, by state; 1 for all others.
 
     Raises:
-        LibraryError: if two clips have one name, or takes of one behaviour disagree about their states or obstacle.
+        LibraryError: If two clips have one name, or takes of one behaviour disagree about their states or obstacle.
     """
     clips = {entry.clip.name: entry.clip for entry in entries}
     if len(clips) < len(entries):

@@ -15,7 +15,7 @@ _THIRD = (-1.0, 3.0, -3.0, 1.0)
 
 
 def smooth_step(t: npt.ArrayLike, start: float = 0.0, end: float = 1.0) -> FloatArray:
-    """0 before `start`, 1 after `end`, and in between a rise whose first two derivatives vanish at both ends."""
+    """Return 0 before `start`, 1 after `end`, and in between a rise whose first two derivatives vanish at both ends."""
     s = (np.asarray(t, dtype=np.float64) - start) / (end - start)
     s = np.minimum(np.maximum(s, 0.0), 1.0)  # np.clip takes longer than all the rest on a few hundred samples
     out: FloatArray = s * s * s * (10.0 + s * (6.0 * s - 15.0))
@@ -23,12 +23,12 @@ def smooth_step(t: npt.ArrayLike, start: float = 0.0, end: float = 1.0) -> Float
 
 
 def plateau(t: npt.ArrayLike, start: float, full: float, fade: float, end: float) -> FloatArray:
-    """0, a smooth rise from `start` to `full`, 1, a smooth fall from `fade` to `end`, 0."""
+    """Return 0, a smooth rise from `start` to `full`, 1, a smooth fall from `fade` to `end`, 0."""
     return smooth_step(t, start, full) - smooth_step(t, fade, end)
 
 
 def bump(s: npt.ArrayLike, rise: float = 3.0, fall: float = 3.0) -> FloatArray:
-    """A hill over 0..1 of height 1, zero outside, with its peak at rise / (rise + fall); powers 3 keep it C2."""
+    """Return a hill over 0..1 of height 1, zero outside, with its peak at rise / (rise + fall); powers 3 keep it C2."""
     s = np.clip(np.asarray(s, dtype=np.float64), 0.0, 1.0)
     peak = rise / (rise + fall)
     out: FloatArray = (s / peak) ** rise * ((1.0 - s) / (1.0 - peak)) ** fall
@@ -38,7 +38,7 @@ def bump(s: npt.ArrayLike, rise: float = 3.0, fall: float = 3.0) -> FloatArray:
 def hermite(
     s: npt.ArrayLike, first: FloatArray, first_rate: FloatArray, last: FloatArray, last_rate: FloatArray
 ) -> FloatArray:
-    """The quintic over s in 0..1 (N,) with these end values and rates (K,) and no acceleration at its ends; (N, K)."""
+    """Return the quintic over s in 0..1 (N,) with these end values and rates (K,) and end accelerations 0; (N, K)."""
     s = np.asarray(s, dtype=np.float64)[:, None]
     cube = s * s * s
     toward = cube * (10.0 + s * (6.0 * s - 15.0))
@@ -49,7 +49,7 @@ def hermite(
 
 
 def wobble(times: FloatArray, channels: int, rng: np.random.Generator, rate_hz: float = 1.0) -> FloatArray:
-    """Slow random curves of about unit size over `times` (N,), at rest and zero at both ends; (N, channels)."""
+    """Return slow random curves of about unit size over `times` (N,), at rest and zero at both ends; (N, channels)."""
     span = float(times[-1] - times[0])
     count = max(2, round(2.0 * rate_hz * span))
     cycles = np.arange(1, count + 1)
@@ -64,17 +64,17 @@ def wobble(times: FloatArray, channels: int, rng: np.random.Generator, rate_hz: 
 
 
 def travelled(times: FloatArray, speed: FloatArray, heading: FloatArray) -> FloatArray:
-    """The planar path (x, y, heading) of a speed [m/s] along a heading [rad], from the origin; (N, 3)."""
+    """Return the planar path (x, y, heading) of a speed [m/s] along a heading [rad], from the origin; (N, 3)."""
     velocity = speed[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
     steps = 0.5 * (velocity[1:] + velocity[:-1]) * np.diff(times)[:, None]
     return np.column_stack([np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]), heading])
 
 
 def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int, float, float]] = ()) -> FloatArray:
-    """The curve of least jerk through the known samples.
+    """Return the curve of least jerk through the known samples.
 
     Args:
-        values: samples (F,), read only where `known`.
+        values: Samples (F,), read only where `known`.
         known: (F,); the samples that stay as they are.
         soft: (frame, value, weight) that draw the curve without binding it.
     """
@@ -100,7 +100,7 @@ def fill_smoothly(values: FloatArray, known: BoolArray, soft: Sequence[tuple[int
 
 
 def _jerk_transposed(jerks: FloatArray, count: int) -> FloatArray:
-    """The transpose of taking third differences of `count` samples; (count,)."""
+    """Return the transpose of taking third differences of `count` samples; (count,)."""
     out = np.zeros(count)
     for a, factor in enumerate(_THIRD):
         out[a : a + len(jerks)] += factor * jerks
@@ -108,7 +108,7 @@ def _jerk_transposed(jerks: FloatArray, count: int) -> FloatArray:
 
 
 def _jerk_bands(count: int) -> FloatArray:
-    """Sum of squares of third differences as a matrix: its diagonal and the three above it; (4, count)."""
+    """Return the sum of squared third differences as a matrix: its diagonal and the three above it; (4, count)."""
     out = np.zeros((4, count))
     rows = max(count - 3, 0)
     for apart in range(4):

@@ -1,4 +1,4 @@
-"""What the bodies of the cast weigh: gravity, and where a person's centre of mass is."""
+"""Gravity, and the centre of mass of a person."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 
 GRAVITY = 9.81
-"""[m/s^2]."""
+"""Acceleration of gravity [m/s^2]."""
 _SEGMENTS = {
     # share of the body's mass, half way between two joints; limbs count once a side
     ("Hips", "Spine1"): 0.20,
@@ -21,16 +21,16 @@ _SEGMENTS = {
     ("Leg", "Foot"): 0.047,
     ("Foot", "ToeBase"): 0.018,
 }
-"""Rounded from the usual tables of body segments."""
+"""Share of each body segment in the body's mass, rounded from the usual tables."""
 
 
 def centre_of_mass(skeleton: Skeleton, root: FloatArray, local: FloatArray) -> FloatArray:
-    """Centre of mass of a person in every frame [m]; (F, 3).
+    """Return the centre of mass of a person in every frame [m]; (F, 3).
 
     Args:
-        skeleton: one with the person's joint names; whatever else it has weighs nothing.
-        root: root positions [m]; (F, 3).
-        local: local rotations; (F, J, 4).
+        skeleton: One with the person's joint names; whatever else it has weighs nothing.
+        root: Root positions [m]; (F, 3).
+        local: Local rotations; (F, J, 4).
     """
     shares = np.zeros(len(skeleton))
     for ends, mass in _SEGMENTS.items():

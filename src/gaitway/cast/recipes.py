@@ -1,4 +1,4 @@
-"""What the builders of the cast hand to the catalogue: a clip, and where it stands in the behaviour graph."""
+"""Recipes of clips, and clips with their place in the behaviour graph: what builders of the cast return."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gaitway.core.errors import LibraryError
 from gaitway.motion.clip import Clip
 
 STYLE_NAMES = ("neutral", *(f"style-{number}" for number in range(1, 9)))
-"""Individuals that every cast has: the mean one and eight who differ from it."""
+"""Names of the styles that every cast has: the mean one and eight others."""
 Manner = TypeVar("Manner")
-"""A cast's kind of style."""
+"""Type of a cast's styles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ class Recipe(Generic[Manner]):
     behavior: str
     start: str
     end: str
-    """States of the first and the last frame."""
+    """States of the first frame and of the last frame."""
     make: Callable[[str, Manner, int], Clip | tuple[Clip, float]]
-    """Makes a take of a name, whose body and a seed: the clip, with the time [s] at which it passes its obstacle."""
+    """Function of name, style and seed that makes a take: the clip, and the time [s] at which it passes an obstacle."""
     obstacle: str | None = None
 
 
@@ -71,14 +71,14 @@ def cast_clips(
     takes: int = 1,
     behaviors: Collection[str] | None = None,
 ) -> list[CastClip]:
-    """The takes of all recipes that are asked for.
+    """Return the takes of all recipes that are asked for.
 
     Args:
-        recipes: of a builder.
-        style: whose body.
-        seed: of what differs between takes; the same seed gives the same bytes, whatever else is asked for.
-        takes: clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
-        behaviors: only these; None for all.
+        recipes: Recipes of a builder.
+        style: Style of the character.
+        seed: Seed of the differences between takes; the same seed gives the same bytes, whatever else is asked for.
+        takes: Clips a behaviour. The first has the behaviour's name, the others ".1", ".2" ... behind it.
+        behaviors: Only these; None for all.
     """
     out = []
     for recipe in recipes:

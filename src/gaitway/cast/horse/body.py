@@ -44,13 +44,13 @@ class HorseStyle:
 
     @staticmethod
     def named(name: str) -> HorseStyle:
-        """One of `STYLE_NAMES`."""
+        """Return one of `STYLE_NAMES`."""
         number = STYLE_NAMES.index(name)
         return replace(HorseStyle.draw(number), name=name) if number else HorseStyle()
 
     @staticmethod
     def draw(seed: int) -> HorseStyle:
-        """A horse at random; the same seed is the same horse."""
+        """Return a horse at random; the same seed is the same horse."""
         draw = np.clip(np.random.default_rng(seed).normal(size=6), -2.0, 2.0)
         return HorseStyle(
             name=f"drawn-{seed}",
@@ -87,7 +87,7 @@ class GallopCourse:
 
 @cache
 def _bounce() -> FloatArray:
-    """Height [m] of the centre of mass over its mean at even phases from 0 to 1, from the forces of the four legs.
+    """Return the height [m] of the centre of mass over its mean at even phases from 0 to 1, from the legs' forces.
 
     Each leg pushes with a smooth pulse, the four together carry the weight, and nothing else does: so the flight
     between the last lift and the first landing is a free fall by construction.
@@ -112,7 +112,7 @@ def _wave(phase: FloatArray, peak: float, lag: float = 0.0) -> FloatArray:
 
 
 def body_pose(course: GallopCourse, style: HorseStyle) -> tuple[FloatArray, FloatArray]:
-    """Root positions [m] (N, 3) and local rotation vectors [rad] (N, J, 3) of all joints, the legs' left at zero."""
+    """Return root positions [m] (N, 3) and local rotation vectors [rad] (N, J, 3); those of the legs are zero."""
     skeleton = horse_skeleton()
     gallop, phase, crouch = course.gallop, course.phase, course.crouch
     vectors = np.zeros((len(course.times), len(skeleton), 3))
@@ -157,7 +157,7 @@ def body_pose(course: GallopCourse, style: HorseStyle) -> tuple[FloatArray, Floa
 
 
 def body_rotations(course: GallopCourse, vectors: FloatArray) -> FloatArray:
-    """Local rotations (N, J, 4) of these vectors, with heading and lean put on the root."""
+    """Return the local rotations (N, J, 4) of these vectors, with heading and lean put on the root."""
     local = rotations.from_rotation_vector(vectors)
     lean = rotations.from_axis_angle(np.array([1.0, 0.0, 0.0]), -course.bank)
     heading = rotations.multiply(rotations.from_yaw(course.path[:, 2]), lean)
@@ -166,7 +166,7 @@ def body_rotations(course: GallopCourse, vectors: FloatArray) -> FloatArray:
 
 
 def leg_mounts(course: GallopCourse, style: HorseStyle) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """World position (N, 3) and rotation (N, 4) of the joint that each leg hangs from."""
+    """Return the world position (N, 3) and rotation (N, 4) of the joint that each leg hangs from."""
     roots, vectors = body_pose(course, style)
     positions, world = forward_kinematics(horse_skeleton(), roots, body_rotations(course, vectors))
     joints = {leg: horse_skeleton().index("Chest" if leg.endswith("Fore") else "Croup") for leg in LEGS}

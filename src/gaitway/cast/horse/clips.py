@@ -80,7 +80,7 @@ def _gallop(name: str, turn: float, strides: int, style: HorseStyle, rng: np.ran
 
 
 def _gallop_wobble(times: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
-    """Small slow departures from the even stride, for one take."""
+    """Return small slow departures from the even stride, for one take."""
     sizes_deg = {
         "Barrel": 0.5,
         "Croup": 0.8,
@@ -177,7 +177,7 @@ def _stop(name: str, style: HorseStyle, rng: np.random.Generator | None) -> Clip
 def horse_clips(
     style: HorseStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """The clips of a horse, the mean one by default. Arguments as those of `cast_clips`."""
+    """Return the clips of a horse, the mean one by default. Arguments as those of `cast_clips`."""
     return cast_clips(_recipes(), style or HorseStyle(), seed, takes, behaviors)
 
 

@@ -57,12 +57,12 @@ class HoofStance:
 
 
 def solve_chain(bones: FloatArray, ratios: tuple[float, float], target: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Three bones in a plane, of which the second and third flex together, to a point.
+    """Solve a chain of three bones in a plane, of which the second and third flex together, for its end point.
 
     Args:
-        bones: rest vectors (x, z) [m]; (3, 2).
-        ratios: turn of the second and third bone [rad] for each radian of flexion.
-        target: where the chain must end, from where it begins, (x, z) [m]; (N, 2).
+        bones: Rest vectors (x, z) [m]; (3, 2).
+        ratios: Turn of the second and third bone [rad] for each radian of flexion.
+        target: End point of the chain seen from its beginning, (x, z) [m]; (N, 2).
 
     Returns:
         Pitch of the first bone and flexion [rad], (N,) each. A target beyond reach is approached as near as possible.
@@ -96,13 +96,13 @@ def _about_y(angle: FloatArray) -> FloatArray:
 
 
 def stance_angles(leg: LegGeometry, body: FloatArray, body_world: FloatArray, stance: HoofStance) -> FloatArray:
-    """Local rotation vectors [rad] (M, joints, 3) that keep the toe in place for samples `first` to `last`.
+    """Return the local rotation vectors [rad] (M, joints, 3) that keep the toe in place for samples `first` to `last`.
 
     Args:
-        leg: which leg.
-        body: world position [m] of the joint that the leg hangs from (chest or croup) in each sample; (N, 3).
-        body_world: its world rotation; (N, 4).
-        stance: where and when.
+        leg: Which leg.
+        body: World position [m] of the joint that the leg hangs from (chest or croup) in each sample; (N, 3).
+        body_world: Its world rotation; (N, 4).
+        stance: Place and time of the stance.
     """
     span = slice(stance.first, stance.last + 1)
     world, origin = body_world[span], body[span]
@@ -141,7 +141,7 @@ def stance_angles(leg: LegGeometry, body: FloatArray, body_world: FloatArray, st
 
 
 def _foot_roll(stance: HoofStance, is_fore: bool) -> tuple[FloatArray, FloatArray]:
-    """World pitch [rad] of hoof and pastern through a stance: flat landing, sinking fetlock, roll over the toe."""
+    """Return the world pitch [rad] of hoof and pastern in a stance: landing, sinking fetlock, roll over the toe."""
     s = np.linspace(0.0, 1.0, stance.last - stance.first + 1)
     load = stance.load
     roll = 0.0 if stance.ends_planted else np.radians(32.0) * (0.35 + 0.65 * load)
@@ -172,7 +172,7 @@ def leg_angles(
     stances: Sequence[HoofStance],
     reference: SwingReference | None = None,
 ) -> FloatArray:
-    """Local rotation vectors [rad] (N, joints, 3) of a leg over the whole clip."""
+    """Return the local rotation vectors [rad] (N, joints, 3) of a leg over the whole clip."""
     count = len(body)
     out = np.zeros((count, len(leg.joints) * 3))
     pieces = [stance_angles(leg, body, body_world, s).reshape(s.last - s.first + 1, -1) for s in stances]
@@ -193,7 +193,7 @@ def leg_angles(
 
 
 def _fold(leg: LegGeometry, s: FloatArray) -> FloatArray:
-    """Extra turns [rad] that fold a leg in its swing, by progress `s` (N,); (N, joints * 3)."""
+    """Return extra turns [rad] that fold a leg in its swing, by progress `s` (N,); (N, joints * 3)."""
     out = np.zeros((len(s), 3 * len(leg.joints)))
     for shape, degrees in zip(SWING_SHAPES, SWING_HILLS_DEG[leg.is_fore], strict=True):
         out += _hill(s, shape, degrees)
@@ -201,7 +201,7 @@ def _fold(leg: LegGeometry, s: FloatArray) -> FloatArray:
 
 
 def _hill(s: FloatArray, shape: tuple[float, float], degrees: Sequence[float]) -> FloatArray:
-    """Turns about each joint's y axis that rise and fall again; (N, joints * 3)."""
+    """Return turns about each joint's y axis that rise and fall again; (N, joints * 3)."""
     out = np.zeros((len(s), len(degrees), 3))
     out[:, :, 1] = bump(s, *shape)[:, None] * np.radians(degrees)
     return out.reshape(len(s), -1)
@@ -210,7 +210,7 @@ def _hill(s: FloatArray, shape: tuple[float, float], degrees: Sequence[float]) -
 def _clear_of_ground(
     leg: LegGeometry, mount: tuple[FloatArray, FloatArray], swing: FloatArray, s: FloatArray, lift: float
 ) -> FloatArray:
-    """The swing folded as much as `lift` asks for, and more around where the hoof would dip into the ground."""
+    """Return the swing folded as much as `lift` asks for, and more around where the hoof would dip into the ground."""
     angles = swing + lift * _fold(leg, s)
     for _ in range(8):
         heights = hoof_heights(leg, *mount, angles.reshape(len(swing), -1, 3))
@@ -223,7 +223,7 @@ def _clear_of_ground(
 
 
 def hoof_heights(leg: LegGeometry, body: FloatArray, body_world: FloatArray, angles: FloatArray) -> FloatArray:
-    """Height [m] (N,) of the lower of toe and heel for leg angles (N, joints, 3)."""
+    """Return the height [m] (N,) of the lower of toe and heel for leg angles (N, joints, 3)."""
     offsets = horse_skeleton().offsets
     place, world = body, body_world
     for column, joint in enumerate(leg.joints):

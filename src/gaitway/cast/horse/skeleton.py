@@ -82,7 +82,7 @@ class LegGeometry:
 
 @cache
 def horse_skeleton() -> Skeleton:
-    """The skeleton that all built-in horses share."""
+    """Return the skeleton that all built-in horses share."""
     rows = [(name, parent, (x, 0.0, z)) for name, parent, (x, z) in _TRUNK]
     for leg in LEGS:
         side = 1.0 if leg.startswith("Left") else -1.0
@@ -115,7 +115,7 @@ def _point_name(leg: str) -> str:
 
 @cache
 def leg_geometry(leg: str) -> LegGeometry:
-    """Measures of one of `LEGS`."""
+    """Return the measures of one of `LEGS`."""
     skeleton = horse_skeleton()
     names = _FORE if leg.endswith("Fore") else _HIND
     joints = tuple(skeleton.index(leg + name) for name, _, _ in names)

@@ -44,20 +44,20 @@ class Ends:
 
 
 def fine_times(duration: float) -> FloatArray:
-    """Times of the fine grid [s]."""
+    """Return the times of the fine grid [s]."""
     return np.linspace(0.0, duration, round(duration / STEP) + 1)
 
 
 def make_course(
     times: FloatArray, speed: FloatArray, heading: FloatArray, phase: FloatArray, gallop: FloatArray
 ) -> GallopCourse:
-    """A course along a heading [rad] at a speed [m/s]; it leans and looks into its turns.
+    """Return a course along a heading [rad] at a speed [m/s]; it leans and looks into its turns.
 
     Args:
-        times: of the fine grid [s]; all are (N,).
+        times: Times of the fine grid [s]; all are (N,).
         speed: [m/s].
         heading: [rad].
-        phase: strides since a flight.
+        phase: Strides since a flight.
         gallop: 0 where it stands, 1 where it gallops.
     """
     turning = np.gradient(heading, times)
@@ -75,7 +75,7 @@ def make_course(
 
 
 def stride_stances(course: GallopCourse, strides: Iterable[int], leg: str, jitter: FloatArray) -> list[HoofStance]:
-    """Stances of a leg in these strides, each under the path at its middle."""
+    """Return the stances of a leg in these strides, each under the path at its middle."""
     out = []
     for stride in strides:
         middle = stride + MID_STANCE[leg]
@@ -89,7 +89,7 @@ def stride_stances(course: GallopCourse, strides: Iterable[int], leg: str, jitte
 
 
 def timed_stance(course: GallopCourse, leg: str, land: float, leave: float) -> HoofStance:
-    """A stance between two times [s]."""
+    """Return a stance between two times [s]."""
     first, last = round(land / STEP), round(leave / STEP)
     middle = (first + last) // 2
     weight = float(course.gallop[middle])
@@ -99,7 +99,7 @@ def timed_stance(course: GallopCourse, leg: str, land: float, leave: float) -> H
 def foothold(
     course: GallopCourse, sample: int, leg: str, weight: float, jitter: FloatArray | None = None
 ) -> tuple[float, float, float]:
-    """Where the toe belongs when the root is at `sample`: x, y [m] and direction [rad]."""
+    """Return where the toe belongs when the root is at `sample`: x, y [m] and direction [rad]."""
     kind, geometry = leg[-4:], leg_geometry(leg)
     x, y, heading = course.path[sample]
     along = geometry.rest_toe[0] + weight * REACH[kind]
@@ -114,7 +114,7 @@ def foothold(
 
 @cache
 def _standard_stride(style: HorseStyle) -> dict[str, FloatArray]:
-    """Leg angles (n, joints, 3) of one straight stride from flight to flight, without its last sample."""
+    """Return the leg angles (n, joints, 3) of one straight stride from flight to flight, without its last sample."""
     count = round(STRIDE_TIME / STEP)
     times = fine_times(3 * STRIDE_TIME)
     course = make_course(
@@ -139,7 +139,7 @@ def _reference(style: HorseStyle, leg: str, count: int, ends: Ends) -> SwingRefe
 def assemble(
     name: str, course: GallopCourse, style: HorseStyle, stances: dict[str, list[HoofStance]], ends: Ends
 ) -> Clip:
-    """Body and legs together, on the frames of the clip."""
+    """Return the clip of a course: body and legs together, in frames."""
     mounts = leg_mounts(course, style)
     roots, vectors = body_pose(course, style)
     contacts = np.zeros((len(course.times), len(LEGS)), dtype=bool)

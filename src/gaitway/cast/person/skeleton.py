@@ -46,7 +46,7 @@ _TRUNK = (
 
 @cache
 def person_skeleton() -> Skeleton:
-    """The skeleton that all built-in people share."""
+    """Return the skeleton that all built-in people share."""
     rows = list(_TRUNK)
     for side, sign in (("Left", 1.0), ("Right", -1.0)):
         for name, parent, (x, y, z) in _SIDE:

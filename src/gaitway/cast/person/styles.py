@@ -1,4 +1,4 @@
-"""Who walks: a style is one person's way of moving, drawn from how captured people differ."""
+"""Styles: how one person moves, drawn from how captured people differ."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import LibraryError
 
 STYLE_COUNT = 5
-"""Directions of style that the gait model has."""
+"""Number of style directions of the gait model."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """One person's manner; the default is the mean of everyone."""
+    """The style of one person; the default is the mean of all captured people."""
 
     name: str = "neutral"
     weights: tuple[float, ...] = ()
@@ -41,12 +41,12 @@ class Style:
 
     @staticmethod
     def draw(seed: int, strength: float = 0.6, name: str | None = None) -> Style:
-        """A person at random; the same seed is the same person.
+        """Return a person at random; the same seed is the same person.
 
         Args:
-            seed: of the draw.
+            seed: Seed of the draw.
             strength: 1 spreads people as far as captured ones differ; less keeps them nearer the mean.
-            name: to call the style by.
+            name: To call the style by.
         """
         draw = np.random.default_rng(seed).normal(size=STYLE_COUNT)
         weights = tuple(round(float(w), 4) for w in strength * np.clip(draw, -2.0, 2.0))
@@ -54,14 +54,14 @@ class Style:
 
     @staticmethod
     def named(name: str) -> Style:
-        """One of `STYLES`, or "neutral"."""
+        """Return one of `STYLES`, or "neutral"."""
         for style in (Style(), *STYLES):
             if style.name == name:
                 return style
         raise LibraryError(f"no style '{name}'; there are neutral, {', '.join(s.name for s in STYLES)}")
 
     def gain(self) -> FloatArray:
-        """Factor on what each channel of the gait model does about its mean; (C,)."""
+        """Return the factor on the deviation of each channel of the gait model from its mean; (C,)."""
         out = np.ones(3 + 3 * len(moving_joints()))
         out[2] = self.bounce
         out[3:6] = self.hip_swing
@@ -71,7 +71,7 @@ class Style:
         return out
 
     def posture(self) -> FloatArray:
-        """What is added to every channel of the gait model; (C,)."""
+        """Return what is added to every channel of the gait model; (C,)."""
         out = np.zeros(3 + 3 * len(moving_joints()))
         for name, lean, stoop in (
             ("Spine", 0.4, 0.0),
@@ -87,7 +87,7 @@ class Style:
         return out
 
     def vector(self, model: GaitModel) -> FloatArray:
-        """The weights as an array, one for each direction the model has."""
+        """Return the weights as an array, one for each direction the model has."""
         out = np.zeros(model.style_count)
         count = min(len(self.weights), len(out))
         out[:count] = self.weights[:count]
@@ -109,4 +109,4 @@ STYLES: tuple[Style, ...] = (
     replace(Style.draw(5, 1.0, "style-7"), hip_swing=1.45, bounce=1.1, lean=-0.03),
     replace(Style.draw(21, 1.0, "style-8"), stoop=-0.08, arm_swing=0.9, toe_out=-0.04),
 )
-"""Eight people: draws that are furthest from one another, each with a manner of its own on top."""
+"""Eight people: draws that are farthest from one another, each with further changes of its own."""

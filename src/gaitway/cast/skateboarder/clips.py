@@ -109,7 +109,7 @@ LEAVE, LAND = 0.8, 1.3
 
 
 def _jump(name: str, take: RideTake) -> Clip:
-    """An ollie: crouch, pop the tail, tuck the board up under the feet, land and sink."""
+    """Return an ollie: crouch, pop the tail, tuck the board up under the feet, land and sink."""
     times = frame_times(2.2)
     ride = steady_ride(straight_path(times, take.style.speed), take, 0.5)
     rest = float(ride.hips_height[0])
@@ -147,7 +147,7 @@ def _jump(name: str, take: RideTake) -> Clip:
 
 
 def _through(times: FloatArray, knots: Sequence[tuple[float, float, float]]) -> FloatArray:
-    """A smooth curve through (time, value, slope) knots; constant beyond them."""
+    """Return a smooth curve through (time, value, slope) knots; constant beyond them."""
     out = np.full(len(times), knots[0][1])
     for (t0, value0, slope0), (t1, value1, slope1) in pairwise(knots):
         inside = (times >= t0) & (times <= t1)
@@ -158,7 +158,7 @@ def _through(times: FloatArray, knots: Sequence[tuple[float, float, float]]) -> 
 
 
 def _board_flight(s: FloatArray, start: float) -> FloatArray:
-    """Height of the axles over their ride [m] in the air, by progress 0..1: up to the tucked feet, down flat."""
+    """Return height of the axles over their ride [m] in the air, by progress 0..1: up to the tucked feet, down flat."""
     return start * (1.0 - smooth_step(s, 0.1, 0.9)) + 0.43 * bump(s, 1.6, 1.7)
 
 
@@ -178,7 +178,7 @@ def _with_free_fall(ride: Ride, times: FloatArray) -> Ride:
 
 
 def _push(name: str, take: RideTake) -> Clip:
-    """One push with the right foot while rolling."""
+    """Return one push with the right foot while rolling."""
     times = frame_times(2.0)
     path = straight_path(times, take.style.speed)
     ride = steady_ride(path, take, 0.5)
@@ -251,7 +251,7 @@ def _start(name: str, take: RideTake) -> Clip:
 def skateboarder_clips(
     style: SkaterStyle | None = None, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """The clips of a skateboarder, the mean one by default. Arguments as those of `cast_clips`."""
+    """Return the clips of a skateboarder, the mean one by default. Arguments as those of `cast_clips`."""
     return cast_clips(_recipes(), style or SkaterStyle(), seed, takes, behaviors)
 
 

@@ -17,7 +17,7 @@ DEGREE = np.pi / 180.0
 
 
 def foot_on_board(count: int) -> FreeFoot:
-    """The foot in its place on the tail for `count` frames."""
+    """Return the foot in its place on the tail for `count` frames."""
     x, y, yaw = FEET["Right"]
     zero = np.zeros(count)
     ball = np.broadcast_to(np.array([x, y, DECK_HEIGHT]), (count, 3))
@@ -39,14 +39,14 @@ class PushStep:
 def walk_foot(
     times: FloatArray, along: FloatArray, steps: Sequence[PushStep], from_board: bool, to_board: bool
 ) -> FreeFoot:
-    """The right foot from the deck (or the ground) through steps to the deck (or the ground), smooth in between.
+    """Return the right foot from the deck (or the ground) through steps to the deck (or the ground), smooth in between.
 
     Args:
         times: [s]; (F,).
-        along: how far the board has come [m]; (F,). The ride is straight.
-        steps: where it stands on the ground.
-        from_board: the clip begins with it on the deck.
-        to_board: the clip ends with it on the deck.
+        along: How far the board has come [m]; (F,). The ride is straight.
+        steps: Places and times at which the foot stands on the ground.
+        from_board: The clip begins with it on the deck.
+        to_board: The clip ends with it on the deck.
     """
     x, y, yaw = FEET["Right"]
     state = np.tile(np.array([x, y, DECK_HEIGHT, yaw, 0.0, 0.0]), (len(times), 1))  # ball, yaw, pitch, toe
@@ -68,7 +68,7 @@ def walk_foot(
 
 
 def _on_ground(times: FloatArray, along: FloatArray, step: PushStep, last: bool) -> FloatArray:
-    """State of the foot in a step: it stays, the board moves on, the heel rises at the end."""
+    """Return the state of the foot in a step: it stays, the board moves on, the heel rises at the end."""
     s = (times - step.start) / (step.end - step.start)
     out = np.zeros((len(times), 6))
     out[:, 0], out[:, 1], out[:, 3] = step.x - along, step.y, step.yaw
@@ -83,7 +83,7 @@ def _frame(time: float) -> int:
 
 
 def _gaps(times: FloatArray, steps: Sequence[PushStep], from_board: bool, to_board: bool) -> list[tuple[int, int, str]]:
-    """First and last frame of each swing between the foot's places, and which kind it is."""
+    """Return first and last frame of each swing between the foot's places, and which kind it is."""
     out = []
     swing = 0.4  # seconds between deck and ground
     if from_board:

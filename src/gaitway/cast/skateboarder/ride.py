@@ -31,13 +31,13 @@ class SkaterStyle:
 
     @staticmethod
     def named(name: str) -> SkaterStyle:
-        """One of `STYLE_NAMES`."""
+        """Return one of `STYLE_NAMES`."""
         number = STYLE_NAMES.index(name)
         return replace(SkaterStyle.draw(number), name=name) if number else SkaterStyle()
 
     @staticmethod
     def draw(seed: int) -> SkaterStyle:
-        """A skateboarder at random; the same seed is the same one."""
+        """Return a skateboarder at random; the same seed is the same one."""
         draw = np.clip(np.random.default_rng(seed).normal(size=4), -2.0, 2.0)
         return SkaterStyle(
             f"drawn-{seed}",
@@ -57,18 +57,18 @@ class RideTake:
 
 
 def frame_times(duration: float) -> FloatArray:
-    """Times of the frames of a clip [s]."""
+    """Return the times of the frames of a clip [s]."""
     return np.arange(round(duration * FPS) + 1) / FPS
 
 
 def straight_path(times: FloatArray, speed: FloatArray | float) -> FloatArray:
-    """Planar path (F, 3) straight ahead."""
+    """Return the planar path (F, 3) straight ahead."""
     zero = np.zeros(len(times))
     return travelled(times, zero + speed, zero)
 
 
 def steady_ride(path: FloatArray, take: RideTake, life: float = 1.0) -> Ride:
-    """Steady riding along a path, with small movements of balance that vanish at both ends."""
+    """Return steady riding along a path, with small movements of balance that vanish at both ends."""
     count, style = len(path), take.style
     times = np.arange(count) / FPS
     noise = life * wobble(times, 12, take.rng, 0.8)
@@ -110,7 +110,7 @@ def move_arms(ride: Ride, spread: FloatArray, swing: FloatArray, elbow: FloatArr
 def pushing(
     ride: Ride, times: FloatArray, begin: float, full: float, fade: float, end: float, depth: float = 0.19
 ) -> Ride:
-    """Body of a rider whose right foot is off the board: weight on the left leg, hips and chest turned ahead, low."""
+    """Return the body of a rider whose right foot is off the board: weight left, hips and chest turned ahead, low."""
     work = plateau(times, begin, full, fade, end)
     drive = plateau(times, full - 0.15, 0.5 * (full + fade), fade, fade + 0.35)
     return move_arms(

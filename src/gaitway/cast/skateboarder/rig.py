@@ -109,7 +109,7 @@ def make_clip(ride: Ride, name: str, labels: tuple[str, ...] = ()) -> Clip:
 
 
 def _deck(ride: Ride, heading: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """World rotation (F, 4) and middle of the top (F, 3) of the deck."""
+    """Return the world rotation (F, 4) and middle of the top (F, 3) of the deck."""
     pitched = rotations.multiply(heading, _about("y", -ride.deck_pitch))
     deck = rotations.multiply(pitched, _about("x", -ride.deck_roll))
     axle = np.column_stack([ride.path[:, :2], AXLE_HEIGHT + ride.deck_lift])
@@ -117,7 +117,7 @@ def _deck(ride: Ride, heading: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _trunk_world(ride: Ride, heading: FloatArray) -> FloatArray:
-    """World rotations (F, J, 4) of everything but legs and board, which are left upright."""
+    """Return the world rotations (F, J, 4) of everything but legs and board, which are left upright."""
     skeleton = skateboarder_skeleton()
     world = np.broadcast_to(heading[:, None], (len(ride), len(skeleton), 4)).copy()
     tilted = rotations.multiply(heading, _about("x", -0.75 * ride.lean))
@@ -152,7 +152,7 @@ class _FootWorld:
 
 
 def _feet_world(ride: Ride, heading: FloatArray, deck: FloatArray, deck_at: FloatArray) -> dict[str, _FootWorld]:
-    """World rotation, ankle and toe rotation of both feet, and the direction that the knee bends in."""
+    """Return the world rotation, ankle and toe rotation of both feet, and the direction that the knee bends in."""
     out = {}
     for side, (x, y, yaw) in FEET.items():
         rotation = rotations.multiply(deck, rotations.from_yaw(yaw))
@@ -175,7 +175,7 @@ def _feet_world(ride: Ride, heading: FloatArray, deck: FloatArray, deck_at: Floa
 
 
 def _with_legs(skeleton: Skeleton, trunk: FloatArray, roots: FloatArray, feet: dict[str, _FootWorld]) -> FloatArray:
-    """Local rotations (F, J, 4) with both feet where they must be."""
+    """Return the local rotations (F, J, 4) with both feet where they must be."""
     world = trunk.copy()
     hips = world[:, skeleton.index("Hips")]
     for side, foot in feet.items():
@@ -189,7 +189,7 @@ def _with_legs(skeleton: Skeleton, trunk: FloatArray, roots: FloatArray, feet: d
 
 
 def _knee_direction(foot_forward: FloatArray, hips: FloatArray) -> FloatArray:
-    """Knees bend half way between where the toes point and where the hips face."""
+    """Return knee directions half way between where the toes point and where the hips face."""
     level = foot_forward * np.array([1.0, 1.0, 0.0])
     level /= np.linalg.norm(level, axis=-1, keepdims=True)
     out: FloatArray = 0.5 * level + 0.5 * rotations.rotate(hips, np.array([1.0, 0.0, 0.0]))
@@ -197,7 +197,7 @@ def _knee_direction(foot_forward: FloatArray, hips: FloatArray) -> FloatArray:
 
 
 def _two_bones(hip: FloatArray, ankle: FloatArray, pole: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """World rotations (F, 4) of thigh and shank; the knee lies toward `pole` (F, 3). A person's leg hangs along -Z."""
+    """Return world rotations (F, 4) of thigh and shank; the knee lies toward `pole` (F, 3). The leg rests along -Z."""
     line = ankle - hip
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     along = line / length
@@ -216,7 +216,7 @@ def _two_bones(hip: FloatArray, ankle: FloatArray, pole: FloatArray) -> tuple[Fl
 
 
 def _mass_error(skeleton: Skeleton, ride: Ride, roots: FloatArray, local: FloatArray) -> FloatArray:
-    """How far the hips must move over the ground for the mass to be balanced [m]; (F, 2)."""
+    """Return how far the hips must move over the ground for the mass to be balanced [m]; (F, 2)."""
     mass = centre_of_mass(skeleton, roots, local)
     c, s = np.cos(ride.path[:, 2]), np.sin(ride.path[:, 2])
     along, across = ride.balance[:, 0], ride.balance[:, 1] + mass[:, 2] * np.tan(ride.lean)
@@ -226,7 +226,7 @@ def _mass_error(skeleton: Skeleton, ride: Ride, roots: FloatArray, local: FloatA
 
 
 def _with_contacts(clip: Clip, ride: Ride) -> Clip:
-    """Wheels that touch, and the points of the right foot that rest on the ground."""
+    """Return the wheels that touch, and the points of the right foot that rest on the ground."""
     heights = clip.contact_positions()[..., 2]
     contacts = np.zeros(heights.shape, dtype=bool)
     for column, point in enumerate(clip.skeleton.contact_points):

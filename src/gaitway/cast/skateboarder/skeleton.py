@@ -32,7 +32,7 @@ WHEELS = ("front_left_wheel", "front_right_wheel", "back_left_wheel", "back_righ
 
 @cache
 def skateboarder_skeleton() -> Skeleton:
-    """A person (see `person_skeleton`) under a root that faces the ride, with a board on the left foot."""
+    """Return a person (see `person_skeleton`) under a root that faces the ride, with a board on the left foot."""
     person = person_skeleton()
     names = ["Ride", *person.names, "Board", "FrontTruck", "BackTruck"]
     foot, board = names.index("LeftFoot"), names.index("Board")

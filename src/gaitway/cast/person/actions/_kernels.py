@@ -165,7 +165,7 @@ def _set_rows(
     missing: FloatArray,
     owners: IntArray,
 ) -> int:
-    """Weighted slopes of the held coordinates, what they lack when the pose has gone `back`, and the point of each.
+    """Set the weighted slopes of the held coordinates, their errors with the pose moved `back`, and their points.
 
     A point that is not held has a row while it is under its height over the floor or `pressed` on it.
 

@@ -41,7 +41,7 @@ CRAWL_CYCLES = 3
 def action_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """All special motions of a person. Arguments as those of `cast_clips`."""
+    """Return all special motions of a person. Arguments as those of `cast_clips`."""
     return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 
@@ -84,7 +84,7 @@ def _crawl_under(name: str, style: Style, seed: int | None) -> tuple[Clip, float
 
 
 def joined(parts: list[Clip], name: str) -> Clip:
-    """Clips along +X that share their end poses, one after the other; where two meet, the later one's frame is kept."""
+    """Return clips along +X that share their end poses, joined; where two meet, the frame of the later one is kept."""
     root, local, contacts = [], [], []
     place = np.zeros(3)
     for i, part in enumerate(parts):

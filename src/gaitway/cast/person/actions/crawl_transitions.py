@@ -74,9 +74,9 @@ def crawl_start_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     """From the stand hub, one foot back, knee and hands down, to the crawl hub.
 
     Args:
-        name: of the clip.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
     """
     stand, manner, pace = hub("stand", style), Manner.draw(seed), _pace(seed)
     frames = round(_DOWN_S * pace * FPS)
@@ -111,9 +111,9 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
     """From the crawl hub up on the knees, one foot forward, up on it and the other beside it, to the stand hub.
 
     Args:
-        name: of the clip.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
     """
     stand, manner, pace = hub("stand", style), Manner.draw(seed), _pace(seed)
     frames = round(_UP_S * pace * FPS)
@@ -157,7 +157,7 @@ def crawl_stop_clip(name: str, style: Style, seed: int | None = None) -> Clip:
 
 
 def _pace(seed: int | None) -> float:
-    """How much longer than the mean a take is."""
+    """Return how much longer than the mean a take is."""
     return 1.0 if seed is None else float(np.random.default_rng([seed, 1]).uniform(0.95, 1.1))
 
 
@@ -166,7 +166,7 @@ def _stretched(holds: list[Hold], factor: float) -> list[Hold]:
 
 
 def _root_grip(times: FloatArray) -> FloatArray:
-    """Firm at both ends, where the hubs are; loose between, where the limbs carry the body."""
+    """Return the stiffness of the root: high at both ends, where the hubs are; low between, where limbs carry it."""
     edge = smooth_step(np.minimum(times, times[-1] - times), 0.05, 0.4)
     out: FloatArray = 10.0 ** (3.48 - 1.3 * edge)
     return out
@@ -175,7 +175,7 @@ def _root_grip(times: FloatArray) -> FloatArray:
 def _key_root(
     keys: Sequence[tuple[float, float, float]], times: FloatArray, stand: FloatArray, rates: tuple[float, float]
 ) -> FloatArray:
-    """A smooth root path (F, 3) through keys of time, way and height, leaving and arriving at `rates` [m/s]."""
+    """Return a smooth root path (F, 3) through keys of time, way and height, leaving and arriving at `rates` [m/s]."""
     t, x, z = (np.array(column) for column in zip(*keys, strict=True))
     z = np.where(z > 0.7, z * stand[2], z)
     way = CubicSpline(t, x, bc_type=((1, rates[0]), (1, rates[1])))(times)
@@ -186,7 +186,7 @@ def _key_root(
 
 
 def _soles(root: FloatArray, local: FloatArray) -> dict[str, tuple[float, float, float]]:
-    """Where the points of both soles are in a pose."""
+    """Return where the points of both soles are in a pose."""
     skeleton = person_skeleton()
     places = Clip(skeleton, root[None], local[None], FPS).contact_positions()[0]
     out = {}
@@ -201,7 +201,7 @@ def _moved_hub(x: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _ended(clip: Clip, first: tuple[FloatArray, FloatArray], last: tuple[FloatArray, FloatArray]) -> Clip:
-    """The clip with its end frames equal to the hubs to the last bit; the solver met them within its tolerance."""
+    """Return the clip with its end frames equal to the hubs to the last bit; the solver met them nearly."""
     root, local = clip.root_positions.copy(), clip.rotations.copy()
     for at, (place, pose) in ((0, first), (-1, last)):
         root[at], local[at] = place, pose

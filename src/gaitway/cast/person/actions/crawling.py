@@ -26,7 +26,7 @@ _KNEE_SPREAD, _HAND_SPREAD = 0.12, 0.19
 _KNEE_AHEAD, _HAND_AHEAD, _TOE_BEHIND = -0.05, 0.54, 0.415
 """Where the limbs rest in the middle of their stance, ahead of the root [m]; the toes behind the knee."""
 _KNEE_HEIGHT = 0.003
-"""Of the point of the knee over the floor [m]: on bent toes the shin slopes, and its round end touches beside that."""
+"""Height of the knee's contact point over the floor [m]: the shin slopes, so its round end touches beside the point."""
 _SWINGS = {"left_hand": 0.22, "right_knee": 0.28, "right_hand": 0.72, "left_knee": 0.78}
 """Phase of the middle of each limb's swing: diagonal limbs move together, the hand a little ahead."""
 
@@ -36,18 +36,18 @@ class Manner:
     """How one take of crawling differs from another."""
 
     sway: float = 0.025
-    """Of the root to the side of the resting knee [m]."""
+    """Sway of the root to the side of the resting knee [m]."""
     twist: float = 0.10
-    """Of the pelvis with the advancing knee [rad]."""
+    """Turn of the pelvis with the advancing knee [rad]."""
     bob: float = 0.008
     hand_lift: float = 0.065
     knee_lift: float = 0.035
     look: float = 0.0
-    """Of the head, up positive [rad]."""
+    """Pitch of the head, up positive [rad]."""
 
     @staticmethod
     def draw(seed: int | None) -> Manner:
-        """A take at random; None is the mean one."""
+        """Return a take at random; None is the mean one."""
         if seed is None:
             return Manner()
         a, b, c, d, e = np.clip(np.random.default_rng(seed).normal(size=5), -2.0, 2.0)
@@ -55,7 +55,7 @@ class Manner:
 
 
 def all_fours(frames: int) -> FloatArray:
-    """The mean pose on hands and knees, facing +X, in every frame; (F, J, 4)."""
+    """Return the mean pose on hands and knees, facing +X, in every frame; (F, J, 4)."""
     skeleton = person_skeleton()
     pose = rotations.identity(frames, len(skeleton))
     pose[:, moving_joints()] = action_model().arrays["crawl_pose"]
@@ -67,7 +67,7 @@ def all_fours(frames: int) -> FloatArray:
 
 
 def crawl_reference(phase: FloatArray, manner: Manner) -> tuple[FloatArray, FloatArray]:
-    """Root (F, 3), at x = 0 in phase 0, and poses (F, J, 4) of crawling before the limbs are put on the floor."""
+    """Return root (F, 3), at x = 0 in phase 0, and poses (F, J, 4) of crawling before the limbs are on the floor."""
     angle = 2.0 * np.pi * phase
     local = all_fours(len(phase))
     # the right knee swings about phase 0.28: the weight is then on the left one, and the pelvis turns to the left
@@ -97,7 +97,7 @@ def crawl_holds(
     origin: float = 0.0,
     period: float = CYCLE_FRAMES / FPS,
 ) -> list[Hold]:
-    """Holds of steady crawling between two phases, phase `first` being at `start_time` [s], phase 0 at x = `origin`."""
+    """Return holds of steady crawling between two phases; `first` is at `start_time` [s], phase 0 at x = `origin`."""
     holds = []
     for limb, swing in _SWINGS.items():
         side, part = limb.split("_")
@@ -120,14 +120,14 @@ def crawl_holds(
 
 
 def varied_reference(phase: FloatArray, manner: Manner, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """`crawl_reference` of the mean manner, with so much (F,) of a take's own one: 0 keeps the hub's pose, 1 is all."""
+    """Return `crawl_reference` of a mix (F,) of the mean manner (0, as in the hub) and a take's own manner (1)."""
     root, local = crawl_reference(phase, Manner())
     own_root, own_local = crawl_reference(phase, manner)
     return root + amount[:, None] * (own_root - root), blend_poses(local, own_local, amount)
 
 
 def crawl_cycles(name: str, cycles: int, manner: Manner) -> Clip:
-    """Steady crawling from phase 0, its root at x = 0, to phase `cycles`; both end frames are the crawl hub."""
+    """Return steady crawling from phase 0, its root at x = 0, to phase `cycles`; both end frames are the crawl hub."""
     lead = 0.5
     frames = round((cycles + 2 * lead) * CYCLE_FRAMES)
     phase = -lead + np.arange(frames + 1) / CYCLE_FRAMES
@@ -142,6 +142,6 @@ def crawl_cycles(name: str, cycles: int, manner: Manner) -> Clip:
 
 @cache
 def crawl_hub() -> tuple[FloatArray, FloatArray]:
-    """Root position (3,) and local rotations (J, 4) of the state "crawl"."""
+    """Return the root position (3,) and local rotations (J, 4) of the state "crawl"."""
     clip = crawl_cycles("hub", 1, Manner())
     return clip.root_positions[0], clip.rotations[0]

@@ -42,13 +42,13 @@ class Duck:
 
 
 def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> tuple[Clip, float]:
-    """A duck from a gait back to it.
+    """Return a duck that begins and ends in a gait.
 
     Args:
-        name: of the clip.
-        duck: how low and how fast.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        duck: How low and how fast.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
 
     Returns:
         The clip, and the time [s] at which the root is under the middle of the obstacle.
@@ -67,7 +67,7 @@ def duck_clip(name: str, duck: Duck, style: Style, seed: int | None = None) -> t
 
 
 def _rhythm(duck: Duck, style: Style) -> tuple[FloatArray, FloatArray]:
-    """Phases [cycles] and speeds [m/s] of all frames."""
+    """Return the phases [cycles] and speeds [m/s] of all frames."""
     at = hub(duck.gait, style)
     share = np.linspace(0.0, 1.0, 401)
     low = plateau(share, *duck.keys)
@@ -84,7 +84,7 @@ def _rhythm(duck: Duck, style: Style) -> tuple[FloatArray, FloatArray]:
 
 
 def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray) -> Motion:
-    """The stage's gait, lowered."""
+    """Return the gait of the stage with a lowered body."""
     motion = set_up.motion
     share = set_up.times / ((set_up.last - set_up.first) / motion.fps)
     depth = duck.depth * plateau(share, *duck.keys)
@@ -103,7 +103,7 @@ def _posed(set_up: ActionStage, duck: Duck, variation: FloatArray) -> Motion:
 
 
 def clearance_under(clip: Clip, pass_time: float, depth: float) -> float:
-    """Height [m] of the lowest beam, `depth` [m] deep along x, that the whole body passes under.
+    """Return the height [m] of the lowest beam, `depth` [m] deep along x, that the whole body passes under.
 
     The middle of the beam is where the root is at `pass_time`.
     """
@@ -111,7 +111,7 @@ def clearance_under(clip: Clip, pass_time: float, depth: float) -> float:
 
 
 def best_pass_time(clip: Clip, depth: float = 0.5) -> float:
-    """The time [s] at which the root should be under an obstacle's middle to have most room."""
+    """Return the time [s] at which the root should be under an obstacle's middle to have most room."""
     times = np.linspace(0.3, 0.7, 33) * clip.duration
     room = _clearances(clip, times, depth)
     lowest = np.flatnonzero(room <= room.min() + 0.005)
@@ -119,7 +119,7 @@ def best_pass_time(clip: Clip, depth: float = 0.5) -> float:
 
 
 def _clearances(clip: Clip, pass_times: FloatArray, depth: float) -> FloatArray:
-    """`clearance_under` at several times [s]; (N,)."""
+    """Return `clearance_under` at several times [s]; (N,)."""
     points, tops = body_tops(clip)
     x, _, z = finer(points, 4)
     height = z + tops
@@ -128,7 +128,7 @@ def _clearances(clip: Clip, pass_times: FloatArray, depth: float) -> FloatArray:
 
 
 def body_tops(clip: Clip) -> tuple[FloatArray, FloatArray]:
-    """Joints that may be the highest of the body (F, K, 3) and how far it reaches above each [m] (K,)."""
+    """Return the joints that may be the highest of the body (F, K, 3) and how far it reaches above each [m] (K,)."""
     skeleton = clip.skeleton
     reach = {skeleton.index(name): top for name, top in _TOPS.items()}
     reach |= {skeleton.index(side + name): top for side in ("Left", "Right") for name, top in _SIDE_TOPS.items()}

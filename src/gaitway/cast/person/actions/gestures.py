@@ -32,11 +32,11 @@ class Draw:
     side: float = 0.0
     """How much later and smaller the left arm is than the right one."""
     seed: int = 0
-    """Of the slow drift of trunk and arms; 0 has none."""
+    """Seed of the slow drift of trunk and arms; 0 gives no drift."""
 
     @staticmethod
     def of(seed: int | None) -> Draw:
-        """The draw of a seed; None is the mean take."""
+        """Return the draw of a seed; None is the mean take."""
         if seed is None:
             return Draw()
         values = np.clip(np.random.default_rng(seed).normal(size=5), -1.8, 1.8)
@@ -48,9 +48,9 @@ def wave_clip(name: str, style: Style = NEUTRAL, seed: int | None = None) -> Cli
     """Lift the right hand and wave, standing.
 
     Args:
-        name: of the clip.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
     """
     draw = Draw.of(seed)
     rate = 2.1 * (1.0 + 0.10 * draw.tempo)
@@ -83,9 +83,9 @@ def cheer_clip(name: str, style: Style = NEUTRAL, seed: int | None = None) -> Cl
     """Throw both arms up and pump them, knees and trunk going along, standing.
 
     Args:
-        name: of the clip.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
     """
     draw = Draw.of(seed)
     rate = 1.7 * (1.0 + 0.08 * draw.tempo)
@@ -121,12 +121,12 @@ def cheer_clip(name: str, style: Style = NEUTRAL, seed: int | None = None) -> Cl
 
 
 def breast_stroke_clip(name: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
-    """Three breast strokes with the arms, standing, the trunk leaning into them.
+    """Make three breast strokes with the arms, standing, with the trunk leaning into them.
 
     Args:
-        name: of the clip.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
     """
     draw = Draw.of(seed)
     period = 1.55 * (1.0 - 0.06 * draw.tempo)
@@ -160,7 +160,7 @@ def breast_stroke_clip(name: str, style: Style = NEUTRAL, seed: int | None = Non
 def _stand(
     name: str, style: Style, seconds: float, edit: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 ) -> Clip:
-    """A clip of standing with something keyed on top."""
+    """Return a clip of standing with something keyed on top."""
     return perform(name, "stand", "stand", style=style, cycles=0, seconds=seconds, edit=edit)
 
 
@@ -190,10 +190,10 @@ def _aim_arm(local: FloatArray, side: str, upper: FloatArray, fore: FloatArray, 
     """Point an arm along given directions, in place.
 
     Args:
-        local: local rotations; (F, J, 4).
+        local: Local rotations; (F, J, 4).
         side: "Left" or "Right".
-        upper: direction of the upper arm in the chest's frame; (F, 3).
-        fore: direction of the forearm there, not along the upper arm; (F, 3).
+        upper: Direction of the upper arm in the chest's frame; (F, 3).
+        fore: Direction of the forearm there, not along the upper arm; (F, 3).
         weight: 0 keeps the arm, 1 points it; (F,).
     """
     skeleton = person_skeleton()

@@ -1,4 +1,4 @@
-"""Contacts of hands, knees and feet as a score: which point is held where and from when to when."""
+"""Contacts of hands, knees and feet over time: which point is held where, from when to when."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Hold:
     carry: float | None = None
     """How high [m] it is carried here from its last hold; None lets the body bring it freely."""
     bow: float = 0.0
-    """How far to the left [m] the way of the carried point bows."""
+    """How far to the left the path of the carried point bows [m]."""
     loose: float = 0.7
     """How much of its grip a carried point loses half-way. At 0 a lifted knee pushes the pelvis about like a rod."""
     direct: bool = False
@@ -86,16 +86,16 @@ def hold_poses(
     root_grip: FloatArray | float = 3000.0,
     in_turn: bool = False,
 ) -> Clip:
-    """A clip near a given motion of the person that keeps a score of holds.
+    """Return a clip near a given motion of the person that keeps a score of holds.
 
     Args:
-        name: of the clip.
-        root: given root positions [m]; (F, 3).
-        local: given local rotations; (F, J, 4).
+        name: Name of the clip.
+        root: Given root positions [m]; (F, 3).
+        local: Given local rotations; (F, J, 4).
         fps: [Hz].
-        holds: the score; times in seconds from the first frame.
-        root_grip: how unwilling the root is to leave its path [1/m^2], (F,) or one for all; lower follows the limbs.
-        in_turn: as in `solve_poses`.
+        holds: The score; times in seconds from the first frame.
+        root_grip: How unwilling the root is to leave its path [1/m^2], (F,) or one for all; lower follows the limbs.
+        in_turn: As in `solve_poses`.
 
     Returns:
         The clip; contact flags are set exactly where a contact point of the skeleton is held.
@@ -122,7 +122,7 @@ def hold_poses(
 
 
 def _calmed(root: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The motion without its quickest jerks; the first and last frames stay, and their neighbours almost."""
+    """Return the motion without its quickest jerks; the first and last frames stay, and their neighbours almost."""
     frames = len(root)
     edge = smooth_step(np.minimum(np.arange(frames), np.arange(frames)[::-1]), 0.0, 6.0)
     steady = rotations.continuous(local)
@@ -138,7 +138,7 @@ def _tracks(
     fps: float,
     holds: Sequence[Hold],
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Where each point shall be (F, P, 3), how firmly (F, P), and whether it is held (F, P)."""
+    """Return where each point shall be (F, P, 3), how firmly (F, P), and whether it is held (F, P)."""
     positions, world = forward_kinematics(person_skeleton(), root, local)
     times = np.arange(len(root)) / fps
     places = np.empty((len(root), len(points), 3))

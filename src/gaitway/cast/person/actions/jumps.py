@@ -53,7 +53,7 @@ class Leap:
     cycles_after: int = 0
     """Whole cycles of jogging after the step that follows the landing."""
     top_speed: float = 2.8
-    """Of the run-up at the take-off [m/s]."""
+    """Speed of the run-up at the take-off [m/s]."""
     tuck: float = 0.0
     """How much more than the captured people both legs are folded over the obstacle [rad of the knee]."""
     lean: float = 0.0
@@ -63,7 +63,7 @@ class Leap:
     clears: float = 0.535
     """Height [m] of what the legs must pass over; a leap that falls short is made again, longer and more folded."""
     depth: float = 0.4
-    """Extent [m] of that along the way."""
+    """Depth of the obstacle along the path [m]."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Schedule:
     phases: dict[str, float]
     frames: int
     phase: FloatArray
-    """(frames + 1,)."""
+    """Phase of the gait in every frame [cycles]; (frames + 1,)."""
 
     @property
     def takeoff(self) -> float:
@@ -86,13 +86,13 @@ class _Schedule:
 
 
 def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> tuple[Clip, float]:
-    """A leap from jog to jog.
+    """Return a leap from jog to jog.
 
     Args:
-        name: of the clip.
-        leap: how far and high.
-        style: whose body.
-        seed: draws this take; None is the mean.
+        name: Name of the clip.
+        leap: How far and high.
+        style: Style of the character.
+        seed: Seed of this take; None gives the mean take.
 
     Returns:
         The clip, and the time [s] at which the body is over the middle of what it leaps over.
@@ -113,7 +113,7 @@ def leap_clip(name: str, leap: Leap, style: Style, seed: int | None = None) -> t
 def _perform(
     name: str, leap: Leap, style: Style, seed: int | None, variation: FloatArray, *, may_give_up: bool
 ) -> tuple[Clip, _Schedule]:
-    """One attempt at a leap. If it may give up, it is not finished where it cannot get over what it must clear."""
+    """Return one attempt at a leap. An attempt that may give up is not finished if it cannot clear its obstacle."""
     plan = _schedule(leap, style)
     set_up = stage(
         "jog", "jog", plan.phase, _speeds(plan, leap), style, jog=np.ones(plan.frames + 1), seed=seed, wobble=0.6
@@ -172,14 +172,14 @@ def _schedule(leap: Leap, style: Style) -> _Schedule:
 
 
 def _timing(style: Style) -> tuple[float, float, float]:
-    """Cycle rate [Hz] and stance start and end [cycles] of the jog; a leap keeps them at every speed of its run-up."""
+    """Return cycle rate [Hz] and stance start and end [cycles] of the jog; a leap keeps them at every speed."""
     model = GaitModel.load()
     rate, begin, end = model.timings("jog", hub("jog", style).speed, 0.0, style.vector(model))
     return float(rate), float(begin), float(end)
 
 
 def _speeds(plan: _Schedule, leap: Leap) -> FloatArray:
-    """Speed of every frame [m/s]: up to the take-off, lost a little on landing, back to a jog."""
+    """Return the speed of every frame [m/s]: up to the take-off, lost a little on landing, back to a jog."""
     t = np.arange(plan.frames + 1) / FPS
     cruise = hub("jog").speed
     rise = smooth_step(t, 0.1, max(plan.takeoff - 0.1, 0.3))
@@ -190,7 +190,7 @@ def _speeds(plan: _Schedule, leap: Leap) -> FloatArray:
 
 
 def _posed(set_up: ActionStage, plan: _Schedule, leap: Leap, style: Style, variation: FloatArray) -> Motion:
-    """The stage's gait with the leap's poses blended in."""
+    """Return the stage's gait with the leap's poses blended in."""
     t = set_up.times
     keys = list(LEAP_EVENTS)
     model_times = [LEAP_EVENTS[k] + _ROLL_OFF_S * (k == "takeoff") for k in keys]
@@ -227,7 +227,7 @@ def _fold(poses: FloatArray, share: FloatArray, leap: Leap) -> None:
 
 
 def _airborne(set_up: ActionStage, motion: Motion, plan: _Schedule) -> BoolArray:
-    """Frames in which no foot is to touch the ground, from take-off to landing; (F,)."""
+    """Return whether no foot may touch the ground in each frame, that is, from take-off to landing; (F,)."""
     stances = sorted(motion.stances, key=lambda s: s.start)
     t = set_up.times
     middle = int(np.argmin(np.abs(t - 0.5 * (plan.takeoff + plan.landing))))
@@ -238,7 +238,7 @@ def _airborne(set_up: ActionStage, motion: Motion, plan: _Schedule) -> BoolArray
 
 
 def _in_flight(set_up: ActionStage, motion: Motion, planted: Planted, plan: _Schedule, airborne: BoolArray) -> Motion:
-    """The motion with its root moved so that the planted body's centre of mass flies freely."""
+    """Return the motion with its root moved so that the planted body's centre of mass flies freely."""
     clip = planted.clip
     offset = centre_of_mass(clip.skeleton, clip.root_positions, clip.rotations) - clip.root_positions
     frames = np.flatnonzero(airborne)
@@ -267,7 +267,7 @@ def _in_flight(set_up: ActionStage, motion: Motion, planted: Planted, plan: _Sch
 
 
 def _standing_heights(motion: Motion) -> FloatArray:
-    """Height [m] of the pelvis at which the left toe tip, and the right heel or toe, would just touch; (F, 2)."""
+    """Return the pelvis heights [m] at which the left toe tip, and the right heel or toe, would just touch; (F, 2)."""
     skeleton = person_skeleton()
     positions, world = forward_kinematics(skeleton, motion.root, motion.rotations)
     out = np.empty((len(motion.root), 2))
@@ -279,7 +279,7 @@ def _standing_heights(motion: Motion) -> FloatArray:
 
 
 def clearance_over(clip: Clip, pass_time: float, depth: float) -> float:
-    """Height [m] of the tallest bar, `depth` [m] deep along x, that the legs pass over.
+    """Return the height [m] of the tallest bar, `depth` [m] deep along x, that the legs pass over.
 
     The middle of the bar is where the root is at `pass_time`.
     """
@@ -287,13 +287,13 @@ def clearance_over(clip: Clip, pass_time: float, depth: float) -> float:
 
 
 def best_pass_time(clip: Clip, takeoff: float, landing: float, depth: float = 0.4) -> float:
-    """The time in flight [s] at which the root should be over an obstacle's middle to clear it by most."""
+    """Return the time in flight [s] at which the root should be over an obstacle's middle to clear it by most."""
     times = np.linspace(takeoff + 0.2 * (landing - takeoff), landing - 0.2 * (landing - takeoff), 25)
     return float(times[int(np.argmax(_clearances(clip, times, depth)))])
 
 
 def _clearances(clip: Clip, pass_times: FloatArray, depth: float) -> FloatArray:
-    """`clearance_over` at several times [s]; (N,)."""
+    """Return `clearance_over` at several times [s]; (N,)."""
     skeleton = clip.skeleton
     joints = [skeleton.index(s + part) for s in ("Left", "Right") for part in ("Leg", "Foot", "ToeBase", "Toe_End")]
     positions, world = clip.joint_transforms()

@@ -41,13 +41,13 @@ STROKE_HARMONICS = 3
 
 
 def stroke_joints() -> list[int]:
-    """Joints of both arms, from the clavicles to the hands."""
+    """Return the joints of both arms, from the clavicles to the hands."""
     parts = ("Shoulder", "Arm", "ForeArm", "Hand")
     return [person_skeleton().index(side + part) for side in ("Left", "Right") for part in parts]
 
 
 def spline_basis(times: npt.ArrayLike, first: float, last: float, spacing: float) -> FloatArray:
-    """Clamped cubic B-spline basis at `times` (F,), which are clipped to [first, last]; (F, K)."""
+    """Return the clamped cubic B-spline basis at `times` (F,), which are clipped to [first, last]; (F, K)."""
     intervals = round((last - first) / spacing)
     inner = np.linspace(first, last, intervals + 1)
     knots = np.concatenate([[first] * 3, inner, [last] * 3])
@@ -57,18 +57,18 @@ def spline_basis(times: npt.ArrayLike, first: float, last: float, spacing: float
 
 
 def leap_basis(times: npt.ArrayLike) -> FloatArray:
-    """Spline basis of the leap at model times (F,); (F, K)."""
+    """Return the spline basis of the leap at model times (F,); (F, K)."""
     events = list(LEAP_EVENTS.values())
     return spline_basis(times, events[0], events[-1], LEAP_KNOT_SPACING)
 
 
 def event_clock(times: npt.ArrayLike, model_times: npt.ArrayLike) -> PchipInterpolator:
-    """A smooth, monotone map from real times of events to their model times."""
+    """Return a smooth, monotone map from real times of events to their model times."""
     return PchipInterpolator(np.asarray(times, dtype=np.float64), np.asarray(model_times, dtype=np.float64))
 
 
 def pose_from_channels(base: FloatArray, channels: FloatArray) -> FloatArray:
-    """Local rotations (F, 25, 4) of rotation vectors (F, 66) about a base pose (22, 4)."""
+    """Return the local rotations (F, 25, 4) of rotation vectors (F, 66) about a base pose (22, 4)."""
     out = rotations.identity(len(channels), len(person_skeleton()))
     vectors = channels.reshape(len(channels), -1, 3)
     out[:, moving_joints()] = rotations.multiply(base, rotations.from_rotation_vector(vectors))
@@ -82,12 +82,12 @@ class ActionModel:
     arrays: Mapping[str, FloatArray]
 
     def leap(self, times: FloatArray, flight_s: float, variation: FloatArray | None = None) -> FloatArray:
-        """Poses (F, 25, 4) of a leap at model times (F,); the pelvis faces +X.
+        """Return the poses (F, 25, 4) of a leap at model times (F,); the pelvis faces +X.
 
         Args:
-            times: model times, see `LEAP_EVENTS`.
-            flight_s: length of the flight; longer ones fold the legs more.
-            variation: weights of the residual directions, standard normal for a natural spread.
+            times: Model times, see `LEAP_EVENTS`.
+            flight_s: Length of the flight; longer ones fold the legs more.
+            variation: Weights of the residual directions, standard normal for a natural spread.
         """
         a = self.arrays
         weights = a["leap_mean"] + (flight_s - LEAP_TYPICAL_FLIGHT_S) * a["leap_slope"]
@@ -98,13 +98,13 @@ class ActionModel:
     def crouch(
         self, gait: str, phase: FloatArray, depth: FloatArray, variation: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Poses (F, 25, 4) and pelvis heights [m] (F,) of going low; the pelvis faces +X.
+        """Return the poses (F, 25, 4) and pelvis heights [m] (F,) of going low; the pelvis faces +X.
 
         Args:
             gait: "walk" or "jog".
-            phase: of the left foot's cycle [cycles]; (F,).
+            phase: Phase of the left foot's cycle [cycles]; (F,).
             depth: 0 upright (head at 1.6 m) to 1 (head at 0.9 m); (F,).
-            variation: weights of the residual directions; the first is a turn of the trunk, the second trades bent
+            variation: Weights of the residual directions; the first is a turn of the trunk, the second trades bent
                 legs for a bent back.
         """
         a = self.arrays
@@ -117,11 +117,11 @@ class ActionModel:
         return pose_from_channels(a[f"crouch_{gait}_base"], channels[:, :-1]), channels[:, -1]
 
     def stroke(self, phase: FloatArray, variation: FloatArray | None = None) -> FloatArray:
-        """Arms in a breast stroke at phases (F,) in cycles, 0 stretched out; local rotations (F, 8, 4).
+        """Return arms in a breast stroke at phases (F,) in cycles, 0 stretched out; local rotations (F, 8, 4).
 
         Args:
-            phase: in cycles.
-            variation: weights of the residual directions in every frame; (F, n).
+            phase: Phase of the stroke [cycles]; (F,).
+            variation: Weights of the residual directions in every frame; (F, n).
         """
         a = self.arrays
         weights = a["stroke_mean"][None]
@@ -137,7 +137,7 @@ class ActionModel:
 
 @cache
 def action_model() -> ActionModel:
-    """The model that ships with gaitway."""
+    """Return the model that ships with gaitway."""
     source = resources.files("gaitway.cast") / "data" / "person_actions.npz"
     with source.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
         return ActionModel(MappingProxyType({name: stored[name].astype(np.float64) for name in stored.files}))

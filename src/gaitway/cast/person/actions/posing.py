@@ -72,16 +72,16 @@ def solve_poses(
     iterations: int = 12,
     in_turn: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Poses near a given motion whose points are on their targets.
+    """Return the poses near a given motion whose points are on their targets.
 
     Args:
-        skeleton: whose joints.
-        root: root positions of the given motion [m]; (F, 3).
-        local: local rotations of it; (F, J, 4).
-        targets: what must be met.
-        stiffness: what it costs to leave the given motion.
+        skeleton: The skeleton of the motion.
+        root: Root positions of the given motion [m]; (F, 3).
+        local: Local rotations of it; (F, J, 4).
+        targets: What must be met.
+        stiffness: What it costs to leave the given motion.
         iterations: Gauss-Newton steps; a dozen is enough from half a metre away.
-        in_turn: begin each frame at the solution of the one before instead of at the given motion. Far from the given
+        in_turn: Begin each frame at the solution of the one before instead of at the given motion. Far from the given
             motion only this keeps neighbouring frames in the same one of several solutions.
 
     Returns:
@@ -121,7 +121,7 @@ def solve_poses(
 
 
 def _ancestors(skeleton: Skeleton) -> BoolArray:
-    """Whether a joint moves another one when it turns: row the moved, column the mover; (J, J)."""
+    """Return whether a joint moves another one when it turns: rows are moved, columns move; (J, J)."""
     out = np.eye(len(skeleton), dtype=bool)
     for j, p in enumerate(skeleton.parents):
         if p >= 0:

@@ -36,7 +36,7 @@ class ActionStage:
         return plant_between(motion, self._ends(), name)
 
     def crop(self, clip: Clip, name: str) -> Clip:
-        """The frames from hub to hub, the two end frames equal to the hub poses to the last bit."""
+        """Return the frames from hub to hub, the two end frames equal to the hub poses to the last bit."""
         return cut_between(clip, self.motion.path, self._ends(), name)
 
     def _ends(self) -> tuple[HubFrame, HubFrame]:
@@ -54,17 +54,17 @@ def stage(
     seed: int | None = None,
     wobble: float = 1.0,
 ) -> ActionStage:
-    """Gait along given phases [cycles] and speeds [m/s] (N,), which must begin and end as the two states' hubs do.
+    """Return a gait along given phases [cycles] and speeds [m/s] (N,); it must begin and end as the two hubs do.
 
     Args:
-        start: state at the first frame.
-        end: state at the last frame.
-        phase: of the left foot's cycle in every frame.
-        speed: along the heading in every frame.
-        style: whose body.
-        jog: share of jogging against walking (N,); None takes it from the speed.
-        seed: draws the wobble of the cycles; None has none.
-        wobble: its strength.
+        start: State at the first frame.
+        end: State at the last frame.
+        phase: Phase of the left foot's cycle in every frame.
+        speed: Along the heading in every frame.
+        style: Style of the character.
+        jog: Share of jogging against walking (N,); None takes it from the speed.
+        seed: Draws the wobble of the cycles; None has none.
+        wobble: Strength of the wobble.
     """
     first, last = hub(start, style), hub(end, style)
     lead_in, lead_out = max(first.frames, 15), max(last.frames, 15)
@@ -81,7 +81,7 @@ def stage(
 
 
 def finer(points: FloatArray, times: int) -> FloatArray:
-    """Coordinates of points (F, K, 3) with so many samples a frame, on straight lines between frames; (3, N, K)."""
+    """Return points (F, K, 3) with so many samples for each frame, on straight lines between frames; (3, N, K)."""
     at = np.arange((len(points) - 1) * times + 1) / times
     low = np.minimum(at.astype(np.int64), len(points) - 2)
     share = (at - low)[:, None, None]
@@ -92,14 +92,14 @@ def finer(points: FloatArray, times: int) -> FloatArray:
 def shorten_steps(
     motion: Motion, planted: Planted, landing: float = 0.97, leaving: float = 1.0, last_step: int = -1
 ) -> Motion:
-    """The motion with those footprints moved that a leg could only touch down on, or leave, when almost straight.
+    """Return the motion with those footprints moved that a leg reaches or leaves only when it is almost straight.
 
     Args:
-        motion: what was planted.
-        planted: what came of it.
-        landing: longest leg at touch-down, as a share of the straight one. Lower is more crouched.
-        leaving: longest leg at the end of the one stance that frame `last_step` belongs to.
-        last_step: a frame of it; -1 for none.
+        motion: What was planted.
+        planted: What came of it.
+        landing: Longest leg at touch-down, as a share of the straight one. Lower is more crouched.
+        leaving: Longest leg at the end of the one stance that frame `last_step` belongs to.
+        last_step: A frame of it; -1 for none.
     """
     hips = planted.clip.joint_positions()[:, person_skeleton().require("left_hip", "right_hip")]
     stances = []

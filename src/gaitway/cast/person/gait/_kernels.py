@@ -17,11 +17,11 @@ def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArr
     """Ankles (N, 3) of a foot rolled by `pitch` (N,), written into the last argument.
 
     Args:
-        ankles: of the flat foot [m]; (N, 3), or (1, 3) for all.
+        ankles: Ankle positions of the flat foot [m]; (N, 3), or (1, 3) for all.
         yaws: [rad]; (N,) or (1,).
-        pitch: toes up positive [rad]; (N,).
-        foot: its shape, see `foot_roll.FOOT`; (8,).
-        out: receives the positions; (N, 3).
+        pitch: Toes up positive [rad]; (N,).
+        foot: Shape of the foot, see `foot_roll.FOOT`; (8,).
+        out: Receives the positions; (N, 3).
     """
     for n in range(len(pitch)):
         along, up = rolled(pitch[n], foot)
@@ -33,7 +33,7 @@ def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArr
 
 @kernel
 def rolled(pitch: float, foot: FloatArray) -> tuple[float, float]:
-    """How far along and up the ankle goes when the foot rolls over its heel or its toes."""
+    """Return how far along and up the ankle goes when the foot rolls over its heel or its toes."""
     joint_along, joint_up, toes_along, toes_up = foot[JOINT_ALONG], foot[JOINT_UP], foot[TOES_ALONG], foot[TOES_UP]
     cosine, sine = np.cos(pitch), np.sin(pitch)
     if pitch > 0.0:
@@ -55,13 +55,13 @@ def raise_heel(
     """Raise the heel of a standing foot until its leg is hardly longer than `limit` [m]; `pitch` (N,) in place.
 
     Args:
-        ankle: of the flat foot [m]; (3,).
+        ankle: Ankle position of the flat foot [m]; (3,).
         yaw: [rad].
-        hip: in every frame [m]; (N, 3).
-        late: how much of the rise each frame may have, 0 to 1; (N,).
-        foot: its shape, see `foot_roll.FOOT`; (8,).
-        limit: length of a leg that needs no rise [m].
-        pitch: toes up positive [rad]; lowered where needed.
+        hip: Hip position in every frame [m]; (N, 3).
+        late: How much of the rise each frame may have, 0 to 1; (N,).
+        foot: Shape of the foot, see `foot_roll.FOOT`; (8,).
+        limit: Length of a leg that needs no rise [m].
+        pitch: Toes up positive [rad]; lowered where needed.
     """
     for n in range(len(pitch)):
         if late[n] <= 0.0:

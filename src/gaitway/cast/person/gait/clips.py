@@ -38,7 +38,7 @@ Make = Callable[[str, Style, int], Clip]
 def locomotion_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """All locomotion of a person; takes differ by wobble. Arguments as those of `cast_clips`."""
+    """Return all locomotion of a person; takes differ by wobble. Arguments as those of `cast_clips`."""
     return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 
@@ -78,7 +78,7 @@ def _stand(name: str, style: Style, seed: int) -> Clip:
 
 
 def _cycle(gait: str, degrees: float) -> Make:
-    """One cycle, turning; people slow down a little in sharp turns."""
+    """Return one cycle that turns; people slow down a little in sharp turns."""
     slower = 0.10 * min(abs(degrees) / 45.0, 1.0)
 
     def make(name: str, style: Style, seed: int) -> Clip:
@@ -97,7 +97,7 @@ def _cycle(gait: str, degrees: float) -> Make:
 
 
 def _short(gait: str, time: float, slow: float) -> Make:
-    """One cycle of short, quick steps: share `time` of its duration, and in the middle share `slow` of its speed.
+    """Return a cycle of short, quick steps: share `time` of its duration, in the middle share `slow` of its speed.
 
     No slower than the fit goes: arms that stop changing with the speed jerk.
     """
@@ -123,7 +123,7 @@ def _change(start: str, end: str) -> Make:
 
 
 def _footfall(gait: str, style: Style) -> tuple[float, float]:
-    """Phases at which the left foot lands and the right one lifts [cycles]."""
+    """Return the phases at which the left foot lands and the right one lifts [cycles]."""
     model = GaitModel.load()
     _, land, leave = model.timings(gait, abs(SPEEDS[gait]), 0.0, style.vector(model))
     return float(land), float(leave) - 0.5

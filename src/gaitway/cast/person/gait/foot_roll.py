@@ -32,11 +32,11 @@ TOE_RADIUS, TOE_GIVE = 0.026, 0.007
 FOOT: FloatArray = owned(
     (TOE_JOINT[0], TOE_JOINT[2], TOES[0], TOES[2], HEEL[0], HEEL[2], TOES_FLAT, TOE_SHARE), "foot", (8,)
 )
-"""What the kernels know of a foot: along and up of toe joint, toes and heel [m], then how the toes rise."""
+"""Shape of a foot for the kernels: along and up of toe joint, toes and heel [m], then how the toes rise."""
 
 
 def foot_target(ankle: FloatArray, world: FloatArray) -> FloatArray:
-    """Ankle position and the foot's yaw, pitch (toes up positive) and sideways tilt; (F, 6).
+    """Return the ankle position and the foot's yaw, pitch (toes up positive) and sideways tilt; (F, 6).
 
     Yaw is that of the foot's left side, which is known even where the toes point straight down behind a jogger.
     """
@@ -47,12 +47,12 @@ def foot_target(ankle: FloatArray, world: FloatArray) -> FloatArray:
 
 
 def foot_rotation(yaw: FloatArray, pitch: FloatArray, tilt: FloatArray) -> FloatArray:
-    """World rotations (F, 4) of a foot with this yaw, pitch (toes up positive) and sideways tilt [rad] (F,)."""
+    """Return world rotations (F, 4) of a foot with this yaw, pitch (toes up positive) and sideways tilt [rad] (F,)."""
     return rotations.from_euler("zxy", np.stack([yaw, tilt, -pitch], axis=-1))
 
 
 def rest_flat(pitch: FloatArray) -> FloatArray:
-    """Stance pitch with a flat part: small angles become exactly zero, and toes rise only near the ends."""
+    """Return the stance pitch with a flat part: small angles become exactly zero, and toes rise only near the ends."""
     size = np.abs(pitch)
     calm = pitch - np.clip(pitch, -0.07, 0.07) * (1.0 - smooth_step(size, 0.03, 0.30))
     calm = np.where(size < 0.03, 0.0, calm)
@@ -62,14 +62,14 @@ def rest_flat(pitch: FloatArray) -> FloatArray:
 
 
 def overstride(reach: FloatArray) -> FloatArray:
-    """How much further than a bent leg goes a foot would land: horizontal part of hip to ankle (2,) [m]."""
+    """Return how much farther than a bent leg reaches a foot would land: horizontal part of hip to ankle [m]; (2,)."""
     length = float(np.hypot(reach[0], reach[1]))
     room = float(np.sqrt(max((LANDING_REACH * LEG) ** 2 - reach[2] ** 2, 0.01)))
     return np.asarray(reach[:2] * max(1.0 - room / max(length, 1e-9), 0.0))
 
 
 def heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray, left: FloatArray) -> FloatArray:
-    """Stance pitch with the heel raised as far as a leg that trails too far behind needs it, `left` [s] before lift."""
+    """Return the stance pitch with the heel raised as far as a trailing leg needs it, `left` [s] before lift."""
     late = smooth_step(np.linspace(0.0, 1.0, len(pitch)), 0.3, 0.6) * (1.0 - smooth_step(left, 0.2, 0.5))
     raised = pitch.copy()
     _kernels.raise_heel(ankle, yaw, np.ascontiguousarray(hip), late, FOOT, TRAILING_REACH * LEG, raised)
@@ -77,12 +77,12 @@ def heel_rise(pitch: FloatArray, ankle: FloatArray, yaw: float, hip: FloatArray,
 
 
 def roll(ankle: FloatArray, yaw: npt.ArrayLike, pitch: FloatArray) -> FloatArray:
-    """Ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero.
+    """Return the ankle positions (n, 3) of a foot that stands flat with its ankle at `ankle` when the pitch is zero.
 
     Args:
-        ankle: of the flat foot [m]; (3,) or (n, 3).
-        yaw: that it points to [rad]; a number or (n,).
-        pitch: toes up positive [rad]; (n,).
+        ankle: Ankle position of the flat foot [m]; (3,) or (n, 3).
+        yaw: Heading of the foot [rad]; a number or (n,).
+        pitch: Toes up positive [rad]; (n,).
     """
     out = np.empty((len(pitch), 3))
     _kernels.roll(ankle.reshape(-1, 3), np.asarray(yaw, dtype=np.float64).reshape(-1), pitch, FOOT, out)
@@ -90,7 +90,7 @@ def roll(ankle: FloatArray, yaw: npt.ArrayLike, pitch: FloatArray) -> FloatArray
 
 
 def toe_bend(pitch: FloatArray, on_ground: BoolArray, fps: float) -> FloatArray:
-    """Upward bend of the toes [rad]: flat on the floor while the heel is up, relaxed in the swing; (F,)."""
+    """Return the upward bend of the toes [rad]: flat on the floor while the heel is up, relaxed in the swing; (F,)."""
     frames, never = np.arange(len(pitch)), 10 * len(pitch)
     since = frames - np.maximum.accumulate(np.where(on_ground, frames, -never))
     until = np.minimum.accumulate(np.where(on_ground, frames, never)[::-1])[::-1] - frames

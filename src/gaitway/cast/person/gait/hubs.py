@@ -32,7 +32,7 @@ class GaitHub:
 
     state: str
     phase: float
-    """[cycles]."""
+    """Phase of the left foot's cycle [cycles]."""
     speed: float
     """Along the heading [m/s]."""
     rate: float
@@ -40,11 +40,11 @@ class GaitHub:
     frames: int
     """Frames of one steady cycle at `FPS`; 0 for "stand"."""
     root: FloatArray
-    """(3,) [m]: sway x, y and height."""
+    """Root position: sway x, y and height [m]; (3,)."""
     rotations: FloatArray
     """Local, wxyz; (J, 4)."""
     velocity: FloatArray
-    """Of the root [m/s]; (3,)."""
+    """Velocity of the root [m/s]; (3,)."""
     footprints: tuple[FootPlacement | None, FootPlacement | None]
     """Left and right: where the sole stands (x, y, heading), None in the air."""
     pin: FootPin
@@ -53,7 +53,7 @@ class GaitHub:
 
 @cache
 def hub(state: str, style: Style = NEUTRAL) -> GaitHub:
-    """The exact pose and velocity of a state ("stand", "walk", "jog" or "back") for a person."""
+    """Return the exact pose and velocity of a state ("stand", "walk", "jog" or "back") for a person."""
     if state not in STATES:
         raise LibraryError(f"no state '{state}'; there are {', '.join(STATES)}")
     if state == "stand":
@@ -109,9 +109,9 @@ def plant_between(motion: Motion, ends: Sequence[HubFrame], name: str) -> Plante
     """Plant a motion so that it passes through hubs: their footprints and foot targets are kept.
 
     Args:
-        motion: with steady gait for about a cycle before the first hub and after the last one.
-        ends: the frames in which hubs are met; the motion's path there gives their place.
-        name: of the clip.
+        motion: With steady gait for about a cycle before the first hub and after the last one.
+        ends: The frames in which hubs are met; the motion's path there gives their place.
+        name: Name of the clip.
     """
     pins = []
     for end in ends:
@@ -133,7 +133,7 @@ def _on_hub_footprint(stance: FootStance, motion: Motion, ends: Sequence[HubFram
 
 
 def cut_between(clip: Clip, path: FloatArray, ends: tuple[HubFrame, HubFrame], name: str) -> Clip:
-    """The frames from one hub to the other, both set to the hub poses to the last bit."""
+    """Return the frames from one hub to the other, both set to the hub poses to the last bit."""
     a, b = ends[0].frame, ends[1].frame
     root, local = clip.root_positions[a : b + 1].copy(), clip.rotations[a : b + 1].copy()
     for i, end in ((0, ends[0]), (-1, ends[1])):

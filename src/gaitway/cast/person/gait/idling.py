@@ -18,14 +18,14 @@ _SHIFT = 0.055
 
 
 def idle(name: str, seconds: float, *, style: Style = NEUTRAL, seed: int = 0, lively: float = 1.0) -> Clip:
-    """A clip of standing that begins and ends in the hub "stand".
+    """Return a clip of standing that begins and ends in the hub "stand".
 
     Args:
-        name: of the clip.
-        seconds: how long.
-        style: whose body.
-        seed: draws when and how far.
-        lively: strength of glances and shifts of weight; breath and sway stay.
+        name: Name of the clip.
+        seconds: How long.
+        style: Style of the character.
+        seed: Draws when and how far.
+        lively: Strength of glances and shifts of weight; breath and sway stay.
     """
     rng = np.random.default_rng(seed)
     times = np.linspace(0.0, seconds, 512)
@@ -74,7 +74,7 @@ def _glances(times: FloatArray, rng: np.random.Generator, lively: float) -> tupl
 
 
 def _weight_shift(times: FloatArray, rng: np.random.Generator, lively: float) -> FloatArray:
-    """0 on the usual leg, 1 on the other; (N,). Short clips stay where they are."""
+    """Return 0 on the usual leg, 1 on the other; (N,). Short clips stay where they are."""
     length = times[-1]
     if length < 3.0:
         return np.zeros(len(times))

@@ -31,18 +31,18 @@ GAITS = ("walk", "jog", "back")
 
 
 def moving_joints() -> list[int]:
-    """Indices of the joints that carry a rotation in the model, the pelvis first."""
+    """Return the indices of the joints that carry a rotation in the model, the pelvis first."""
     return [i for i, name in enumerate(person_skeleton().names) if not name.endswith("_End")]
 
 
 def fourier_basis(phase: npt.ArrayLike, harmonics: int = HARMONICS) -> FloatArray:
-    """1, cosines and sines at phases [cycles] (...); (..., 2 harmonics + 1)."""
+    """Return 1, cosines and sines at phases [cycles] (...); (..., 2 harmonics + 1)."""
     angle = 2.0 * np.pi * np.asarray(phase, dtype=np.float64)[..., None] * np.arange(1, harmonics + 1)
     return np.concatenate([np.ones((*angle.shape[:-1], 1)), np.cos(angle), np.sin(angle)], axis=-1)
 
 
 def regressors(speed: npt.ArrayLike, turn: npt.ArrayLike, middle: float) -> FloatArray:
-    """The polynomial terms 1, u, u^2, w, wu, w^2 of speed u about `middle` [m/s] and turn rate w [rad/s]; (..., 6)."""
+    """Return the terms 1, u, u^2, w, wu, w^2 of speed u about `middle` [m/s] and turn rate w [rad/s]; (..., 6)."""
     u = np.asarray(speed, dtype=np.float64) - middle
     w = np.broadcast_to(np.asarray(turn, dtype=np.float64), u.shape)
     return np.stack([np.ones_like(u), u, u * u, w, w * u, w * w], axis=-1)
@@ -58,18 +58,18 @@ class Gait:
     fastest: float
     """Speeds between which the fit holds [m/s]; beyond them the nearest is used."""
     mean: FloatArray
-    """(REGRESSORS, TERMS, channels)."""
+    """Coefficients of the mean person; (REGRESSORS, TERMS, channels)."""
     style: FloatArray
     """Directions in which people differ, one standard deviation each; (S, TERMS, channels)."""
     wobble: FloatArray
     """Directions in which one person's cycles differ; (W, TERMS, channels)."""
     timing: FloatArray
-    """(REGRESSORS, TIMINGS)."""
+    """Coefficients of the timings of the mean person; (REGRESSORS, TIMINGS)."""
     style_timing: FloatArray
     """What each style direction adds to the timings; (S, TIMINGS)."""
 
     def terms(self, speed: npt.ArrayLike, turn: npt.ArrayLike) -> FloatArray:
-        """Regressors at speeds and turn rates, held inside what was fitted; (..., REGRESSORS)."""
+        """Return the regressors at speeds and turn rates, held inside what was fitted; (..., REGRESSORS)."""
         return regressors(np.clip(speed, self.slowest, self.fastest), np.clip(turn, -MOST_TURN, MOST_TURN), self.middle)
 
 
@@ -93,12 +93,12 @@ class GaitModel:
 
     @staticmethod
     def load() -> GaitModel:
-        """The model that ships with gaitway."""
+        """Return the model that ships with gaitway."""
         return _packaged()
 
     @staticmethod
     def read(file: IO[bytes]) -> GaitModel:
-        """A model from the npz file that `tools/fit_gait.py` writes."""
+        """Return a model from the npz file that `tools/fit_gait.py` writes."""
         with np.load(file, allow_pickle=False) as data:
             missing = [f"{g}_mean" for g in GAITS if f"{g}_mean" not in data]
             if missing:
@@ -116,16 +116,16 @@ class GaitModel:
         wobble: FloatArray | None = None,
         gain: FloatArray | None = None,
     ) -> FloatArray:
-        """Channels (F, C) of a gait at phases, speeds and turn rates (F,).
+        """Return the channels (F, C) of a gait at phases, speeds and turn rates (F,).
 
         Args:
             gait: "walk", "jog" or "back".
-            phase: of the left foot's cycle [cycles].
-            speed: along the heading [m/s], positive also for "back".
+            phase: Phase of the left foot's cycle [cycles].
+            speed: Along the heading [m/s], positive also for "back".
             turn: [rad/s], positive to the left.
-            style: weights of the style directions; (S,).
-            wobble: weights of the wobble directions in every frame; (F, W).
-            gain: factor on what each channel does about its mean; (C,).
+            style: Weights of the style directions; (S,).
+            wobble: Weights of the wobble directions in every frame; (F, W).
+            gain: Factor on what each channel does about its mean; (C,).
         """
         fit = self.gaits[gait]
         basis, terms = fourier_basis(phase), fit.terms(speed, turn)
@@ -142,14 +142,14 @@ class GaitModel:
     def timings(
         self, gait: str, speed: npt.ArrayLike, turn: npt.ArrayLike = 0.0, style: FloatArray | None = None
     ) -> FloatArray:
-        """Cycle rate [Hz] and phases of the left stance's start and end, (..., 3). The right foot has -turn."""
+        """Return cycle rate [Hz] and phases of the left stance's start and end, (..., 3). The right foot has -turn."""
         fit = self.gaits[gait]
         out: FloatArray = fit.terms(speed, turn) @ fit.timing
         return out if style is None else out + style @ fit.style_timing
 
 
 def _weighted(weights: FloatArray, basis: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Sum over directions and Fourier terms: weights (F, n), basis (F, TERMS), coefficients (n, TERMS, C); (F, C).
+    """Return the sum over directions and Fourier terms of weights (F, n), basis (F, TERMS), coefficients; (F, C).
 
     By einsum, not by the linear algebra library: too small for threads, and the same bits on any number of them.
     """

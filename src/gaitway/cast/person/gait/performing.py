@@ -42,24 +42,24 @@ def perform(
     edit: Edit | None = None,
     wobble: float = 1.0,
 ) -> Clip:
-    """A clip from one hub to another, `cycles` of the left foot apart.
+    """Return a clip from one hub to another, `cycles` of the left foot apart.
 
     Args:
-        name: of the clip.
-        start: state it begins in.
-        end: state it ends in.
-        style: whose body.
-        seed: draws the wobble; None has none.
-        cycles: whole cycles between the two hubs' phases.
-        seconds: how long; None lets the speed decide. Rounded to whole frames.
-        turn: total change of heading [rad].
-        speed: signed speed [m/s]; must meet the two hubs' speeds at the ends. None eases from one to the other.
-        moving: share of the gait against standing; None takes it from the speed.
+        name: Name of the clip.
+        start: State it begins in.
+        end: State it ends in.
+        style: Style of the character.
+        seed: Draws the wobble; None has none.
+        cycles: Whole cycles between the two hubs' phases.
+        seconds: How long; None lets the speed decide. Rounded to whole frames.
+        turn: Total change of heading [rad].
+        speed: Signed speed [m/s]; must meet the two hubs' speeds at the ends. None eases from one to the other.
+        moving: Share of the gait against standing; None takes it from the speed.
         beats: (seconds, phase) that the cycle passes through between the ends; none lets the speed decide.
-        gaze: turn of the gaze away from the heading [rad]; None looks where the body will turn.
-        sway: further move of the pelvis forward and left [m], (N, 2) for N shares.
-        edit: keys poses on top.
-        wobble: strength of what `seed` draws.
+        gaze: Turn of the gaze away from the heading [rad]; None looks where the body will turn.
+        sway: Further move of the pelvis forward and left [m], (N, 2) for N shares.
+        edit: Keys poses on top.
+        wobble: Strength of what `seed` draws.
 
     Returns:
         The clip, its centre line beginning at the origin with heading 0.
@@ -101,7 +101,7 @@ def perform(
 
 
 def _jog_share(start: str, end: str, speed: FloatArray) -> FloatArray | None:
-    """Share of jog against walk (F,): a slow jog is not a walk, and between the two the arms need time to change."""
+    """Return the share of jog against walk (F,): a slow jog is not a walk, and the arms need time to change."""
     if "jog" not in (start, end):
         return None
     if start == end:
@@ -111,14 +111,14 @@ def _jog_share(start: str, end: str, speed: FloatArray) -> FloatArray | None:
 
 
 def rate_phases(rate: FloatArray, begin: float, finish: float, ends: tuple[float, float], count: int) -> FloatArray:
-    """Phases (count + 1,) from `begin` to `finish` at about the given rates.
+    """Return the phases (count + 1,) from `begin` to `finish` at about the given rates.
 
     Args:
-        rate: cycles a second at equal shares of the clip [Hz]; (N,).
-        begin: phase of the first frame [cycles].
-        finish: phase of the last frame [cycles].
-        ends: exact rates at the two ends [Hz].
-        count: frames from the first to the last.
+        rate: Cycles a second at equal shares of the clip [Hz]; (N,).
+        begin: Phase of the first frame [cycles].
+        finish: Phase of the last frame [cycles].
+        ends: Exact rates at the two ends [Hz].
+        count: Frames from the first to the last.
     """
     share = np.linspace(0.0, 1.0, len(rate))
     edges = 1.0 - plateau(share, 0.0, 0.15, 0.85, 1.0)
@@ -135,7 +135,7 @@ def _integral(values: FloatArray) -> FloatArray:
 
 
 def beat_phases(knots: Sequence[tuple[float, float]], ends: tuple[float, float], times: FloatArray) -> FloatArray:
-    """Phases (F,) at `times` [s] of a rising curve through (seconds, phase) knots that has these rates at its ends."""
+    """Return phases (F,) at `times` [s] of a rising curve through (seconds, phase) knots with these end rates."""
     when, phase = np.array(knots).T
     slopes = PchipInterpolator(when, phase)(when, 1)
     slopes[0], slopes[-1] = ends

@@ -54,7 +54,7 @@ class FootStance:
     footprint: tuple[float, float, float] | None = None
     """Where the sole stands: x, y [m] under the ankle and heading [rad]; None leaves it where the motion puts it."""
     height: float = 0.0
-    """Of the floor there [m]."""
+    """Height of the floor there [m]."""
     clearance: float = 0.0
     """Extra height [m] of the swing that leads into this stance, as for a stair."""
 
@@ -64,17 +64,17 @@ class Motion:
     """Motion that is not planted yet."""
 
     root: FloatArray
-    """(F, 3) [m]."""
+    """Root positions [m]; (F, 3)."""
     rotations: FloatArray
     """Local rotations of the person skeleton; (F, J, 4)."""
     stances: tuple[FootStance, ...]
     fps: float
     lift: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """What an editor adds to the height of the pelvis on purpose [m]; (F,), or empty for none."""
+    """Height that an edit adds to the pelvis on purpose [m]; (F,), or empty for none."""
     path: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
     """Planar pose (x, y, heading) of the centre line; (F, 3)."""
     phase: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """Of the left foot's cycle [cycles]; (F,)."""
+    """Phase of the left foot's cycle [cycles]; (F,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Planted:
     feet: FloatArray
     """World targets of both feet; (F, 2, 6), columns as in `FootPin.feet`."""
     pelvis: FloatArray
-    """What was added to the height of the pelvis [m]; (F,)."""
+    """Height that was added to the pelvis [m]; (F,)."""
     drop: FloatArray
     """The part of it that was needed because a leg was too short [m, >= 0]; (F,)."""
 
@@ -105,9 +105,9 @@ def plant(motion: Motion, pins: Sequence[FootPin] = (), name: str = "clip") -> P
     """Plant the feet of a motion.
 
     Args:
-        motion: poses and stance schedule.
-        pins: frames whose result is given.
-        name: of the clip.
+        motion: Poses and stance schedule.
+        pins: Frames whose result is given.
+        name: Name of the clip.
 
     Returns:
         The clip with exact contacts, all frames of the motion.
@@ -154,7 +154,7 @@ def _check(stances: list[FootStance], frames: int) -> None:
 
 
 def _hinged_knees(local: FloatArray) -> FloatArray:
-    """Local rotations (F, J, 4) whose knees only bend, and at least by a few degrees.
+    """Return the local rotations (F, J, 4) whose knees only bend, and at least by a few degrees.
 
     A captured knee that is almost straight seems to bend sideways as much as back; the legs' solver would go on so.
     """
@@ -168,13 +168,13 @@ def _hinged_knees(local: FloatArray) -> FloatArray:
 
 
 def _middle(stance: FootStance) -> slice:
-    """The frames of a stance in which the foot rests most."""
+    """Return the frames of a stance in which the foot rests most."""
     length = stance.end - stance.start
     return slice(stance.start + int(0.25 * length), stance.start + int(0.6 * length) + 1)
 
 
 def _level(stances: list[list[FootStance]], wanted: list[FloatArray], lift: FloatArray, fps: float) -> FloatArray:
-    """Height to add to the pelvis (F,) so that the balls of the standing feet are at floor level.
+    """Return the height to add to the pelvis (F,) so that the balls of the standing feet are at floor level.
 
     One number a stance, eased from each to the next: the knees keep the motion's own angles.
     """
@@ -192,7 +192,7 @@ def _level(stances: list[list[FootStance]], wanted: list[FloatArray], lift: Floa
 
 
 def _hold(stances: list[FootStance], wanted: FloatArray, hip: FloatArray, fps: float) -> tuple[FloatArray, BoolArray]:
-    """Foot targets (F, 6) that roll over fixed pivots in each stance; contact flags of heel, ball and toe (F, 3)."""
+    """Return foot targets (F, 6) that roll over fixed pivots in each stance, and contacts of heel, ball, toe (F, 3)."""
     held, touch = wanted.copy(), np.zeros((len(wanted), 3), dtype=bool)
     for stance in stances:
         a, b = stance.start, stance.end
@@ -222,7 +222,7 @@ def _bridge(
     pins: list[tuple[int, FloatArray]],
     fps: float,
 ) -> FloatArray:
-    """Corrections (F, 6) to the wanted foot: those of the stances, carried through the swings and through the pins."""
+    """Return corrections (F, 6) to the wanted foot: those of the stances, led through the swings and the pins."""
     offsets = held - wanted
     offsets[:, 3] = planar.wrap_angle(offsets[:, 3])
     if not stances:
@@ -265,7 +265,7 @@ def _carry(offsets: FloatArray, left: int, right: int, first: FloatArray, last: 
 
 
 def _swing_floor(stances: list[FootStance], frames: int) -> FloatArray:
-    """Height of the floor under a swing [m] (F,): the lower one of the two stances it joins."""
+    """Return the height of the floor under a swing [m] (F,): the lower one of the two stances it joins."""
     floor = np.zeros(frames)
     for before, after in pairwise(stances):
         floor[before.end : after.start] = min(before.height, after.height)
@@ -273,7 +273,7 @@ def _swing_floor(stances: list[FootStance], frames: int) -> FloatArray:
 
 
 def _drop(motion: Motion, root: FloatArray, feet: FloatArray, stance_on: BoolArray) -> FloatArray:
-    """How far the pelvis must come down (F,) [m, >= 0] for every standing leg to reach its foot."""
+    """Return how far the pelvis must come down (F,) [m, >= 0] for every standing leg to reach its foot."""
     skeleton = person_skeleton()
     hips = forward_kinematics(skeleton, root, motion.rotations)[0][:, skeleton.require("left_hip", "right_hip")]
     reach = feet[..., :3] - hips
@@ -285,7 +285,7 @@ def _drop(motion: Motion, root: FloatArray, feet: FloatArray, stance_on: BoolArr
 
 
 def _pinned(pelvis: FloatArray, pins: Sequence[FootPin], fps: float) -> FloatArray:
-    """The pelvis correction led smoothly through the pins; (F,)."""
+    """Return the pelvis correction led smoothly through the pins; (F,)."""
     frames = np.arange(len(pelvis))
     for pin in pins:
         width = min([0.3 * fps, *(abs(other.frame - pin.frame) for other in pins if other.frame != pin.frame)])
@@ -297,7 +297,7 @@ def _pinned(pelvis: FloatArray, pins: Sequence[FootPin], fps: float) -> FloatArr
 def _solve(
     motion: Motion, root: FloatArray, feet: FloatArray, bends: FloatArray, contacts: BoolArray, name: str
 ) -> Clip:
-    """The legs that put the feet on their targets, and the clip."""
+    """Return the legs that put the feet on their targets, and the clip."""
     skeleton = person_skeleton()
     positions, world = forward_kinematics(skeleton, root, _hinged_knees(motion.rotations))
     up = np.array([0.0, -1.0, 0.0])

@@ -42,7 +42,7 @@ class StandingPose:
 
 @cache
 def standing_pose(style: Style) -> StandingPose:
-    """The person's own way to stand; which leg carries and how far the hip sags differ from one to the next."""
+    """Return a person's own pose of standing; which leg carries the weight and how far the hip sags differ."""
     model = GaitModel.load()
     own = style.vector(model)
     weight = carrying_side(style)
@@ -62,12 +62,12 @@ def standing_pose(style: Style) -> StandingPose:
 
 
 def carrying_side(style: Style) -> float:
-    """1 where the left leg carries the weight, -1 where the right one does."""
+    """Return 1 where the left leg carries the weight, -1 where the right one does."""
     return 1.0 if sum(style.weights) >= 0.0 else -1.0
 
 
 def _height(pelvis: FloatArray, sway: FloatArray, prints: tuple[FootPlacement, FootPlacement]) -> float:
-    """Height of the root [m] at which the longer leg is as straight as people stand."""
+    """Return the height of the root [m] at which the longer leg is as straight as people stand."""
     heights = []
     for side, where in zip(("Left", "Right"), prints, strict=True):
         hip = rotations.rotate(pelvis, person_skeleton().offsets[person_skeleton().index(side + "UpLeg")])
@@ -125,7 +125,7 @@ def _reach_feet(pose: FloatArray, root: FloatArray, prints: tuple[FootPlacement,
 
 
 def _place_legs(pose: FloatArray, weight: float, sag: float) -> tuple[FootPlacement, FootPlacement]:
-    """Legs about right for the planter to finish (in place), and the two footprints."""
+    """Return the legs about right for the planter to finish (in place), and the two footprints."""
     pelvis = pose[0]
     prints = []
     for side, sign in (("Left", 1.0), ("Right", -1.0)):

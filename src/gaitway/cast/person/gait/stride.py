@@ -37,9 +37,9 @@ class Controls:
     speed: FloatArray
     """Along the heading [m/s], negative backward."""
     turn: FloatArray
-    """[rad/s], positive to the left; the rate from this frame to the next."""
+    """Turn rate from this frame to the next, positive to the left [rad/s]; (F,)."""
     phase: FloatArray
-    """Of the left foot's cycle [cycles]; never falls."""
+    """Phase of the left foot's cycle [cycles]; it never falls."""
     jog: FloatArray | None = None
     """Share of jog against walk, 0 to 1; None takes it from the speed."""
     moving: FloatArray | None = None
@@ -51,7 +51,7 @@ class Controls:
 
 
 def gait_weights(speed: FloatArray, jog: FloatArray | None = None) -> dict[str, FloatArray]:
-    """Share of each gait in every frame (F,), by signed speed; they add up to 1, and standing is not among them."""
+    """Return the share of each gait in every frame (F,), by signed speed; shares add up to 1 without standing."""
     backward = (speed < 0.0).astype(np.float64)
     running = smooth_step(speed, 1.8, 2.3) if jog is None else np.broadcast_to(jog, speed.shape)
     forward = 1.0 - backward
@@ -59,7 +59,7 @@ def gait_weights(speed: FloatArray, jog: FloatArray | None = None) -> dict[str, 
 
 
 def cycle_rate(model: GaitModel, speed: FloatArray, style: Style, jog: FloatArray | None = None) -> FloatArray:
-    """Natural cycles a second [Hz] (F,) at signed speeds [m/s]; fades to 0 at rest."""
+    """Return the natural cycles a second [Hz] (F,) at signed speeds [m/s]; fades to 0 at rest."""
     own, size = style.vector(model), np.abs(speed)
     rate = np.zeros(len(speed))
     for gait, weight in gait_weights(speed, jog).items():
@@ -68,7 +68,7 @@ def cycle_rate(model: GaitModel, speed: FloatArray, style: Style, jog: FloatArra
 
 
 def hub_phase(gait: str, style: Style = NEUTRAL) -> float:
-    """The middle of the left foot's stance [cycles] at the gait's nominal speed."""
+    """Return the middle of the left foot's stance [cycles] at the gait's nominal speed."""
     model = GaitModel.load()
     _, start, end = model.timings(gait, abs(SPEEDS[gait]), 0.0, style.vector(model))
     return float(0.5 * (start + end))
@@ -83,15 +83,15 @@ def locomote(
     fps: float = FPS,
     start_frame: int = 0,
 ) -> Motion:
-    """The body at given speeds, turn rates and phases, not planted yet.
+    """Return the body at given speeds, turn rates and phases, not planted yet.
 
     Args:
-        controls: per frame.
-        style: whose body.
-        wobble: weights of the wobble directions; (F, W).
-        edit: keys poses on top.
+        controls: Per frame.
+        style: Style of the character.
+        wobble: Weights of the wobble directions; (F, W).
+        edit: Keys poses on top.
         fps: [Hz].
-        start_frame: the frame that is time 0 and the origin of the path.
+        start_frame: The frame that is time 0 and the origin of the path.
 
     Returns:
         Poses, path and stance schedule.
@@ -114,7 +114,7 @@ def locomote(
 
 
 def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Channels (F, C), both feet's timings (F, 2, 3) and the pelvis yaw to take away (F,) of the mixed gaits."""
+    """Return channels (F, C), both feet's timings (F, 2, 3) and the pelvis yaw to take away (F,) of the mixed gaits."""
     model = GaitModel.load()
     own, gain, stand = style.vector(model), style.gain(), standing_pose(style).vector
     size, frames = np.abs(controls.speed), len(controls.speed)
@@ -131,7 +131,7 @@ def _blend(controls: Controls, style: Style, wobble: FloatArray | None) -> tuple
 
 
 def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
-    """Yaw [rad] (F,) that the pelvis has at the hub, near the hub's phase and, mirrored, half a cycle later.
+    """Return the yaw [rad] (F,) that the pelvis has at the hub, near the hub's phase and, mirrored, half a cycle later.
 
     Without it the pelvis faces straight ahead in a hub, so that a clip's planar move is that of its centre line.
     """
@@ -148,7 +148,7 @@ def _squaring(gait: str, style: Style, phase: FloatArray) -> FloatArray:
 
 
 def blend_poses(a: FloatArray, b: FloatArray, weight: FloatArray) -> FloatArray:
-    """Local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
+    """Return the local rotations (F, J, 4) between two motions; weight (F,) 0 is `a`, 1 is `b`."""
     return rotations.slerp(a, b, np.broadcast_to(weight[:, None], a.shape[:2]))
 
 
@@ -166,7 +166,7 @@ def turn_gaze(local: FloatArray, yaw: FloatArray) -> None:
 
 
 def integrate_path(speed: FloatArray, turn: FloatArray, fps: float, origin: int = 0) -> FloatArray:
-    """Planar poses (F, 3) of a point that moves along its heading; frame `origin` is at (0, 0, 0)."""
+    """Return the planar poses (F, 3) of a point that moves along its heading; frame `origin` is at (0, 0, 0)."""
     heading = np.concatenate([[0.0], np.cumsum(turn[:-1])]) / fps
     between = 0.5 * (heading[:-1] + heading[1:])
     stride = 0.5 * (speed[:-1] + speed[1:]) / fps
@@ -178,7 +178,7 @@ def integrate_path(speed: FloatArray, turn: FloatArray, fps: float, origin: int 
 
 
 def stance_schedule(phase: FloatArray, timing: FloatArray) -> tuple[FootStance, ...]:
-    """Stances of both feet from the cycle's phase (F,) and each foot's own stance start and end (F, 2, 3)."""
+    """Return stances of both feet from the cycle's phase (F,) and each foot's own stance start and end (F, 2, 3)."""
     stances = []
     for k, side in enumerate(SIDES):
         start, end = timing[:, k, 1], timing[:, k, 2]
@@ -191,14 +191,14 @@ def stance_schedule(phase: FloatArray, timing: FloatArray) -> tuple[FootStance, 
 def wobble_weights(
     phase: FloatArray, inside: FloatArray, fade: float, seed: int | None, strength: float = 1.0
 ) -> FloatArray | None:
-    """Weights of the wobble directions (F, W), a smooth random walk over the cycles that is nothing at the clip's ends.
+    """Return weights of the wobble directions (F, W): a smooth random walk over the cycles, 0 at the clip's ends.
 
     Args:
         phase: [cycles]; (F,).
         inside: 0 at and before the clip's first frame, 1 at and after its last; (F,).
-        fade: share of the clip over which it grows and dies away.
+        fade: Share of the clip over which it grows and dies away.
         seed: None for no wobble.
-        strength: factor.
+        strength: Factor.
     """
     if seed is None or strength == 0.0:
         return None

@@ -34,7 +34,7 @@ too little."""
 
 
 def step_ground(edge: float, height: float) -> GroundHeight:
-    """Level ground with one step of `height` [m], up or down, at x = `edge`."""
+    """Return level ground with one step of `height` [m], up or down, at x = `edge`."""
 
     def heights(points: FloatArray) -> FloatArray:
         return np.where(points[..., 0] > edge, height, 0.0)
@@ -53,7 +53,7 @@ class _Beat:
     end: float
 
     def clock(self, times: FloatArray) -> FloatArray:
-        """The jump model's own time, 0 (start) to 5 (end); (F,)."""
+        """Return the jump model's own time, 0 (start) to 5 (end); (F,)."""
         out: FloatArray = np.interp(times, [0.0, self.low, self.off, self.land, self.deep, self.end], np.arange(6.0))
         return out
 
@@ -89,7 +89,7 @@ def box_jump(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tupl
 
 
 def _jump_pose(times: FloatArray, beat: _Beat, style: Style, seed: int | None) -> FloatArray:
-    """Trunk and arms of the fitted jump; (F, J, 4)."""
+    """Return trunk and arms of the fitted jump; (F, J, 4)."""
     clock = beat.clock(times)
     still = np.zeros((len(times), 3))
     local = whole_pose(BodyCurves(still, still[:, 0], StepModel.load().jump(clock)), times, style, seed, beat.end)

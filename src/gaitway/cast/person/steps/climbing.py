@@ -42,8 +42,8 @@ _ELBOW_LIFT = 1.1
 """How far an elbow bends on the way up to a hold [rad]; the fingers come over the edge, not through it."""
 
 _OVER_EDGE, _OVER_FLOOR = 0.35, 0.15
-"""How high a hand is led on its way to a hold [m]: over an edge ahead, or over the floor of somebody who squats, whose
-shoulders are so low that more would fold the elbow."""
+"""How high a hand is led on its way to a hold [m]: over an edge ahead, or over the floor when the person squats. Then
+the shoulders are so low that more would fold the elbow."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def climb_down(name: str, style: Style = NEUTRAL, seed: int | None = None) -> tu
 
 
 def _slowed(score: _Score, factor: float) -> _Score:
-    """The same keys at other times."""
+    """Return the same keys at other times."""
 
     def stretched(keys: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
         return tuple((t * factor, value) for t, value in keys)
@@ -169,7 +169,7 @@ def _slowed(score: _Score, factor: float) -> _Score:
 
 
 def _keys(track: tuple[tuple[float, float], ...]) -> list[Key]:
-    """Firm keys."""
+    """Return keys that the curve must pass through."""
     return [(t, value, 1.0) for t, value in track]
 
 
@@ -204,7 +204,7 @@ def _perform(
 
 
 def _missing_reach(clip: Clip, grips: Sequence[_HandGrip]) -> FloatArray:
-    """How much too far the shoulders are from the grips [m], eased in and out; (F,)."""
+    """Return how much too far the shoulders are from the grips [m], eased in and out; (F,)."""
     positions, times = clip.joint_positions(), np.arange(len(clip)) / FPS
     lack = np.zeros(len(clip))
     for grip in grips:
@@ -219,7 +219,7 @@ def _missing_reach(clip: Clip, grips: Sequence[_HandGrip]) -> FloatArray:
 
 
 def _trunk(times: FloatArray, score: _Score, duration: float, seed: int | None, bow: FloatArray) -> FloatArray:
-    """The stand with its trunk leant as keyed and by `bow` [rad] (F,), hanging arms and a level gaze; (F, J, 4)."""
+    """Return the stand with the trunk leaning as keyed and by `bow` [rad] (F,), arms hanging, gaze level; (F, J, 4)."""
     stand = lead_of("stand").rotations[0]  # a climb leaves little room for manner
     local = np.tile(stand, (len(times), 1, 1))
     lean = keyed_curve(times, _keys(score.pitch), (0.0, 0.0), (0.0, duration)) + bow
@@ -240,7 +240,7 @@ def _trunk(times: FloatArray, score: _Score, duration: float, seed: int | None, 
 
 
 def _grasp(clip: Clip, grip: _HandGrip) -> Clip:
-    """The clip with one hand flat on its grip, fingers forward, and its contact marked."""
+    """Return the clip with one hand flat on its grip, fingers forward, and its contact marked."""
     column = [p.name for p in clip.skeleton.contact_points].index(f"{grip.side}_hand")
     times = np.arange(len(clip)) / FPS
     coming = smooth_step(times, max(grip.start - _HAND_REACH_S, 0.0), grip.start)
@@ -268,14 +268,14 @@ def _grasp(clip: Clip, grip: _HandGrip) -> Clip:
 
 
 def _palm_down(grip: _HandGrip) -> FloatArray:
-    """World rotation of a hand on the block: fingers forward and a little inward, the wrist raised; (4,)."""
+    """Return the world rotation of a hand on the block: fingers forward and a little inward, the wrist raised; (4,)."""
     sign = 1.0 if grip.side == "left" else -1.0
     flat = rotations.from_yaw(-sign * (0.5 * np.pi - 0.25))
     return rotations.multiply(flat, rotations.from_axis_angle([1.0, 0.0, 0.0], -sign * _WRIST_RISE))
 
 
 def _wrist(grip: _HandGrip) -> FloatArray:
-    """Where the wrist of a gripping hand is [m]; (3,)."""
+    """Return where the wrist of a gripping hand is [m]; (3,)."""
     palm = next(p for p in person_skeleton().contact_points if p.name == f"{grip.side}_hand")
     out: FloatArray = np.array(grip.place) - rotations.rotate(_palm_down(grip), palm.offset)
     return out

@@ -22,7 +22,7 @@ Make = Callable[[str, Style, int], Clip | tuple[Clip, float]]
 def stepping_clips(
     style: Style = NEUTRAL, seed: int = 0, takes: int = 1, behaviors: Collection[str] | None = None
 ) -> list[CastClip]:
-    """All stepped motion of a person; takes differ in timing, footprints and arms. Arguments as of `cast_clips`."""
+    """Return all stepped motion of a person; takes differ in timing, feet and arms. Arguments as in `cast_clips`."""
     return cast_clips(_recipes(), style, seed, takes, behaviors)
 
 

@@ -116,7 +116,7 @@ class FootPlacement:
     heading: float
     """Planar pose of the point under the ankle [m, rad]."""
     height: float = 0.0
-    """Of the ground [m]."""
+    """Height of the ground [m]."""
 
     @property
     def pose(self) -> FloatArray:
@@ -129,7 +129,7 @@ class FootPlacement:
         return np.array([*planar.transform_points(self.pose, [MIDDLE, 0.0]), self.heading, self.height])
 
     def moved(self, pose: FloatArray, height: float = 0.0) -> FootPlacement:
-        """The footprint carried along by a planar pose (3,) that its frame is put at."""
+        """Return the footprint carried along by a planar pose (3,) that its frame is put at."""
         x, y, _ = planar.compose(pose, self.pose)
         return FootPlacement(float(x), float(y), float(self.heading + pose[2]), self.height + height)
 
@@ -163,12 +163,12 @@ class StepPlan:
     right: FootPlacement
     steps: tuple[FootStep, ...]
     duration: float
-    """[s]"""
+    """Duration of the plan [s]."""
     ground: GroundHeight | None = None
     """Height of the ground where it is not level."""
 
     def stances(self, side: str) -> list[tuple[float, float, FootPlacement]]:
-        """(from, to, where) of every stance of a foot, in seconds; the first has no beginning, the last no end."""
+        """Return (from, to, where) of every stance of a foot [s]; the first has no beginning, the last no end."""
         out = []
         start, where = -np.inf, self.left if side == "left" else self.right
         for step in self.steps:
@@ -178,7 +178,7 @@ class StepPlan:
         return [*out, (start, np.inf, where)]
 
     def body_steps(self) -> list[BodyStep]:
-        """The steps as the step model sees them."""
+        """Return the steps as the step model sees them."""
         where = {"left": self.left, "right": self.right}
         landed = {"left": -np.inf, "right": -np.inf}
         out = []
@@ -209,7 +209,7 @@ def _pitch_profile(kind: str) -> PchipInterpolator:
 
 
 def foot_curve(plan: StepPlan, side: str, times: FloatArray) -> FloatArray:
-    """Ankle x, y, z [m], yaw, pitch and roll [rad] of one foot at times (F,); (F, 6). Stances are exact."""
+    """Return the ankle x, y, z [m], yaw, pitch and roll [rad] of one foot at times (F,); (F, 6). Stances are exact."""
     stances, steps = plan.stances(side), [s for s in plan.steps if s.side == side]
     sources = [where for _, _, where in stances]
     gains = [_gains(plan, step, sources[i]) for i, step in enumerate(steps)]
@@ -232,12 +232,12 @@ def foot_curve(plan: StepPlan, side: str, times: FloatArray) -> FloatArray:
 
 
 def both_feet(plan: StepPlan, times: FloatArray) -> FloatArray:
-    """`foot_curve` of the left and of the right foot; (2, F, 6)."""
+    """Return `foot_curve` of the left and of the right foot; (2, F, 6)."""
     return np.stack([foot_curve(plan, side, times) for side in SIDES])
 
 
 def _pitch(steps: list[FootStep], gains: list[tuple[float, float]], times: FloatArray) -> FloatArray:
-    """Pitch of a foot [rad] at times (N,): what all its steps ask for, added up."""
+    """Return the pitch of a foot [rad] at times (N,): what all its steps ask for, added up."""
     total = np.zeros(len(times))
     for step, (off, on) in zip(steps, gains, strict=True):
         share = (times - step.lift) / (step.land - step.lift)
@@ -249,7 +249,7 @@ def _pitch(steps: list[FootStep], gains: list[tuple[float, float]], times: Float
 
 
 def _gains(plan: StepPlan, step: FootStep, source: FootPlacement) -> tuple[float, float]:
-    """How far the foot rolls off its old place and onto its new one, against a typical step of its kind.
+    """Return how far the foot rolls off its old place and onto its new one, against a typical step of its kind.
 
     A foot that trails far behind the standing one must rise on its toes, one that reaches far ahead lands on its heel.
     """
@@ -274,15 +274,15 @@ def _swing(
     ends: tuple[FloatArray, FloatArray],
     rates: FloatArray,
 ) -> FloatArray:
-    """Ankle and yaw (n, 4) of a foot in the air: a quintic between the rolls, lifted until the sole is clear.
+    """Return ankle and yaw (n, 4) of a foot in the air: a quintic between the rolls, lifted until the sole is clear.
 
     Args:
-        plan: that the step belongs to.
-        step: the one.
-        times: inside the swing [s]; (n,).
-        pitch: then [rad]; (n,).
-        ends: ankle and yaw when it lifts and when it lands; (4,) each.
-        rates: their change a swing time; (2, 4).
+        plan: The plan that the step belongs to.
+        step: The step.
+        times: Inside the swing [s]; (n,).
+        pitch: Pitch of the foot at these times [rad]; (n,).
+        ends: Ankle and yaw when it lifts and when it lands; (4,) each.
+        rates: Their change a swing time; (2, 4).
     """
     span = step.land - step.lift
     if step.kind in ("jump", "climb"):  # the body, not the roll of the foot, takes it off the ground
@@ -302,7 +302,7 @@ def _swing(
 
 
 def _led(step: FootStep, share: FloatArray, ends: tuple[FloatArray, FloatArray], rates: FloatArray) -> FloatArray:
-    """Ankle and yaw (n, 4) of a foot that is led through given places."""
+    """Return the ankle and yaw (n, 4) of a foot that is led through given places."""
     start, end = ends
     shares = np.array([0.0, *(v[0] for v in step.via), 1.0])
     middle = [np.array([*v[1:], start[3] + (end[3] - start[3]) * v[0]]) for v in step.via]
@@ -314,7 +314,7 @@ def _led(step: FootStep, share: FloatArray, ends: tuple[FloatArray, FloatArray],
 def _needed_lift(
     plan: StepPlan, step: FootStep, share: FloatArray, path: FloatArray, pitch: FloatArray, rise: FloatArray
 ) -> float:
-    """How high the bump must be for the sole to keep its clearance in the middle of the swing [m]."""
+    """Return how high the bump must be for the sole to keep its clearance in the middle of the swing [m]."""
     middle = (share > 0.2) & (share < 0.8)
     if not middle.any():
         return 0.0
@@ -332,5 +332,5 @@ def _needed_lift(
 
 
 def shifted(step: FootStep, seconds: float) -> FootStep:
-    """The same step, later."""
+    """Return the same step, later."""
     return replace(step, lift=step.lift + seconds, land=step.land + seconds)

@@ -17,7 +17,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 
 MASS_ROUNDS = 4
-"""Where the mass is depends on the legs, and the legs on where the mass goes; this many rounds settle it."""
+"""Number of rounds. The centre of mass depends on the legs, and the legs on the path of the centre of mass."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ Key = tuple[float, float, float]
 def keyed_curve(
     times: FloatArray, keys: Sequence[Key], ends: tuple[float, float], span: tuple[float, float]
 ) -> FloatArray:
-    """The curve of least jerk through keys, at rest before and after a span of time.
+    """Return the curve of least jerk through keys, at rest before and after a span of time.
 
     Args:
-        times: of the frames [s]; (F,).
-        keys: what it passes.
-        ends: values before and after the span.
-        span: from when to when it moves [s].
+        times: Times of the frames [s]; (F,).
+        keys: What it passes.
+        ends: Values before and after the span.
+        span: From when to when it moves [s].
     """
     resting = np.where(times <= span[0], ends[0], ends[1])
     soft = [(_frame(times, t), value, weight) for t, value, weight in keys]
@@ -58,15 +58,15 @@ def pelvis_path(
     flight: Flight | None = None,
     mass: FloatArray | None = None,
 ) -> FloatArray:
-    """Pelvis (F, 3) through keys of x and of height from one stand to another; in flight its mass falls freely.
+    """Return pelvis (F, 3) through keys of x and of height from one stand to another; in flight its mass falls freely.
 
     Args:
-        times: of the frames [s]; (F,).
-        keys: of x and of z.
-        stands: pelvis before and after [m]; (3,) each.
-        duration: of the clip [s].
-        flight: when it is in the air, if ever.
-        mass: centre of mass relative to the pelvis [m]; (F, 3). Needed with `flight`.
+        times: Times of the frames [s]; (F,).
+        keys: Keys of x and keys of z.
+        stands: Pelvis before and after [m]; (3,) each.
+        duration: Duration of the clip [s].
+        flight: When it is in the air, if ever.
+        mass: Centre of mass relative to the pelvis [m]; (F, 3). Needed with `flight`.
     """
     moved = np.where(times[:, None] <= 0.0, stands[0], stands[1])
     known = (times <= 0.0) | (times >= duration)
@@ -86,7 +86,7 @@ def pelvis_path(
 
 
 def _falling(times: FloatArray, flight: Flight, mass: FloatArray, axis: int, gravity: float) -> FloatArray:
-    """One coordinate of the pelvis in flight, such that the centre of mass is on a parabola; (n,)."""
+    """Return one coordinate of the pelvis in flight, such that the centre of mass is on a parabola; (n,)."""
     k = 0 if axis == 0 else 1
     since, span = times - flight.off, flight.land - flight.off
     begin, finish = flight.off_at[k] + mass[0], flight.land_at[k] + mass[-1]
@@ -100,7 +100,7 @@ class Fall:
     """A body on the feet of a plan whose pelvis path depends on where its centre of mass is."""
 
     name: str
-    """Of the clip."""
+    """Name of the clip."""
     plan: StepPlan
     joins: Sequence[LeadJoin]
     path: Callable[[FloatArray], FloatArray]
@@ -111,12 +111,12 @@ class Fall:
     """Outward turn of the knees [rad]; (F,)."""
 
     def perform(self, local: FloatArray, mass: FloatArray | None = None, rounds: int = 1) -> tuple[Clip, FloatArray]:
-        """The clip, and its centre of mass relative to the pelvis (F, 3), with which one may go on.
+        """Return the clip, and its centre of mass relative to the pelvis for a next round (F, 3).
 
         Args:
-            local: local rotations of the body (F, J, 4) over `plan_times(plan)`, without heading.
-            mass: that to begin with; None takes it of the body as it is given.
-            rounds: how often path and mass follow one another.
+            local: Local rotations of the body (F, J, 4) over `plan_times(plan)`, without heading.
+            mass: Centre of mass to begin with; None computes it from the given body.
+            rounds: How often path and mass follow one another.
         """
         count = len(local)
         offset = centre_of_mass(person_skeleton(), np.zeros((count, 3)), local) if mass is None else mass

@@ -20,9 +20,9 @@ class Lead:
     """Motion that a stepped clip comes from or goes into, in the frame of its hub."""
 
     root: FloatArray
-    """(2 reach + 1, 3) [m]; row `reach` is the hub itself."""
+    """Root positions [m]; (2 reach + 1, 3). Row `reach` is the hub itself."""
     rotations: FloatArray
-    """(2 reach + 1, J, 4)."""
+    """Local rotations; (2 reach + 1, J, 4)."""
     reach: int
     """Frames on either side of the hub."""
     left: FootPlacement
@@ -34,11 +34,11 @@ class Lead:
     """World targets of both feet in the hub: ankle, yaw, pitch, roll; (2, 6)."""
 
     def under_way(self) -> list[FootStep]:
-        """The steps that have begun when the hub is reached, in order."""
+        """Return the steps that have begun when the hub is reached, in order."""
         return [step for step in self.steps if step.lift < 0.0]
 
     def arrivals(self, pose: FloatArray, time: float, height: float = 0.0) -> list[FootStep]:
-        """The steps that lead into the hub placed at a planar pose (3,), time [s] and height [m], and those after it.
+        """Return the steps into the hub placed at a planar pose (3,), time [s] and height [m], and the steps after it.
 
         The first one is the last that has landed by then.
         """
@@ -52,23 +52,23 @@ class LeadJoin:
 
     lead: Lead
     time: float
-    """Of the hub in the plan [s]."""
+    """Time of the hub in the plan [s]."""
     pose: FloatArray
     """Planar pose of the hub's frame in the plan; (3,)."""
     fade_s: float
     """How long the lead takes to give way [s]."""
     height: float = 0.0
-    """Of the ground that the hub stands on [m]."""
+    """Height of the ground that the hub stands on [m]."""
 
 
 def moved_step(step: FootStep, pose: FloatArray, time: float, height: float = 0.0) -> FootStep:
-    """The step carried along by a planar pose (3,), later by `time` [s] and higher by `height` [m]."""
+    """Return the step carried along by a planar pose (3,), later by `time` [s] and higher by `height` [m]."""
     return replace(step, lift=step.lift + time, land=step.land + time, target=step.target.moved(pose, height))
 
 
 @cache
 def lead_of(state: str, style: Style = NEUTRAL) -> Lead:
-    """The lead of "stand" or of a gait's state, for a person."""
+    """Return the lead of "stand" or of a gait's state, for a person."""
     at = hub(state, style)
     if state == "stand":
         reach = int(1.5 * FPS)
@@ -80,7 +80,7 @@ def lead_of(state: str, style: Style = NEUTRAL) -> Lead:
 
 
 def _gait_lead(at: GaitHub, style: Style) -> Lead:
-    """A steady gait around its hub, planted exactly as the hub was."""
+    """Return a steady gait around its hub, planted exactly as the hub was."""
     reach, total = 2 * at.frames, 5 * at.frames + 1
     cycle = at.phase + (np.arange(total) - reach) / at.frames
     motion = locomote(Controls(np.full(total, at.speed), np.zeros(total), cycle), style, start_frame=reach)

@@ -1,4 +1,4 @@
-"""Turns: on the spot by 45, 90 and 180 degrees, and right about while walking."""
+"""Moves of a few steps on level ground: turns in place, U-turns while walking, single steps and side-walk."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def _walk_back(
     """Finish a turn: one more step of the left foot brings the walker into the hub of the walk.
 
     Args:
-        name: of the clip.
-        steps: all steps so far.
-        after: x of the last footprint, y of the new line, and the new heading.
-        tempo: of this take.
-        style: whose walk.
-        seed: for the restlessness.
+        name: Name of the clip.
+        steps: All steps so far.
+        after: X of the last footprint, y of the new line, and the new heading.
+        tempo: Tempo of this take.
+        style: Style of the character.
+        seed: For the restlessness.
     """
     lead = lead_of("walk", style)
     arrive = lead.arrivals(np.zeros(3), 0.0)[0]
@@ -98,7 +98,7 @@ LOOK = 0.6
 
 
 def short_step(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
-    """One step to the "front", "left" or "right", the other foot follows; about 0.3 m."""
+    """Return one step to the "front", "left" or "right", the other foot follows; about 0.3 m."""
     lead, tempo = lead_of("stand", style), Tempo(seed)
     length = {"front": 0.32, "left": 0.28, "right": 0.28}[direction] + float(tempo.draw(0.02)[0])
     move = np.array([length, 0.0, 0.0]) if direction == "front" else np.array([0.0, length, 0.0])
@@ -116,7 +116,7 @@ def short_step(name: str, direction: str, style: Style = NEUTRAL, seed: int | No
 
 
 def _side_cycle(direction: str, style: Style) -> list[FootStep]:
-    """Open and close; the hub is the moment at which the feet are together."""
+    """Return one cycle, open and close; in the hub the feet are together."""
     lead = lead_of("stand", style)
     opening, closing = (direction, "right" if direction == "left" else "left")
     home = {"left": lead.left, "right": lead.right}
@@ -129,14 +129,14 @@ def _side_cycle(direction: str, style: Style) -> list[FootStep]:
 
 @cache
 def side_lead(direction: str, style: Style = NEUTRAL) -> Lead:
-    """Walking sideways to the "left" or "right" for ever."""
+    """Return the lead of walking sideways to the "left" or "right"."""
     sign = 1.0 if direction == "left" else -1.0
     move = np.array([0.0, sign * SIDE_STRIDE, 0.0])
     return steady_lead(_side_cycle(direction, style), move, SIDE_PERIOD_S, style=style, aside=sign * LOOK)
 
 
 def side_walk(name: str, direction: str, part: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
-    """A cycle of walking sideways: its "start" out of the stand, the "cycle" itself or its "stop" into the stand."""
+    """Return a clip of walking sideways: the "start" out of the stand, the "cycle", or the "stop" into the stand."""
     stand, side = lead_of("stand", style), side_lead(direction, style)
     sign = 1.0 if direction == "left" else -1.0
     move = np.array([0.0, sign * SIDE_STRIDE, 0.0])

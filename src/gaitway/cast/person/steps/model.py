@@ -62,7 +62,7 @@ class BodyStep:
     """Where the standing foot lands after that; (4,), its own place if it stays."""
 
     def phase(self, times: FloatArray) -> FloatArray:
-        """Phase of the step at times [s] (F,), not limited."""
+        """Return the phase of the step at times [s] (F,), not limited."""
         begin = self.lift - np.clip(self.lift - self.shift, *SHIFT_S)
         before = LIFT_PHASE * (times - begin) / (self.lift - begin)
         after = LIFT_PHASE + (1.0 - LIFT_PHASE) * (times - self.lift) / (self.land - self.lift)
@@ -76,18 +76,18 @@ class BodyCurves:
     root: FloatArray
     """Pelvis [m]; (F, 3)."""
     heading: FloatArray
-    """Of the pelvis [rad], continuous; (F,)."""
+    """Heading of the pelvis [rad], continuous; (F,)."""
     rotations: FloatArray
     """Local rotations of JOINTS, the pelvis without its heading; (F, 14, 4)."""
 
 
 def spline_basis(phase: npt.ArrayLike) -> FloatArray:
-    """Cubic B-splines of a step at phases (F,), which are held inside the fit; (F, KNOTS)."""
+    """Return cubic B-splines of a step at phases (F,), which are held inside the fit; (F, KNOTS)."""
     return clamped_splines(phase, FIRST_PHASE, LAST_PHASE, KNOTS)
 
 
 def clamped_splines(at: npt.ArrayLike, first: float, last: float, count: int) -> FloatArray:
-    """`count` cubic B-splines over [first, last] at points (F,), which are held inside; (F, count)."""
+    """Return `count` cubic B-splines over [first, last] at points (F,), which are held inside; (F, count)."""
     knots = np.concatenate([[first] * 3, np.linspace(first, last, count - 2), [last] * 3])
     inside = np.clip(np.asarray(at, dtype=np.float64), first, last)
     out: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
@@ -95,13 +95,13 @@ def clamped_splines(at: npt.ArrayLike, first: float, last: float, count: int) ->
 
 
 def regressors(source: FloatArray, target: FloatArray, following: FloatArray, swing_s: float) -> FloatArray:
-    """Description of a left step seen from the right foot; (REGRESSORS,).
+    """Return the description of a left step seen from the right foot; (REGRESSORS,).
 
     Args:
-        source: x, y, heading, height of the left foot before, relative to the standing right foot; (4,).
-        target: the same after the step.
-        following: the same of the right foot after its next step.
-        swing_s: how long the foot is in the air [s].
+        source: X, y, heading, height of the left foot before, relative to the standing right foot; (4,).
+        target: The same after the step.
+        following: The same of the right foot after its next step.
+        swing_s: How long the foot is in the air [s].
     """
     ax, ay, a_turn, a_height = source
     bx, by, b_turn, b_height = target
@@ -117,7 +117,7 @@ class StepModel:
     """Coefficients of the step model."""
 
     coefficients: FloatArray
-    """(KNOTS, REGRESSORS, channels); channels are pelvis x, y, height [m], heading [rad], then rotation vectors."""
+    """Coefficients (KNOTS, REGRESSORS, channels): pelvis x, y, height [m], heading [rad], then rotation vectors."""
     base: FloatArray
     """Local rotations that the rotation vectors are relative to; (14, 4)."""
     jump_coefficients: FloatArray
@@ -126,7 +126,7 @@ class StepModel:
     @staticmethod
     @cache
     def load() -> StepModel:
-        """The model that ships with gaitway."""
+        """Return the model that ships with gaitway."""
         with (
             resources.files("gaitway.cast").joinpath("data/person_steps.npz").open("rb") as file,
             np.load(file, allow_pickle=False) as data,
@@ -139,7 +139,7 @@ class StepModel:
             )
 
     def body(self, steps: Sequence[BodyStep], times: FloatArray) -> BodyCurves:
-        """Body curves over all steps at times [s] (F,); before the first and after the last step they stand still."""
+        """Return body curves over all steps at times [s] (F,); they stand still before the first and after the last."""
         phase = np.array([step.phase(times) for step in steps])
         roots, headings, vectors = self._each(steps, phase)
         inside = smooth_step(phase, FIRST_PHASE, 0.12) * (1.0 - smooth_step(phase, 0.88, LAST_PHASE))
@@ -155,7 +155,7 @@ class StepModel:
         )
 
     def _each(self, steps: Sequence[BodyStep], phase: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Pelvis (S, F, 3), heading (S, F) and rotation vectors (S, F, 42) that each step alone asks for."""
+        """Return the pelvis (S, F, 3), heading (S, F) and rotation vectors (S, F, 42) that each step alone asks for."""
         sign = np.array([1.0 if step.side == "left" else -1.0 for step in steps])
         support = np.array([step.support for step in steps])
         feet = np.array([(step.source, step.target, step.next_target) for step in steps])
@@ -178,7 +178,7 @@ class StepModel:
         return root, heading, vector.reshape(*phase.shape, -1)
 
     def jump(self, clock: npt.ArrayLike) -> FloatArray:
-        """Local rotations of JOINTS through a standing jump with both feet; (F, 14, 4).
+        """Return the local rotations of JOINTS through a standing jump with both feet; (F, 14, 4).
 
         Args:
             clock: (F,); 0 stand, 1 deepest crouch, 2 take-off, 3 landing, 4 deepest landing, 5 stand.

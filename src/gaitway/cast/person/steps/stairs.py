@@ -32,13 +32,13 @@ _SWING_SHARE = 0.42
 
 
 def stair_ground(first_edge: float, direction: str, first: float = -np.inf, last: float = np.inf) -> GroundHeight:
-    """Heights of a flight along +x.
+    """Return heights of a flight along +x.
 
     Args:
-        first_edge: x of the edge after level 0 [m].
+        first_edge: X of the edge after level 0 [m].
         direction: "up" or "down".
-        first: level of the floor before the flight; -inf has none.
-        last: level of the floor after it.
+        first: Level of the floor before the flight; -inf has none.
+        last: Level of the floor after it.
     """
     rise = _rise(direction)
 
@@ -55,7 +55,7 @@ def _rise(direction: str) -> float:
 
 
 def _tread_step(side: str, level: int, direction: str, landing: float) -> FootStep:
-    """A step onto a tread whose level is counted from the left foot's in the hub."""
+    """Return a step onto a tread whose level is counted from the left foot's in the hub."""
     swing = _SWING_SHARE * PERIOD_S[direction]
     sign = 1.0 if side == "left" else -1.0
     where = FootPlacement(level * TREAD, sign * _HALF_WIDTH, sign * np.radians(7.0), level * _rise(direction))
@@ -64,7 +64,7 @@ def _tread_step(side: str, level: int, direction: str, landing: float) -> FootSt
 
 @cache
 def stair_lead(direction: str, style: Style = NEUTRAL) -> Lead:
-    """Climbing or descending for ever; in the hub the left foot stands and the right one passes it."""
+    """Return the lead of climbing or descending; in the hub the left foot stands and the right one passes it."""
     period = PERIOD_S[direction]
     landing = 0.5 * _SWING_SHARE * period
     cycle = [_tread_step("right", 1, direction, landing), _tread_step("left", 2, direction, landing + 0.5 * period)]
@@ -74,7 +74,7 @@ def stair_lead(direction: str, style: Style = NEUTRAL) -> Lead:
 
 
 def stair_cycle(name: str, direction: str, style: Style = NEUTRAL, seed: int | None = None) -> Clip:
-    """Two treads, from hub to hub; the first tread under the left foot is at height 0."""
+    """Return two treads, from hub to hub; the first tread under the left foot is at height 0."""
     lead, period = stair_lead(direction, style), PERIOD_S[direction]
     move, height = np.array([2.0 * TREAD, 0.0, 0.0]), 2.0 * _rise(direction)
     ground = stair_ground(NEXT_EDGE[direction], direction)

@@ -33,17 +33,17 @@ class Performance:
     """A body over a plan's frames, `PADDING` of them before and after the clip; its legs are not solved yet."""
 
     root: FloatArray
-    """(F, 3) [m]."""
+    """Root positions [m]; (F, 3)."""
     rotations: FloatArray
     """Local, the pelvis in the world; (F, J, 4)."""
     heading: FloatArray
-    """Of the pelvis [rad]; (F,)."""
+    """Heading of the pelvis [rad]; (F,)."""
     splay: FloatArray
     """Outward turn of the knees [rad]; (F,)."""
 
 
 def plan_times(plan: StepPlan) -> FloatArray:
-    """Times [s] of a plan's frames with the padding; (F,)."""
+    """Return the times [s] of a plan's frames with the padding; (F,)."""
     return np.arange(-PADDING, round(plan.duration * FPS) + PADDING + 1) / FPS
 
 
@@ -61,14 +61,14 @@ def step_out(
     """Perform a plan with the step model.
 
     Args:
-        name: of the clip.
-        plan: footprints and times; the clip's frame 0 is time 0.
-        joins: ends that are known.
-        style: whose trunk and arms.
-        seed: draws small restlessness of trunk and arms; None has none.
-        lean: forward lean that is added to the trunk [rad]; (F,) or a number.
-        sink: how much lower the pelvis goes than the step model says [m]; (F,) or a number.
-        aside: how far to the left of the way ahead the eyes look [rad]; (F,) or a number.
+        name: Name of the clip.
+        plan: Footprints and times; the clip's frame 0 is time 0.
+        joins: Ends that are known.
+        style: Style of the character.
+        seed: Draws small restlessness of trunk and arms; None has none.
+        lean: Forward lean that is added to the trunk [rad]; (F,) or a number.
+        sink: How much lower the pelvis goes than the step model says [m]; (F,) or a number.
+        aside: How far to the left of the way ahead the eyes look [rad]; (F,) or a number.
 
     Returns:
         The planted clip from time 0 to the plan's duration, and what the planter found.
@@ -88,10 +88,10 @@ def perform_plan(
     """Put a body on the feet of a plan, fade it into what is known at its ends, plant it and cut the padding off.
 
     Args:
-        name: of the clip.
-        plan: the feet.
-        body: the rest.
-        joins: ends that are known.
+        name: Name of the clip.
+        plan: The feet.
+        body: The rest.
+        joins: Ends that are known.
         feet: `both_feet` of the plan, for a caller who tries several bodies on them; (2, F, 6).
     """
     times = plan_times(plan)
@@ -105,7 +105,7 @@ def perform_plan(
 
 
 def _padded(curve: FloatArray | float, frames: int) -> FloatArray:
-    """A curve over the clip's frames, or a number, held beyond both ends of the clip; (frames,)."""
+    """Return a curve over the clip's frames, or a number, held beyond both ends of the clip; (frames,)."""
     values = np.atleast_1d(np.asarray(curve, dtype=np.float64))
     inside = np.broadcast_to(values, (frames - 2 * PADDING,)) if len(values) == 1 else values
     out: FloatArray = np.pad(inside, PADDING, mode="edge")
@@ -113,7 +113,7 @@ def _padded(curve: FloatArray | float, frames: int) -> FloatArray:
 
 
 def _with_legs(feet: FloatArray, body: Performance) -> FloatArray:
-    """Local rotations with the feet on their curves; knees point between where the foot and where the pelvis points."""
+    """Return local rotations with the feet on their curves; knees point between the foot's and the pelvis' headings."""
     skeleton, local, heading = person_skeleton(), body.rotations.copy(), body.heading
     positions, world = forward_kinematics(skeleton, body.root, local)
     for side, curve in zip(SIDES, feet, strict=True):
@@ -153,7 +153,7 @@ def _fade(join: LeadJoin, times: FloatArray, duration: float, root: FloatArray, 
 
 
 def _stances(plan: StepPlan, frames: IntArray) -> tuple[FootStance, ...]:
-    """The plan's stances as rows of `frames`."""
+    """Return the plan's stances as rows of `frames`."""
     out, count = [], len(frames)
     for side in SIDES:
         for start, end, where in plan.stances(side):
@@ -173,7 +173,7 @@ def _pin(join: LeadJoin) -> FootPin:
 
 
 def _cropped(planted: Planted, joins: Sequence[LeadJoin]) -> Planted:
-    """What lies inside the clip, its hub frames set to the hub poses to the last bit."""
+    """Return what lies inside the clip, its hub frames set to the hub poses to the last bit."""
     rows = slice(PADDING, len(planted.clip) - PADDING)
     clip = planted.clip
     root, local = clip.root_positions[rows].copy(), clip.rotations[rows].copy()
@@ -199,17 +199,17 @@ def steady_lead(
     aside: float = 0.0,
     ground: GroundHeight | None = None,
 ) -> Lead:
-    """A lead that repeats the same steps for ever.
+    """Return a lead that repeats the same steps.
 
     Args:
-        cycle: steps of one cycle, in order of landing, at times relative to the hub [s].
-        move: x, y and height gained in a cycle [m]; (3,).
-        period_s: length of a cycle [s]; rounded to frames.
-        style: whose body.
-        lean: forward lean of the trunk [rad].
-        sink: how much lower the pelvis goes than the step model says [m].
-        aside: how far to the left of the way ahead the eyes look [rad].
-        ground: height of the ground where it is not level.
+        cycle: Steps of one cycle, in order of landing, at times relative to the hub [s].
+        move: X, y and height gained in a cycle [m]; (3,).
+        period_s: Length of a cycle [s]; rounded to frames.
+        style: Style of the character.
+        lean: Forward lean of the trunk [rad].
+        sink: How much lower the pelvis goes than the step model says [m].
+        aside: How far to the left of the way ahead the eyes look [rad].
+        ground: Height of the ground where it is not level.
     """
     frames = round(period_s * FPS)
     period, reach, around = frames / FPS, 2 * frames, 4
@@ -244,13 +244,13 @@ class Tempo:
         self._rng = None if seed is None else np.random.default_rng(seed)
 
     def around(self, value: float, spread: float = 0.06) -> float:
-        """The value, more or less."""
+        """Return a value with a random change."""
         if self._rng is None:
             return value
         return value * float(1.0 + np.clip(spread * self._rng.normal(), -2.0 * spread, 2.0 * spread))
 
     def draw(self, size: float, count: int = 1) -> FloatArray:
-        """Numbers about zero of typical `size`, at most twice that; (count,)."""
+        """Return numbers about zero of typical `size`, at most twice that; (count,)."""
         if self._rng is None:
             return np.zeros(count)
         return size * np.clip(self._rng.normal(size=count), -2.0, 2.0)

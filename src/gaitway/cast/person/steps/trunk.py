@@ -25,7 +25,7 @@ GAZE_LIMIT = 1.15
 
 
 def style_offsets(style: Style) -> FloatArray:
-    """What a person's manner adds to the mean pose of trunk and arms: rotation vectors of JOINTS [rad]; (14, 3)."""
+    """Return what a style adds to the mean pose of trunk and arms: rotation vectors of JOINTS [rad]; (14, 3)."""
     model = GaitModel.load()
     mean: FloatArray = style.vector(model) @ model.gaits["walk"].style[:, 0, :]
     vectors = mean[3:].reshape(-1, 3)
@@ -37,7 +37,7 @@ def style_offsets(style: Style) -> FloatArray:
 
 
 def lead_with_eyes(body: BodyCurves, aside: FloatArray) -> BodyCurves:
-    """Eyes, then shoulders, lead the pelvis into a turn; the eyes look `aside` of that to the left [rad] (F,)."""
+    """Turn eyes, then shoulders, ahead of the pelvis; the eyes look `aside` of that to the left [rad] (F,)."""
     frames = np.arange(len(body.heading))
 
     def ahead(seconds: float) -> FloatArray:
@@ -61,7 +61,7 @@ def lead_with_eyes(body: BodyCurves, aside: FloatArray) -> BodyCurves:
 
 
 def whole_pose(body: BodyCurves, times: FloatArray, style: Style, seed: int | None, duration: float) -> FloatArray:
-    """Local rotations of the whole skeleton (F, J, 4), legs straight, pelvis in the world."""
+    """Return the local rotations of the whole skeleton (F, J, 4), legs straight, pelvis in the world."""
     skeleton = person_skeleton()
     vectors = np.broadcast_to(style_offsets(style), (len(times), len(JOINTS), 3)).copy()
     if seed is not None:
