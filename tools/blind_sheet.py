@@ -51,7 +51,7 @@ GENERATED = (
 
 
 def captured(folder: Path) -> list[tuple[str, Clip]]:
-    """Captures on the built-in body, cut to the seconds above."""
+    """Return captures on the built-in body, cut to the seconds above."""
     skeleton = load_cast("person", behaviors=["stand"]).skeleton
     rows = []
     for file, rate, (start, stop) in CAPTURES:
@@ -61,7 +61,7 @@ def captured(folder: Path) -> list[tuple[str, Clip]]:
 
 
 def generated(rng: np.random.Generator) -> list[tuple[str, Clip]]:
-    """Pairs of built-in clips, each by another style."""
+    """Return pairs of built-in clips, each by another style."""
     rows = []
     for names in GENERATED:
         style = STYLES[int(rng.integers(len(STYLES)))].name

@@ -17,7 +17,7 @@ from gaitway.motion.formats import load_clip
 from gaitway.motion.retarget import retarget
 
 FIRST_FRAMES = 3
-"""Left out of every take: several jump there."""
+"""Number of frames that are left out at the start of every take: several takes jump there."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Capture:
     path: Path
     subject: str
     fps: float
-    """The true rate; some headers lie."""
+    """The true frame rate [Hz]; some headers are wrong."""
     kind: str
-    """The index's word for it; "accad" for the ACCAD set, whose file names say more."""
+    """Kind of motion in the index; "accad" for the ACCAD set, whose file names say more."""
 
 
 def captures(folder: Path) -> list[Capture]:
-    """All takes that the folder's two index files list."""
+    """Return all takes that the folder's two index files list."""
     with (folder / "index.csv").open() as file:
         found = [
             Capture(folder / row["file"], row["subject"], float(row["true_fps"]), row["category"])
@@ -48,7 +48,7 @@ def captures(folder: Path) -> list[Capture]:
 
 
 def on_person(path: Path, fps: float | None = None) -> Clip:
-    """A capture on the person skeleton: feet flat where they rest, mean gaze level, floor at height 0."""
+    """Return a capture on the person skeleton: feet flat where they rest, mean gaze level, floor at height 0."""
     clip = retarget(load_clip(path, file_fps=fps), person_skeleton(), flat_feet=True, level_gaze=True)
     return replace(
         clip, root_positions=clip.root_positions[FIRST_FRAMES:], rotations=clip.rotations[FIRST_FRAMES:], name=path.stem
@@ -56,12 +56,12 @@ def on_person(path: Path, fps: float | None = None) -> Clip:
 
 
 def other_side(names: Sequence[str]) -> list[int]:
-    """For each joint name the index of its counterpart on the other side, or its own."""
+    """Return for each joint name the index of its counterpart on the other side, or its own."""
     swap = {"Left": "Right", "Right": "Left"}
     return [list(names).index(next((swap[s] + n[len(s) :] for s in swap if n.startswith(s)), n)) for n in names]
 
 
 def world_headings(q: FloatArray) -> FloatArray:
-    """Where the x axis of world rotations (F, 4) points [rad], continuous; (F,)."""
+    """Return where the x axis of world rotations (F, 4) points [rad], continuous; (F,)."""
     ahead = rotations.rotate(q, [1.0, 0.0, 0.0])
     return np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))

@@ -91,7 +91,7 @@ STROKE = ("126_04", 60, 1600)
 
 
 def take(folder: Path, name: str) -> Clip:
-    """A capture on the person skeleton that travels along +X."""
+    """Return a capture on the person skeleton that travels along +X."""
     found = next((c for c in captures(folder) if c.path.stem.startswith(name)), None)
     if found is None:
         raise SystemExit(f"no take '{name}' in {folder}")
@@ -108,13 +108,13 @@ def _along_x(source: Capture) -> Clip:
 
 
 def vectors(base: FloatArray, q: FloatArray) -> FloatArray:
-    """Rotation vectors about a base pose, flat; (F, 3 K)."""
+    """Return rotation vectors about a base pose, flat; (F, 3 K)."""
     out: FloatArray = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(base), q)).reshape(len(q), -1)
     return out
 
 
 def fit_leap(folder: Path) -> dict[str, FloatArray]:
-    """Mean curve, slope over flight time and two residual directions of a leap."""
+    """Return the mean curve, slope over flight time and two residual directions of a leap."""
     moving = moving_joints()
     samples = []
     for name, (events, first, last) in LEAPS.items():
@@ -141,7 +141,7 @@ def fit_leap(folder: Path) -> dict[str, FloatArray]:
 
 
 def _line_of_splines(rows: Sequence[tuple[FloatArray, FloatArray, float, float]]) -> tuple[FloatArray, FloatArray]:
-    """Spline weights that are a line in one regressor: (intercept, slope), each (K, channels)."""
+    """Return the spline weights that are a line in one regressor: (intercept, slope), each (K, channels)."""
     size = rows[0][0].shape[1]
     matrix, right = np.zeros((2 * size, 2 * size)), np.zeros((2 * size, rows[0][1].shape[1]))
     for basis, x, weight, regressor in rows:
@@ -157,7 +157,7 @@ def _line_of_splines(rows: Sequence[tuple[FloatArray, FloatArray, float, float]]
 
 
 def directions(rest: FloatArray, count: int) -> FloatArray:
-    """The main directions of residuals (n, ...), one standard deviation long; (count, ...)."""
+    """Return the main directions of residuals (n, ...), one standard deviation long; (count, ...)."""
     flat = (rest - rest.mean(axis=0)).reshape(len(rest), -1)
     _, sizes, rows = np.linalg.svd(flat, full_matrices=False)
     out: FloatArray = (rows[:count] * sizes[:count, None] / np.sqrt(len(rest))).reshape(count, *rest.shape[1:])
@@ -176,7 +176,7 @@ class Low:
 
 
 def low_frames(clip: Clip, weight: float, first: int, last: int) -> Low:
-    """Phase, depth, pose and pelvis height of the frames of a crouched walk or run."""
+    """Return phase, depth, pose and pelvis height of the frames of a crouched walk or run."""
     skeleton, fps = clip.skeleton, clip.fps
     positions = clip.joint_positions()
     velocity = gaussian_filter1d(np.gradient(clip.root_positions[:, :2], axis=0) * fps, 0.25 * fps, axis=0)
@@ -201,7 +201,7 @@ def low_frames(clip: Clip, weight: float, first: int, last: int) -> Low:
 
 
 def fit_crouch(folder: Path, gait: str) -> dict[str, FloatArray]:
-    """Fourier series in the phase whose coefficients are parabolas in the depth."""
+    """Return the Fourier series in the phase whose coefficients are parabolas in the depth."""
     rows = []
     for name, (weight, first, last) in CROUCHES[gait].items():
         clip = take(folder, name)
@@ -235,7 +235,7 @@ def fit_crouch(folder: Path, gait: str) -> dict[str, FloatArray]:
 
 
 def fit_crawl(folder: Path) -> dict[str, FloatArray]:
-    """Mean pose on hands and knees, made symmetric, and the height of the pelvis in it."""
+    """Return the mean pose on hands and knees, made symmetric, and the height of the pelvis in it."""
     name, first, last = CRAWL
     clip = take(folder, name)
     pose = clip.rotations[first:last].copy()
@@ -250,7 +250,7 @@ def fit_crawl(folder: Path) -> dict[str, FloatArray]:
 
 
 def fit_stroke(folder: Path) -> dict[str, FloatArray]:
-    """Fourier series of the arms in a breast stroke over all its cycles, and how cycles differ."""
+    """Return the Fourier series of the arms in a breast stroke over all its cycles, and how cycles differ."""
     name, first, last = STROKE
     clip = take(folder, name)
     skeleton = clip.skeleton

@@ -44,7 +44,7 @@ CMU_KINDS = ("walk", "run", "turn", "side/back")
 ODD_IN_TURN = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
 """-1 for the regressors that change sign with the turn rate."""
 CONTACT_HEIGHT = 0.05
-"""Over a point's own lowest level [m]."""
+"""Largest height of a contact over a point's own lowest level [m]."""
 STYLE_SHARES = {"walk": 1.0, "jog": 0.65, "back": 1.0}
 """How much of the difference between people is kept; the few who jog also differ in speed and in how hard they turn."""
 WOBBLE_SHARES = {"walk": 1.0, "jog": 0.55, "back": 0.7}
@@ -74,7 +74,7 @@ class Cycle:
 
 
 def cycles_of(clip: Clip, subject: str) -> Iterator[Cycle]:
-    """All whole cycles of a clip that are steady enough."""
+    """Return all whole cycles of a clip that are steady enough."""
     skeleton, fps = clip.skeleton, clip.fps
     positions, world = clip.joint_transforms()
     root = clip.root_positions
@@ -94,7 +94,7 @@ def cycles_of(clip: Clip, subject: str) -> Iterator[Cycle]:
 
 
 def _left_contact(clip: Clip, going: FloatArray) -> FloatArray:
-    """1 where heel, ball or toe of the left foot is low and slow for somebody `going` this fast [m/s] (F,), else 0."""
+    """Return 1 where heel, ball or toe of the left foot is low and slow against the speed `going` [m/s] (F,), else 0."""
     points = gaussian_filter1d(clip.contact_positions()[:, :3], 0.01 * clip.fps, axis=0)
     speed = np.linalg.norm(np.gradient(points, axis=0), axis=-1) * clip.fps
     low = points[..., 2] - np.quantile(points[..., 2], 0.05, axis=0) < CONTACT_HEIGHT
@@ -132,7 +132,7 @@ def _sampled(clip: Clip, pelvis: FloatArray, contacts: FloatArray, a: int, b: in
 
 
 def _stance(contacts: FloatArray, a: int, b: int) -> tuple[float, float]:
-    """Phases of the longest contact that begins within 0.3 cycles of the foot's furthest reach."""
+    """Return the phases of the longest contact that begins within 0.3 cycles of the foot's furthest reach."""
     frames = np.arange(a - 0.3 * (b - a), a + 0.95 * (b - a))
     on = np.interp(frames, np.arange(len(contacts)), contacts) > 0.5
     edges = np.flatnonzero(np.diff(np.concatenate([[False], on, [False]]).astype(np.int8))).reshape(-1, 2)
@@ -143,7 +143,7 @@ def _stance(contacts: FloatArray, a: int, b: int) -> tuple[float, float]:
 
 
 def gather(folder: Path) -> list[Cycle]:
-    """Every usable cycle of the folder, each take also mirrored."""
+    """Return every usable cycle of the folder, each take also mirrored."""
     found: list[Cycle] = []
     for take in captures(folder):
         if _wanted(take):
@@ -160,7 +160,7 @@ def _wanted(take: Capture) -> bool:
 
 
 def series_of(cycle: Cycle, base: FloatArray) -> FloatArray:
-    """Channels (SAMPLES, 69) with the drift from start to end taken out."""
+    """Return the channels (SAMPLES, 69) with the drift from start to end taken out."""
     turns = rotations.to_rotation_vector(rotations.multiply(rotations.conjugate(base), cycle.pose))
     series = np.concatenate([cycle.root, turns.reshape(SAMPLES + 1, -1)], axis=1)
     drift = np.outer(np.arange(SAMPLES + 1) / SAMPLES - 0.5, series[-1] - series[0])
@@ -168,13 +168,13 @@ def series_of(cycle: Cycle, base: FloatArray) -> FloatArray:
 
 
 def coefficients(series: FloatArray) -> FloatArray:
-    """Fourier coefficients (..., TERMS, C) of series (..., SAMPLES, C)."""
+    """Return the Fourier coefficients (..., TERMS, C) of series (..., SAMPLES, C)."""
     basis = np.linalg.pinv(fourier_basis(np.arange(SAMPLES) / SAMPLES))
     return np.einsum("ks,...sc->...kc", basis, series)
 
 
 def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatArray]:
-    """All coefficients of one gait."""
+    """Return all coefficients of one gait."""
     _slowest, middle, _fastest = GAIT_SPEEDS[name]
     raw = np.stack([series_of(c, base) for c in own])
     terms = np.stack([regressors(np.array(c.speed), np.array(c.turn), middle) for c in own])
@@ -218,7 +218,7 @@ def fit_gait(name: str, own: list[Cycle], base: FloatArray) -> dict[str, FloatAr
 
 
 def symmetric(terms: FloatArray, signs: FloatArray) -> FloatArray:
-    """Coefficients (n, TERMS, C) made the same for both sides of the body.
+    """Return coefficients (n, TERMS, C) made the same for both sides of the body.
 
     Half a cycle later everything happens in the mirror; rows with sign -1 change sign with it.
     """
@@ -231,13 +231,13 @@ def symmetric(terms: FloatArray, signs: FloatArray) -> FloatArray:
 
 
 def symmetric_base(base: FloatArray) -> FloatArray:
-    """Base rotations (22, 4) that are their own mirror image."""
+    """Return base rotations (22, 4) that are their own mirror image."""
     other = other_side([person_skeleton().names[j] for j in moving_joints()])
     return rotations.mean(np.stack([base, base[other] * np.array([1.0, -1.0, 1.0, -1.0])]))
 
 
 def _directions(rows: FloatArray, count: int) -> FloatArray:
-    """Principal directions of rows about zero, each as long as one standard deviation; (count, ...)."""
+    """Return principal directions of rows about zero, each as long as one standard deviation; (count, ...)."""
     _, size, along = np.linalg.svd(rows, full_matrices=False)
     out = np.zeros((count, rows.shape[1]))
     have = min(count, len(size))
@@ -247,7 +247,7 @@ def _directions(rows: FloatArray, count: int) -> FloatArray:
 
 
 def _gain(single: FloatArray, mean: FloatArray, group: IntArray, harmonics: int, most: float) -> FloatArray:
-    """Factor (TERMS, C) by which single cycles are larger than the mean curve at the same controls."""
+    """Return the factor (TERMS, C) by which single cycles are larger than the mean curve at the same controls."""
     people = range(group.max() + 1)
     ratio = [_amplitudes(single[group == p]).mean(axis=0) / _amplitudes(mean[group == p]).mean(axis=0) for p in people]
     gain = np.clip(np.median(ratio, axis=0), 1.0, most)
@@ -266,12 +266,12 @@ def _report(name: str, own: list[Cycle], timing: FloatArray, gain: FloatArray) -
 
 
 def _amplitudes(terms: FloatArray) -> FloatArray:
-    """Size (..., HARMONICS, C) of each harmonic of Fourier terms (..., TERMS, C)."""
+    """Return the size (..., HARMONICS, C) of each harmonic of Fourier terms (..., TERMS, C)."""
     return np.hypot(terms[..., 1 : HARMONICS + 1, :], terms[..., HARMONICS + 1 :, :])
 
 
 def reversed_style(walk: dict[str, FloatArray], landing: float) -> dict[str, FloatArray]:
-    """Style directions of backward walking: those of walking, run backward in time from `landing` [cycles]."""
+    """Return style directions of backward walking: those of walking, run backward in time from `landing` [cycles]."""
     angle = 2.0 * np.pi * np.arange(1, HARMONICS + 1)[:, None] * landing
     cosine, sine = walk["walk_style"][:, 1 : HARMONICS + 1], walk["walk_style"][:, HARMONICS + 1 :]
     back = walk["walk_style"].copy()

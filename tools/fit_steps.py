@@ -74,13 +74,13 @@ class Sample:
 
 
 def spans(flags: BoolArray) -> list[tuple[int, int]]:
-    """Half-open spans in which a flag is true."""
+    """Return half-open spans in which a flag is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def rests(clip: Clip, side: str) -> list[Rest]:
-    """When and where a foot rests; rests without a real move in between count as one."""
+    """Return when and where a foot rests; rests without a real move in between count as one."""
     positions, world = clip.joint_transforms()
     foot = clip.skeleton.index(f"{side}_ankle")
     heel, ball = (positions[:, foot] + rotations.rotate(world[:, foot], p) for p in (HEEL, BALL))
@@ -111,12 +111,12 @@ def rests(clip: Clip, side: str) -> list[Rest]:
 
 
 def seen_from(support: FloatArray, place: FloatArray) -> FloatArray:
-    """A place relative to a standing foot; (4,)."""
+    """Return a place relative to a standing foot; (4,)."""
     return np.append(planar.relative(support[:3], place[:3]), place[3] - support[3])
 
 
 def samples(clip: Clip, subject: str) -> Iterator[Sample]:
-    """The left steps of a clip."""
+    """Return the left steps of a clip."""
     left, right = rests(clip, "left"), rests(clip, "right")
     _, world = clip.joint_transforms()
     for before, after in pairwise(left):
@@ -154,7 +154,7 @@ def samples(clip: Clip, subject: str) -> Iterator[Sample]:
 
 
 def gather(folder: Path) -> list[Sample]:
-    """All samples of the takes that are used, each take also in the mirror."""
+    """Return all samples of the takes that are used, each take also in the mirror."""
     found: list[Sample] = []
     for capture in captures(folder):
         word = capture.path.stem.removeprefix("Female1_")
@@ -168,14 +168,14 @@ def gather(folder: Path) -> list[Sample]:
 
 
 def base_pose(found: list[Sample]) -> FloatArray:
-    """Mean local rotations of JOINTS, made symmetric; (14, 4)."""
+    """Return the mean local rotations of JOINTS, made symmetric; (14, 4)."""
     mean = rotations.mean(np.concatenate([s.rotations[:: max(1, len(s.phase) // 12)] for s in found]))
     twin = mean[other_side(JOINTS)] * np.array([1.0, -1.0, 1.0, -1.0])
     return rotations.mean(np.stack([mean, twin]))
 
 
 def fit_steps(found: list[Sample], base: FloatArray) -> FloatArray:
-    """Ridge regression of all channels; (KNOTS, REGRESSORS, channels)."""
+    """Return the coefficients of a ridge regression of all channels; (KNOTS, REGRESSORS, channels)."""
     subjects = sorted({s.subject for s in found})
     rows, values, weights = [], [], []
     for s in found:
@@ -214,7 +214,7 @@ def jump_samples(clip: Clip) -> tuple[FloatArray, FloatArray]:
 
 
 def fit_jump(folder: Path, base: FloatArray) -> FloatArray:
-    """Mean course of a standing jump, symmetric; (JUMP_KNOTS, 42)."""
+    """Return the mean course of a standing jump, symmetric; (JUMP_KNOTS, 42)."""
     normal, right = 1e-3 * np.eye(JUMP_KNOTS), np.zeros((JUMP_KNOTS, 3 * len(JOINTS)))
     for capture in captures(folder):
         if capture.path.stem in JUMP_TAKES:

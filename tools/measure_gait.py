@@ -1,4 +1,4 @@
-"""Hold the cast's locomotion against captures, by the same figures for both.
+"""Compare the cast's locomotion with captures, by the same figures for both.
 
     python tools/measure_gait.py CAPTURE_FOLDER
 
@@ -36,19 +36,19 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Figures:
-    """What is measured of a clip."""
+    """Measurements of a clip."""
 
     skate: float
-    """Largest way of a contact point within one contact [mm]."""
+    """Largest path of a contact point within one contact [mm]."""
     knee: float
     hip: float
     """Peak speed of the joint's rotation [rad/s]."""
     bounce: float
     """Rise and fall of the pelvis in a second or so, drift aside [cm]."""
     step: float
-    """Mean distance of successive footfalls along the way [m]; NaN with fewer than two."""
+    """Mean distance of successive footfalls along the path [m]; NaN with fewer than two."""
     width: float
-    """Mean distance of the feet across the way at mid-stance [m]."""
+    """Mean distance of the feet across the path at mid-stance [m]."""
     cadence: float
     """Footfalls a second [Hz]."""
     jolt: float
@@ -60,7 +60,7 @@ class Figures:
 
 
 def measure(clip: Clip) -> Figures:
-    """All figures of one clip on the person skeleton."""
+    """Return all figures of one clip on the person skeleton."""
     skeleton = clip.skeleton
     spin = rotations.to_rotation_vector(
         rotations.multiply(clip.rotations[1:], rotations.conjugate(clip.rotations[:-1]))
@@ -86,7 +86,7 @@ def measure(clip: Clip) -> Figures:
 
 
 def _bounce(clip: Clip) -> float:
-    """Peak to peak of the sine that has the spread of the pelvis height about its trend, mean over windows [m]."""
+    """Return the peak to peak of a sine with the pelvis height's spread about its trend, mean over windows [m]."""
     length = min(round(1.1 * clip.fps), len(clip))
     rows = [clip.root_positions[a : a + length, 2] for a in range(0, len(clip) - length + 1, max(length // 2, 1))]
     time = np.arange(length) - 0.5 * (length - 1)
@@ -94,7 +94,7 @@ def _bounce(clip: Clip) -> float:
 
 
 def repeated(clip: Clip, times: int) -> Clip:
-    """A clip that ends as it begins, several times over."""
+    """Return a clip that ends as it begins, several times over."""
     whole = clip
     for _ in range(times - 1):
         following = place(clip, whole.planar_path()[-1])
