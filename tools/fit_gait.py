@@ -94,7 +94,7 @@ def cycles_of(clip: Clip, subject: str) -> Iterator[Cycle]:
 
 
 def _left_contact(clip: Clip, going: FloatArray) -> FloatArray:
-    """Return 1 where heel, ball or toe of the left foot is low and slow against the speed `going` [m/s] (F,), else 0."""
+    """Return 1 where heel, ball or toe of the left foot is low and slow for the speed `going` [m/s] (F,), else 0."""
     points = gaussian_filter1d(clip.contact_positions()[:, :3], 0.01 * clip.fps, axis=0)
     speed = np.linalg.norm(np.gradient(points, axis=0), axis=-1) * clip.fps
     low = points[..., 2] - np.quantile(points[..., 2], 0.05, axis=0) < CONTACT_HEIGHT
