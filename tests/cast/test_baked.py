@@ -13,9 +13,10 @@ from types import ModuleType
 
 import pytest
 
-from gaitway.cast import catalog
+from gaitway.cast import generating
 from gaitway.cast.baked import baked_library, write_baked
-from gaitway.cast.catalog import cast_names, generate_cast, load_cast, style_names
+from gaitway.cast.catalog import cast_names, load_cast, style_names
+from gaitway.cast.generating import generate_cast
 from gaitway.cast.horse.body import HorseStyle
 from gaitway.demo import PORTRAIT
 from gaitway.library import Library
@@ -88,7 +89,7 @@ def test_a_part_is_what_is_generated_alone() -> None:
 
 def test_only_what_is_not_baked_is_generated(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(catalog, "generate_cast", lambda name, **_: asked.append(name))
+    monkeypatch.setattr(generating, "generate_cast", lambda name, **_: asked.append(name))
     for cast in cast_names():
         load_cast(cast)
         load_cast(cast, style="neutral", behaviors=["stand"] if cast != "skateboarder" else ["jump"])
@@ -111,6 +112,12 @@ def test_a_folder_without_baked_files(tmp_path: Path) -> None:
     assert baked_library("horse", "neutral", skeleton, None, tmp_path) is None
 
 
+def test_names_need_neither_numpy_nor_kernels() -> None:
+    code = "import sys, gaitway.cast.catalog as c; c.cast_names(); print({'numpy', 'numba'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_reading_needs_no_generator() -> None:
     """Neither the generators' modules nor any of their kernels; and it takes a fraction of a second."""
     code = (
@@ -120,7 +127,7 @@ def test_reading_needs_no_generator() -> None:
         "print(*[m for m in sys.modules if m.startswith('gaitway.cast.')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    plain = {"baked", "catalog", "recipes", *cast_names(), *(f"{name}.skeleton" for name in cast_names())}
+    plain = {"baked", "catalog", *cast_names(), *(f"{name}.skeleton" for name in cast_names())}
     assert {name.removeprefix("gaitway.cast.") for name in done.stdout.split()} <= plain
     load_cast("person")
     began = time.process_time()

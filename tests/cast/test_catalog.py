@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.cast.catalog import cast_names, library_of, load_cast, style_names
+from gaitway.cast.catalog import cast_names, load_cast, style_names
+from gaitway.cast.generating import library_of
 from gaitway.cast.horse.body import HorseStyle
 from gaitway.cast.recipes import CastClip
 from gaitway.cast.skateboarder.ride import SkaterStyle

@@ -13,7 +13,7 @@ import pytest
 
 from gaitway.behavior import obstacle_free_cost
 from gaitway.behavior.obstacle_free_cost import ObstacleFreeCost
-from gaitway.cast import catalog
+from gaitway.cast import generating
 from gaitway.cast.catalog import load_cast
 from gaitway.cast.horse.body import HorseStyle
 from gaitway.core import cache
@@ -80,7 +80,7 @@ def test_what_is_found_is_what_was_made(name: str, folder: Path, monkeypatch: py
     monkeypatch.setenv("GAITWAY_CACHE", str(folder))
     assert_same(made, prepared(name))
     assert sorted(e.name.split("-")[0] for e in folder.iterdir()) == ["body_discs", "cast", "free_table", "reaches"]
-    for module, maker in ((catalog, "_generate"), (reach, "_measure"), (body_discs, "_cover")):
+    for module, maker in ((generating, "_generate"), (reach, "_measure"), (body_discs, "_cover")):
         monkeypatch.setattr(module, maker, None)
     monkeypatch.setattr(ObstacleFreeCost, "_computed", None)
     assert_same(made, prepared(name))
@@ -160,7 +160,7 @@ def modules_behind(file: Path) -> set[Path]:
 
 
 @pytest.mark.parametrize(
-    "module", [catalog, reach, body_discs, obstacle_free_cost, model_cache], ids=lambda m: m.__name__
+    "module", [generating, reach, body_discs, obstacle_free_cost, model_cache], ids=lambda m: m.__name__
 )
 def test_no_source_is_forgotten(module: Any) -> None:
     """What the sources of a result import is among its sources, or a change of it would not be noticed."""

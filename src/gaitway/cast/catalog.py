@@ -1,30 +1,29 @@
 """The built-in cast by name: `load_cast` returns a character's `Library`.
 
 The libraries that are used most are shipped with the package (`gaitway.cast.baked`). All others are generated when they
-are asked for, and only those behaviours that are asked for. What took long is kept on disk (`gaitway.core.cache`).
+are asked for (`gaitway.cast.generating`), and only those behaviours that are asked for.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gaitway.cast.baked import SEED, TAKES, baked_library
-from gaitway.cast.recipes import STYLE_NAMES, CastClip
-from gaitway.core.cache import cached
 from gaitway.core.errors import LibraryError
 from gaitway.core.suggest import did_you_mean
-from gaitway.library.behavior import Behavior, BehaviorGraph, Library
-from gaitway.library.packing import pack_library, unpack_library
-from gaitway.motion.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from gaitway.library.behavior import Library
+
+STYLE_NAMES = ("neutral", *(f"style-{number}" for number in range(1, 9)))
+"""Names of the styles that every cast has: the mean one and eight others."""
 
 
 @dataclass(frozen=True)
-class _CastParts:
-    """Where a character's parts are; modules are loaded on first use, so that listing names costs nothing."""
+class CastParts:
+    """The places of a character's parts. Modules are loaded on first use, so listing names costs nothing."""
 
     skeleton: str
     """"module:function" that makes the skeleton."""
@@ -37,8 +36,8 @@ class _CastParts:
 
 
 _HERE = "gaitway.cast"
-_CASTS = {
-    "person": _CastParts(
+CASTS = {
+    "person": CastParts(
         "person.skeleton:person_skeleton",
         "person.styles:Style",
         (
@@ -48,8 +47,8 @@ _CASTS = {
         ),
         {"crawl": 4.0, "back": 1.5, "side_left": 1.5, "side_right": 1.5},
     ),
-    "horse": _CastParts("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
-    "skateboarder": _CastParts(
+    "horse": CastParts("horse.skeleton:horse_skeleton", "horse.body:HorseStyle", ("horse.clips:horse_clips",)),
+    "skateboarder": CastParts(
         "skateboarder.skeleton:skateboarder_skeleton",
         "skateboarder.ride:SkaterStyle",
         ("skateboarder.clips:skateboarder_clips",),
@@ -59,7 +58,7 @@ _CASTS = {
 
 def cast_names() -> tuple[str, ...]:
     """Return the names of the built-in characters."""
-    return tuple(_CASTS)
+    return tuple(CASTS)
 
 
 def style_names() -> tuple[str, ...]:
@@ -91,136 +90,37 @@ def load_cast(
     Raises:
         LibraryError: If there is no such cast, style or behaviour.
     """
-    if name not in _CASTS:
-        raise LibraryError(f"no cast '{name}'; there are {', '.join(_CASTS)}{did_you_mean(name, _CASTS)}")
+    if name not in CASTS:
+        raise LibraryError(f"no cast '{name}'; there are {', '.join(CASTS)}{did_you_mean(name, CASTS)}")
     if takes < 1:
         raise LibraryError(f"takes={takes}: every behaviour needs at least 1")
     if seed < 0:
         raise LibraryError(f"seed={seed} must not be negative")
-    cast = _CASTS[name]
+    cast = CASTS[name]
     asked = None if behaviors is None else sorted(set(behaviors))
-    if (seed, takes) == (SEED, TAKES):
-        known = _style_name(cast, style)
-        baked = None if known is None else baked_library(name, known, _named(cast.skeleton)(), asked)
-        if baked is not None:
-            return baked
-    return generate_cast(name, style=style, seed=seed, takes=takes, behaviors=asked)
+    baked = import_module("gaitway.cast.baked")
+    known = _style_name(cast, style) if (seed, takes) == (baked.SEED, baked.TAKES) else None
+    found: Library | None = None
+    if known is not None:
+        found = baked.baked_library(name, known, part_of(cast.skeleton)(), asked)
+    if found is None:
+        generating = import_module("gaitway.cast.generating")
+        found = generating.generate_cast(name, style=style, seed=seed, takes=takes, behaviors=asked)
+    return found
 
 
-def generate_cast(
-    name: str,
-    *,
-    style: str | int | object | None = None,
-    seed: int = 0,
-    takes: int = 1,
-    behaviors: Collection[str] | None = None,
-) -> Library:
-    """Generate a built-in character's library, even if it is baked. The arguments are those of `load_cast`.
-
-    Raises:
-        LibraryError: If there is no such style or behaviour.
-    """
-    cast = _CASTS[name]
-    manner = _style(cast, style)
-    asked = None if behaviors is None else sorted(set(behaviors))
-
-    def generate() -> Library:
-        return _generate(name, manner, seed, takes, asked)
-
-    if type(manner) is not _named(cast.style):  # a class of the caller's own, whose source is unknown
-        return generate()
-    return cached(
-        "cast",
-        ("gaitway.cast",),
-        (name, manner, seed, takes, asked),
-        generate,
-        pack_library,
-        lambda packed: unpack_library(packed, _named(cast.skeleton)()),
-    )
-
-
-def _generate(name: str, manner: Any, seed: int, takes: int, asked: Collection[str] | None) -> Library:
-    cast = _CASTS[name]
-    entries: list[CastClip] = []
-    for builder in cast.builders:
-        entries += _named(builder)(manner, seed, takes, asked)
-    if asked is not None:
-        _check_asked(name, asked, entries)
-    return library_of(name, _named(cast.skeleton)(), entries, cast.weights)
-
-
-def library_of(
-    name: str, skeleton: Skeleton, entries: Sequence[CastClip], weights: Mapping[str, float] | None = None
-) -> Library:
-    """Gather clips into behaviours and these into a graph.
-
-    Args:
-        name: Name of the library.
-        skeleton: Skeleton of all clips.
-        entries: The clips.
-        weights: Cost factors of behaviours that begin or end in a state, by state; 1 for all others.
-
-    Raises:
-        LibraryError: If two clips have one name, or takes of one behaviour disagree about their states or obstacle.
-    """
-    clips = {entry.clip.name: entry.clip for entry in entries}
-    if len(clips) < len(entries):
-        names = [entry.clip.name for entry in entries]
-        raise LibraryError(f"cast '{name}' has two clips '{next(n for n in names if names.count(n) > 1)}'")
-    takes: dict[str, list[CastClip]] = {}
-    for entry in entries:
-        takes.setdefault(entry.behavior, []).append(entry)
-    return Library(name, skeleton, clips, BehaviorGraph(tuple(_behavior(name, takes[b], weights or {}) for b in takes)))
-
-
-def _behavior(cast: str, takes: Sequence[CastClip], weights: Mapping[str, float]) -> Behavior:
-    first = takes[0]
-    for other in takes[1:]:
-        if (other.start, other.end, other.obstacle) != (first.start, first.end, first.obstacle):
-            raise LibraryError(
-                f"cast '{cast}': clips '{first.clip.name}' and '{other.clip.name}' are takes of '{first.behavior}' "
-                "but differ in start, end or obstacle"
-            )
-    names = tuple(entry.clip.name for entry in takes)
-    weight = max(weights.get(first.start, 1.0), weights.get(first.end, 1.0))
-    return Behavior(first.behavior, names, first.start, first.end, first.obstacle, first.pass_time, weight)
-
-
-def _style_name(cast: _CastParts, style: Any) -> str | None:
+def _style_name(cast: CastParts, style: Any) -> str | None:
     """Return the name of a style if it is one of `style_names()`, or None. Words need no module of generators."""
     if style is None or isinstance(style, str | int):
         name = STYLE_NAMES[0] if style is None else style
         return name if isinstance(name, str) and name in STYLE_NAMES else None
-    kind = _named(cast.style)
+    kind = part_of(cast.style)
     if type(style) is kind and style.name in STYLE_NAMES and style == kind.named(style.name):
         return str(style.name)
     return None
 
 
-def _style(cast: _CastParts, style: str | int | object | None) -> Any:
-    kind = _named(cast.style)
-    if style is None or isinstance(style, kind):
-        return kind() if style is None else style
-    number = re.fullmatch(r"(?:drawn-)?(\d{1,9})", str(style))
-    if number:
-        return kind.draw(int(number[1]))
-    if style not in STYLE_NAMES:
-        raise LibraryError(
-            f"no style '{style}'; there are {', '.join(STYLE_NAMES)}, or write a number to draw an individual"
-        )
-    return kind.named(style)
-
-
-def _named(place: str) -> Any:
+def part_of(place: str) -> Any:
+    """Return a part of a cast that is named as "module:attribute" in `CastParts`."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(f"{_HERE}.{module}"), attribute)
-
-
-def _check_asked(name: str, asked: Collection[str], entries: Sequence[CastClip]) -> None:
-    missing = sorted(set(asked) - {entry.behavior for entry in entries})
-    if missing:
-        everything = sorted(behavior.name for behavior in load_cast(name).graph.behaviors)
-        raise LibraryError(
-            f"cast '{name}' has no behaviour '{missing[0]}'{did_you_mean(missing[0], everything)}; "
-            f"there are {', '.join(everything)}"
-        )

@@ -11,8 +11,6 @@ import numpy as np
 from gaitway.core.errors import LibraryError
 from gaitway.motion.clip import Clip
 
-STYLE_NAMES = ("neutral", *(f"style-{number}" for number in range(1, 9)))
-"""Names of the styles that every cast has: the mean one and eight others."""
 Manner = TypeVar("Manner")
 """Type of a cast's styles."""
 

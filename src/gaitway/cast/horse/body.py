@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from gaitway.cast.catalog import STYLE_NAMES
 from gaitway.cast.horse.skeleton import LEGS, STAND_HEIGHT, horse_skeleton
 from gaitway.cast.masses import GRAVITY
-from gaitway.cast.recipes import STYLE_NAMES
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.kinematics import forward_kinematics

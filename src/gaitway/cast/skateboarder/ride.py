@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gaitway.cast.catalog import STYLE_NAMES
 from gaitway.cast.curves import plateau, travelled, wobble
-from gaitway.cast.recipes import STYLE_NAMES
 from gaitway.cast.skateboarder.foot import foot_on_board
 from gaitway.cast.skateboarder.rig import FPS, Ride
 from gaitway.core.arrays import FloatArray
