@@ -14,9 +14,9 @@ from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.following import follow_path
 from gaitway.graphs.kovar.path_task import Part
 from gaitway.graphs.kovar.paths import polyline
+from gaitway.graphs.kovar.transitions import Thresholds
 from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
-from gaitway.graphs.thresholds import Thresholds
 from gaitway.motion.footskate import foot_slide
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
 from shared_data import MOCAP, needs_mocap

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from gaitway.capture.cutting.hub_poses import laid_points
 from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.joining import smooth_joins
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
-from gaitway.capture.cutting.pieces import Snapped
+from gaitway.capture.cutting.snapping import Snapped
+from gaitway.capture.making.candidates import mirrored_name
 from gaitway.capture.making.clip_builder import Entry
-from gaitway.capture.making.completeness import connected, lacking_specials, missing
 from gaitway.capture.making.gate import Quality
-from gaitway.capture.recognising.naming import mirrored_name
+from gaitway.capture.making.selection import connected, lacking_specials, missing, smooth_joins
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.graphs.snap.common_pose import HubPose

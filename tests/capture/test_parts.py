@@ -12,13 +12,12 @@ from capture_folders import good_folder, larger, moved, on_treadmill
 from figures import stance_truth, standing, walking
 from gaitway.capture.reading.calibration import calibrate, calibrated, resting_heights, toes_up
 from gaitway.capture.reading.faults import mend
-from gaitway.capture.reading.folder import capture_files
-from gaitway.capture.reading.levelling import Rests, fit_floor, own_level, resting_balls
+from gaitway.capture.reading.files import capture_files
+from gaitway.capture.reading.floor import Rests, fit_floor, own_level, resting_balls
 from gaitway.capture.reading.prepared import LibraryWishes, PrepareOptions, Thresholds, prepare
-from gaitway.capture.reading.rates import RateEvidence, agreed, judge_rate
 from gaitway.capture.reading.smoothing import at_rate, low_pass
 from gaitway.capture.reading.subject import find_people
-from gaitway.capture.reading.treadmill import belt_speed, travelling
+from gaitway.capture.reading.true_speed import RateEvidence, agreed, belt_speed, judge_rate, travelling
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import ContactLimits, detect_contacts, with_contact_points

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gaitway.capture.reading.prepared import Prepared, PreparedTake, PrepareOptions, prepare
-from gaitway.capture.reading.rates import RateEvidence, agreed, judge_rate
+from gaitway.capture.reading.true_speed import RateEvidence, agreed, judge_rate
 from gaitway.core.errors import LibraryError
 from shared_data import MOCAP, needs_mocap
 

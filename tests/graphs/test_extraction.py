@@ -19,8 +19,8 @@ from gaitway.graphs.kovar.motion_graph import MotionGraph
 from gaitway.graphs.kovar.path_task import Part, beginning_move, edge_costs, path_task
 from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
 from gaitway.graphs.kovar.steering import Steered, steering_table
+from gaitway.graphs.kovar.transitions import Thresholds
 from gaitway.graphs.kovar.walks import walk_clip
-from gaitway.graphs.thresholds import Thresholds
 from toy_motions import slide, toy_corpus
 
 GRAPH = build_graph(toy_corpus(), Thresholds(0.12), spacing_s=0.3)

@@ -12,10 +12,18 @@ from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Span, corpus
 from gaitway.graphs.kovar.building import assembled, build_graph, pruned
 from gaitway.graphs.kovar.pruning import Arcs, around, census, distances_from, largest, lasting
-from gaitway.graphs.kovar.transitions import Transitions, blend_weights, blended, find_transitions, thinned
+from gaitway.graphs.kovar.transitions import (
+    Thresholds,
+    Transitions,
+    blend_weights,
+    blended,
+    find_transitions,
+    limits,
+    tempos,
+    thinned,
+)
 from gaitway.graphs.kovar.walks import Walk, moved, random_walk, walk_clip
 from gaitway.graphs.minima import Minima
-from gaitway.graphs.thresholds import Thresholds, limits, tempos
 from gaitway.motion.editing import move
 from gaitway.motion.skeleton import ContactPoint
 from toy_motions import TOY, slide, toy_corpus

@@ -15,8 +15,8 @@ from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.following import PathFollower
 from gaitway.graphs.kovar.paths import spline
 from gaitway.graphs.kovar.steering import steering_table
+from gaitway.graphs.kovar.transitions import Thresholds
 from gaitway.graphs.minima import corpus_minima
-from gaitway.graphs.thresholds import Thresholds
 
 FRAMES, FEW, SEARCHED = 6000, 700, 3000
 """Frames of the whole matrix, of the one that NumPy works out too, and of the graph that is searched."""

@@ -10,18 +10,16 @@ from pathlib import Path
 
 from gaitway.capture.cutting.cuts import Nearness, cut, mirror_images
 from gaitway.capture.cutting.hubs import STAND_RADIUS, Hub, find_hubs
-from gaitway.capture.cutting.joining import smooth_joins
 from gaitway.capture.cutting.mirroring import evened
 from gaitway.capture.cutting.pose_index import Sightings
 from gaitway.capture.making.assembling import assembled, reported
 from gaitway.capture.making.borrowed import CAST, borrowed_takes, standing_pose
+from gaitway.capture.making.candidates import described, grouped
 from gaitway.capture.making.clip_builder import NUMERIC, Entry, Workshop
-from gaitway.capture.making.completeness import connected, limited, missing
 from gaitway.capture.making.gate import Bars, Gate
-from gaitway.capture.making.merging import grouped
+from gaitway.capture.making.selection import connected, limited, missing, smooth_joins
 from gaitway.capture.making.transitions import IDLE_S, gait_changes, moving_turns, setting_off, spot_turns, standing
 from gaitway.capture.reading.prepared import LibraryWishes, Prepared, PrepareOptions, prepare
-from gaitway.capture.recognising.naming import described
 from gaitway.capture.report import ImportReport
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import planning_problems

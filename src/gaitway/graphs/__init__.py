@@ -10,8 +10,8 @@ from gaitway.graphs.kovar.motion_graph import MotionGraph
 from gaitway.graphs.kovar.path_task import Part
 from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
 from gaitway.graphs.kovar.steering import Steered, SteeringTable, steering_table
+from gaitway.graphs.kovar.transitions import Thresholds
 from gaitway.graphs.kovar.walks import Walk, random_walk, walk_clip
-from gaitway.graphs.thresholds import Thresholds
 
 __all__ = [
     "Clouds",

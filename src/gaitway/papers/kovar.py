@@ -1,23 +1,21 @@
-"""Motion graphs (Kovar, Gleicher and Pighin 2002): graphs built, paths walked along, manners changed, people steered.
-
-The paper reports, on a 1.3 GHz Athlon: 25 minutes for all distances of 6,000 frames; 58.1 s of search for 54.9 s of
-walking, and 15.0 s for 87.7 s of martial arts, along a word in cursive, both with graphs of about 3,000 frames.
-"""
+"""How good motion out of a motion graph is, beside the captures that it is made of."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from gaitway.audit.sources import root_steps, turn_steps
 from gaitway.capture.corpora import ACTIONS, prepared_corpus, rehearsed_corpus
 from gaitway.capture.reading.prepared import prepare
 from gaitway.cast.catalog import load_cast
+from gaitway.core.arrays import FloatArray
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
@@ -25,16 +23,84 @@ from gaitway.graphs.kovar.extraction import Search
 from gaitway.graphs.kovar.following import SLACK, Followed, PathFollower
 from gaitway.graphs.kovar.motion_graph import MotionGraph
 from gaitway.graphs.kovar.path_task import Part
-from gaitway.graphs.kovar.paths import Path, polyline
+from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
 from gaitway.graphs.kovar.steering import Steered, steering_table
+from gaitway.graphs.kovar.transitions import Thresholds, limits
 from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
-from gaitway.graphs.thresholds import Thresholds, limits
 from gaitway.motion.clip import Clip
-from gaitway.papers.kovar_measures import Captured, captured, slide, transition_shares
-from gaitway.papers.kovar_paths import circle, hello, scribble, zigzag
+from gaitway.motion.footskate import foot_slide
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
+
+
+@dataclass(frozen=True, eq=False)
+class Captured:
+    """What the captures do themselves."""
+
+    turns: FloatArray
+    """99.9th percentile of changes of angular velocity, by joint [rad/s]; (J,)."""
+    root: float
+    """The same of the root [m/s]."""
+    slide: float
+    """Farthest slide of a planted point but for the worst twentieth of stances [m]."""
+
+
+def captured(corpus: Corpus) -> Captured:
+    """What the clips of a corpus do, before anything is blended."""
+    turns = np.percentile(np.concatenate([turn_steps(clip) for clip in corpus.clips]), 99.9, axis=0)
+    roots = np.percentile(np.concatenate([root_steps(clip) for clip in corpus.clips]), 99.9)
+    slides = np.concatenate([foot_slide(clip) for clip in corpus.clips])
+    usual = float(np.percentile(slides, 95.0)) if len(slides) else 0.0
+    return Captured(np.maximum(turns, 0.5), max(float(roots), 0.05), usual)
+
+
+def transition_shares(followed: Followed, clip: Clip, turns: FloatArray, root: float) -> FloatArray:
+    """The audit's continuity of each transition of a walk: its most sudden change of speed over the usual one; (T,)."""
+    shares = np.column_stack([turn_steps(clip) / turns, root_steps(clip) / root]).max(axis=1)
+    window = followed.walk.graph.transitions.window
+    return np.array([shares[max(first - 2, 0) : first + window + 1].max() for first in followed.walk.transitions])
+
+
+def slide(clip: Clip) -> float:
+    """How far planted points slide but in the worst twentieth of stances [cm]."""
+    slides = foot_slide(clip)
+    return round(100 * float(np.percentile(slides, 95.0)), 1) if len(slides) else 0.0
+
+
+_HELLO = (
+    (0.0, 0.25), (0.35, 0.7), (0.62, 1.45), (0.5, 1.9), (0.3, 1.5), (0.28, 0.8), (0.3, 0.05), (0.42, 0.6), (0.7, 0.92),
+    (0.9, 0.6), (0.95, 0.15), (1.25, 0.12), (1.55, 0.5), (1.6, 0.88), (1.4, 0.95), (1.3, 0.5), (1.5, 0.08), (1.85, 0.2),
+    (2.15, 0.8), (2.32, 1.5), (2.2, 1.9), (2.05, 1.5), (2.05, 0.7), (2.15, 0.15), (2.45, 0.15), (2.75, 0.8),
+    (2.92, 1.5), (2.8, 1.9), (2.65, 1.5), (2.65, 0.7), (2.75, 0.15), (3.05, 0.2), (3.3, 0.75), (3.6, 0.95),
+    (3.35, 0.75), (3.3, 0.3), (3.6, 0.05), (3.9, 0.35), (3.85, 0.8), (3.65, 0.95), (3.95, 0.85), (4.4, 0.95),
+)  # fmt: skip
+"""The word in one line, letters a unit high; drawn for this."""
+
+
+def hello(size: float) -> Path:
+    """A word of greeting in cursive, its small letters so high [m]."""
+    return spline(size * np.array(_HELLO) * (1.3, 1.0))
+
+
+def circle(radius: float) -> Path:
+    """Once around [m]."""
+    turn = np.linspace(-0.5 * np.pi, 1.5 * np.pi, 25)
+    return spline(radius * np.column_stack([np.cos(turn), 1.0 + np.sin(turn)]), closed=True)
+
+
+def zigzag(size: float) -> Path:
+    """To and fro with rounded corners, legs so long [m]."""
+    corners = size * np.array([(0.0, 0.0), (1.0, 0.0), (1.4, 0.8), (2.4, 0.8), (2.8, 0.0), (3.8, 0.0)])
+    return sketched(polyline(corners).points, 0.22 * size)
+
+
+def scribble(size: float, rng: np.random.Generator) -> Path:
+    """A wave drawn with a trembling hand, so long [m]."""
+    along = np.linspace(0.0, 1.0, 160)
+    points = size * np.column_stack([along, 0.14 * np.sin(2.6 * np.pi * along) + 0.03 * np.sin(7.0 * np.pi * along)])
+    return sketched(points + rng.normal(0.0, 0.004 * size, points.shape), 0.035 * size)
+
 
 FASTER = 20.0
 """How many times faster than it plays motion is to be found."""

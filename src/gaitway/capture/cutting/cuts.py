@@ -13,7 +13,6 @@ import numpy as np
 
 from gaitway.capture.cutting.hub_poses import laid_onto
 from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.pieces import Mark, Piece
 from gaitway.capture.cutting.pose_index import Sightings
 from gaitway.capture.takes import Event, Phase, PreparedTake, Special
 from gaitway.core.arrays import FloatArray, IntArray
@@ -32,6 +31,34 @@ _SPEED_SHARE, _SPEED_SLACK = 1.35, 0.15
 """A frame is as fast as a hub within this factor and, for a leg of 0.85 m, this much more or less [m/s]."""
 _OTHER_SHARE = 0.3
 """A piece of which more than this share is neither gait nor standing is not used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """A frame of a take that counts as a hub's."""
+
+    frame: int
+    hub: Hub
+    pose: FloatArray
+    """Where the hub's pose lies in the take (x, y, heading); (3,)."""
+    fit: float
+    """Distance to the hub over its radius; up to 1 it is one of the hub's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Frames of a take from one mark to another."""
+
+    take: PreparedTake
+    begin: Mark
+    end: Mark
+    special: Special | None = None
+    """What is passed on the way."""
+
+    @property
+    def fit(self) -> float:
+        """The worse of both marks'."""
+        return max(self.begin.fit, self.end.fit)
 
 
 @dataclass(frozen=True, eq=False)

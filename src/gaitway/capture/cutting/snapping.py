@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gaitway.capture.cutting.cuts import Piece
 from gaitway.capture.cutting.hub_poses import laid_points, pose_clip
 from gaitway.capture.cutting.hubs import Hub
-from gaitway.capture.cutting.pieces import Piece, Snapped
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
@@ -29,6 +29,31 @@ _RISEN, _SLID = 0.008, 0.004
 """At its ends a contact is trimmed while its point is farther than this off the floor, or off its place [m]."""
 _TRIM_S = 0.1
 """No more than this is trimmed from either end of a contact [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapped:
+    """A clip that begins and ends in hub poses."""
+
+    clip: Clip
+    start: Hub
+    end: Hub
+    source: str
+    """The take that it comes from."""
+    fit: float
+    """As of its piece."""
+    frames: tuple[int, int] = (0, 0)
+    """Which frames of it."""
+    special: str = ""
+    """Kind of obstacle that it passes, or ""."""
+    pass_frame: int = 0
+    """When it does."""
+    made: str = ""
+    """How it was made, where it is not a piece of capture."""
+    mirrored: bool = False
+    """Whether it is the mirror image of another."""
+    raw: Clip | None = None
+    """The frames that it was made of, before they were led to hubs; None where there are none."""
 
 
 def snap(piece: Piece, made: str = "", reach_s: float = REACH_S) -> Snapped:

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.capture.making.clip_builder import Entry, Workshop
-from gaitway.capture.making.completeness import lacking_specials
-from gaitway.capture.recognising.passing import gets_past
+from gaitway.capture.making.gate import gets_past
+from gaitway.capture.making.selection import lacking_specials
 from gaitway.capture.report import BehaviorReport, HubReport, ImportReport, TakeReport
 from gaitway.capture.takes import Prepared, PreparedTake
 from gaitway.core import planar

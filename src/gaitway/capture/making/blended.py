@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.capture.cutting.pieces import Snapped
-from gaitway.capture.cutting.snapping import led
+from gaitway.capture.cutting.snapping import Snapped, led
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.blending import ease

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import Nearness
+from gaitway.capture.cutting.cuts import Nearness, Piece
 from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.pieces import Piece, Snapped
-from gaitway.capture.cutting.snapping import snap
-from gaitway.capture.making.gate import Bars, Gate, Quality, measured, refusal
-from gaitway.capture.making.merging import Group
-from gaitway.capture.recognising.naming import mirrored_name
-from gaitway.capture.recognising.passing import passes_nothing
+from gaitway.capture.cutting.snapping import Snapped, snap
+from gaitway.capture.making.candidates import Group, mirrored_name
+from gaitway.capture.making.gate import Bars, Gate, Quality, measured, passes_nothing, refusal
 from gaitway.core.errors import GaitwayError
 
 Maker = Callable[[], Snapped]

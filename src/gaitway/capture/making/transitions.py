@@ -12,15 +12,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import twin_takes
+from gaitway.capture.cutting.cuts import Mark, Piece, twin_takes
 from gaitway.capture.cutting.hub_poses import laid_onto
 from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.pieces import Mark, Piece, Snapped
-from gaitway.capture.cutting.snapping import snap
+from gaitway.capture.cutting.snapping import Snapped, snap
 from gaitway.capture.making.blended import bent, led_over
 from gaitway.capture.making.borrowed import CAST
+from gaitway.capture.making.candidates import STRAIGHT
 from gaitway.capture.making.clip_builder import Entry, Maker, Workshop
-from gaitway.capture.recognising.naming import STRAIGHT
 from gaitway.capture.takes import PreparedTake
 from gaitway.motion.editing import resample
 

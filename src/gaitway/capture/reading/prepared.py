@@ -8,16 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.capture.overrides import OverridesItem, applied, find_overrides, read_overrides, wishes
+from gaitway.capture.overrides import OverridesItem, applied, find_overrides, read_overrides, relabelled, wishes
 from gaitway.capture.reading.calibration import calibrate, calibrated, toes_up
-from gaitway.capture.reading.files import ReadTake, read_takes
-from gaitway.capture.reading.folder import capture_files
-from gaitway.capture.reading.ground_contacts import with_contacts
-from gaitway.capture.reading.levelling import Floor, fit_floor, levelled, lifted, own_level, resting_balls
+from gaitway.capture.reading.files import ReadTake, capture_files, read_takes
+from gaitway.capture.reading.floor import Floor, fit_floor, levelled, lifted, own_level, resting_balls, with_contacts
 from gaitway.capture.reading.smoothing import at_rate
 from gaitway.capture.reading.subject import bone_lengths, difference, find_people, on_skeleton
 from gaitway.capture.recognising.events import find_events
-from gaitway.capture.recognising.labels import relabelled
 from gaitway.capture.recognising.measures import measure, stature
 from gaitway.capture.recognising.phases import find_phases
 from gaitway.capture.recognising.specials import find_specials

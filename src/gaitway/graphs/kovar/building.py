@@ -11,8 +11,7 @@ from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus, LabelSet
 from gaitway.graphs.kovar.motion_graph import Edges, LabelPart, MotionGraph, Pruning
 from gaitway.graphs.kovar.pruning import census, lasting, reached
-from gaitway.graphs.kovar.transitions import SPACING_S, Transitions, find_transitions
-from gaitway.graphs.thresholds import Thresholds, limits
+from gaitway.graphs.kovar.transitions import SPACING_S, Thresholds, Transitions, find_transitions, limits
 
 _EASES, _NEARLY = (0.7, 0.8, 0.9), 0.95
 """Shares of the limits that are tried, from the strictest on, and how much motion the one that is taken must keep."""
