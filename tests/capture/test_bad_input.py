@@ -10,7 +10,8 @@ import pytest
 
 from capture_folders import good_folder, larger, moved, on_treadmill, tilted
 from figures import standing, walking
-from gaitway.capture.reading.prepared import Prepared, PrepareOptions, prepare
+from gaitway.capture.reading.prepared import prepare
+from gaitway.capture.takes import PreparedSubject, PrepareOptions
 from gaitway.core import rotations
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.motion.clip import Clip
@@ -18,17 +19,17 @@ from gaitway.motion.formats import save_clip
 from gaitway.motion.skeleton import Skeleton
 
 
-def originals(prepared: Prepared) -> list[str]:
+def originals(prepared: PreparedSubject) -> list[str]:
     return [take.name for take in prepared.takes if not take.mirrored]
 
 
-def reasons(prepared: Prepared) -> dict[str, str]:
+def reasons(prepared: PreparedSubject) -> dict[str, str]:
     for entry in prepared.dropped:
         assert "\n" not in entry.reason and entry.reason
     return {entry.file.name: entry.reason for entry in prepared.dropped}
 
 
-def resting(prepared: Prepared) -> float:
+def resting(prepared: PreparedSubject) -> float:
     """Mean height of the balls of the feet while they rest [m]."""
     heights = []
     for take in prepared.takes:

@@ -12,9 +12,9 @@ from gaitway.core.errors import GaitwayError, GraphError
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.following import follow_path
-from gaitway.graphs.kovar.path_task import Part
+from gaitway.graphs.kovar.path_task import PathPart
 from gaitway.graphs.kovar.paths import polyline
-from gaitway.graphs.kovar.transitions import Thresholds
+from gaitway.graphs.kovar.transitions import TransitionThresholds
 from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
 from gaitway.motion.footskate import foot_slide
@@ -29,9 +29,9 @@ def test_a_person_rehearses_walks_and_changes_to_a_jog() -> None:
     steps = np.linalg.norm(np.diff(motions.roots, axis=0), axis=1)
     inside = np.diff(motions.clip_of) == 0
     assert steps[inside].max() < 0.25  # nobody jumps from place to place where clips join
-    graph = build_graph(motions, Thresholds(ease=1.0), actions=("jump", "duck"))
+    graph = build_graph(motions, TransitionThresholds(ease=1.0), actions=("jump", "duck"))
     path = polyline([(0.0, 0.0), (14.0, 0.0)])
-    followed = follow_path(graph, path, [Part(("walk",), 4.0), Part(("jog",))], slack=2.0)
+    followed = follow_path(graph, path, [PathPart(("walk",), 4.0), PathPart(("jog",))], slack=2.0)
     assert len(followed.changes) == 1
     clip = walk_clip(followed.walk)
     assert np.percentile(foot_slide(clip), 95.0) < 0.005

@@ -10,8 +10,9 @@ import pytest
 
 from gaitway.audit import audit_take
 from gaitway.capture.importing import Imported, ImportOptions, import_library
-from gaitway.capture.making.gate import Bars, measured
-from gaitway.capture.reading.prepared import PrepareOptions, prepare
+from gaitway.capture.making.gate import CaptureBaseline, measure_quality
+from gaitway.capture.reading.prepared import prepare
+from gaitway.capture.takes import PrepareOptions
 from gaitway.core.errors import LibraryError
 from gaitway.library.actions import action_table, planning_problems
 from gaitway.library.checks import check_joins
@@ -185,12 +186,12 @@ def _scaled(line: str) -> str:
 
 def test_a_pop_is_measured(folder: Path) -> None:
     take = prepare(folder, PrepareOptions(only=("walk*",), mirror=False)).takes[0]
-    bars = Bars.of([take], 1.0)
-    assert measured(take.clip, bars, take.clip).pop <= 1.0 / 0.75 + 1e-6
+    bars = CaptureBaseline.of([take], 1.0)
+    assert measure_quality(take.clip, bars, take.clip).pop <= 1.0 / 0.75 + 1e-6
     turned = np.array(take.clip.rotations)
     turned[40, 3] = turned[40, 3][[1, 0, 3, 2]]
     broken = Clip(take.clip.skeleton, take.clip.root_positions, turned, take.clip.fps, contacts=take.clip.contacts)
-    assert measured(broken, bars, take.clip).pop > 3.0
+    assert measure_quality(broken, bars, take.clip).pop > 3.0
 
 
 @pytest.mark.slow

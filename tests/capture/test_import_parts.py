@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.capture.cutting.hub_poses import laid_points
-from gaitway.capture.cutting.hubs import Hub, other_side
+from gaitway.capture.cutting.hub_poses import align_points
+from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet
-from gaitway.capture.cutting.snapping import Snapped
+from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.making.candidates import mirrored_name
-from gaitway.capture.making.clip_builder import Entry
-from gaitway.capture.making.gate import Quality
-from gaitway.capture.making.selection import connected, lacking_specials, missing, smooth_joins
+from gaitway.capture.making.clip_builder import BehaviorDraft
+from gaitway.capture.making.gate import ClipQuality
+from gaitway.capture.making.selection import keep_connected, missing_motions, missing_specials, smooth_joins
 from gaitway.cast.catalog import load_cast
 from gaitway.core import planar
 from gaitway.graphs.snap.common_pose import HubPose
@@ -32,7 +32,7 @@ lengths = st.floats(-5.0, 5.0)
 def test_points_are_laid_where_they_came_from(x: float, y: float, turn: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points, weights = rng.normal(size=(7, 2)), rng.uniform(0.1, 1.0, 7)
-    move = laid_points(points, planar.transform_points((x, y, turn), points), weights / weights.sum())
+    move = align_points(points, planar.transform_points((x, y, turn), points), weights / weights.sum())
     assert move == pytest.approx([x, y, turn], abs=1e-8)
 
 
@@ -80,39 +80,39 @@ def test_mirroring_twice_gives_the_clip_back() -> None:
     assert again.contact_positions()[:, :6] == pytest.approx(clip.contact_positions()[:, :6], abs=6e-3)
 
 
-def hub(name: str) -> Hub:
+def hub(name: str) -> CaptureHub:
     clip = slice_frames(walk(), 0, 1)
     joints, points = len(clip.skeleton), len(clip.skeleton.contact_points)
     still = np.zeros(3), np.zeros((joints, 3)), np.zeros(points, dtype=bool)
     pose = HubPose(clip.skeleton, clip.root_positions[0], clip.rotations[0], *still)
     kind = "stand" if name == "stand" else "step"
-    return Hub(name, kind, pose, 0.05, 3, ("a",), 0.03, 1.0, 0.0, 0, name.rpartition("_")[0] or name)
+    return CaptureHub(name, kind, pose, 0.05, 3, ("a",), 0.03, 1.0, 0.0, 0, name.rpartition("_")[0] or name)
 
 
 def test_only_what_leads_back_to_standing_stays() -> None:
     stand, walk_left, walk_right, run = (hub(name) for name in ("stand", "walk_left", "walk_right", "run_left"))
     ways = [(stand, walk_left), (walk_left, walk_right), (walk_right, stand), (walk_left, run), (run, run)]
-    entries = [Entry(f"{a.name}>{b.name}", a, b, (), ()) for a, b in ways]
-    kept, loose = connected(entries)
+    drafts = [BehaviorDraft(f"{a.name}>{b.name}", a, b, (), ()) for a, b in ways]
+    kept, loose = keep_connected(drafts)
     assert [e.name for e in loose] == ["walk_left>run_left", "run_left>run_left"]
     assert len(kept) == 3
-    assert connected(entries[:2])[0] == []  # nothing leads back
+    assert keep_connected(drafts[:2])[0] == []  # nothing leads back
 
 
-def gliding(name: str, speed: float, where: Hub) -> Entry:
+def gliding(name: str, speed: float, where: CaptureHub) -> BehaviorDraft:
     """A behaviour that glides ahead in one pose."""
     pose = where.pose
     roots = pose.root + np.arange(12)[:, None] / 30.0 * np.array([speed, 0.0, 0.0])
     clip = Clip(pose.skeleton, roots, np.repeat(pose.rotations[None], 12, axis=0), 30.0, name)
-    return Entry(
-        name, where, where, (Snapped(clip, where, where, "take", 0.5),), (Quality(0.1, "Hips", 0.0, 0.0, 0.0),)
+    return BehaviorDraft(
+        name, where, where, (SnappedClip(clip, where, where, "take", 0.5),), (ClipQuality(0.1, "Hips", 0.0, 0.0, 0.0),)
     )
 
 
 def test_clips_that_join_badly_are_left_out() -> None:
     where = hub("walk_left")
-    entries = [gliding("one", 1.0, where), gliding("two", 1.01, where), gliding("fast", 3.0, where)]
-    kept, lost = smooth_joins(entries)
+    drafts = [gliding("one", 1.0, where), gliding("two", 1.01, where), gliding("fast", 3.0, where)]
+    kept, lost = smooth_joins(drafts)
     assert [e.name for e in kept] == ["one", "two"] and [e.name for e in lost] == ["fast"]
     assert smooth_joins(kept) == (kept, [])
     assert smooth_joins([]) == ([], [])
@@ -121,8 +121,8 @@ def test_clips_that_join_badly_are_left_out() -> None:
 def test_what_is_missing_is_said_in_words() -> None:
     stand, left, right = hub("stand"), hub("walk_left"), hub("walk_right")
     ahead = replace(gliding("walk_forward_l", 1.0, left), end=right)
-    lacking = missing([ahead])
+    lacking = missing_motions([ahead])
     assert lacking == ["standing", "a way to set off", "a way to stop", "a turn to the left", "a turn to the right"]
-    entries = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
-    assert missing([*entries, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
-    assert lacking_specials(entries) == ["jump", "duck", "crawl", "step"]
+    drafts = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
+    assert missing_motions([*drafts, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
+    assert missing_specials(drafts) == ["jump", "duck", "crawl", "step"]

@@ -8,7 +8,7 @@ import pytest
 
 from gaitway.audit import audit_take
 from gaitway.capture.importing import Imported, ImportOptions, import_library
-from gaitway.capture.reading.prepared import PrepareOptions
+from gaitway.capture.takes import PrepareOptions
 from gaitway.core.errors import LibraryError
 from gaitway.library.actions import planning_problems
 from gaitway.planning import plan_scene

@@ -10,14 +10,15 @@ import pytest
 
 from capture_folders import good_folder, larger, moved, on_treadmill
 from figures import stance_truth, standing, walking
-from gaitway.capture.reading.calibration import calibrate, calibrated, resting_heights, toes_up
+from gaitway.capture.reading.calibration import calibrate, calibrated, lift_toes, resting_heights
 from gaitway.capture.reading.faults import mend
 from gaitway.capture.reading.files import capture_files
-from gaitway.capture.reading.floor import Rests, fit_floor, own_level, resting_balls
-from gaitway.capture.reading.prepared import LibraryWishes, PrepareOptions, Thresholds, prepare
+from gaitway.capture.reading.floor import RestingPlaces, fit_floor, own_level, resting_balls
+from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.reading.smoothing import at_rate, low_pass
 from gaitway.capture.reading.subject import find_people
-from gaitway.capture.reading.true_speed import RateEvidence, agreed, belt_speed, judge_rate, travelling
+from gaitway.capture.reading.true_speed import RateEvidence, agreed_factor, belt_speed, judge_rate, travel_on_ground
+from gaitway.capture.takes import LibraryWishes, PrepareOptions, RecognitionThresholds
 from gaitway.core import rotations
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import ContactLimits, detect_contacts, with_contact_points
@@ -95,9 +96,9 @@ def test_an_impossible_walk_tells_the_rate() -> None:
 
 
 def test_takes_that_do_not_tell_follow_the_others() -> None:
-    assert agreed([RateEvidence(0), RateEvidence(2)]) == 2
-    assert agreed([RateEvidence(1), RateEvidence(2)]) == 1
-    assert agreed([RateEvidence(0)]) == 1
+    assert agreed_factor([RateEvidence(0), RateEvidence(2)]) == 2
+    assert agreed_factor([RateEvidence(1), RateEvidence(2)]) == 1
+    assert agreed_factor([RateEvidence(0)]) == 1
 
 
 def test_a_file_that_lies_about_its_rate(tmp_path: Path) -> None:
@@ -119,13 +120,13 @@ def test_a_floor_is_fitted_through_steps_and_noise() -> None:
         places = np.column_stack([rng.uniform(-4.0, 4.0, (300, 2)), np.zeros(300)])
         places[:, 2] = -0.9 + 0.012 * places[:, 0] - 0.006 * places[:, 1] + rng.normal(0.0, 0.006, 300)
         places[:60, 2] += 0.35  # on a box
-        takes.append(Rests(places))
+        takes.append(RestingPlaces(places))
     floor = fit_floor(takes)
     assert floor.height == pytest.approx(-0.9, abs=0.002)
     assert floor.slope == pytest.approx([0.012, -0.006], abs=0.001)
-    spot = Rests(np.column_stack([rng.normal(0.0, 0.05, (200, 2)), rng.normal(0.0, 0.01, 200)]))
+    spot = RestingPlaces(np.column_stack([rng.normal(0.0, 0.05, (200, 2)), rng.normal(0.0, 0.01, 200)]))
     assert np.abs(fit_floor([spot]).slope).max() < 0.02
-    assert fit_floor([Rests(np.zeros((0, 3)))]).height == 0.0
+    assert fit_floor([RestingPlaces(np.zeros((0, 3)))]).height == 0.0
 
 
 def test_a_point_that_never_rests_has_no_contact() -> None:
@@ -165,10 +166,10 @@ def test_toes_are_bent_out_of_the_floor() -> None:
     toe = clip.skeleton.index("left_toe")
     sunk = np.array(clip.rotations)
     sunk[:, toe] = rotations.multiply(sunk[:, toe], rotations.from_axis_angle([0, 1, 0], 0.5))
-    before, after = replace(clip, rotations=sunk), toes_up(replace(clip, rotations=sunk))
+    before, after = replace(clip, rotations=sunk), lift_toes(replace(clip, rotations=sunk))
     assert before.contact_positions()[..., 2].min() < -0.01
     assert after.contact_positions()[..., 2].min() > -0.004
-    assert toes_up(clip).rotations == pytest.approx(clip.rotations, abs=0.02)
+    assert lift_toes(clip).rotations == pytest.approx(clip.rotations, abs=0.02)
 
 
 def test_people_are_told_apart() -> None:
@@ -182,7 +183,7 @@ def test_a_treadmill_is_undone() -> None:
     still = on_treadmill(walk, 1.2)
     assert belt_speed(walk) == 0.0 and belt_speed(standing(240)) == 0.0
     assert belt_speed(still) == pytest.approx(1.2, abs=0.1)
-    assert travelling(still, 1.2).root_positions == pytest.approx(walk.root_positions, abs=0.02)
+    assert travel_on_ground(still, 1.2).root_positions == pytest.approx(walk.root_positions, abs=0.02)
 
 
 def test_contacts_of_a_known_walk(tmp_path: Path) -> None:
@@ -296,7 +297,7 @@ def test_what_a_person_says_wins(tmp_path: Path) -> None:
         "      - {start_s: 1.0, stop_s: 2.0, kind: duck}\n"
         "      - {start_s: 2.0, stop_s: 3.0, kind: other}\n"
     )
-    prepared = prepare(tmp_path, PrepareOptions(thresholds=Thresholds(walk_speed=2.0)))
+    prepared = prepare(tmp_path, PrepareOptions(thresholds=RecognitionThresholds(walk_speed=2.0)))
     assert prepared.facts.name == "anna"
     assert prepared.wishes == LibraryWishes(behaviors=40, leave_out=("*duck*",))
     assert [take.name for take in prepared.takes] == ["brisk", "calm", "brisk mirrored"]

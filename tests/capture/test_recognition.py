@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gaitway.capture.reading.prepared import Prepared, PreparedTake, PrepareOptions, prepare
-from gaitway.capture.reading.true_speed import RateEvidence, agreed, judge_rate
+from gaitway.capture.reading.prepared import prepare
+from gaitway.capture.reading.true_speed import RateEvidence, agreed_factor, judge_rate
+from gaitway.capture.takes import PreparedSubject, PreparedTake, PrepareOptions
 from gaitway.core.errors import LibraryError
 from shared_data import MOCAP, needs_mocap
 
@@ -34,7 +35,7 @@ def index() -> dict[str, dict[str, str]]:
 
 
 @cache
-def subject(name: str) -> Prepared | None:
+def subject(name: str) -> PreparedSubject | None:
     """A subject's takes without their mirror images; None for one who goes nowhere."""
     try:
         if name == "accad":
@@ -99,7 +100,7 @@ def test_rates_that_are_twice_too_high() -> None:
     told: dict[str, list[RateEvidence]] = {}
     for name, take in takes().items():
         told.setdefault(name.partition("_")[0], []).append(judge_rate(replace(take.clip, fps=2.0 * take.clip.fps)))
-    mended = [e.factor or agreed(every) for every in told.values() for e in every]
+    mended = [e.factor or agreed_factor(every) for every in told.values() for e in every]
     assert len(mended) > 200 and np.mean(np.array(mended) == 2) > 0.85
     assert max(mended) == 2
 

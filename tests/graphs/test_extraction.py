@@ -13,17 +13,17 @@ from gaitway.graphs.corpus import corpus
 from gaitway.graphs.kovar import _extraction_kernels as kernels
 from gaitway.graphs.kovar import _steering_kernels as steering_kernels
 from gaitway.graphs.kovar.building import build_graph
-from gaitway.graphs.kovar.extraction import Search, best_walks, extract
-from gaitway.graphs.kovar.following import Key, PathFollower, follow_path, keyframed, places_error
+from gaitway.graphs.kovar.extraction import GraphSearch, best_walks, extract
+from gaitway.graphs.kovar.following import PathFollower, PathKey, follow_path, keyframed, places_error
 from gaitway.graphs.kovar.motion_graph import MotionGraph
-from gaitway.graphs.kovar.path_task import Part, beginning_move, edge_costs, path_task
-from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
-from gaitway.graphs.kovar.steering import Steered, steering_table
-from gaitway.graphs.kovar.transitions import Thresholds
+from gaitway.graphs.kovar.path_task import PathPart, beginning_move, edge_costs, path_task
+from gaitway.graphs.kovar.paths import GroundPath, polyline, sketched, spline
+from gaitway.graphs.kovar.steering import SteeredCharacter, steering_table
+from gaitway.graphs.kovar.transitions import TransitionThresholds
 from gaitway.graphs.kovar.walks import walk_clip
 from toy_motions import slide, toy_corpus
 
-GRAPH = build_graph(toy_corpus(), Thresholds(0.12), spacing_s=0.3)
+GRAPH = build_graph(toy_corpus(), TransitionThresholds(0.12), spacing_s=0.3)
 BEND = spline([(0.0, 0.0), (1.0, 0.1), (1.7, 0.8), (2.6, 1.0)])
 
 
@@ -39,9 +39,9 @@ class PathState:
 class PathObjective:
     """Following a path, frame by frame in plain Python: the twin of `_extraction_kernels.advance`."""
 
-    def __init__(self, graph: MotionGraph, path: Path, move: np.ndarray, horizon: int) -> None:
+    def __init__(self, graph: MotionGraph, path: GroundPath, move: np.ndarray, horizon: int) -> None:
         self.graph, self.path, self.horizon = graph, path, horizon
-        task = path_task(graph, path, (Part(),), 0.6)
+        task = path_task(graph, path, (PathPart(),), 0.6)
         self.first = PathState(0, tuple(move), tuple(path.points[0]), 0.0, 0)
         self.least, self.give, self.inside = float(task.measures[2]), float(task.measures[3]), task.inside[0]
         self.costs, (self.starts, self.track) = edge_costs(graph), graph.tracks
@@ -85,9 +85,9 @@ def every_walk(graph: MotionGraph, objective: PathObjective, node: int) -> list[
     return sorted(out)
 
 
-def searched(node: int, move: np.ndarray, horizon: int, best: int, budget: int = 10**6) -> kernels.Best:
-    follower = PathFollower(GRAPH, Search(horizon_s=horizon / 30.0, keep_s=0.1))
-    task = path_task(GRAPH, BEND, (Part(),), 0.6)
+def searched(node: int, move: np.ndarray, horizon: int, best: int, budget: int = 10**6) -> kernels.BestWalks:
+    follower = PathFollower(GRAPH, GraphSearch(horizon_s=horizon / 30.0, keep_s=0.1))
+    task = path_task(GRAPH, BEND, (PathPart(),), 0.6)
     state = np.zeros(kernels.STATE)
     state[:3], state[3:5] = move, BEND.points[0]
     found = follower._empty_best(best)
@@ -114,7 +114,7 @@ def test_kernels_are_their_python_twins() -> None:
     move = beginning_move(GRAPH, 3, BEND)
     objective = PathObjective(GRAPH, BEND, move, 25)
     follower = PathFollower(GRAPH)
-    task = path_task(GRAPH, BEND, (Part(),), 0.6)
+    task = path_task(GRAPH, BEND, (PathPart(),), 0.6)
     state, out = np.zeros(kernels.STATE), np.zeros(kernels.STATE)
     state[:3], state[3:5] = move, BEND.points[0]
     twin, total, here, rng = objective.first, 0.0, 3, np.random.default_rng(1)
@@ -134,8 +134,8 @@ def test_a_beam_is_never_better_than_the_best() -> None:
     node, horizon = 7, 10
     move = beginning_move(GRAPH, node, BEND)
     best = searched(node, move, horizon, 1).errors[0]
-    follower = PathFollower(GRAPH, Search(horizon_s=horizon / 30.0, keep_s=0.1, beam=40))
-    task = path_task(GRAPH, BEND, (Part(),), 0.6)
+    follower = PathFollower(GRAPH, GraphSearch(horizon_s=horizon / 30.0, keep_s=0.1, beam=40))
+    task = path_task(GRAPH, BEND, (PathPart(),), 0.6)
     state, walk = np.zeros(kernels.STATE), np.empty(50, dtype=np.int64)
     state[:3], state[3:5] = move, BEND.points[0]
     count, wide = kernels.beam(follower.arrays, task, node, state, horizon, 40, follower._beam, walk)
@@ -148,10 +148,12 @@ def test_a_beam_is_never_better_than_the_best() -> None:
 def test_the_general_search_completes_walks() -> None:
     move = beginning_move(GRAPH, 7, BEND)
     objective = PathObjective(GRAPH, BEND, move, 10**6)
-    edges = extract(GRAPH, objective, 7, Search(horizon_s=0.3, keep_s=0.2, budget=500))
+    edges = extract(GRAPH, objective, 7, GraphSearch(horizon_s=0.3, keep_s=0.2, budget=500))
     heads, tails = GRAPH.edges.head[list(edges[:-1])], GRAPH.edges.tail[list(edges[1:])]
     assert np.array_equal(heads, tails)
-    drawn = extract(GRAPH, objective, 7, Search(0.3, 0.2, 500, best=4, tolerance=5.0), rng=np.random.default_rng(0))
+    drawn = extract(
+        GRAPH, objective, 7, GraphSearch(0.3, 0.2, 500, best=4, tolerance=5.0), rng=np.random.default_rng(0)
+    )
     assert drawn != edges
 
 
@@ -166,7 +168,7 @@ def test_walks_follow_paths() -> None:
 
 
 def test_drawing_among_the_best_gives_others() -> None:
-    search = Search(best=5, tolerance=3.0, budget=2000)
+    search = GraphSearch(best=5, tolerance=3.0, budget=2000)
     walks = {
         tuple(follow_path(GRAPH, BEND, search=search, start=7, rng=np.random.default_rng(seed)).walk.edges.tolist())
         for seed in range(4)
@@ -175,9 +177,9 @@ def test_drawing_among_the_best_gives_others() -> None:
 
 
 def test_manners_change_where_asked() -> None:
-    graph = build_graph(toy_corpus("walk", "turn", "turn"), Thresholds(0.12))
+    graph = build_graph(toy_corpus("walk", "turn", "turn"), TransitionThresholds(0.12))
     path = polyline([(0.0, 0.0), (8.0, 0.0)])
-    followed = follow_path(graph, path, [Part(("walk",), 3.0), Part(("turn",), 6.0), Part(("walk",))])
+    followed = follow_path(graph, path, [PathPart(("walk",), 3.0), PathPart(("turn",), 6.0), PathPart(("walk",))])
     ((asked, made), (asked_back, made_back)) = followed.changes
     assert (asked, asked_back) == (3.0, 6.0)
     assert abs(made - asked) < 1.2
@@ -188,7 +190,7 @@ def test_manners_change_where_asked() -> None:
 
 
 def test_keys_make_paths_and_parts() -> None:
-    path, parts = keyframed([Key(0, 0, ("a",)), Key(2, 0, ("a",)), Key(4, 1, ("b",)), Key(6, 1)])
+    path, parts = keyframed([PathKey(0, 0, ("a",)), PathKey(2, 0, ("a",)), PathKey(4, 1, ("b",)), PathKey(6, 1)])
     assert [part.labels for part in parts] == [("a",), ("b",)]
     assert np.allclose(path.at(parts[0].until), (4.0, 1.0), atol=0.02)
     assert parts[1].until == np.inf
@@ -213,7 +215,7 @@ def test_paths() -> None:
 
 def test_somebody_is_steered() -> None:
     table = steering_table(GRAPH)
-    walker = Steered(table, (1.0, 2.0, 0.5))
+    walker = SteeredCharacter(table, (1.0, 2.0, 0.5))
     frames = [walker.step(0.5) for _ in range(20)]
     assert np.linalg.norm(frames[0].place - (1.0, 2.0)) < 0.1
     for wanted in (0.5, 2.0, -2.0):
@@ -247,22 +249,22 @@ def test_bad_input() -> None:
     with pytest.raises(GraphError, match="no node 99999"):
         follow_path(GRAPH, BEND, start=99999)
     with pytest.raises(GraphError, match="one after another"):
-        follow_path(GRAPH, BEND, [Part((), 3.0), Part((), 1.0), Part(())])
+        follow_path(GRAPH, BEND, [PathPart((), 3.0), PathPart((), 1.0), PathPart(())])
     with pytest.raises(GraphError, match="each but the last"):
-        follow_path(GRAPH, BEND, [Part(), Part()])
+        follow_path(GRAPH, BEND, [PathPart(), PathPart()])
     with pytest.raises(GraphError, match="0 < keep_s <= horizon_s"):
-        Search(horizon_s=1.0, keep_s=2.0)
+        GraphSearch(horizon_s=1.0, keep_s=2.0)
     with pytest.raises(GraphError, match="at least two keys"):
-        keyframed([Key(0, 0)])
+        keyframed([PathKey(0, 0)])
     with pytest.raises(GraphError, match="4 or more"):
         steering_table(GRAPH, directions=2)
     with pytest.raises(GraphError, match="can be steered from node -5"):
-        Steered(steering_table(GRAPH), node=-5)
+        SteeredCharacter(steering_table(GRAPH), node=-5)
 
 
 def test_parts_without_a_way_between_them() -> None:
     clips = [slide("a", 60, wave=0.3, label="go"), slide("b", 60, wave=1.4, speed=3.0, label="rush")]
     motions = corpus(clips, half_window_s=1.0 / 30.0)
-    graph = build_graph(motions, Thresholds(0.02, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
+    graph = build_graph(motions, TransitionThresholds(0.02, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     with pytest.raises(GraphError, match="no way from 'go' to 'rush'"):
-        follow_path(graph, BEND, [Part(("go",), 1.0), Part(("rush",))])
+        follow_path(graph, BEND, [PathPart(("go",), 1.0), PathPart(("rush",))])

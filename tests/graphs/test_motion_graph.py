@@ -9,18 +9,18 @@ import pytest
 
 from gaitway.core import rotations
 from gaitway.core.errors import GraphError
-from gaitway.graphs.corpus import Span, corpus
-from gaitway.graphs.kovar.building import assembled, build_graph, pruned
-from gaitway.graphs.kovar.pruning import Arcs, around, census, distances_from, largest, lasting
+from gaitway.graphs.corpus import LabelSpan, corpus
+from gaitway.graphs.kovar.building import assemble_graph, build_graph, pruned
+from gaitway.graphs.kovar.pruning import Arcs, census, distances_from, largest_component, lasting_edges, returning_edges
 from gaitway.graphs.kovar.transitions import (
-    Thresholds,
     Transitions,
+    TransitionThresholds,
     blend_weights,
     blended,
     find_transitions,
-    limits,
     tempos,
     thinned,
+    transition_limits,
 )
 from gaitway.graphs.kovar.walks import Walk, moved, random_walk, walk_clip
 from gaitway.graphs.minima import Minima
@@ -39,7 +39,7 @@ FIGURE_4 = arcs(9, (1, 2), (2, 3), (3, 6), (6, 7), (7, 8), (8, 1), (3, 4), (4, 4
 
 
 def test_the_papers_graph() -> None:
-    inside = largest(FIGURE_4)
+    inside = largest_component(FIGURE_4)
     assert {(int(a), int(b)) for a, b in zip(FIGURE_4.tail[inside], FIGURE_4.head[inside], strict=True)} == {
         (1, 2), (2, 3), (3, 6), (6, 7), (7, 8), (8, 1),
     }  # fmt: skip
@@ -49,8 +49,8 @@ def test_the_papers_graph() -> None:
 
 def test_the_largest_part_has_the_most_frames() -> None:
     graph = Arcs(5, np.array([0, 1, 2, 3, 4]), np.array([1, 0, 3, 4, 2]), np.array([50, 50, 1, 1, 1]))
-    assert largest(graph).tolist() == [True, True, False, False, False]
-    assert not largest(arcs(3, (0, 1), (1, 2))).any()
+    assert largest_component(graph).tolist() == [True, True, False, False, False]
+    assert not largest_component(arcs(3, (0, 1), (1, 2))).any()
 
 
 def test_distances_take_the_shorter_of_two_edges() -> None:
@@ -64,20 +64,20 @@ def test_labels_keep_their_own_parts_and_what_joins_them() -> None:
     # walk 0-1-0, sneak 3-4-3; 1 to 3 by a walk's end (2) and a blend; back by a blend; 5 leads nowhere
     edges = arcs(6, (0, 1), (1, 0), (1, 2), (2, 3), (3, 4), (4, 3), (4, 0), (1, 5))
     sets = np.array([0, 0, 0, -1, 1, 1, -1, 0])
-    keep, parts = lasting(edges, sets, 2, [])
+    keep, parts = lasting_edges(edges, sets, 2, [])
     assert keep.tolist() == [True] * 7 + [False]
     assert np.flatnonzero(parts[0]).tolist() == [0, 1]
-    strict, _ = lasting(edges, sets, 2, [], passages=False)
+    strict, _ = lasting_edges(edges, sets, 2, [], passages=False)
     assert strict.tolist() == [True, True, False, False, True, True, True, False]
     jump = np.array([0, 0, 2, 2, 1, 1, -1, 0])
-    kept, parts = lasting(edges, jump, 3, [2], passages=False)
+    kept, parts = lasting_edges(edges, jump, 3, [2], passages=False)
     assert kept.tolist() == [True] * 7 + [False]
     assert np.flatnonzero(parts[2]).tolist() == [1, 2, 3]
 
 
 def test_around_needs_a_way_there_and_back() -> None:
     core = np.array([True, False, False, False])
-    assert around(arcs(4, (0, 1), (1, 0), (0, 2), (3, 0)), core).tolist() == [True, True, False, False]
+    assert returning_edges(arcs(4, (0, 1), (1, 0), (0, 2), (3, 0)), core).tolist() == [True, True, False, False]
 
 
 def test_blend_weights_are_the_papers() -> None:
@@ -122,15 +122,15 @@ def test_thresholds_follow_tempo_and_pairs() -> None:
     motions = corpus([slow, fast], half_window_s=1.0 / 30.0)
     own = tempos(motions)
     assert own[1] > own[0] >= 0.035
-    table = limits(motions, Thresholds())
+    table = transition_limits(motions, TransitionThresholds())
     assert table[0, 1] == pytest.approx(0.5 * (own[0] + own[1]))
-    assert np.array_equal(limits(motions, Thresholds(0.1)), np.full((2, 2), 0.1))
-    paired = limits(motions, Thresholds(0.1, {("slow", "fast"): 0.3}, 2.0))
+    assert np.array_equal(transition_limits(motions, TransitionThresholds(0.1)), np.full((2, 2), 0.1))
+    paired = transition_limits(motions, TransitionThresholds(0.1, {("slow", "fast"): 0.3}, 2.0))
     assert paired.tolist() == [[0.2, 0.6], [0.2, 0.2]]
     with pytest.raises(GraphError, match="above 0"):
-        Thresholds(-0.1)
+        TransitionThresholds(-0.1)
     with pytest.raises(GraphError, match="no frame is labelled 'hop'; there are fast, slow"):
-        limits(motions, Thresholds(0.1, {("slow", "hop"): 0.3}))
+        transition_limits(motions, TransitionThresholds(0.1, {("slow", "hop"): 0.3}))
 
 
 def test_thinning_keeps_the_best_of_neighbours() -> None:
@@ -141,20 +141,20 @@ def test_thinning_keeps_the_best_of_neighbours() -> None:
 
 
 def test_every_edge_of_a_pruned_graph_goes_on() -> None:
-    graph = build_graph(toy_corpus(), Thresholds(0.12))
+    graph = build_graph(toy_corpus(), TransitionThresholds(0.12))
     assert len(graph.edges) > 10
     assert set(graph.edges.head.tolist()) <= set(graph.edges.tail.tolist())
-    assert largest(graph.arcs).all()
+    assert largest_component(graph.arcs).all()
     assert graph.pruning is not None
     assert graph.pruning.census.dead_ends > 0
-    whole = build_graph(toy_corpus(), Thresholds(0.12), prune=False)
+    whole = build_graph(toy_corpus(), TransitionThresholds(0.12), prune=False)
     assert len(whole.edges) > len(graph.edges)
     originals = whole.edges.transition < 0
     assert whole.edges.frames[originals].sum() == len(whole.corpus)
 
 
 def test_edges_join_without_a_gap() -> None:
-    graph = build_graph(toy_corpus(), Thresholds(0.12))
+    graph = build_graph(toy_corpus(), TransitionThresholds(0.12))
     walk = random_walk(graph, 6.0, np.random.default_rng(0))
     clip = walk_clip(walk)
     assert len(clip) == len(walk) >= 180
@@ -167,7 +167,7 @@ def test_edges_join_without_a_gap() -> None:
 
 
 def test_labels_are_carried_into_transitions() -> None:
-    graph = build_graph(toy_corpus("walk", "turn", "turn"), Thresholds(0.12))
+    graph = build_graph(toy_corpus("walk", "turn", "turn"), TransitionThresholds(0.12))
     edges = graph.edges
     walk, turn = graph.corpus.labels.index("walk"), graph.corpus.labels.index("turn")
     changes = edges.transition >= 0
@@ -178,11 +178,11 @@ def test_labels_are_carried_into_transitions() -> None:
 
 
 def test_spans_divide_clips_at_nodes() -> None:
-    spans = [Span("a", 10, 20, frozenset({"hop"}))]
+    spans = [LabelSpan("a", 10, 20, frozenset({"hop"}))]
     motions = corpus([slide("a", label="go")], spans=spans, half_window_s=1.0 / 30.0)
     assert motions.sets == (frozenset({"go"}), frozenset({"hop"}))
     none = Transitions(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0), 3)
-    graph = assembled(motions, none)
+    graph = assemble_graph(motions, none)
     assert graph.node_frames.tolist() == [0, 10, 20, 40]
     assert graph.edges.label_set.tolist() == [0, 1, 0]
 
@@ -190,7 +190,7 @@ def test_spans_divide_clips_at_nodes() -> None:
 def test_warnings_say_what_is_cut_off() -> None:
     a, b = slide("a", 60, wave=0.3, label="go"), slide("b", 60, wave=1.4, speed=3.0, label="rush")
     motions = corpus([a, b], half_window_s=1.0 / 30.0)
-    graph = build_graph(motions, Thresholds(0.01, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
+    graph = build_graph(motions, TransitionThresholds(0.01, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     assert graph.pruning is not None
     assert any("no way from 'go' to 'rush'" in words for words in graph.pruning.warnings)
     assert any("can go on for ever" in words for words in graph.pruning.warnings)
@@ -209,19 +209,19 @@ def test_bad_input() -> None:
     with pytest.raises(GraphError, match="clip 'b' has 5 frames, fewer than a window of 9"):
         corpus([slide("a"), slide("b", 5)])
     with pytest.raises(GraphError, match="a clip 'c', which is not there"):
-        corpus([slide("a")], spans=[Span("c", 0, 1, frozenset({"x"}))])
+        corpus([slide("a")], spans=[LabelSpan("c", 0, 1, frozenset({"x"}))])
     with pytest.raises(GraphError, match="frames 30 to 50 of clip 'a', which has 40"):
-        corpus([slide("a")], spans=[Span("a", 30, 50, frozenset({"x"}))])
+        corpus([slide("a")], spans=[LabelSpan("a", 30, 50, frozenset({"x"}))])
     with pytest.raises(GraphError, match=r"within 0\.0 cm of one another; raise the threshold"):
-        build_graph(corpus([random_poses]), Thresholds(1e-9))
+        build_graph(corpus([random_poses]), TransitionThresholds(1e-9))
     lonely = corpus([slide("a", 12)], half_window_s=1.0 / 30.0)
     none = Transitions(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0), 3)
     with pytest.raises(GraphError, match="no motion can go on for ever"):
-        pruned(assembled(lonely, none))
-    graph = build_graph(toy_corpus(), Thresholds(0.12))
+        pruned(assemble_graph(lonely, none))
+    graph = build_graph(toy_corpus(), TransitionThresholds(0.12))
     with pytest.raises(GraphError, match="at least one"):
         Walk(graph, np.empty(0), np.zeros(3))
     with pytest.raises(GraphError, match="does not begin where"):
         Walk(graph, np.array([0, 0]), np.zeros(3))
     with pytest.raises(GraphError, match="dead end"):
-        random_walk(assembled(lonely, none), 9.0, np.random.default_rng(0))
+        random_walk(assemble_graph(lonely, none), 9.0, np.random.default_rng(0))

@@ -11,7 +11,7 @@ from gaitway.core import planar
 from gaitway.core.errors import GraphError
 from gaitway.graphs import _distance_kernels as kernels
 from gaitway.graphs.clouds import BodyPoints, body_points, joined, point_clouds
-from gaitway.graphs.distance import aligning, distances, pair_distances
+from gaitway.graphs.distance import aligning_moves, distances, pair_distances
 from gaitway.graphs.minima import corpus_minima, local_minima
 from gaitway.motion.editing import mirror, move, resample, slice_frames
 from strategies import planar_poses
@@ -62,10 +62,10 @@ def test_symmetric_and_zero_on_itself() -> None:
 @settings(max_examples=20, deadline=None)
 def test_aligning_carries_one_onto_the_other(pose: np.ndarray) -> None:
     moved = point_clouds(move(WALK, pose))
-    found = aligning(moved, [7, 30], CLOUDS, [7, 30])
+    found = aligning_moves(moved, [7, 30], CLOUDS, [7, 30])
     error = planar.relative(np.broadcast_to(pose, (2, 3)), found)
     assert np.abs(error).max() < 1e-7
-    assert aligning(moved, 7, CLOUDS, 7).shape == (3,)
+    assert aligning_moves(moved, 7, CLOUDS, 7).shape == (3,)
 
 
 def test_clips_in_blocks_are_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:

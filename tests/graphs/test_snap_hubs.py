@@ -15,7 +15,7 @@ from gaitway.audit.sources import turn_steps
 from gaitway.core import planar, rotations
 from gaitway.core.errors import ClipError, GraphError
 from gaitway.graphs.corpus import corpus
-from gaitway.graphs.snap.common_pose import HubPose, aligned, common_pose, hub_places, settled_pose, with_contacts
+from gaitway.graphs.snap.common_pose import HubPose, align_members, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
 from gaitway.graphs.snap.linked import (
     FootStand,
@@ -30,7 +30,7 @@ from gaitway.graphs.snap.linked import (
     with_stand,
 )
 from gaitway.graphs.snap.match_sets import MatchSet, choose_match_sets
-from gaitway.graphs.snap.playing import Player, played, random_clips
+from gaitway.graphs.snap.playing import HubPlayer, play_clips, random_clips
 from gaitway.library.actions import action_table
 from gaitway.library.checks import check_joins
 from gaitway.motion.editing import move
@@ -86,7 +86,7 @@ def test_contacts_of_a_common_pose_are_those_of_the_majority_and_satisfied():
 
 def test_alignments_are_consistent_and_places_lead_back():
     members = [(walk(), 12), (move(walk(), [1.0, 2.0, 0.5]), 12)]
-    placed, away = aligned(members, 0)
+    placed, away = align_members(members, 0)
     assert np.allclose(away, 0.0, atol=1e-3)
     assert np.allclose(placed[0][0].root_positions, placed[1][0].root_positions, atol=1e-6)
     places = hub_places(members, 0)
@@ -194,7 +194,7 @@ def test_feet_of_its_clips_stay():
 def test_playing_is_continuous_in_place_and_speed():
     rng = np.random.default_rng(1)
     clips = random_clips(graph(), 8, rng, hub=graph().clips[0].start)
-    motion = played(graph(), clips, (1.0, 2.0, 0.5))
+    motion = play_clips(graph(), clips, (1.0, 2.0, 0.5))
     assert len(motion) == sum(len(graph().clips[c].clip) - 1 for c in clips) + 1
     assert np.allclose(motion.planar_path()[0], [1.0, 2.0, 0.5])
     joins = np.cumsum([len(graph().clips[c].clip) - 1 for c in clips])[:-1]
@@ -210,12 +210,12 @@ def test_playing_is_continuous_in_place_and_speed():
 
 def test_a_player_yields_the_same_frames_and_wanders_on():
     clips = random_clips(graph(), 3, np.random.default_rng(2), hub=graph().clips[0].start)
-    player = Player(graph(), graph().clips[clips[0]].start, (0.0, 1.0, 0.2))
+    player = HubPlayer(graph(), graph().clips[clips[0]].start, (0.0, 1.0, 0.2))
     frames = [frame for clip in clips for frame in player.play(clip)]
-    motion = played(graph(), clips, (0.0, 1.0, 0.2))
+    motion = play_clips(graph(), clips, (0.0, 1.0, 0.2))
     assert np.allclose([root for root, _ in frames], motion.root_positions[:-1], atol=1e-12)
     assert np.allclose([local for _, local in frames], motion.rotations[:-1], atol=1e-12)
-    wandering = list(islice(Player(graph(), player.hub).wander(np.random.default_rng(0)), 200))
+    wandering = list(islice(HubPlayer(graph(), player.hub).wander(np.random.default_rng(0)), 200))
     assert len(wandering) == 200 or player.hub in graph().dead_ends()
 
 
@@ -247,13 +247,13 @@ def test_wrong_graphs_and_sequences_are_refused():
     with pytest.raises(GraphError, match="match frames 5 to 900"):
         snap_together(motions, [MatchSet(5, np.array([5, 900]), np.zeros(2))])
     with pytest.raises(GraphError, match="nothing to play"):
-        played(graph(), [])
+        play_clips(graph(), [])
     with pytest.raises(GraphError, match="clip 999 of a graph"):
-        played(graph(), [999])
+        play_clips(graph(), [999])
     with pytest.raises(GraphError, match="does not leave hub"):
-        Player(graph(), 0).play(next(i for i, e in enumerate(graph().clips) if e.start != 0))
+        HubPlayer(graph(), 0).play(next(i for i, e in enumerate(graph().clips) if e.start != 0))
     with pytest.raises(GraphError, match="hub 99 of a graph"):
-        Player(graph(), 99)
+        HubPlayer(graph(), 99)
 
 
 def test_it_is_drawn():

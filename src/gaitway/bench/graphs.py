@@ -15,7 +15,7 @@ from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.following import PathFollower
 from gaitway.graphs.kovar.paths import spline
 from gaitway.graphs.kovar.steering import steering_table
-from gaitway.graphs.kovar.transitions import Thresholds
+from gaitway.graphs.kovar.transitions import TransitionThresholds
 from gaitway.graphs.minima import corpus_minima
 
 FRAMES, FEW, SEARCHED = 6000, 700, 3000
@@ -63,7 +63,7 @@ def _walker(seconds: float) -> Corpus:
 
 
 def _searches(motions: Corpus) -> list[BenchRow]:
-    graph = build_graph(motions, Thresholds(ease=1.0))
+    graph = build_graph(motions, TransitionThresholds(ease=1.0))
     follower = PathFollower(graph)
     bends = spline([(0, 0), (8, 4), (16, -4), (24, 4), (32, -4), (40, 4), (48, -4), (56, 0)])
     walk = follower.follow(bends, "walk").walk

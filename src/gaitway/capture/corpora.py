@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.capture.reading.prepared import Prepared
+from gaitway.capture.takes import PreparedSubject
 from gaitway.core.errors import GraphError
-from gaitway.graphs.corpus import Corpus, Span, corpus
+from gaitway.graphs.corpus import Corpus, LabelSpan, corpus
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.blending import concatenate
 
@@ -20,7 +20,7 @@ _SHORTEST = 1.0
 """Takes shorter than this are left out [s]."""
 
 
-def prepared_corpus(prepared: Prepared) -> Corpus:
+def prepared_corpus(prepared: PreparedSubject) -> Corpus:
     """Captures of one person, each frame labelled with what is done in it: "walk", "stand", "jump" ...
 
     Mirrored takes come along. Motions that could not be told have their detail for a label ("low walk").
@@ -28,7 +28,7 @@ def prepared_corpus(prepared: Prepared) -> Corpus:
     Raises:
         GraphError: if no take is long enough.
     """
-    clips, spans = [], list[Span]()
+    clips, spans = [], list[LabelSpan]()
     for take in prepared.takes:
         if take.clip.duration < _SHORTEST:
             continue
@@ -73,7 +73,7 @@ def rehearsed_corpus(
     if not any(b.start in states for b in known):
         raise GraphError(f"library '{library.name}' has no behaviour in the states {', '.join(states)}")
     used = {behavior.name: 0 for behavior in known}
-    clips, spans = [], list[Span]()
+    clips, spans = [], list[LabelSpan]()
     for number in range(takes):
         name, state, frames = f"{library.name}-{number + 1}", known[0].start, 0
         pieces, labels = [], list[str]()
@@ -100,7 +100,7 @@ def _fits(behavior: Behavior, states: Collection[str], actions: Collection[str])
     return (inside or through) and (behavior.obstacle is None or behavior.obstacle in actions)
 
 
-def _spans(clip: str, labels: list[str]) -> list[Span]:
+def _spans(clip: str, labels: list[str]) -> list[LabelSpan]:
     """Runs of equal labels; an empty word is no label."""
     starts = [0, *(k for k in range(1, len(labels)) if labels[k] != labels[k - 1]), len(labels)]
-    return [Span(clip, start, stop, frozenset({labels[start]} - {""})) for start, stop in pairwise(starts)]
+    return [LabelSpan(clip, start, stop, frozenset({labels[start]} - {""})) for start, stop in pairwise(starts)]

@@ -8,19 +8,27 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from gaitway.capture.cutting.cuts import Nearness, cut, mirror_images
-from gaitway.capture.cutting.hubs import STAND_RADIUS, Hub, find_hubs
-from gaitway.capture.cutting.mirroring import evened
-from gaitway.capture.cutting.pose_index import Sightings
-from gaitway.capture.making.assembling import assembled, reported
+from gaitway.capture.cutting.cuts import HubDistances, cut_takes, mirror_images
+from gaitway.capture.cutting.hubs import STAND_RADIUS, CaptureHub, find_hubs
+from gaitway.capture.cutting.mirroring import with_mirror_images
+from gaitway.capture.cutting.pose_index import PoseIndex
+from gaitway.capture.making.assembling import assemble_library, import_report
 from gaitway.capture.making.borrowed import CAST, borrowed_takes, standing_pose
-from gaitway.capture.making.candidates import described, grouped
-from gaitway.capture.making.clip_builder import NUMERIC, Entry, Workshop
-from gaitway.capture.making.gate import Bars, Gate
-from gaitway.capture.making.selection import connected, limited, missing, smooth_joins
-from gaitway.capture.making.transitions import IDLE_S, gait_changes, moving_turns, setting_off, spot_turns, standing
-from gaitway.capture.reading.prepared import LibraryWishes, Prepared, PrepareOptions, prepare
+from gaitway.capture.making.candidates import group_candidates, make_candidate
+from gaitway.capture.making.clip_builder import NUMERIC_ERRORS, BehaviorDraft, ClipBuilder
+from gaitway.capture.making.gate import CaptureBaseline, ClipGate
+from gaitway.capture.making.selection import keep_connected, keep_first, missing_motions, smooth_joins
+from gaitway.capture.making.transitions import (
+    IDLE_S,
+    gait_changes,
+    idle_standing,
+    spot_turns,
+    starts_and_stops,
+    turning_steps,
+)
+from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.report import ImportReport
+from gaitway.capture.takes import LibraryWishes, PreparedSubject, PrepareOptions
 from gaitway.core.errors import GaitwayError, LibraryError
 from gaitway.library.actions import planning_problems
 from gaitway.library.behavior import Library
@@ -44,7 +52,7 @@ class ImportOptions:
     """At most so many behaviours; more fit goals better and search slower."""
     make: bool = True
     """Whether what is lacking may be made: starts, stops, standing, turns, changes of gait."""
-    gate: Gate = field(default_factory=Gate)
+    gate: ClipGate = field(default_factory=ClipGate)
     """How good clips must be."""
 
 
@@ -74,14 +82,14 @@ def import_library(
     Raises:
         LibraryError: if no library can be planned with; the message says what is missing.
     """
-    tell = progress or (lambda what, done, total: None)
+    progress = progress or (lambda what, done, total: None)
     began = time.perf_counter()
-    tell("reading", 0, None)
+    progress("reading", 0, None)
     wanted = replace(options.prepare, mixed=options.mixed or options.prepare.mixed)
     try:
         prepared = prepare(folder, wanted)
-        return library_of(prepared, name=name, options=options, progress=tell, began=began)
-    except NUMERIC as problem:  # motion that no check foresaw
+        return library_of(prepared, name=name, options=options, progress=progress, began=began)
+    except NUMERIC_ERRORS as problem:  # motion that no check foresaw
         reason = " ".join(str(problem).split())
         raise LibraryError(
             f"{folder}: its motion cannot be made sense of ({reason}); try its files one by one"
@@ -89,7 +97,7 @@ def import_library(
 
 
 def library_of(
-    prepared: Prepared,
+    prepared: PreparedSubject,
     *,
     name: str | None = None,
     options: ImportOptions = ImportOptions(),  # noqa: B008  (frozen)
@@ -105,28 +113,28 @@ def library_of(
         progress: called with what is being done, how much of it is done and how much there is.
         began: when the work began, by `time.perf_counter`.
     """
-    tell = progress or (lambda what, done, total: None)
+    progress = progress or (lambda what, done, total: None)
     name = name or prepared.facts.name
     options = _wished(options, prepared.wishes)
-    takes, unwanted = evened(prepared.takes)
+    takes, unwanted = with_mirror_images(prepared.takes)
     prepared = replace(prepared, takes=takes)
     times = {"start": time.perf_counter() if began is None else began, "read": time.perf_counter()}
-    tell("hubs", 0, None)
-    workshop = _workshop(prepared, name, options)
-    workshop.unwanted = unwanted
+    progress("hubs", 0, None)
+    builder = _clip_builder(prepared, name, options)
+    builder.unwanted = unwanted
     times["hubs"] = time.perf_counter()
-    entries = _captured(workshop, options, tell)
+    drafts = _captured(builder, options, progress)
     times["clips"] = time.perf_counter()
-    lacking = missing(entries)
+    lacking = missing_motions(drafts)
     if options.make:
-        tell("what is lacking", 0, None)
-        entries = _with_made(workshop, entries)
+        progress("what is lacking", 0, None)
+        drafts = _with_made(builder, drafts)
     times["made"] = time.perf_counter()
-    entries, refused = _wanted(entries, prepared.wishes)
-    library, kept, left_out = _library(name, prepared, entries, options)
+    drafts, refused = _wanted(drafts, prepared.wishes)
+    library, kept, left_out = _library(name, prepared, drafts, options)
     left_out = [*refused, *left_out]
     times["checks"] = time.perf_counter()
-    return Imported(library, reported(name, prepared, workshop, kept, left_out, lacking, times))
+    return Imported(library, import_report(name, prepared, builder, kept, left_out, lacking, times))
 
 
 def _wished(options: ImportOptions, wishes: LibraryWishes) -> ImportOptions:
@@ -135,82 +143,86 @@ def _wished(options: ImportOptions, wishes: LibraryWishes) -> ImportOptions:
     return replace(options, **given)
 
 
-def _wanted(entries: list[Entry], wishes: LibraryWishes) -> tuple[list[Entry], list[tuple[Entry, str]]]:
+def _wanted(
+    drafts: list[BehaviorDraft], wishes: LibraryWishes
+) -> tuple[list[BehaviorDraft], list[tuple[BehaviorDraft, str]]]:
     """Behaviours that the override file does not leave out, and those that it does."""
-    refused = [e for e in entries if any(fnmatch(e.name, pattern) for pattern in wishes.leave_out)]
-    kept = [e for e in entries if not any(e is other for other in refused)]
+    refused = [e for e in drafts if any(fnmatch(e.name, pattern) for pattern in wishes.leave_out)]
+    kept = [e for e in drafts if not any(e is other for other in refused)]
     return kept, [(e, "left out, as the override file says") for e in refused]
 
 
-def _workshop(prepared: Prepared, name: str, options: ImportOptions) -> Workshop:
+def _clip_builder(prepared: PreparedSubject, name: str, options: ImportOptions) -> ClipBuilder:
     fps = prepared.takes[0].clip.fps
     try:
         borrowed = borrowed_takes(prepared.skeleton, fps) if options.make else ()
-        sightings = Sightings.of([*prepared.takes, *borrowed])
-        hubs = find_hubs(sightings)
+        pose_index = PoseIndex.of([*prepared.takes, *borrowed])
+        hubs = find_hubs(pose_index)
     except GaitwayError as problem:
         raise LibraryError(f"'{name}' gives no library: {problem}") from None
     if not any(hub.kind == "step" for hub in hubs):
         raise LibraryError(
             f"'{name}' gives no library: {len(prepared.takes)} takes hold no steps; give captures of somebody who walks"
         )
-    own = tuple(t for t in sightings.takes if t.source != CAST)
-    hubs = _with_stand(hubs, sightings, name, options)
-    return Workshop(Nearness.of(sightings, hubs), Bars.of(own, sightings.size), options.gate)
+    own = tuple(t for t in pose_index.takes if t.source != CAST)
+    hubs = _with_stand(hubs, pose_index, name, options)
+    return ClipBuilder(HubDistances.of(pose_index, hubs), CaptureBaseline.of(own, pose_index.size), options.gate)
 
 
-def _with_stand(hubs: tuple[Hub, ...], sightings: Sightings, name: str, options: ImportOptions) -> tuple[Hub, ...]:
+def _with_stand(
+    hubs: tuple[CaptureHub, ...], pose_index: PoseIndex, name: str, options: ImportOptions
+) -> tuple[CaptureHub, ...]:
     """Hubs with one to stand in."""
     if any(hub.name == "stand" for hub in hubs):
         return hubs
     if not options.make:
         raise LibraryError(f"'{name}' gives no library: nobody stands in it; give a take that begins or ends standing")
-    stand = next(t for t in sightings.takes if t.source == CAST and t.name == "stand")
-    pose = standing_pose(stand.clip, sightings)
-    made = Hub(
-        "stand", "stand", pose, STAND_RADIUS * sightings.size, 0, (), 0.0, 0.0, 0.0, -1, "stand",
+    stand = next(t for t in pose_index.takes if t.source == CAST and t.name == "stand")
+    pose = standing_pose(stand.clip, pose_index)
+    made = CaptureHub(
+        "stand", "stand", pose, STAND_RADIUS * pose_index.size, 0, (), 0.0, 0.0, 0.0, -1, "stand",
         "made: a borrowed stance under the subject's own mean posture",
     )  # fmt: skip
     return (*hubs, made)
 
 
-def _captured(workshop: Workshop, options: ImportOptions, tell: Progress) -> list[Entry]:
-    pieces = cut(workshop.nearness)
-    size = workshop.nearness.sightings.size
-    mirrored = mirror_images(workshop.nearness, pieces)
-    groups = grouped([described(a, b, size) for a, b in zip(pieces, mirrored, strict=True)], size)
-    out: list[Entry] = []
+def _captured(builder: ClipBuilder, options: ImportOptions, progress: Progress) -> list[BehaviorDraft]:
+    pieces = cut_takes(builder.hub_distances)
+    size = builder.hub_distances.pose_index.size
+    mirrored = mirror_images(builder.hub_distances, pieces)
+    groups = group_candidates([make_candidate(a, b, size) for a, b in zip(pieces, mirrored, strict=True)], size)
+    out: list[BehaviorDraft] = []
     for done, group in enumerate(groups):
-        tell("clips", done, len(groups))
+        progress("clips", done, len(groups))
         if len(out) >= options.behaviors - _ROOM:
-            workshop.passed_over += [rest.name for rest in groups[done:]]
+            builder.passed_over += [rest.name for rest in groups[done:]]
             break
-        out += workshop.captured([group], options.clips)
+        out += builder.captured([group], options.clips)
     return out
 
 
-def _with_made(workshop: Workshop, entries: list[Entry]) -> list[Entry]:
-    entries = [e for e in entries if e.name != "stand" or e.clips[0].clip.duration >= IDLE_S]
-    for make in (standing, setting_off, gait_changes, moving_turns, spot_turns):
-        entries = [*entries, *make(workshop, entries)]
-    return entries
+def _with_made(builder: ClipBuilder, drafts: list[BehaviorDraft]) -> list[BehaviorDraft]:
+    drafts = [e for e in drafts if e.name != "stand" or e.clips[0].clip.duration >= IDLE_S]
+    for make in (idle_standing, starts_and_stops, gait_changes, turning_steps, spot_turns):
+        drafts = [*drafts, *make(builder, drafts)]
+    return drafts
 
 
 def _library(
-    name: str, prepared: Prepared, entries: list[Entry], options: ImportOptions
-) -> tuple[Library, list[Entry], list[tuple[Entry, str]]]:
+    name: str, prepared: PreparedSubject, drafts: list[BehaviorDraft], options: ImportOptions
+) -> tuple[Library, list[BehaviorDraft], list[tuple[BehaviorDraft, str]]]:
     """The library, its behaviours, and those left out with the reason."""
-    smooth, rough = smooth_joins(entries)
+    smooth, rough = smooth_joins(drafts)
     left_out = [(e, "its joins would be seen") for e in rough]
-    kept, loose = connected(smooth)
+    kept, loose = keep_connected(smooth)
     left_out += [(e, "it does not hang together with standing") for e in loose]
     if len(kept) > options.behaviors:
-        kept, beyond = limited(kept, options.behaviors)
-        kept, more = connected(kept)
+        kept, beyond = keep_first(kept, options.behaviors)
+        kept, more = keep_connected(kept)
         left_out += [(e, f"more than {options.behaviors} behaviours") for e in (*beyond, *more)]
-    if lacking := missing(entries) or missing(kept):
+    if lacking := missing_motions(drafts) or missing_motions(kept):
         raise LibraryError(f"'{name}' gives no library that can be planned with: it lacks {', '.join(lacking)}")
-    library = assembled(name, prepared.skeleton, kept)
+    library = assemble_library(name, prepared.skeleton, kept)
     if problems := planning_problems(library):
         raise LibraryError(f"'{name}' gives no library that can be planned with: {problems[0]}")
     return library, kept, left_out

@@ -24,10 +24,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from gaitway.capture.recognising.measures import Measures
+from gaitway.capture.recognising.measures import TakeMeasures
 from gaitway.capture.recognising.phases import KINDS, make_phase
 from gaitway.capture.recognising.specials import SPECIAL_KINDS, stated_special
-from gaitway.capture.takes import LibraryWishes, Phase, PreparedTake, PrepareOptions, Special
+from gaitway.capture.takes import LibraryWishes, MotionPhase, PreparedTake, PrepareOptions, SpecialMotion
 from gaitway.core.errors import LibraryError
 from gaitway.core.suggest import nearest
 from gaitway.motion.roles import ALL_ROLES
@@ -138,7 +138,7 @@ def _known_roles(value: Any) -> Any:
 Roles = Annotated[dict[str, str], BeforeValidator(_known_roles)]
 
 
-class LibraryItem(SceneItem):
+class LibraryOverridesItem(SceneItem):
     """What becomes of the takes."""
 
     make: bool | None = field("Whether what is lacking may be made: starts, stops, turns", None)
@@ -159,7 +159,7 @@ class OverridesItem(SceneItem):
     roles: Roles = field(
         "Joints that are not known by their names: role and joint", {}, example={"left_knee": "shin_L"}
     )
-    library: LibraryItem = field("What becomes of the takes", LibraryItem())
+    library: LibraryOverridesItem = field("What becomes of the takes", LibraryOverridesItem())
     files: FilesItem = field("What is known about single files", FilesItem())
 
     def file(self, path: Path) -> FileItem:
@@ -216,7 +216,7 @@ def _error(path: Path, nodes: Node, place: tuple[str | int, ...], text: str, key
     return LibraryError(str(Problem(place_text(written), text, path, nodes.line_of(written, key))))
 
 
-def applied(options: PrepareOptions, overrides: OverridesItem) -> PrepareOptions:
+def apply_overrides(options: PrepareOptions, overrides: OverridesItem) -> PrepareOptions:
     """Options with what the file says as a whole."""
     plain = {key: getattr(overrides, key) for key in ("name", "mirror", "mixed", "fps")}
     return dataclasses.replace(
@@ -227,7 +227,7 @@ def applied(options: PrepareOptions, overrides: OverridesItem) -> PrepareOptions
     )
 
 
-def wishes(overrides: OverridesItem) -> LibraryWishes:
+def library_wishes(overrides: OverridesItem) -> LibraryWishes:
     """What the file says about the library."""
     return LibraryWishes(**overrides.library.model_dump())
 
@@ -236,7 +236,7 @@ def _given(item: SceneItem) -> dict[str, Any]:
     return item.model_dump(exclude_none=True)
 
 
-def relabelled(take: PreparedTake, labels: Sequence[LabelItem], measures: Measures) -> PreparedTake:
+def apply_labels(take: PreparedTake, labels: Sequence[LabelItem], measures: TakeMeasures) -> PreparedTake:
     """The take with what was recognised replaced, from each label's start to its stop."""
     phases, specials = take.phases, list(take.specials)
     for label in labels:
@@ -247,11 +247,13 @@ def relabelled(take: PreparedTake, labels: Sequence[LabelItem], measures: Measur
         specials = [s for s in specials if not start <= s.pass_frame < stop]
         if label.kind in SPECIAL_KINDS:
             specials.append(stated_special(measures, label.kind, start, stop))
-    ordered: tuple[Special, ...] = tuple(sorted(specials, key=lambda s: (s.start, s.stop)))
+    ordered: tuple[SpecialMotion, ...] = tuple(sorted(specials, key=lambda s: (s.start, s.stop)))
     return replace(take, phases=phases, specials=ordered)
 
 
-def _with_phase(phases: Sequence[Phase], start: int, stop: int, kind: str, measures: Measures) -> tuple[Phase, ...]:
+def _with_phase(
+    phases: Sequence[MotionPhase], start: int, stop: int, kind: str, measures: TakeMeasures
+) -> tuple[MotionPhase, ...]:
     """Phases with frames `start` to `stop` given to one kind; what remains of the others keeps theirs."""
     names = [""] * len(measures)
     for phase in phases:

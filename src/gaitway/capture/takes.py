@@ -11,27 +11,27 @@ from gaitway.motion.contacts import ContactLimits
 from gaitway.motion.skeleton import Skeleton
 
 EventKind = Literal["step", "pause", "flight"]
-Foot = Literal["left", "right", ""]
+FootSide = Literal["left", "right", ""]
 PhaseKind = Literal["stand", "walk", "jog", "run", "back", "side", "turn", "crawl", "other"]
 SpecialKind = Literal["jump", "duck", "crawl", "step"]
 
 
 @dataclass(frozen=True)
-class Event:
+class CaptureEvent:
     """A frame at which a take may be cut."""
 
     frame: int
     kind: EventKind
     """"step": the swinging foot passes the planted one; "pause": a stand begins or ends; "flight": top of a stride in
     the air."""
-    foot: Foot
+    foot: FootSide
     """The foot on the ground, or in a flight the one that left it last; empty where both are down."""
     speed: float
     """Of the pelvis over the ground, without the sway of single steps [m/s]."""
 
 
 @dataclass(frozen=True)
-class Phase:
+class MotionPhase:
     """Frames `start` up to, not including, `stop` in which somebody moves in one way."""
 
     start: int
@@ -46,7 +46,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Special:
+class SpecialMotion:
     """A motion that gets past something: frames `start` up to, not including, `stop`."""
 
     start: int
@@ -76,15 +76,15 @@ class PreparedTake:
     """At the subject's common rate and on its common skeleton; floor at z = 0, contacts set."""
     mirrored: bool
     source: Path
-    events: tuple[Event, ...]
-    phases: tuple[Phase, ...]
+    events: tuple[CaptureEvent, ...]
+    phases: tuple[MotionPhase, ...]
     """They follow one another and cover the take."""
-    specials: tuple[Special, ...]
+    specials: tuple[SpecialMotion, ...]
     notes: tuple[str, ...] = ()
     """What was judged or mended, a sentence each."""
 
 
-class Dropped(NamedTuple):
+class DroppedFile(NamedTuple):
     """A file, or a take of it, that is not used."""
 
     file: Path
@@ -130,18 +130,18 @@ class LibraryWishes:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedSubject:
     """All usable takes of one subject; mirrored copies follow the originals."""
 
     skeleton: Skeleton
     takes: tuple[PreparedTake, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedFile, ...]
     facts: SubjectFacts
     wishes: LibraryWishes = LibraryWishes()
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class RecognitionThresholds:
     """Limits of the judgements; lengths and speeds are those of a leg of 0.85 m."""
 
     stand_speed: float = 0.15
@@ -192,5 +192,5 @@ class PrepareOptions:
     """Patterns of file names, such as "16_*"; none means all."""
     overrides: Path | None = None
     """The override file; None looks for `gaitway-import.yaml` in the folder and beside it."""
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    thresholds: RecognitionThresholds = field(default_factory=RecognitionThresholds)
     contacts: ContactLimits = field(default_factory=lambda: ContactLimits(height=(0.025, 0.035)))

@@ -97,7 +97,7 @@ def library_import(
 
     check_output(output, SUFFIX)
     from gaitway.capture.importing import ImportOptions, import_library
-    from gaitway.capture.reading.prepared import PrepareOptions
+    from gaitway.capture.takes import PrepareOptions
 
     options = ImportOptions(
         PrepareOptions(only=tuple(only or ()), overrides=overrides), mixed=mixed, clips=clips, behaviors=behaviors,

@@ -1,33 +1,33 @@
 """Graphs of captured motion: pose distances, motion graphs (`kovar`) and snap-together hubs (`snap`)."""
 
 from gaitway.graphs.clouds import Clouds, point_clouds
-from gaitway.graphs.corpus import Corpus, Span
-from gaitway.graphs.distance import aligning, distances
+from gaitway.graphs.corpus import Corpus, LabelSpan
+from gaitway.graphs.distance import aligning_moves, distances
 from gaitway.graphs.kovar.building import build_graph
-from gaitway.graphs.kovar.extraction import Search, extract
-from gaitway.graphs.kovar.following import Key, PathFollower, follow_path, keyframed
+from gaitway.graphs.kovar.extraction import GraphSearch, extract
+from gaitway.graphs.kovar.following import PathFollower, PathKey, follow_path, keyframed
 from gaitway.graphs.kovar.motion_graph import MotionGraph
-from gaitway.graphs.kovar.path_task import Part
-from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
-from gaitway.graphs.kovar.steering import Steered, SteeringTable, steering_table
-from gaitway.graphs.kovar.transitions import Thresholds
+from gaitway.graphs.kovar.path_task import PathPart
+from gaitway.graphs.kovar.paths import GroundPath, polyline, sketched, spline
+from gaitway.graphs.kovar.steering import SteeredCharacter, SteeringTable, steering_table
+from gaitway.graphs.kovar.transitions import TransitionThresholds
 from gaitway.graphs.kovar.walks import Walk, random_walk, walk_clip
 
 __all__ = [
     "Clouds",
     "Corpus",
-    "Key",
+    "GraphSearch",
+    "GroundPath",
+    "LabelSpan",
     "MotionGraph",
-    "Part",
-    "Path",
     "PathFollower",
-    "Search",
-    "Span",
-    "Steered",
+    "PathKey",
+    "PathPart",
+    "SteeredCharacter",
     "SteeringTable",
-    "Thresholds",
+    "TransitionThresholds",
     "Walk",
-    "aligning",
+    "aligning_moves",
     "build_graph",
     "distances",
     "extract",

@@ -22,7 +22,7 @@ SWAY_S = 0.25
 
 
 @dataclass(frozen=True)
-class Span:
+class LabelSpan:
     """Frames of a clip that have labels of their own, instead of the clip's."""
 
     clip: str
@@ -126,7 +126,7 @@ def corpus(
     clips: Sequence[Clip],
     *,
     mirrored: bool = False,
-    spans: Sequence[Span] = (),
+    spans: Sequence[LabelSpan] = (),
     half_window_s: float = HALF_WINDOW_S,
 ) -> Corpus:
     """Clips as a corpus. Labels of a frame are those of its clip, or of the spans that it lies in.
@@ -162,7 +162,7 @@ def _contacts(clip: Clip) -> BoolArray:
     return none if clip.contacts is None else clip.contacts
 
 
-def _frame_labels(clip: Clip, spans: Sequence[Span]) -> list[LabelSet]:
+def _frame_labels(clip: Clip, spans: Sequence[LabelSpan]) -> list[LabelSet]:
     own: list[LabelSet | None] = [None] * len(clip)
     for span in spans:
         if span.clip == clip.name:
@@ -191,7 +191,7 @@ def _check(first: Clip, clip: Clip, window: int) -> None:
         )
 
 
-def _check_spans(clips: Sequence[Clip], spans: Sequence[Span]) -> None:
+def _check_spans(clips: Sequence[Clip], spans: Sequence[LabelSpan]) -> None:
     lengths = {clip.name: len(clip) for clip in clips}
     for span in spans:
         if span.clip not in lengths:

@@ -133,7 +133,7 @@ def pair_distances(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> 
     return out
 
 
-def aligning(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> FloatArray:
+def aligning_moves(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> FloatArray:
     """The planar moves (x, y, heading) that carry frame `j` of `b` onto frame `i` of `a` as well as can be.
 
     `motion.editing.move` applies one to a clip.

@@ -19,13 +19,13 @@ from gaitway.core.arrays import FloatArray
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
-from gaitway.graphs.kovar.extraction import Search
-from gaitway.graphs.kovar.following import SLACK, Followed, PathFollower
+from gaitway.graphs.kovar.extraction import GraphSearch
+from gaitway.graphs.kovar.following import SLACK, FollowedPath, PathFollower
 from gaitway.graphs.kovar.motion_graph import MotionGraph
-from gaitway.graphs.kovar.path_task import Part
-from gaitway.graphs.kovar.paths import Path, polyline, sketched, spline
-from gaitway.graphs.kovar.steering import Steered, steering_table
-from gaitway.graphs.kovar.transitions import Thresholds, limits
+from gaitway.graphs.kovar.path_task import PathPart
+from gaitway.graphs.kovar.paths import GroundPath, polyline, sketched, spline
+from gaitway.graphs.kovar.steering import SteeredCharacter, steering_table
+from gaitway.graphs.kovar.transitions import TransitionThresholds, transition_limits
 from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
 from gaitway.motion.clip import Clip
@@ -35,7 +35,7 @@ from gaitway.render.sheets.motion_graph_pictures import error_picture, path_pict
 
 
 @dataclass(frozen=True, eq=False)
-class Captured:
+class CorpusBaseline:
     """What the captures do themselves."""
 
     turns: FloatArray
@@ -46,16 +46,16 @@ class Captured:
     """Farthest slide of a planted point but for the worst twentieth of stances [m]."""
 
 
-def captured(corpus: Corpus) -> Captured:
+def captured(corpus: Corpus) -> CorpusBaseline:
     """What the clips of a corpus do, before anything is blended."""
     turns = np.percentile(np.concatenate([turn_steps(clip) for clip in corpus.clips]), 99.9, axis=0)
     roots = np.percentile(np.concatenate([root_steps(clip) for clip in corpus.clips]), 99.9)
     slides = np.concatenate([foot_slide(clip) for clip in corpus.clips])
     usual = float(np.percentile(slides, 95.0)) if len(slides) else 0.0
-    return Captured(np.maximum(turns, 0.5), max(float(roots), 0.05), usual)
+    return CorpusBaseline(np.maximum(turns, 0.5), max(float(roots), 0.05), usual)
 
 
-def transition_shares(followed: Followed, clip: Clip, turns: FloatArray, root: float) -> FloatArray:
+def transition_shares(followed: FollowedPath, clip: Clip, turns: FloatArray, root: float) -> FloatArray:
     """The audit's continuity of each transition of a walk: its most sudden change of speed over the usual one; (T,)."""
     shares = np.column_stack([turn_steps(clip) / turns, root_steps(clip) / root]).max(axis=1)
     window = followed.walk.graph.transitions.window
@@ -78,24 +78,24 @@ _HELLO = (
 """The word in one line, letters a unit high; drawn for this."""
 
 
-def hello(size: float) -> Path:
+def hello(size: float) -> GroundPath:
     """A word of greeting in cursive, its small letters so high [m]."""
     return spline(size * np.array(_HELLO) * (1.3, 1.0))
 
 
-def circle(radius: float) -> Path:
+def circle(radius: float) -> GroundPath:
     """Once around [m]."""
     turn = np.linspace(-0.5 * np.pi, 1.5 * np.pi, 25)
     return spline(radius * np.column_stack([np.cos(turn), 1.0 + np.sin(turn)]), closed=True)
 
 
-def zigzag(size: float) -> Path:
+def zigzag(size: float) -> GroundPath:
     """To and fro with rounded corners, legs so long [m]."""
     corners = size * np.array([(0.0, 0.0), (1.0, 0.0), (1.4, 0.8), (2.4, 0.8), (2.8, 0.0), (3.8, 0.0)])
     return sketched(polyline(corners).points, 0.22 * size)
 
 
-def scribble(size: float, rng: np.random.Generator) -> Path:
+def scribble(size: float, rng: np.random.Generator) -> GroundPath:
     """A wave drawn with a trembling hand, so long [m]."""
     along = np.linspace(0.0, 1.0, 160)
     points = size * np.column_stack([along, 0.14 * np.sin(2.6 * np.pi * along) + 0.03 * np.sin(7.0 * np.pi * along)])
@@ -128,7 +128,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
     gait = _gaits(graph)[0]
     sources = captured(corpus)
     progress("paths", 2, 5)
-    follower = PathFollower(graph, Search())
+    follower = PathFollower(graph, GraphSearch())
     follower.follow(polyline([(0.0, 0.0), (2.0, 0.0)]), gait)  # compiles
     followed = {name: _followed(follower, path, gait) for name, path in _paths(size, options).items()}
     progress("changes of manner", 3, 5)
@@ -182,10 +182,10 @@ def _graph(name: str, corpus: Corpus) -> tuple[MotionGraph, dict[str, Any]]:
     matrix_s = time.perf_counter() - began
     began = time.perf_counter()
     # the more motion there is, the fewer of the possible transitions are needed
-    graph = build_graph(corpus, Thresholds(ease=1.0 if len(corpus) < _PLENTY else None), actions=actions)
+    graph = build_graph(corpus, TransitionThresholds(ease=1.0 if len(corpus) < _PLENTY else None), actions=actions)
     built_s = time.perf_counter() - began
     kept_frames = 0 if graph.pruning is None else sum(part.kept for part in graph.pruning.parts)
-    limit = limits(corpus, Thresholds())
+    limit = transition_limits(corpus, TransitionThresholds())
     row = {
         "graph": name,
         "frames": len(corpus),
@@ -212,22 +212,22 @@ def _gaits(graph: MotionGraph) -> list[str]:
     return sorted(lasting, key=lambda word: (rank.get(word, len(rank)), -found[word])) or [""]
 
 
-def _paths(size: float, options: PaperOptions) -> dict[str, Path]:
+def _paths(size: float, options: PaperOptions) -> dict[str, GroundPath]:
     rng = np.random.default_rng(options.seed)
     out = {"circle": circle(0.6 * size + 0.9), "zigzag": zigzag(0.9 * size), "sketch": scribble(4.0 * size, rng)}
     return out if options.quick else {"hello": hello(size if options.mocap else 1.7 * size), **out}
 
 
-def _changes(graph: MotionGraph) -> Followed | None:
+def _changes(graph: MotionGraph) -> FollowedPath | None:
     """A path along which the manner changes: one gait, another, and an action where there is one."""
     gaits = _gaits(graph)
     first, second = gaits[0], gaits[min(1, len(gaits) - 1)]
     action = [label for label in ("duck", "jump") if label in graph.actions and label in graph.corpus.labels]
-    parts = [Part((first,), 8.0)]
+    parts = [PathPart((first,), 8.0)]
     if first != second:
-        parts.append(Part((second,), 18.0))
+        parts.append(PathPart((second,), 18.0))
     if action:
-        parts += [Part((action[-1],), 18.0 if first != second else 8.0), Part((second,))]
+        parts += [PathPart((action[-1],), 18.0 if first != second else 8.0), PathPart((second,))]
     elif first == second:
         return None
     bend = np.linspace(0.0, 1.0, 60)
@@ -235,14 +235,16 @@ def _changes(graph: MotionGraph) -> Followed | None:
     return _followed(PathFollower(graph), path, parts, slack=2.5)
 
 
-def _followed(follower: PathFollower, path: Path, parts: list[Part] | str, slack: float = SLACK) -> Followed:
+def _followed(
+    follower: PathFollower, path: GroundPath, parts: list[PathPart] | str, slack: float = SLACK
+) -> FollowedPath:
     """A walk, with the time of this thread alone: others may be busy."""
     began = time.thread_time()
     found = follower.follow(path, parts, slack=slack)
     return replace(found, seconds=time.thread_time() - began)
 
 
-def _path_row(name: str, one: Followed, clip: Clip, sources: Captured) -> dict[str, Any]:
+def _path_row(name: str, one: FollowedPath, clip: Clip, sources: CorpusBaseline) -> dict[str, Any]:
     shares = transition_shares(one, clip, sources.turns, sources.root)
     return {
         "path": name,
@@ -260,7 +262,7 @@ def _path_row(name: str, one: Followed, clip: Clip, sources: Captured) -> dict[s
     }
 
 
-def _change_rows(changed: Followed) -> list[dict[str, Any]]:
+def _change_rows(changed: FollowedPath) -> list[dict[str, Any]]:
     return [
         {
             "change": f"{' '.join(before.labels)} to {' '.join(after.labels)}",
@@ -278,7 +280,7 @@ def _steering(graph: MotionGraph, gait: str) -> dict[str, Any]:
     began = time.perf_counter()
     table = steering_table(graph, labels)
     table_s = time.perf_counter() - began
-    walker, fps = Steered(table), graph.corpus.fps
+    walker, fps = SteeredCharacter(table), graph.corpus.fps
     seconds, frames, spent = list[float](), 0, 0.0
     for wanted in np.radians([0.0, 90.0, 180.0, -90.0, 0.0, 60.0, -60.0, 0.0]):
         began = time.perf_counter()
@@ -351,7 +353,7 @@ def _data(
 
 
 def _pictures(
-    graph: MotionGraph, followed: dict[str, Followed], clips: dict[str, Clip]
+    graph: MotionGraph, followed: dict[str, FollowedPath], clips: dict[str, Clip]
 ) -> tuple[tuple[str, Callable[[], Image.Image]], ...]:
     out: list[tuple[str, Callable[[], Image.Image]]] = [("errors", partial(_error_figure, graph))]
     out += [(name, partial(path_picture, one, title=name)) for name, one in followed.items()]
@@ -361,7 +363,7 @@ def _pictures(
     return tuple(out)
 
 
-def _strip(one: Followed, clip: Clip) -> Image.Image:
+def _strip(one: FollowedPath, clip: Clip) -> Image.Image:
     """Poses across the widest transitions."""
     walk = one.walk
     edges = walk.graph.edges.transition[walk.edges]

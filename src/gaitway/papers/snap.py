@@ -18,7 +18,7 @@ from PIL import Image
 
 from gaitway.core.arrays import FloatArray
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
-from gaitway.graphs.snap.playing import played
+from gaitway.graphs.snap.playing import play_clips
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames
 from gaitway.papers.snap_data import SnapSet, capture_sets, cast_sets
@@ -182,6 +182,6 @@ def _strip(one: _Built) -> Image.Image:
 
 
 def _around_cut(graph: HubGraph, pair: tuple[int, int]) -> Clip:
-    whole, cut = played(graph, pair), len(graph.clips[pair[0]].clip) - 1
+    whole, cut = play_clips(graph, pair), len(graph.clips[pair[0]].clip) - 1
     half = min(round(_STRIP_S * whole.fps), cut, len(whole) - 1 - cut)
     return slice_frames(whole, cut - half, cut + half + 1)

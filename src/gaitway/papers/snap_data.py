@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.capture.reading.prepared import PreparedTake, prepare
+from gaitway.capture.reading.prepared import prepare
+from gaitway.capture.takes import PreparedTake
 from gaitway.cast.catalog import load_cast, style_names
 from gaitway.graphs.corpus import Corpus, corpus
 from gaitway.graphs.snap.match_sets import MatchSet, choose_match_sets, match_sets_around

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.capture.cutting.hub_poses import laid_onto
-from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.pose_index import Sightings
-from gaitway.capture.takes import Event, Phase, PreparedTake, Special
+from gaitway.capture.cutting.hub_poses import place_on_frame
+from gaitway.capture.cutting.hubs import CaptureHub, other_side
+from gaitway.capture.cutting.pose_index import PoseIndex
+from gaitway.capture.takes import CaptureEvent, MotionPhase, PreparedTake, SpecialMotion
 from gaitway.core.arrays import FloatArray, IntArray
 
 SHORTEST_S, LONGEST_S = 0.25, 6.0
@@ -34,11 +34,11 @@ _OTHER_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class Mark:
+class CutMark:
     """A frame of a take that counts as a hub's."""
 
     frame: int
-    hub: Hub
+    hub: CaptureHub
     pose: FloatArray
     """Where the hub's pose lies in the take (x, y, heading); (3,)."""
     fit: float
@@ -46,13 +46,13 @@ class Mark:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class TakePiece:
     """Frames of a take from one mark to another."""
 
     take: PreparedTake
-    begin: Mark
-    end: Mark
-    special: Special | None = None
+    begin: CutMark
+    end: CutMark
+    special: SpecialMotion | None = None
     """What is passed on the way."""
 
     @property
@@ -62,53 +62,53 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Nearness:
+class HubDistances:
     """How near every frame of all takes is to every hub."""
 
-    sightings: Sightings
-    hubs: tuple[Hub, ...]
+    pose_index: PoseIndex
+    hubs: tuple[CaptureHub, ...]
     ratios: FloatArray
     """Distance over the hub's radius; (H, F)."""
 
     @classmethod
-    def of(cls, sightings: Sightings, hubs: Sequence[Hub]) -> Nearness:
+    def of(cls, pose_index: PoseIndex, hubs: Sequence[CaptureHub]) -> HubDistances:
         """Measure all frames; the mirror image of a hub is as near to a frame as the hub to the frame in the mirror."""
-        count = int(sightings.starts[-1])
+        count = int(pose_index.starts[-1])
         rows = [k for k, hub in enumerate(hubs) if hub.centre >= 0]
         ratios = np.full((len(hubs), count), np.inf)
         if rows:
             centres = np.array([hubs[k].centre for k in rows])
             radii = np.array([hubs[k].radius for k in rows])
-            ratios[rows] = sightings.distances(centres, np.arange(count)) / radii[:, None]
-        twins = _twin_frames(sightings)
+            ratios[rows] = pose_index.distances(centres, np.arange(count)) / radii[:, None]
+        twins = _twin_frames(pose_index)
         for k, hub in enumerate(hubs):
             if hub.centre < 0 and hub.kind == "step" and k > 0:  # it follows the hub that it mirrors
                 ratios[k] = np.where(twins >= 0, ratios[k - 1][np.maximum(twins, 0)], np.inf)
-        return cls(sightings, tuple(hubs), ratios)
+        return cls(pose_index, tuple(hubs), ratios)
 
-    def best(self, take: int, frame: int, kind: str, foot: str) -> tuple[Hub, float] | None:
+    def best(self, take: int, frame: int, kind: str, foot: str) -> tuple[CaptureHub, float] | None:
         """The hub that an event is nearest to, in radii."""
         rows = [k for k, hub in enumerate(self.hubs) if hub.kind == kind and hub.foot == foot]
         if not rows:
             return None
-        column = self.ratios[rows, self.sightings.frame(take, frame)]
+        column = self.ratios[rows, self.pose_index.frame(take, frame)]
         k = int(np.argmin(column))
         return self.hubs[rows[k]], float(column[k])
 
-    def as_fast(self, hub: Hub, frame: int) -> bool:
+    def as_fast(self, hub: CaptureHub, frame: int) -> bool:
         """Whether somebody goes about as fast in a frame, by its number, as in a hub: no pose can make up for that."""
-        slack = _SPEED_SLACK * float(np.sqrt(self.sightings.size))
+        slack = _SPEED_SLACK * float(np.sqrt(self.pose_index.size))
         low, high = hub.speed / _SPEED_SHARE - slack, hub.speed * _SPEED_SHARE + slack
-        return bool(low <= self.sightings.speeds[frame] <= high)
+        return bool(low <= self.pose_index.speeds[frame] <= high)
 
 
-def _twin_frames(sightings: Sightings) -> IntArray:
+def _twin_frames(pose_index: PoseIndex) -> IntArray:
     """For each frame the same moment in the mirrored or original take, -1 where there is none; (F,)."""
-    out = np.full(int(sightings.starts[-1]), -1, dtype=np.int64)
-    for t, twin in enumerate(twin_takes(sightings.takes)):
+    out = np.full(int(pose_index.starts[-1]), -1, dtype=np.int64)
+    for t, twin in enumerate(twin_takes(pose_index.takes)):
         if twin is not None:
-            first, last = sightings.starts[t : t + 2]
-            out[first:last] = np.arange(sightings.starts[twin], sightings.starts[twin] + last - first)
+            first, last = pose_index.starts[t : t + 2]
+            out[first:last] = np.arange(pose_index.starts[twin], pose_index.starts[twin] + last - first)
     return out
 
 
@@ -120,12 +120,12 @@ def twin_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
     return [twin if same else None for twin, same in zip(twins, alike, strict=True)]
 
 
-def mirror_images(nearness: Nearness, pieces: Sequence[Piece]) -> list[Piece | None]:
+def mirror_images(hub_distances: HubDistances, pieces: Sequence[TakePiece]) -> list[TakePiece | None]:
     """Each piece as its mirrored take has it: the same frames, from the other foot."""
-    takes = nearness.sightings.takes
+    takes = hub_distances.pose_index.takes
     number = {id(take): t for t, take in enumerate(takes)}
-    twins, hubs = twin_takes(takes), {hub.name: hub for hub in nearness.hubs}
-    out: list[Piece | None] = []
+    twins, hubs = twin_takes(takes), {hub.name: hub for hub in hub_distances.hubs}
+    out: list[TakePiece | None] = []
     for piece in pieces:
         twin = twins[number[id(piece.take)]]
         marks = (
@@ -133,41 +133,41 @@ def mirror_images(nearness: Nearness, pieces: Sequence[Piece]) -> list[Piece | N
         )
         begin, end = marks[0], marks[-1]
         fits = twin is not None and begin is not None and end is not None
-        out.append(Piece(takes[twin], begin, end, piece.special) if fits else None)  # type: ignore[index, arg-type]
+        out.append(TakePiece(takes[twin], begin, end, piece.special) if fits else None)  # type: ignore[index, arg-type]
     return out
 
 
-def _in_mirror(mark: Mark, take: PreparedTake, hubs: dict[str, Hub]) -> Mark | None:
+def _in_mirror(mark: CutMark, take: PreparedTake, hubs: dict[str, CaptureHub]) -> CutMark | None:
     hub = hubs.get(other_side(mark.hub.name) if mark.hub.kind == "step" else mark.hub.name)
-    return None if hub is None else replace(mark, hub=hub, pose=laid_onto(hub.pose, take.clip, mark.frame))
+    return None if hub is None else replace(mark, hub=hub, pose=place_on_frame(hub.pose, take.clip, mark.frame))
 
 
-def cut(nearness: Nearness) -> list[Piece]:
+def cut_takes(hub_distances: HubDistances) -> list[TakePiece]:
     """All pieces of the original takes; mirror images are made of them later."""
-    out: list[Piece] = []
-    for t, take in enumerate(nearness.sightings.takes):
+    out: list[TakePiece] = []
+    for t, take in enumerate(hub_distances.pose_index.takes):
         if not take.mirrored:
-            out += _take_pieces(nearness, t, take)
+            out += _take_pieces(hub_distances, t, take)
     return out
 
 
-def _take_pieces(nearness: Nearness, t: int, take: PreparedTake) -> list[Piece]:
-    near, loose = (_marks(nearness, t, take, limit) for limit in (1.0, SLACK))
-    pieces = [Piece(take, a, b) for a, b in pairwise(near)]
+def _take_pieces(hub_distances: HubDistances, t: int, take: PreparedTake) -> list[TakePiece]:
+    near, loose = (_marks(hub_distances, t, take, limit) for limit in (1.0, SLACK))
+    pieces = [TakePiece(take, a, b) for a, b in pairwise(near)]
     known = {(p.begin.frame, p.end.frame) for p in pieces}
     for a, b in pairwise(loose):
         if (a.frame, b.frame) not in known and max(a.fit, b.fit) > 1.0:
-            pieces.append(Piece(take, a, b))
+            pieces.append(TakePiece(take, a, b))
     plain = [p for p in pieces if _fits_in_time(p) and _crosses(p, take.specials) is None and _is_gait(p)]
-    passing = [_around(nearness, t, take, special, loose) for special in take.specials]
+    passing = [_around(hub_distances, t, take, special, loose) for special in take.specials]
     return plain + [p for p in passing if p is not None]
 
 
-def _marks(nearness: Nearness, t: int, take: PreparedTake, limit: float) -> list[Mark]:
+def _marks(hub_distances: HubDistances, t: int, take: PreparedTake, limit: float) -> list[CutMark]:
     """Events that are near to a hub, in order; of two that are too close in time the nearer one."""
-    out: list[Mark] = []
+    out: list[CutMark] = []
     for event in sorted(take.events, key=lambda e: e.frame):
-        mark = _mark(nearness, t, take, event, limit)
+        mark = _mark(hub_distances, t, take, event, limit)
         if mark is None:
             continue
         if out and mark.frame - out[-1].frame < SHORTEST_S * take.clip.fps:
@@ -178,68 +178,74 @@ def _marks(nearness: Nearness, t: int, take: PreparedTake, limit: float) -> list
     return out
 
 
-def _mark(nearness: Nearness, t: int, take: PreparedTake, event: Event, limit: float) -> Mark | None:
+def _mark(hub_distances: HubDistances, t: int, take: PreparedTake, event: CaptureEvent, limit: float) -> CutMark | None:
     kind, foot = ("stand", "") if event.kind == "pause" else ("step", event.foot)
     if event.kind not in ("pause", "step"):
         return None
-    found = nearness.best(t, event.frame, kind, foot)
-    if found is None or found[1] > limit or not nearness.as_fast(found[0], nearness.sightings.frame(t, event.frame)):
+    found = hub_distances.best(t, event.frame, kind, foot)
+    if (
+        found is None
+        or found[1] > limit
+        or not hub_distances.as_fast(found[0], hub_distances.pose_index.frame(t, event.frame))
+    ):
         return None
-    return Mark(event.frame, found[0], laid_onto(found[0].pose, take.clip, event.frame), found[1])
+    return CutMark(event.frame, found[0], place_on_frame(found[0].pose, take.clip, event.frame), found[1])
 
 
-def _fits_in_time(piece: Piece) -> bool:
+def _fits_in_time(piece: TakePiece) -> bool:
     seconds = (piece.end.frame - piece.begin.frame) / piece.take.clip.fps
     return SHORTEST_S <= seconds <= LONGEST_S
 
 
-def _crosses(piece: Piece, specials: Sequence[Special]) -> Special | None:
+def _crosses(piece: TakePiece, specials: Sequence[SpecialMotion]) -> SpecialMotion | None:
     """The special motion that a piece has a part in, if any."""
     inside = (s for s in specials if s.start < piece.end.frame and s.stop - 1 > piece.begin.frame)
     return next(inside, None)
 
 
-def _is_gait(piece: Piece) -> bool:
+def _is_gait(piece: TakePiece) -> bool:
     """Whether a piece is made of steps and standing, and not of bending, carrying, or lying down."""
     first, last = piece.begin.frame, piece.end.frame
     strange = sum(_overlap(phase, first, last) for phase in piece.take.phases if phase.kind in ("other", "crawl"))
     return strange <= _OTHER_SHARE * (last - first)
 
 
-def _overlap(phase: Phase, first: int, last: int) -> int:
+def _overlap(phase: MotionPhase, first: int, last: int) -> int:
     return max(min(phase.stop, last) - max(phase.start, first), 0)
 
 
-def _around(nearness: Nearness, t: int, take: PreparedTake, special: Special, marks: Sequence[Mark]) -> Piece | None:
+def _around(
+    hub_distances: HubDistances, t: int, take: PreparedTake, special: SpecialMotion, marks: Sequence[CutMark]
+) -> TakePiece | None:
     """The piece with a special motion in it, between frames that are near to hubs and to the motion itself."""
     last, margin = len(take.clip) - 1, round(0.1 * take.clip.fps)
     reach = round(_RUN_UP_S * take.clip.fps)
     first = min(special.start + margin, special.pass_frame - margin)
     end_from = max(special.stop - 1 - margin, special.pass_frame + margin)
-    begin = _nearest(nearness, t, take, np.arange(first, max(first - reach, 0) - 1, -1))
-    end = _nearest(nearness, t, take, np.arange(end_from, min(end_from + reach, last) + 1))
+    begin = _nearest(hub_distances, t, take, np.arange(first, max(first - reach, 0) - 1, -1))
+    end = _nearest(hub_distances, t, take, np.arange(end_from, min(end_from + reach, last) + 1))
     begin = begin or next((m for m in reversed(marks) if m.frame <= first), None)
     end = end or next((m for m in marks if m.frame >= end_from), None)
     longest = LONGEST_S * take.clip.fps + (special.stop - special.start)
     if begin is None or end is None or end.frame - begin.frame > longest:
         return None
-    return Piece(take, begin, end, special)
+    return TakePiece(take, begin, end, special)
 
 
-def _nearest(nearness: Nearness, t: int, take: PreparedTake, frames: IntArray) -> Mark | None:
+def _nearest(hub_distances: HubDistances, t: int, take: PreparedTake, frames: IntArray) -> CutMark | None:
     """Of frames in order of how far they are from a special motion, the one that leads best to or from any hub."""
     frames = frames[(frames >= 0) & (frames < len(take.clip))]
     if not len(frames):
         return None
-    sightings, hubs = nearness.sightings, nearness.hubs
-    numbers = sightings.starts[t] + frames
-    table = nearness.ratios[:, numbers]
+    pose_index, hubs = hub_distances.pose_index, hub_distances.hubs
+    numbers = pose_index.starts[t] + frames
+    table = hub_distances.ratios[:, numbers]
     speeds = np.array([hub.speed for hub in hubs])[:, None]
-    off = np.abs(sightings.speeds[numbers] - speeds) / (0.5 * np.sqrt(sightings.size) + 0.5 * speeds)
+    off = np.abs(pose_index.speeds[numbers] - speeds) / (0.5 * np.sqrt(pose_index.size) + 0.5 * speeds)
     cost = table + off + _WAITING * np.arange(len(frames)) / take.clip.fps
     cost[(table > _ANYHOW) | (off > 1.0)] = np.inf
     k, at = np.unravel_index(int(np.argmin(cost)), cost.shape)
     if not np.isfinite(cost[k, at]):
         return None
     hub, frame = hubs[int(k)], int(frames[at])
-    return Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), float(table[k, at]))
+    return CutMark(frame, hub, place_on_frame(hub.pose, take.clip, frame), float(table[k, at]))

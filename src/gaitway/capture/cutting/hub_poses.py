@@ -47,7 +47,7 @@ def mirrored_pose(pose: HubPose) -> HubPose:
     )
 
 
-def stood(pose: HubPose) -> HubPose:
+def stand_on_floor(pose: HubPose) -> HubPose:
     """The pose with feet that carry it flat on the floor; its root goes no way but down, so that it stays upright."""
     clip, count = pose.clip(), len(pose.skeleton.contact_points)
     free, level = np.zeros(1, dtype=bool), np.zeros(count)
@@ -63,10 +63,10 @@ def within_limits(pose: HubPose) -> HubPose:
     clip = pose.clip()
     if violations(clip).max() <= 0.0:
         return pose
-    return stood(replace(pose, rotations=clamp(clip).rotations[0]))
+    return stand_on_floor(replace(pose, rotations=clamp(clip).rotations[0]))
 
 
-def made_symmetric(pose: HubPose) -> HubPose:
+def symmetric_pose(pose: HubPose) -> HubPose:
     """A standing pose half way to its mirror image and at rest, so that one serves either foot."""
     other = mirrored_pose(pose)
     middle = replace(
@@ -77,10 +77,10 @@ def made_symmetric(pose: HubPose) -> HubPose:
         angular_velocity=np.zeros_like(pose.angular_velocity),
         contacts=pose.contacts | other.contacts,
     )
-    return stood(middle)
+    return stand_on_floor(middle)
 
 
-def laid_onto(pose: HubPose, clip: Clip, frame: int) -> FloatArray:
+def place_on_frame(pose: HubPose, clip: Clip, frame: int) -> FloatArray:
     """The planar pose (3,) at which a hub pose lies best on one frame of a clip: its feet above all."""
     points = body_points(pose.skeleton)
     weights = np.array(points.weights)
@@ -89,10 +89,10 @@ def laid_onto(pose: HubPose, clip: Clip, frame: int) -> FloatArray:
     weights /= weights.sum()
     one = Clip(clip.skeleton, clip.root_positions[frame : frame + 1], clip.rotations[frame : frame + 1], clip.fps)
     here, there = (points.positions(c)[0, :, :2] for c in (one, pose_clip(pose)))
-    return laid_points(there, here, weights)
+    return align_points(there, here, weights)
 
 
-def laid_points(points: FloatArray, onto: FloatArray, weights: FloatArray) -> FloatArray:
+def align_points(points: FloatArray, onto: FloatArray, weights: FloatArray) -> FloatArray:
     """The planar move (3,) that carries points (N, 2) onto others as well as can be; weights (N,) add up to one."""
     centre, goal = weights @ points, weights @ onto
     a, b = points - centre, onto - goal

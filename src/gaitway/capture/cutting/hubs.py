@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.hub_poses import made_symmetric, mirrored_pose, within_limits
-from gaitway.capture.cutting.pose_index import Sightings
+from gaitway.capture.cutting.hub_poses import mirrored_pose, symmetric_pose, within_limits
+from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.graphs.snap.common_pose import HubPose, common_pose
 from gaitway.motion.clip import Clip
@@ -43,7 +43,7 @@ _ASKEW = np.radians(50.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Hub:
+class CaptureHub:
     """One pose that clips begin and end in."""
 
     name: str
@@ -76,13 +76,13 @@ class Hub:
         return self.name.rpartition("_")[2] if self.kind == "step" else ""
 
 
-def find_hubs(sightings: Sightings) -> tuple[Hub, ...]:
+def find_hubs(pose_index: PoseIndex) -> tuple[CaptureHub, ...]:
     """Hubs of all takes, each step with its mirror image next to it; those with most members first."""
-    frames, kinds = _cuts(sightings)
-    hubs: list[Hub] = []
+    frames, kinds = _cuts(pose_index)
+    hubs: list[CaptureHub] = []
     if len(frames):
-        matrix, speeds = sightings.distances(frames), sightings.speeds[frames]
-        radii = _radii(kinds, speeds, sightings.size)
+        matrix, speeds = pose_index.distances(frames), pose_index.speeds[frames]
+        radii = _radii(kinds, speeds, pose_index.size)
         sets = _densest(matrix, kinds, radii)
         for wider in _WIDER:  # of somebody whose steps are few, or all different
             if any(kinds[centre] == 0 and len(members) >= _FEWEST for centre, members in sets):
@@ -90,15 +90,15 @@ def find_hubs(sightings: Sightings) -> tuple[Hub, ...]:
             radii = np.where(kinds == 0, wider * radii, radii)
             sets = _densest(matrix, kinds, radii)
         for centre, members in sets:
-            hubs.append(_hub(sightings, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
+            hubs.append(_hub(pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
     return tuple(_named(hubs))
 
 
-def _cuts(sightings: Sightings) -> tuple[IntArray, IntArray]:
+def _cuts(pose_index: PoseIndex) -> tuple[IntArray, IntArray]:
     """Frames at which takes may be cut, and what each is: 0 a step on the left foot, 1 a pause."""
     rows = [
-        (sightings.frame(t, event.frame), 1 if event.kind == "pause" else 0)
-        for t, take in enumerate(sightings.takes)
+        (pose_index.frame(t, event.frame), 1 if event.kind == "pause" else 0)
+        for t, take in enumerate(pose_index.takes)
         for event in take.events
         if event.kind == "pause" or (event.kind == "step" and event.foot == "left")
     ]
@@ -136,18 +136,18 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
 
 
 def _hub(
-    sightings: Sightings, frames: IntArray, kind: int, centre: int, members: IntArray, near: FloatArray, radius: float
-) -> Hub:
+    pose_index: PoseIndex, frames: IntArray, kind: int, centre: int, members: IntArray, near: FloatArray, radius: float
+) -> CaptureHub:
     """A hub of a set of cuts, not named yet."""
     chosen = members[np.argsort(near[members], kind="stable")][:_MEMBERS]
-    places = [sightings.place(int(frames[m])) for m in chosen]
-    pairs = [(sightings.takes[t].clip, f) for t, f in places]
+    places = [pose_index.place(int(frames[m])) for m in chosen]
+    pairs = [(pose_index.takes[t].clip, f) for t, f in places]
     pose = within_limits(common_pose(pairs))
     if kind == 1:
-        pose = made_symmetric(pose)
+        pose = symmetric_pose(pose)
     travel = _travel(pairs) if kind == 0 else np.zeros(2)
-    takes = tuple(dict.fromkeys(sightings.takes[sightings.place(int(frames[m]))[0]].name for m in members))
-    return Hub(
+    takes = tuple(dict.fromkeys(pose_index.takes[pose_index.place(int(frames[m]))[0]].name for m in members))
+    return CaptureHub(
         name="",
         kind="stand" if kind == 1 else "step",
         pose=pose,
@@ -158,7 +158,7 @@ def _hub(
         speed=float(np.linalg.norm(travel)),
         travel=float(np.arctan2(travel[1], travel[0])) if np.linalg.norm(travel) > 1e-6 else 0.0,
         centre=int(frames[centre]),
-        gait=_gait(travel, pose, sightings) if kind == 0 else _standing(pose, sightings),
+        gait=_gait(travel, pose, pose_index) if kind == 0 else _standing(pose, pose_index),
     )
 
 
@@ -177,24 +177,24 @@ def _travel(pairs: Sequence[tuple[Clip, int]]) -> FloatArray:
     return np.asarray(np.median(ways, axis=0))
 
 
-def _gait(travel: FloatArray, pose: HubPose, sightings: Sightings) -> str:
+def _gait(travel: FloatArray, pose: HubPose, pose_index: PoseIndex) -> str:
     """Word for a gait by speed and direction of travel."""
-    speed, direction = float(np.linalg.norm(travel)) / np.sqrt(sightings.size), float(np.arctan2(travel[1], travel[0]))
+    speed, direction = float(np.linalg.norm(travel)) / np.sqrt(pose_index.size), float(np.arctan2(travel[1], travel[0]))
     word = next(name for limit, name in _GAITS if speed < limit)
     if abs(direction) > np.pi - _ASKEW:
         word = "back" if speed < _GAITS[1][0] else "back_jog"
     elif abs(direction) > _ASKEW:
         word = "side_left" if direction > 0.0 else "side_right"
-    return f"crouch_{word}" if pose.root[2] < _LOW * _tall(sightings) else word
+    return f"crouch_{word}" if pose.root[2] < _LOW * _tall(pose_index) else word
 
 
-def _standing(pose: HubPose, sightings: Sightings) -> str:
-    return "crouch" if pose.root[2] < _LOW * _tall(sightings) else "stand"
+def _standing(pose: HubPose, pose_index: PoseIndex) -> str:
+    return "crouch" if pose.root[2] < _LOW * _tall(pose_index) else "stand"
 
 
-def _tall(sightings: Sightings) -> float:
+def _tall(pose_index: PoseIndex) -> float:
     """Height of the root of somebody who stands or walks upright [m]."""
-    return float(np.percentile(np.concatenate([t.clip.root_positions[:, 2] for t in sightings.takes]), 75.0))
+    return float(np.percentile(np.concatenate([t.clip.root_positions[:, 2] for t in pose_index.takes]), 75.0))
 
 
 _OTHER_SIDE = {"left": "right", "right": "left"}
@@ -205,9 +205,9 @@ def other_side(name: str) -> str:
     return "_".join(_OTHER_SIDE.get(word, word) for word in name.split("_"))
 
 
-def _named(hubs: Sequence[Hub]) -> list[Hub]:
+def _named(hubs: Sequence[CaptureHub]) -> list[CaptureHub]:
     """Hubs with names, and the mirror image of each step; a second hub of a gait gets a number."""
-    out: list[Hub] = []
+    out: list[CaptureHub] = []
     counts: dict[str, int] = {}
     first: dict[str, int] = {}
     if not any(hub.gait == "walk" for hub in hubs):  # somebody who walks slowly, walks

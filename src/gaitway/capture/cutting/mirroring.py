@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gaitway.capture.takes import Foot, PreparedTake
+from gaitway.capture.takes import FootSide, PreparedTake
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.anatomy import t_pose, t_pose_positions
@@ -23,7 +23,7 @@ from gaitway.motion.skeleton import Skeleton
 
 _LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
 _OTHER = {"left": "right", "right": "left"}
-_OTHER_FOOT: dict[Foot, Foot] = {"left": "right", "right": "left", "": ""}
+_OTHER_FOOT: dict[FootSide, FootSide] = {"left": "right", "right": "left", "": ""}
 _ACROSS = np.array([1.0, -1.0, 1.0])
 _LEVEL = 1e-3
 """A pelvis that is tilted by less is level [rad]."""
@@ -96,7 +96,7 @@ def _sole(clip: Clip, side: str) -> FloatArray | None:
     return np.asarray(clip.contact_positions()[:, columns].mean(axis=1)) if columns else None
 
 
-def evened(takes: tuple[PreparedTake, ...]) -> tuple[tuple[PreparedTake, ...], frozenset[str]]:
+def with_mirror_images(takes: tuple[PreparedTake, ...]) -> tuple[tuple[PreparedTake, ...], frozenset[str]]:
     """Original takes with a mirror image of each on its feet; and names of those that had none.
 
     A step on the right foot is known as one on the left foot in the mirror, so that mirror images are needed even where

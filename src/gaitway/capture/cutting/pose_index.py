@@ -25,7 +25,7 @@ def body_size(takes: Sequence[PreparedTake]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Sightings:
+class PoseIndex:
     """All frames of all takes in a row."""
 
     takes: tuple[PreparedTake, ...]
@@ -36,7 +36,7 @@ class Sightings:
     """As of `body_size`."""
 
     @classmethod
-    def of(cls, takes: Sequence[PreparedTake]) -> Sightings:
+    def of(cls, takes: Sequence[PreparedTake]) -> PoseIndex:
         """Look at takes of one skeleton; those too short for a window are left out."""
         clouds, kept = [], []
         for take in takes:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import Piece
-from gaitway.capture.cutting.hub_poses import laid_points, pose_clip
-from gaitway.capture.cutting.hubs import Hub
+from gaitway.capture.cutting.cuts import TakePiece
+from gaitway.capture.cutting.hub_poses import align_points, pose_clip
+from gaitway.capture.cutting.hubs import CaptureHub
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
@@ -32,12 +32,12 @@ _TRIM_S = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Snapped:
+class SnappedClip:
     """A clip that begins and ends in hub poses."""
 
     clip: Clip
-    start: Hub
-    end: Hub
+    start: CaptureHub
+    end: CaptureHub
     source: str
     """The take that it comes from."""
     fit: float
@@ -56,7 +56,7 @@ class Snapped:
     """The frames that it was made of, before they were led to hubs; None where there are none."""
 
 
-def snap(piece: Piece, made: str = "", reach_s: float = REACH_S) -> Snapped:
+def snap_piece(piece: TakePiece, made: str = "", reach_s: float = REACH_S) -> SnappedClip:
     """The piece as a clip from hub to hub, at the origin and facing ahead.
 
     Args:
@@ -67,8 +67,8 @@ def snap(piece: Piece, made: str = "", reach_s: float = REACH_S) -> Snapped:
     first, last = piece.begin.frame, piece.end.frame
     clip = slice_frames(piece.take.clip, first, last + 1)
     special = piece.special
-    return Snapped(
-        clip=led(clip, piece.begin.hub, piece.end.hub, piece.begin.pose, piece.end.pose, reach_s),
+    return SnappedClip(
+        clip=lead_to_hubs(clip, piece.begin.hub, piece.end.hub, piece.begin.pose, piece.end.pose, reach_s),
         start=piece.begin.hub,
         end=piece.end.hub,
         source=piece.take.name,
@@ -81,8 +81,13 @@ def snap(piece: Piece, made: str = "", reach_s: float = REACH_S) -> Snapped:
     )
 
 
-def led(
-    clip: Clip, start: Hub, end: Hub, begin_pose: FloatArray, end_pose: FloatArray, reach_s: float = REACH_S
+def lead_to_hubs(
+    clip: Clip,
+    start: CaptureHub,
+    end: CaptureHub,
+    begin_pose: FloatArray,
+    end_pose: FloatArray,
+    reach_s: float = REACH_S,
 ) -> Clip:
     """A clip that is led to hub poses which lie at given planar poses, its feet planted; placed at the origin.
 
@@ -135,7 +140,7 @@ def _kept_ends(clip: Clip, ends: Clip) -> Clip:
 
 
 def _on_held_feet(
-    start: Hub, end: Hub, begin_pose: FloatArray, end_pose: FloatArray, contacts: BoolArray
+    start: CaptureHub, end: CaptureHub, begin_pose: FloatArray, end_pose: FloatArray, contacts: BoolArray
 ) -> FloatArray:
     """Where the last pose must lie for feet that are down from end to end not to move (gleicher2003, appendix)."""
     columns = np.flatnonzero(contacts.all(axis=0))
@@ -144,7 +149,7 @@ def _on_held_feet(
     there, here = (pose_clip(hub.pose).contact_positions()[0, columns, :2] for hub in (end, start))
     here = planar.transform_points(begin_pose, here)
     if len(columns) > 1:
-        return laid_points(there, here, np.full(len(columns), 1.0 / len(columns)))
+        return align_points(there, here, np.full(len(columns), 1.0 / len(columns)))
     moved = np.array(end_pose)
     moved[:2] += here[0] - planar.transform_points(end_pose, there)[0]
     return moved

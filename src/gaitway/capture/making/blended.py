@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
-from gaitway.capture.cutting.snapping import Snapped, led
+from gaitway.capture.cutting.snapping import SnappedClip, lead_to_hubs
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.blending import ease
@@ -41,7 +41,7 @@ class _Curves:
         return self.clip.contacts[np.round(phases * (len(self.clip) - 1)).astype(np.int64)]
 
 
-def led_over(one: Snapped, other: Snapped, name: str) -> Snapped:
+def blend_gaits(one: SnappedClip, other: SnappedClip, name: str) -> SnappedClip:
     """A clip that begins as one and ends as another; both take the same steps, from one foot to the other."""
     a, b = _Curves.of(one.clip), _Curves.of(other.clip)
     fps, times = one.clip.fps, (one.clip.duration, other.clip.duration)
@@ -60,7 +60,7 @@ def led_over(one: Snapped, other: Snapped, name: str) -> Snapped:
     clip = _clip(one.clip, path, (1 - share) * height_a + share * height_b, joints, contacts, name)
     return replace(
         one,
-        clip=led(clip, one.start, other.end, path[0], path[-1]),
+        clip=lead_to_hubs(clip, one.start, other.end, path[0], path[-1]),
         end=other.end,
         source=f"{one.source}, {other.source}",
         made=f"blend of {one.start.gait} and {other.end.gait}",
@@ -69,7 +69,7 @@ def led_over(one: Snapped, other: Snapped, name: str) -> Snapped:
     )
 
 
-def bent(straight: Snapped, turn: float, name: str) -> Snapped:
+def bend_step(straight: SnappedClip, turn: float, name: str) -> SnappedClip:
     """A step that turns as it goes.
 
     Args:
@@ -86,7 +86,7 @@ def bent(straight: Snapped, turn: float, name: str) -> Snapped:
     turned = _clip(clip, path, height, joints, clip.contacts, name)
     return replace(
         straight,
-        clip=led(turned, straight.start, straight.end, path[0], path[-1]),
+        clip=lead_to_hubs(turned, straight.start, straight.end, path[0], path[-1]),
         made=f"bent by {np.degrees(turn):.0f} degrees",
         raw=clip,
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.capture.cutting.hub_poses import made_symmetric
+from gaitway.capture.cutting.hub_poses import symmetric_pose
 from gaitway.capture.cutting.mirroring import level_tilt, mirrored_on_feet, tilted
-from gaitway.capture.cutting.pose_index import Sightings
+from gaitway.capture.cutting.pose_index import PoseIndex
 from gaitway.capture.takes import PreparedTake
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
@@ -78,7 +78,7 @@ def _off_tiptoe(clip: Clip) -> Clip:
     return replace(clip, contacts=contacts)
 
 
-def standing_pose(stand: Clip, sightings: Sightings) -> HubPose:
+def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
     """A standing pose for somebody who was never captured standing: borrowed legs under the trunk of its own steps.
 
     Args:
@@ -87,7 +87,7 @@ def standing_pose(stand: Clip, sightings: Sightings) -> HubPose:
     """
     still = place(stand, np.zeros(3))
     local = np.array(still.rotations[0])
-    own = _mean_posture(sightings)
+    own = _mean_posture(pose_index)
     for joint in _trunk_joints(stand.skeleton):
         local[joint] = own[joint]
     pose = HubPose(
@@ -98,14 +98,14 @@ def standing_pose(stand: Clip, sightings: Sightings) -> HubPose:
         np.zeros((len(stand.skeleton), 3)),
         np.ones(len(stand.skeleton.contact_points), dtype=bool),
     )
-    return made_symmetric(pose)
+    return symmetric_pose(pose)
 
 
-def _mean_posture(sightings: Sightings) -> FloatArray:
+def _mean_posture(pose_index: PoseIndex) -> FloatArray:
     """Mean local rotations of the originals and their mirror images while they walk, or else while they go; (J, 4)."""
     for kinds in (("walk", "stand"), ("jog", "run", "back", "side"), ()):
         rows = []
-        for take in sightings.takes:
+        for take in pose_index.takes:
             spans = [range(p.start, p.stop, 3) for p in take.phases if p.kind in kinds]
             frames = [f for span in spans for f in span] if kinds else list(range(len(take.clip)))
             if take.source != CAST and frames:

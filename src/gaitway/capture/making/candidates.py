@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import Piece
+from gaitway.capture.cutting.cuts import TakePiece
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 
@@ -30,8 +30,8 @@ _OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
 class Candidate:
     """A piece, what it does, and what it is called."""
 
-    piece: Piece
-    mirror: Piece | None
+    piece: TakePiece
+    mirror: TakePiece | None
     """The same in the mirror."""
     name: str
     """Of its behaviour; it begins (or ends) on the left foot."""
@@ -62,7 +62,7 @@ def mirrored_name(name: str) -> str:
     return "_".join(_OTHER.get(word, word) for word in name.split("_"))
 
 
-def described(piece: Piece, mirror: Piece | None, size: float) -> Candidate:
+def make_candidate(piece: TakePiece, mirror: TakePiece | None, size: float) -> Candidate:
     """A piece with its name; of it and its mirror image the one that begins on the left foot, or turns left."""
     move = planar_move(piece)
     if _swapped(piece, move):
@@ -73,7 +73,7 @@ def described(piece: Piece, mirror: Piece | None, size: float) -> Candidate:
     return _candidate(piece, mirror, move, size)
 
 
-def planar_move(piece: Piece) -> FloatArray:
+def planar_move(piece: TakePiece) -> FloatArray:
     """What a piece does, from travelling in one hub to travelling in the other: ahead, left [m], turned [rad]; (3,)."""
     a, b = piece.begin, piece.end
     headings = piece.take.clip.headings()
@@ -97,7 +97,7 @@ def _forward(travel: float, kind: str, gait: str) -> float:
     return float(planar.wrap_angle(travel - usual))
 
 
-def _swapped(piece: Piece, move: FloatArray) -> bool:
+def _swapped(piece: TakePiece, move: FloatArray) -> bool:
     """Whether the mirror image of a piece is the one to be named."""
     foot = piece.begin.hub.foot or piece.end.hub.foot
     if foot:
@@ -105,13 +105,13 @@ def _swapped(piece: Piece, move: FloatArray) -> bool:
     return bool(move[2] < -STRAIGHT or (abs(move[2]) <= STRAIGHT and move[1] < -abs(move[0])))
 
 
-def _candidate(piece: Piece, mirror: Piece | None, move: FloatArray, size: float) -> Candidate:
+def _candidate(piece: TakePiece, mirror: TakePiece | None, move: FloatArray, size: float) -> Candidate:
     seconds = (piece.end.frame - piece.begin.frame) / piece.take.clip.fps
     steps = _steps(piece, seconds)
     return Candidate(piece, mirror, _name(piece, move, steps, size), move, seconds, steps)
 
 
-def _steps(piece: Piece, seconds: float) -> int:
+def _steps(piece: TakePiece, seconds: float) -> int:
     """How many steps a piece takes: odd from one foot to the other, even back to the same."""
     a, b = piece.begin.hub, piece.end.hub
     if not (a.foot and b.foot):
@@ -121,7 +121,7 @@ def _steps(piece: Piece, seconds: float) -> int:
     return max(2 * round((seconds / usual - odd) / 2) + odd, 1 if odd else 2)
 
 
-def _name(piece: Piece, move: FloatArray, steps: int, size: float) -> str:
+def _name(piece: TakePiece, move: FloatArray, steps: int, size: float) -> str:
     a, b = piece.begin.hub, piece.end.hub
     foot = (a.foot or b.foot)[:1]
     ending = f"_{foot}" if foot else ""
@@ -140,7 +140,7 @@ def _name(piece: Piece, move: FloatArray, steps: int, size: float) -> str:
     return "_".join(filter(None, (a.gait, turned or "forward", many))) + ending
 
 
-def _same_gait(piece: Piece) -> bool:
+def _same_gait(piece: TakePiece) -> bool:
     """Whether a piece stays in one gait; sidesteps to the left have steps to the right for their mirror image."""
     a, b = piece.begin.hub, piece.end.hub
     return a.gait == b.gait
@@ -179,7 +179,7 @@ _STEPS, _LONGEST_S = 4, 3.5
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class CandidateGroup:
     """Candidates for one behaviour, the best first."""
 
     name: str
@@ -202,7 +202,7 @@ class Group:
         return rank + (odd if rank < 2 else 3 * odd), -len(self.candidates), first.fit
 
 
-def grouped(candidates: Sequence[Candidate], size: float) -> list[Group]:
+def group_candidates(candidates: Sequence[Candidate], size: float) -> list[CandidateGroup]:
     """Candidates by behaviour, in the order of names; within one the best first, all alike to that one."""
     by_name: dict[tuple[str, str, str], list[Candidate]] = defaultdict(list)
     for candidate in _by_length(_useful(candidates)):
@@ -212,9 +212,9 @@ def grouped(candidates: Sequence[Candidate], size: float) -> list[Group]:
     for key in sorted(by_name):
         ordered = _best_first(by_name[key])
         alike = [c for c in ordered if _alike(c, ordered[0], size)]
-        groups.append(Group(key[0], tuple(alike)))
+        groups.append(CandidateGroup(key[0], tuple(alike)))
         if ordered[0].piece.special is not None:  # every jump is another one
-            groups[-1:] = [Group(c.name, (c,)) for c in ordered]
+            groups[-1:] = [CandidateGroup(c.name, (c,)) for c in ordered]
     return sorted(groups, key=lambda group: (group.use, group.name))
 
 

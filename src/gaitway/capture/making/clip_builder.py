@@ -7,30 +7,37 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import Nearness, Piece
-from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.snapping import Snapped, snap
-from gaitway.capture.making.candidates import Group, mirrored_name
-from gaitway.capture.making.gate import Bars, Gate, Quality, measured, passes_nothing, refusal
+from gaitway.capture.cutting.cuts import HubDistances, TakePiece
+from gaitway.capture.cutting.hubs import CaptureHub, other_side
+from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
+from gaitway.capture.making.candidates import CandidateGroup, mirrored_name
+from gaitway.capture.making.gate import (
+    CaptureBaseline,
+    ClipGate,
+    ClipQuality,
+    measure_quality,
+    passing_problem,
+    refusal,
+)
 from gaitway.core.errors import GaitwayError
 
-Maker = Callable[[], Snapped]
+ClipMaker = Callable[[], SnappedClip]
 """Makes a clip; what goes wrong in it is a reason not to have it."""
 
 
-NUMERIC = (ArithmeticError, LookupError, ValueError, np.linalg.LinAlgError)
+NUMERIC_ERRORS = (ArithmeticError, LookupError, ValueError, np.linalg.LinAlgError)
 """What solvers raise for motion that makes no sense."""
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class BehaviorDraft:
     """A behaviour of the library to be."""
 
     name: str
-    start: Hub
-    end: Hub
-    clips: tuple[Snapped, ...]
-    qualities: tuple[Quality, ...]
+    start: CaptureHub
+    end: CaptureHub
+    clips: tuple[SnappedClip, ...]
+    qualities: tuple[ClipQuality, ...]
 
     @property
     def made(self) -> str:
@@ -50,26 +57,26 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedClip:
     """A clip that is good enough."""
 
-    snapped: Snapped
-    quality: Quality
+    snapped: SnappedClip
+    quality: ClipQuality
     doubt: tuple[str, str, str]
     """Name, place, and why it does not pass the strict gate but only that for what is rare; "" where it does."""
 
-    def in_mirror(self) -> Judged:
+    def in_mirror(self) -> JudgedClip:
         """The same, marked as a mirror image."""
         return replace(self, snapped=replace(self.snapped, mirrored=True))
 
 
 @dataclass(eq=False)
-class Workshop:
+class ClipBuilder:
     """What is needed to make clips of one subject. **Mutable**: it notes what it refuses."""
 
-    nearness: Nearness
-    bars: Bars
-    gate: Gate
+    hub_distances: HubDistances
+    bars: CaptureBaseline
+    gate: ClipGate
     refused: list[tuple[str, str, str]] = field(default_factory=list)
     """Name of a behaviour, take and frames, and the reason."""
     unwanted: frozenset[str] = frozenset()
@@ -78,30 +85,32 @@ class Workshop:
     """Behaviours that were not tried, because there are enough."""
 
     @property
-    def hubs(self) -> dict[str, Hub]:
+    def hubs(self) -> dict[str, CaptureHub]:
         """By name."""
-        return {hub.name: hub for hub in self.nearness.hubs}
+        return {hub.name: hub for hub in self.hub_distances.hubs}
 
-    def twin(self, hub: Hub) -> Hub:
+    def twin(self, hub: CaptureHub) -> CaptureHub:
         """The hub in the mirror."""
         return self.hubs[other_side(hub.name)] if hub.kind == "step" else hub
 
-    def judged(self, name: str, make: Maker, *, rare: bool) -> Judged | None:
+    def judged(self, name: str, make: ClipMaker, *, rare: bool) -> JudgedClip | None:
         """A clip that passes the gate, at least that for what is rare; else None, with the reason noted."""
         try:
             snapped = make()
-            quality = measured(snapped.clip, self.bars, snapped.raw)
-        except (GaitwayError, *NUMERIC) as problem:  # one piece that cannot be solved does not end an import
+            quality = measure_quality(snapped.clip, self.bars, snapped.raw)
+        except (GaitwayError, *NUMERIC_ERRORS) as problem:  # one piece that cannot be solved does not end an import
             self.refused.append((name, "", str(problem)))
             return None
         where = f"{snapped.source} {snapped.frames[0]}-{snapped.frames[1]}"
-        why = refusal(quality, self.gate, self.bars, rare=True) or passes_nothing(snapped, self.bars.size)
+        why = refusal(quality, self.gate, self.bars, rare=True) or passing_problem(snapped, self.bars.size)
         if why:
             self.refused.append((name, where, why))
             return None
-        return Judged(snapped, quality, (name, where, refusal(quality, self.gate, self.bars, rare=rare)))
+        return JudgedClip(snapped, quality, (name, where, refusal(quality, self.gate, self.bars, rare=rare)))
 
-    def pair(self, name: str, makers: Sequence[tuple[Maker, Maker]], most: int, *, rare: bool) -> list[Entry]:
+    def pair(
+        self, name: str, makers: Sequence[tuple[ClipMaker, ClipMaker]], most: int, *, rare: bool
+    ) -> list[BehaviorDraft]:
         """Behaviours of clips and of their mirror images; of each pair both pass the gate, or neither is used.
 
         Where none passes the strict gate, the best that passes the one for what is rare is better than nothing.
@@ -112,8 +121,8 @@ class Workshop:
             most: no more clips than this.
             rare: whether a little more is forgiven from the start.
         """
-        good: list[tuple[Judged, Judged]] = []
-        spare: list[tuple[Judged, Judged]] = []
+        good: list[tuple[JudgedClip, JudgedClip]] = []
+        spare: list[tuple[JudgedClip, JudgedClip]] = []
         for make, make_mirror in makers:
             if len(good) >= most:
                 break
@@ -130,30 +139,30 @@ class Workshop:
             return []
         ones, others = [both[0] for both in good], [both[1].in_mirror() for both in good]
         if mirrored_name(name) == name and ones[0].snapped.start is others[0].snapped.start:
-            return [_entry(name, [*ones, *others])]
-        return [_entry(name, ones), _entry(mirrored_name(name), others)]
+            return [_draft(name, [*ones, *others])]
+        return [_draft(name, ones), _draft(mirrored_name(name), others)]
 
-    def captured(self, groups: Sequence[Group], most: int) -> list[Entry]:
+    def captured(self, groups: Sequence[CandidateGroup], most: int) -> list[BehaviorDraft]:
         """Behaviours of pieces of the capture."""
-        out: list[Entry] = []
+        out: list[BehaviorDraft] = []
         for group in groups:
             makers = [
                 (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: most + 2] if c.mirror is not None
             ]
             out += self.pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
-        return [entry for entry in map(self._wanted, out) if entry is not None]
+        return [draft for draft in map(self._wanted, out) if draft is not None]
 
-    def _wanted(self, entry: Entry) -> Entry | None:
+    def _wanted(self, draft: BehaviorDraft) -> BehaviorDraft | None:
         """A behaviour without clips of takes that shall not be mirrored."""
-        kept = [k for k, clip in enumerate(entry.clips) if clip.source not in self.unwanted]
-        clips, qualities = tuple(entry.clips[k] for k in kept), tuple(entry.qualities[k] for k in kept)
-        return replace(entry, clips=clips, qualities=qualities) if kept else None
+        kept = [k for k, clip in enumerate(draft.clips) if clip.source not in self.unwanted]
+        clips, qualities = tuple(draft.clips[k] for k in kept), tuple(draft.qualities[k] for k in kept)
+        return replace(draft, clips=clips, qualities=qualities) if kept else None
 
 
-def _snapping(piece: Piece) -> Maker:
-    return lambda: snap(piece)
+def _snapping(piece: TakePiece) -> ClipMaker:
+    return lambda: snap_piece(piece)
 
 
-def _entry(name: str, clips: Sequence[Judged]) -> Entry:
+def _draft(name: str, clips: Sequence[JudgedClip]) -> BehaviorDraft:
     first = clips[0].snapped
-    return Entry(name, first.start, first.end, tuple(c.snapped for c in clips), tuple(c.quality for c in clips))
+    return BehaviorDraft(name, first.start, first.end, tuple(c.snapped for c in clips), tuple(c.quality for c in clips))

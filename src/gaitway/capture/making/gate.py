@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from gaitway.capture.cutting.snapping import Snapped
+from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.takes import PreparedTake
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
@@ -29,7 +29,7 @@ _OWN = 0.75
 
 
 @dataclass(frozen=True)
-class Gate:
+class ClipGate:
     """How good a clip must be; what is rare in the capture may be a little worse."""
 
     pops: float = 1.5
@@ -45,7 +45,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Quality:
+class ClipQuality:
     """What was measured of a clip."""
 
     pop: float
@@ -61,7 +61,7 @@ class Quality:
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
+class CaptureBaseline:
     """What the capture itself does."""
 
     turns: FloatArray
@@ -72,7 +72,7 @@ class Bars:
     """As of `sightings.body_size`."""
 
     @classmethod
-    def of(cls, takes: Sequence[PreparedTake], size: float) -> Bars:
+    def of(cls, takes: Sequence[PreparedTake], size: float) -> CaptureBaseline:
         """Measure the originals; what one side does, the other may do, as it does in the mirror."""
         clips = [take.clip for take in takes if not take.mirrored and len(take.clip) > 2]
         turns = np.concatenate([turn_steps(clip) for clip in clips])
@@ -104,7 +104,7 @@ def root_steps(clip: Clip) -> FloatArray:
     return np.asarray(np.linalg.norm(np.diff(clip.root_positions, n=2, axis=0), axis=-1) * clip.fps)
 
 
-def measured(clip: Clip, bars: Bars, raw: Clip | None = None) -> Quality:
+def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) -> ClipQuality:
     """How good a clip is.
 
     Args:
@@ -122,7 +122,7 @@ def measured(clip: Clip, bars: Bars, raw: Clip | None = None) -> Quality:
     name = clip.skeleton.names[joint] if turns.max(initial=0.0) >= roots.max(initial=0.0) else "root"
     slide, sink = _feet(clip)
     strain = float(violations(clip, joint_limits(clip.skeleton)).max(initial=0.0))
-    return Quality(pop, name, slide, sink, strain)
+    return ClipQuality(pop, name, slide, sink, strain)
 
 
 def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
@@ -146,7 +146,7 @@ def _feet(clip: Clip) -> tuple[float, float]:
     return slide, float(off.max(initial=0.0))
 
 
-def refusal(quality: Quality, gate: Gate, bars: Bars, *, rare: bool) -> str:
+def refusal(quality: ClipQuality, gate: ClipGate, bars: CaptureBaseline, *, rare: bool) -> str:
     """Why a clip is not good enough, in words; empty where it is."""
     pops = gate.rare_pops if rare else gate.pops
     slide = (gate.rare_slide if rare else gate.slide) * bars.size
@@ -171,7 +171,7 @@ _AHEAD = np.radians(40.0)
 """Obstacles are passed ahead, within this angle [rad]."""
 
 
-def passes_nothing(snapped: Snapped, size: float) -> str:
+def passing_problem(snapped: SnappedClip, size: float) -> str:
     """Why a special motion gets past nothing, in words; empty where it does, and for what is not special."""
     if not snapped.special:
         return ""
@@ -190,7 +190,7 @@ def passes_nothing(snapped: Snapped, size: float) -> str:
     return ""
 
 
-def gets_past(snapped: Snapped) -> float | None:
+def passing_height(snapped: SnappedClip) -> float | None:
     """Height that a jump clears, or headroom that a duck or crawl needs, where it passes [m]; None for all else."""
     if snapped.special not in ("jump", "duck", "crawl"):
         return None
@@ -214,7 +214,7 @@ def _near(reach: Reach) -> BoolArray:
     return np.asarray(np.abs(places - reach.passing) <= _ABOUT)
 
 
-def _standing(snapped: Snapped) -> float:
+def _standing(snapped: SnappedClip) -> float:
     """Height of the body at the end of a clip that is higher [m]."""
     body = capsule_body(snapped.clip.skeleton)
     tops = capsules(snapped.clip, body)[[0, -1], ..., 2].max(axis=-1) + body.radii

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gaitway.capture.making.candidates import STRAIGHT
-from gaitway.capture.making.clip_builder import Entry
+from gaitway.capture.making.clip_builder import BehaviorDraft
 from gaitway.capture.making.gate import root_steps, turn_steps
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
@@ -18,13 +18,15 @@ _KINDS = ("jump", "duck", "crawl", "step")
 """Special motions that somebody may be captured in."""
 
 
-def connected(entries: Sequence[Entry], home: str = "stand") -> tuple[list[Entry], list[Entry]]:
+def keep_connected(
+    drafts: Sequence[BehaviorDraft], home: str = "stand"
+) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
     """Behaviours between states that can be reached from standing and lead back to it; and those that are left out."""
-    ways = [(e.start.name, e.end.name) for e in entries]
+    ways = [(e.start.name, e.end.name) for e in drafts]
     ahead, back = _reached(ways, home), _reached([(b, a) for a, b in ways], home)
     inside = ahead & back
-    kept = [e for e in entries if {e.start.name, e.end.name} <= inside]
-    return kept, [e for e in entries if not {e.start.name, e.end.name} <= inside]
+    kept = [e for e in drafts if {e.start.name, e.end.name} <= inside]
+    return kept, [e for e in drafts if not {e.start.name, e.end.name} <= inside]
 
 
 def _reached(ways: Collection[tuple[str, str]], start: str) -> set[str]:
@@ -36,19 +38,19 @@ def _reached(ways: Collection[tuple[str, str]], start: str) -> set[str]:
     return found
 
 
-def missing(entries: Sequence[Entry]) -> list[str]:
+def missing_motions(drafts: Sequence[BehaviorDraft]) -> list[str]:
     """What a library lacks, a phrase each; the first ones make it useless."""
-    going = [e for e in entries if e.start.kind == "step" or e.end.kind == "step"]
+    going = [e for e in drafts if e.start.kind == "step" or e.end.kind == "step"]
     out = []
-    if not any(e.start.kind == "stand" and e.end.kind == "stand" and not e.special for e in entries):
+    if not any(e.start.kind == "stand" and e.end.kind == "stand" and not e.special for e in drafts):
         out.append("standing")
-    if not any(e.start.kind == "stand" and e.end.kind == "step" for e in entries):
+    if not any(e.start.kind == "stand" and e.end.kind == "step" for e in drafts):
         out.append("a way to set off")
-    if not any(e.end.kind == "stand" and e.start.kind == "step" for e in entries):
+    if not any(e.end.kind == "stand" and e.start.kind == "step" for e in drafts):
         out.append("a way to stop")
-    if not any(e.start.kind == "step" and e.end.kind == "step" and not e.special for e in entries):
+    if not any(e.start.kind == "step" and e.end.kind == "step" and not e.special for e in drafts):
         out.append("steps that go on")
-    turns = [e.turn for e in entries if not e.special]
+    turns = [e.turn for e in drafts if not e.special]
     out += [f"a turn to the {side}" for side, sign in (("left", 1.0), ("right", -1.0))
             if not any(sign * t > STRAIGHT for t in turns)]  # fmt: skip
     if not going:
@@ -56,20 +58,20 @@ def missing(entries: Sequence[Entry]) -> list[str]:
     return out
 
 
-def lacking_specials(entries: Sequence[Entry]) -> list[str]:
+def missing_specials(drafts: Sequence[BehaviorDraft]) -> list[str]:
     """Kinds of obstacle that nothing gets past."""
-    return [kind for kind in _KINDS if not any(e.special == kind for e in entries)]
+    return [kind for kind in _KINDS if not any(e.special == kind for e in drafts)]
 
 
-def limited(entries: Sequence[Entry], most: int) -> tuple[list[Entry], list[Entry]]:
+def keep_first(drafts: Sequence[BehaviorDraft], most: int) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
     """No more behaviours than a number, those that come last left out unless they link states; and those that are."""
-    order = sorted(range(len(entries)), key=lambda i: (not _links(entries[i]), i))
+    order = sorted(range(len(drafts)), key=lambda i: (not _links(drafts[i]), i))
     kept = set(order[:most])
-    return [e for i, e in enumerate(entries) if i in kept], [e for i, e in enumerate(entries) if i not in kept]
+    return [e for i, e in enumerate(drafts) if i in kept], [e for i, e in enumerate(drafts) if i not in kept]
 
 
-def _links(entry: Entry) -> bool:
-    return entry.start.gait != entry.end.gait or entry.start.kind == "stand"
+def _links(draft: BehaviorDraft) -> bool:
+    return draft.start.gait != draft.end.gait or draft.start.kind == "stand"
 
 
 BAR = 1.3
@@ -82,38 +84,38 @@ _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
 class _Place:
     """A clip of a behaviour, and how fast it comes and goes: joints [rad/s], then the root [m/s]; (J + 1, 3)."""
 
-    entry: int
+    draft: int
     clip: int
     first: FloatArray
     last: FloatArray
 
 
-def smooth_joins(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+def smooth_joins(drafts: Sequence[BehaviorDraft]) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
     """Behaviours without the clips that would be seen to join badly, the fewest that will do; and what was left out.
 
     A behaviour loses clips one by one, and goes with its last.
     """
-    clips = [c.clip for e in entries for c in e.clips]
+    clips = [c.clip for e in drafts for c in e.clips]
     if not clips:
-        return list(entries), []
+        return list(drafts), []
     scale = _usual(clips)
-    places = [_place(e, c, s.clip, scale) for e, entry in enumerate(entries) for c, s in enumerate(entry.clips)]
-    bad = _bad(entries, places)
+    places = [_place(e, c, s.clip, scale) for e, draft in enumerate(drafts) for c, s in enumerate(draft.clips)]
+    bad = _bad(drafts, places)
     gone: set[int] = set()
     while bad.any():
         worst = int(np.argmax(bad.sum(axis=0) + bad.sum(axis=1)))
         bad[worst], bad[:, worst] = False, False
         gone.add(worst)
     kept, lost = [], []
-    for number, entry in enumerate(entries):
-        good = [p.clip for k, p in enumerate(places) if p.entry == number and k not in gone]
-        if len(good) == len(entry.clips):
-            kept.append(entry)
+    for number, draft in enumerate(drafts):
+        good = [p.clip for k, p in enumerate(places) if p.draft == number and k not in gone]
+        if len(good) == len(draft.clips):
+            kept.append(draft)
         elif good:
-            qualities = tuple(entry.qualities[c] for c in good)
-            kept.append(replace(entry, clips=tuple(entry.clips[c] for c in good), qualities=qualities))
+            qualities = tuple(draft.qualities[c] for c in good)
+            kept.append(replace(draft, clips=tuple(draft.clips[c] for c in good), qualities=qualities))
         else:
-            lost.append(entry)
+            lost.append(draft)
     return kept, lost
 
 
@@ -124,12 +126,12 @@ def _usual(clips: Sequence[Clip]) -> FloatArray:
     return np.append(np.maximum(turns, _LEAST_TURN), max(root, _LEAST_STEP))
 
 
-def _place(entry: int, number: int, clip: Clip, scale: FloatArray) -> _Place:
+def _place(draft: int, number: int, clip: Clip, scale: FloatArray) -> _Place:
     headings = clip.headings()
     first, last = (
         _speeds(clip, at, float(headings[at + side])) / scale[:, None] for at, side in ((0, 0), (len(clip) - 2, 1))
     )
-    return _Place(entry, number, first, last)
+    return _Place(draft, number, first, last)
 
 
 def _speeds(clip: Clip, frame: int, heading: float) -> FloatArray:
@@ -142,12 +144,12 @@ def _speeds(clip: Clip, frame: int, heading: float) -> FloatArray:
     return np.vstack([spins, drift])
 
 
-def _bad(entries: Sequence[Entry], places: Sequence[_Place]) -> BoolArray:
+def _bad(drafts: Sequence[BehaviorDraft], places: Sequence[_Place]) -> BoolArray:
     """Which clip (row) must not be followed by which (column); (N, N)."""
     out = np.zeros((len(places), len(places)), dtype=bool)
-    for hub in {e.start.name for e in entries}:
-        rows = [k for k, p in enumerate(places) if entries[p.entry].end.name == hub]
-        columns = [k for k, p in enumerate(places) if entries[p.entry].start.name == hub]
+    for hub in {e.start.name for e in drafts}:
+        rows = [k for k, p in enumerate(places) if drafts[p.draft].end.name == hub]
+        columns = [k for k, p in enumerate(places) if drafts[p.draft].start.name == hub]
         for row in rows:
             gaps = np.stack([places[c].first for c in columns]) - places[row].last
             out[row, columns] = np.linalg.norm(gaps, axis=-1).max(axis=-1) > BAR

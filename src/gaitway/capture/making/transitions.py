@@ -12,14 +12,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import Mark, Piece, twin_takes
-from gaitway.capture.cutting.hub_poses import laid_onto
-from gaitway.capture.cutting.hubs import Hub, other_side
-from gaitway.capture.cutting.snapping import Snapped, snap
-from gaitway.capture.making.blended import bent, led_over
+from gaitway.capture.cutting.cuts import CutMark, TakePiece, twin_takes
+from gaitway.capture.cutting.hub_poses import place_on_frame
+from gaitway.capture.cutting.hubs import CaptureHub, other_side
+from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
+from gaitway.capture.making.blended import bend_step, blend_gaits
 from gaitway.capture.making.borrowed import CAST
 from gaitway.capture.making.candidates import STRAIGHT
-from gaitway.capture.making.clip_builder import Entry, Maker, Workshop
+from gaitway.capture.making.clip_builder import BehaviorDraft, ClipBuilder, ClipMaker
 from gaitway.capture.takes import PreparedTake
 from gaitway.motion.editing import resample
 
@@ -42,53 +42,53 @@ IDLE_S = 1.2
 """Standing that is shorter looks nervous when repeated [s]."""
 
 
-def standing(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
+def idle_standing(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
     """Idle standing, where none was captured that is long enough, and a short wait."""
-    out: list[Entry] = []
-    stand = workshop.hubs["stand"]
-    long = [e for e in entries if e.name == "stand" and e.clips[0].clip.duration >= IDLE_S]
+    out: list[BehaviorDraft] = []
+    stand = builder.hubs["stand"]
+    long = [e for e in drafts if e.name == "stand" and e.clips[0].clip.duration >= IDLE_S]
     for name in (() if long else ("stand",)) + ("wait",):
-        take = _borrowed(workshop, name)
+        take = _borrowed(builder, name)
         if take is not None:
             last = len(take[0].clip) - 1
-            out += workshop.pair(name, [_borrowing(workshop, take, (0, stand), (last, stand))], 1, rare=True)
+            out += builder.pair(name, [_borrowing(builder, take, (0, stand), (last, stand))], 1, rare=True)
     return out
 
 
-def setting_off(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
+def starts_and_stops(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
     """Starts and stops of every gait that has steps, and none of them."""
-    out: list[Entry] = []
-    for hub in _left_hubs(workshop):
-        plain = [e for e in entries if not e.special and hub.gait in (e.start.gait, e.end.gait)]
+    out: list[BehaviorDraft] = []
+    for hub in _left_hubs(builder):
+        plain = [e for e in drafts if not e.special and hub.gait in (e.start.gait, e.end.gait)]
         if not any(e.start.gait == e.end.gait for e in plain):
             continue
         if not any(e.start.kind == "stand" for e in plain):
-            out += _start_or_stop(workshop, hub, "start")
+            out += _start_or_stop(builder, hub, "start")
         if not any(e.end.kind == "stand" for e in plain):
-            out += _start_or_stop(workshop, hub, "stop")
+            out += _start_or_stop(builder, hub, "stop")
     return out
 
 
-def _start_or_stop(workshop: Workshop, hub: Hub, verb: str) -> list[Entry]:
-    stand = workshop.hubs["stand"]
-    choices: list[tuple[float, tuple[Maker, Maker]]] = []
+def _start_or_stop(builder: ClipBuilder, hub: CaptureHub, verb: str) -> list[BehaviorDraft]:
+    stand = builder.hubs["stand"]
+    choices: list[tuple[float, tuple[ClipMaker, ClipMaker]]] = []
     for word in _borrowable(hub):
         for name in (f"{verb}_{word}", f"{verb}_{word} mirrored"):
-            take = _borrowed(workshop, name)
+            take = _borrowed(builder, name)
             if take is None:
                 continue
             last = len(take[0].clip) - 1
-            for frame, ratio in _near_frames(workshop, take[0], hub, late=verb == "start"):
+            for frame, ratio in _near_frames(builder, take[0], hub, late=verb == "start"):
                 ends = ((0, stand), (frame, hub)) if verb == "start" else ((frame, hub), (last, stand))
-                pace = _pace(workshop, take[0], *ends)
+                pace = _pace(builder, take[0], *ends)
                 if (ends[1][0] - ends[0][0]) / take[0].clip.fps / pace >= max(_SHORTEST_S, hub.speed / _BRAKING):
-                    choices.append((ratio, _borrowing(workshop, take, *ends)))
+                    choices.append((ratio, _borrowing(builder, take, *ends)))
     choices.sort(key=lambda choice: choice[0])
     makers = [maker for _, maker in choices[:_ATTEMPTS]]
-    return workshop.pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
+    return builder.pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
 
 
-def _borrowable(hub: Hub) -> tuple[str, ...]:
+def _borrowable(hub: CaptureHub) -> tuple[str, ...]:
     """Which of the built-in person's gaits may lead into a hub."""
     gait = hub.gait.removeprefix("crouch_").rstrip("_0123456789")
     if gait in ("jog", "run"):
@@ -97,74 +97,74 @@ def _borrowable(hub: Hub) -> tuple[str, ...]:
     return (words.get(gait, "walk"),)
 
 
-def spot_turns(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
+def spot_turns(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
     """Turns on the spot that were not captured."""
-    stand, out = workshop.hubs["stand"], list[Entry]()
+    stand, out = builder.hubs["stand"], list[BehaviorDraft]()
     for degrees in _SPOT_TURNS:
         wanted = np.radians(degrees)
         known = any(
             e.start is stand and e.end is stand and not e.special and abs(abs(e.turn) - wanted) < 0.25 * wanted
-            for e in entries
+            for e in drafts
         )
-        take = _borrowed(workshop, f"turn_left_{degrees:.0f}")
+        take = _borrowed(builder, f"turn_left_{degrees:.0f}")
         if not known and take is not None:
             last = len(take[0].clip) - 1
-            out += workshop.pair(
-                f"turn_left_{degrees:.0f}", [_borrowing(workshop, take, (0, stand), (last, stand))], 1, rare=True
+            out += builder.pair(
+                f"turn_left_{degrees:.0f}", [_borrowing(builder, take, (0, stand), (last, stand))], 1, rare=True
             )
     return out
 
 
-def gait_changes(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
+def gait_changes(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
     """Ways from each gait to the next faster and slower one, by blending a step of one with a step of the other."""
-    hubs = {hub.gait: hub for hub in _left_hubs(workshop)}
+    hubs = {hub.gait: hub for hub in _left_hubs(builder)}
     forward = [gait for gait in _SPEED_ORDER if gait in hubs]
     pairs = list(pairwise(forward))
     pairs += [(gait.removeprefix("crouch_"), gait) for gait in hubs if gait.startswith("crouch_")]
-    out: list[Entry] = []
+    out: list[BehaviorDraft] = []
     for slow, fast in pairs:
         for a, b in ((slow, fast), (fast, slow)):
-            known = any((e.start.gait, e.end.gait) == (a, b) and not e.special for e in entries)
-            ones, others = _straight(entries, a), _straight(entries, b)
+            known = any((e.start.gait, e.end.gait) == (a, b) and not e.special for e in drafts)
+            ones, others = _straight(drafts, a), _straight(drafts, b)
             if known or ones is None or others is None:
                 continue
             name = f"{a}_to_{b}_l"
-            out += workshop.pair(name, [_leading(ones, others, name)], 1, rare=True)
+            out += builder.pair(name, [_leading(ones, others, name)], 1, rare=True)
     return out
 
 
-def moving_turns(workshop: Workshop, entries: Sequence[Entry]) -> list[Entry]:
+def turning_steps(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
     """Turns within a step that were not captured, bent from straight ones; and straight ones where all turn."""
-    out: list[Entry] = []
+    out: list[BehaviorDraft] = []
     for gait, turns in _TURNS.items():
-        pair = _straight(entries, gait)
+        pair = _straight(drafts, gait)
         if pair is None:
             continue
-        steps = [e for e in entries if not e.special and e.start is pair[0].start and e.end is pair[0].end]
+        steps = [e for e in drafts if not e.special and e.start is pair[0].start and e.end is pair[0].end]
         own = [_travel_turn(e.clips[0]) for e in steps]
         sides = [(sign * degrees, side) for degrees in turns for sign, side in ((1.0, "left"), (-1.0, "right"))]
         wanted = [(0.0, "forward"), *((degrees, f"{side}_{abs(degrees):.0f}") for degrees, side in sides)]
         for degrees, word in wanted:
             turn, name = float(np.radians(degrees)), f"{gait}_{word}_l"
-            if not any(abs(t - turn) < _SAME_TURN for t in own) and all(e.name != name for e in entries):
-                out += workshop.pair(name, [_bending(pair, turn, name)], 1, rare=False)
+            if not any(abs(t - turn) < _SAME_TURN for t in own) and all(e.name != name for e in drafts):
+                out += builder.pair(name, [_bending(pair, turn, name)], 1, rare=False)
     return out
 
 
-def _travel_turn(snapped: Snapped) -> float:
+def _travel_turn(snapped: SnappedClip) -> float:
     """What a clip turns in its direction of travel [rad]."""
     return _turned_by(snapped) + snapped.end.travel - snapped.start.travel
 
 
-def _turned_by(snapped: Snapped) -> float:
+def _turned_by(snapped: SnappedClip) -> float:
     headings = snapped.clip.headings()
     return float(headings[-1] - headings[0])
 
 
-def _straight(entries: Sequence[Entry], gait: str) -> tuple[Snapped, Snapped] | None:
+def _straight(drafts: Sequence[BehaviorDraft], gait: str) -> tuple[SnappedClip, SnappedClip] | None:
     """The straightest single step of a gait from the left foot, and its mirror image."""
     steps = [
-        e for e in entries
+        e for e in drafts
         if not e.special and not e.made and e.start.gait == e.end.gait == gait and e.start.foot == "left"
         and e.end.foot == "right"
     ]  # fmt: skip
@@ -173,30 +173,30 @@ def _straight(entries: Sequence[Entry], gait: str) -> tuple[Snapped, Snapped] | 
         return None
     best = min(steps, key=lambda e: (abs(_travel_turn(e.clips[0])) > STRAIGHT, "_forward" not in e.name,
                                      abs(_travel_turn(e.clips[0]))))  # fmt: skip
-    mirrored = next((e for e in entries if e.start.name == other_side(best.start.name)
+    mirrored = next((e for e in drafts if e.start.name == other_side(best.start.name)
                      and e.clips[0].frames == best.clips[0].frames and e.clips[0].mirrored), None)  # fmt: skip
     return None if mirrored is None else (best.clips[0], mirrored.clips[0])
 
 
-def _left_hubs(workshop: Workshop) -> list[Hub]:
-    return [hub for hub in workshop.nearness.hubs if hub.foot == "left"]
+def _left_hubs(builder: ClipBuilder) -> list[CaptureHub]:
+    return [hub for hub in builder.hub_distances.hubs if hub.foot == "left"]
 
 
-def _borrowed(workshop: Workshop, name: str) -> tuple[PreparedTake, PreparedTake] | None:
+def _borrowed(builder: ClipBuilder, name: str) -> tuple[PreparedTake, PreparedTake] | None:
     """A borrowed take and its mirror image."""
-    takes = workshop.nearness.sightings.takes
+    takes = builder.hub_distances.pose_index.takes
     at = next((t for t, take in enumerate(takes) if take.source == CAST and take.name == name), None)
     twin = None if at is None else twin_takes(takes)[at]
     return None if at is None or twin is None else (takes[at], takes[twin])
 
 
-def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool) -> list[tuple[int, float]]:
+def _near_frames(builder: ClipBuilder, take: PreparedTake, hub: CaptureHub, *, late: bool) -> list[tuple[int, float]]:
     """Frames of a borrowed take that are nearest to a hub, and how near in radii: late in a start, early in a stop."""
-    nearness = workshop.nearness
-    row = next(k for k, other in enumerate(nearness.hubs) if other is hub)
-    number = next(t for t, other in enumerate(nearness.sightings.takes) if other is take)
-    first = int(nearness.sightings.starts[number])
-    ratios = nearness.ratios[row, first : first + len(take.clip)]
+    hub_distances = builder.hub_distances
+    row = next(k for k, other in enumerate(hub_distances.hubs) if other is hub)
+    number = next(t for t, other in enumerate(hub_distances.pose_index.takes) if other is take)
+    first = int(hub_distances.pose_index.starts[number])
+    ratios = hub_distances.ratios[row, first : first + len(take.clip)]
     third = len(ratios) // 3
     inside = np.arange(third, len(ratios) - 1) if late else np.arange(1, len(ratios) - third)
     lowest = [
@@ -206,26 +206,31 @@ def _near_frames(workshop: Workshop, take: PreparedTake, hub: Hub, *, late: bool
 
 
 def _borrowing(
-    workshop: Workshop, takes: tuple[PreparedTake, PreparedTake], begin: tuple[int, Hub], end: tuple[int, Hub]
-) -> tuple[Maker, Maker]:
+    builder: ClipBuilder,
+    takes: tuple[PreparedTake, PreparedTake],
+    begin: tuple[int, CaptureHub],
+    end: tuple[int, CaptureHub],
+) -> tuple[ClipMaker, ClipMaker]:
     """Makers of a clip from frames of a borrowed take, and of its mirror image."""
-    pace = _pace(workshop, takes[0], begin, end)
+    pace = _pace(builder, takes[0], begin, end)
 
-    def make(take: PreparedTake, mirrored: bool) -> Snapped:
+    def make(take: PreparedTake, mirrored: bool) -> SnappedClip:
         take, frames = _paced(take, pace, (begin[0], end[0]))
-        hubs = [workshop.twin(hub) if mirrored else hub for _, hub in (begin, end)]
+        hubs = [builder.twin(hub) if mirrored else hub for _, hub in (begin, end)]
         ends = list(zip(frames, hubs, strict=True))
-        marks = [Mark(frame, hub, laid_onto(hub.pose, take.clip, frame), 1.0) for frame, hub in ends]
-        return snap(Piece(take, marks[0], marks[1]), BORROWED, _WHOLE)
+        marks = [CutMark(frame, hub, place_on_frame(hub.pose, take.clip, frame), 1.0) for frame, hub in ends]
+        return snap_piece(TakePiece(take, marks[0], marks[1]), BORROWED, _WHOLE)
 
     return lambda: make(takes[0], False), lambda: make(takes[1], True)
 
 
-def _pace(workshop: Workshop, take: PreparedTake, begin: tuple[int, Hub], end: tuple[int, Hub]) -> float:
+def _pace(
+    builder: ClipBuilder, take: PreparedTake, begin: tuple[int, CaptureHub], end: tuple[int, CaptureHub]
+) -> float:
     """How many times as fast as the built-in person the subject goes in its hub."""
-    sightings = workshop.nearness.sightings
-    number = next(t for t, other in enumerate(sightings.takes) if other is take)
-    speeds = [(hub.speed, float(sightings.speeds[sightings.frame(number, frame)])) for frame, hub in (begin, end)]
+    pose_index = builder.hub_distances.pose_index
+    number = next(t for t, other in enumerate(pose_index.takes) if other is take)
+    speeds = [(hub.speed, float(pose_index.speeds[pose_index.frame(number, frame)])) for frame, hub in (begin, end)]
     moving = [own / theirs for own, theirs in speeds if own > 0.3 and theirs > 0.3]
     return float(np.clip(moving[0], *_PACES)) if moving else 1.0
 
@@ -241,12 +246,14 @@ def _paced(take: PreparedTake, pace: float, frames: tuple[int, int]) -> tuple[Pr
     return replace(take, clip=replace(clip, root_positions=roots)), [min(round(f / tempo), last) for f in frames]
 
 
-def _leading(ones: tuple[Snapped, Snapped], others: tuple[Snapped, Snapped], name: str) -> tuple[Maker, Maker]:
+def _leading(
+    ones: tuple[SnappedClip, SnappedClip], others: tuple[SnappedClip, SnappedClip], name: str
+) -> tuple[ClipMaker, ClipMaker]:
     """Makers of a change of gait, and of its mirror image."""
-    return lambda: led_over(ones[0], others[0], name), lambda: led_over(ones[1], others[1], name)
+    return lambda: blend_gaits(ones[0], others[0], name), lambda: blend_gaits(ones[1], others[1], name)
 
 
-def _bending(pair: tuple[Snapped, Snapped], turn: float, name: str) -> tuple[Maker, Maker]:
+def _bending(pair: tuple[SnappedClip, SnappedClip], turn: float, name: str) -> tuple[ClipMaker, ClipMaker]:
     """Makers of a turn, and of its mirror image."""
     more = turn - _travel_turn(pair[0])
-    return lambda: bent(pair[0], more, name), lambda: bent(pair[1], -more, name)
+    return lambda: bend_step(pair[0], more, name), lambda: bend_step(pair[1], -more, name)

@@ -32,7 +32,7 @@ _LARGEST_SHIFT = 0.03
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class FootCalibration:
     """How a subject's feet are set right."""
 
     skeleton: Skeleton
@@ -43,7 +43,7 @@ class Calibration:
     """How far takes are lowered [m]."""
 
 
-def calibrate(clips: Sequence[Clip]) -> Calibration:
+def calibrate(clips: Sequence[Clip]) -> FootCalibration:
     """Judge the feet of levelled takes of one skeleton."""
     skeleton = clips[0].skeleton
     world = t_pose(skeleton)
@@ -69,10 +69,10 @@ def calibrate(clips: Sequence[Clip]) -> Calibration:
     heel = float(np.mean([rest[columns[f"{side}_heel"]] for side in ("left", "right")]))
     shifts = {"heel": heel - common, "ball": 0.0, "toe": tip - common}
     points = tuple(_lowered(p, world, shifts) for p in skeleton.contact_points)
-    return Calibration(replace(skeleton, contact_points=points), turns, common)
+    return FootCalibration(replace(skeleton, contact_points=points), turns, common)
 
 
-def toes_up(clip: Clip) -> Clip:
+def lift_toes(clip: Clip) -> Clip:
     """The clip with toes bent up just so far that none is under the floor at z = 0."""
     skeleton = clip.skeleton
     positions, world = clip.joint_transforms()
@@ -99,7 +99,7 @@ def toes_up(clip: Clip) -> Clip:
     return replace(clip, rotations=rotations.normalize(turned))
 
 
-def calibrated(clip: Clip, calibration: Calibration) -> Clip:
+def calibrated(clip: Clip, calibration: FootCalibration) -> Clip:
     """The clip with its feet set right."""
     turned = np.array(clip.rotations)
     for joint, turn in calibration.turns.items():

@@ -31,25 +31,25 @@ _LONGEST_SPIKE_S = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Mended:
+class MendedClip:
     """A clip without jumps, and what was done to it."""
 
     clip: Clip
     notes: tuple[str, ...] = ()
 
 
-def mend(clip: Clip) -> Mended:
+def mend(clip: Clip) -> MendedClip:
     """The clip without frames in which joints or the whole body jump.
 
     Where the whole body jumps, the longest part between such jumps stays; single joints are interpolated.
     """
     if len(clip) < 8:
-        return Mended(clip)
+        return MendedClip(clip)
     turns = _joint_faults(clip)
     limbs = _limb_joints(clip.skeleton)
     body = _root_faults(clip) | turns[:, 0] | (turns[:, limbs].sum(axis=1) >= _WHOLE_BODY)
     if not turns.any() and not body.any():
-        return Mended(clip)
+        return MendedClip(clip)
     first, last = _longest_part(body)
     notes = []
     if first > 0 or last < len(clip):
@@ -64,7 +64,7 @@ def mend(clip: Clip) -> Mended:
         names = ", ".join(clip.skeleton.names[j] for j in told[:3])
         more = f" and {len(told) - 3} more" if len(told) > 3 else ""
         notes.append(f"bridged single-frame jumps of {names}{more}")
-    return Mended(inner, tuple(notes))
+    return MendedClip(inner, tuple(notes))
 
 
 def _joint_faults(clip: Clip) -> BoolArray:

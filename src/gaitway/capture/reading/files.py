@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gaitway.capture.overrides import FileItem, OverridesItem
 from gaitway.capture.reading.faults import mend
-from gaitway.capture.reading.true_speed import RateEvidence, agreed, belt_speed, judge_rate, travelling
-from gaitway.capture.takes import Dropped, PrepareOptions
+from gaitway.capture.reading.true_speed import RateEvidence, agreed_factor, belt_speed, judge_rate, travel_on_ground
+from gaitway.capture.takes import DroppedFile, PrepareOptions
 from gaitway.core.errors import ClipError, GaitwayError, LibraryError, SkeletonError
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import with_contact_points
@@ -95,29 +95,29 @@ def read_takes(
     options: PrepareOptions,
     overrides: OverridesItem,
     progress: Callable[[str], None] | None = None,
-) -> tuple[list[ReadTake], list[Dropped]]:
+) -> tuple[list[ReadTake], list[DroppedFile]]:
     """Read files one by one; those that cannot be used are told with the reason."""
     read: list[ReadTake] = []
-    dropped: list[Dropped] = []
+    dropped: list[DroppedFile] = []
     for path in files:
         if progress is not None:
             progress(f"reading {path.name}")
         said = overrides.file(path)
         if said.skip:
-            dropped.append(Dropped(path, "left out, as the override file says"))
+            dropped.append(DroppedFile(path, "left out, as the override file says"))
             continue
         for animation in range(_animations(path)):
             try:
                 read.append(_read(path, animation, said, overrides.roles))
             except GaitwayError as error:
-                dropped.append(Dropped(path, _without_path(error, path)))
+                dropped.append(DroppedFile(path, _without_path(error, path)))
                 break
     read = _rates_judged(read)
     kept = []
     for take in map(_off_treadmill, read):
         reason = _too_little(take, options)
         if reason:
-            dropped.append(Dropped(take.path, reason))
+            dropped.append(DroppedFile(take.path, reason))
         else:
             kept.append(take)
     return _unique(kept), dropped
@@ -169,7 +169,7 @@ def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
         sessions.setdefault(_session(take.clip), []).append(own)
     out = []
     for take, own in zip(takes, evidence, strict=True):
-        factor = 1 if take.said.fps else own.factor or agreed(sessions[_session(take.clip)])
+        factor = 1 if take.said.fps else own.factor or agreed_factor(sessions[_session(take.clip)])
         if factor == 1:
             out.append(take)
             continue
@@ -187,7 +187,7 @@ def _session(clip: Clip) -> object:
 
 def _off_treadmill(take: ReadTake) -> ReadTake:
     belt = take.said.belt
-    return take if belt is None else replace(take, clip=travelling(take.clip, belt))
+    return take if belt is None else replace(take, clip=travel_on_ground(take.clip, belt))
 
 
 def _too_little(take: ReadTake, options: PrepareOptions) -> str:

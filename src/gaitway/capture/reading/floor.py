@@ -34,7 +34,7 @@ _FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Rests:
+class RestingPlaces:
     """Where the balls of a take's feet are nearly still."""
 
     places: FloatArray
@@ -42,7 +42,7 @@ class Rests:
 
 
 @dataclass(frozen=True, eq=False)
-class Floor:
+class FloorPlane:
     """A plane: height = `height` + `slope` . (x, y)."""
 
     height: float
@@ -57,21 +57,21 @@ class Floor:
         return rotations.between(np.array([-self.slope[0], -self.slope[1], 1.0]), np.array([0.0, 0.0, 1.0]))
 
 
-def resting_balls(clip: Clip) -> Rests:
+def resting_balls(clip: Clip) -> RestingPlaces:
     """Places of both balls of the feet in frames where they hardly move and somebody stands on them."""
     columns = [i for i, p in enumerate(clip.skeleton.contact_points) if p.name.endswith("_ball")]
     points = clip.contact_positions()[:, columns]
     speed = np.linalg.norm(steady_velocities(points, clip.fps), axis=-1)
     going = np.linalg.norm(steady_velocities(clip.root_positions[:, :2], clip.fps), axis=-1)[:, None]
     upright = clip.root_positions[:, 2, None] - points[..., 2] > _UPRIGHT * leg_length(clip.skeleton)
-    return Rests(points[(speed < 0.25 + 0.08 * going) & upright])
+    return RestingPlaces(points[(speed < 0.25 + 0.08 * going) & upright])
 
 
-def fit_floor(rests: Sequence[Rests]) -> Floor:
+def fit_floor(rests: Sequence[RestingPlaces]) -> FloorPlane:
     """The plane on which most resting feet of a subject lie; what stands higher is left out."""
     filled = [r.places for r in rests if len(r.places)]
     if not filled:
-        return Floor(0.0, np.zeros(2), 0.0)
+        return FloorPlane(0.0, np.zeros(2), 0.0)
     places = np.concatenate(filled)
     height, slope = _main_level(filled), np.zeros(2)
     centre = places[:, :2].mean(axis=0)
@@ -88,7 +88,7 @@ def fit_floor(rests: Sequence[Rests]) -> Floor:
         ridge = _RIDGE * len(rows) * np.eye(2)
         slope = np.clip(np.linalg.solve(rows.T @ rows + ridge, rows.T @ rest), -_STEEPEST, _STEEPEST)
     off = (places[:, 2] - height - flat @ slope)[keep]
-    return Floor(height - float(centre @ slope), slope, float(np.std(off)) if len(off) else 0.0)
+    return FloorPlane(height - float(centre @ slope), slope, float(np.std(off)) if len(off) else 0.0)
 
 
 def _main_level(takes: Sequence[FloatArray]) -> float:
@@ -97,7 +97,7 @@ def _main_level(takes: Sequence[FloatArray]) -> float:
     return float(np.median(levels))
 
 
-def levelled(clip: Clip, floor: Floor) -> Clip:
+def levelled(clip: Clip, floor: FloorPlane) -> Clip:
     """The clip turned and shifted so that the plane becomes z = 0."""
     turn = floor.turn
     roots = rotations.rotate(turn, clip.root_positions - np.array([0.0, 0.0, floor.height]))

@@ -8,10 +8,25 @@ from pathlib import Path
 
 import numpy as np
 
-from gaitway.capture.overrides import OverridesItem, applied, find_overrides, read_overrides, relabelled, wishes
-from gaitway.capture.reading.calibration import calibrate, calibrated, toes_up
+from gaitway.capture.overrides import (
+    OverridesItem,
+    apply_labels,
+    apply_overrides,
+    find_overrides,
+    library_wishes,
+    read_overrides,
+)
+from gaitway.capture.reading.calibration import calibrate, calibrated, lift_toes
 from gaitway.capture.reading.files import ReadTake, capture_files, read_takes
-from gaitway.capture.reading.floor import Floor, fit_floor, levelled, lifted, own_level, resting_balls, with_contacts
+from gaitway.capture.reading.floor import (
+    FloorPlane,
+    fit_floor,
+    levelled,
+    lifted,
+    own_level,
+    resting_balls,
+    with_contacts,
+)
 from gaitway.capture.reading.smoothing import at_rate
 from gaitway.capture.reading.subject import bone_lengths, difference, find_people, on_skeleton
 from gaitway.capture.recognising.events import find_events
@@ -19,35 +34,17 @@ from gaitway.capture.recognising.measures import measure, stature
 from gaitway.capture.recognising.phases import find_phases
 from gaitway.capture.recognising.specials import find_specials
 from gaitway.capture.takes import (
-    Dropped,
-    Event,
-    LibraryWishes,
-    Phase,
-    Prepared,
+    DroppedFile,
+    PreparedSubject,
     PreparedTake,
     PrepareOptions,
-    Special,
+    RecognitionThresholds,
     SubjectFacts,
-    Thresholds,
 )
 from gaitway.core.errors import LibraryError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror, with_name
 from gaitway.motion.skeleton import Skeleton
-
-__all__ = [
-    "Dropped",
-    "Event",
-    "LibraryWishes",
-    "Phase",
-    "PrepareOptions",
-    "Prepared",
-    "PreparedTake",
-    "Special",
-    "SubjectFacts",
-    "Thresholds",
-    "prepare",
-]
 
 _PLATFORM = 0.04
 """A take whose feet rest this far off the subject's floor throughout was taken on something else [m]."""
@@ -74,7 +71,7 @@ def prepare(
     source: str | Path | Iterable[str | Path],
     options: PrepareOptions = PrepareOptions(),  # noqa: B008  (frozen)
     progress: Progress | None = None,
-) -> Prepared:
+) -> PreparedSubject:
     """Read captures of one person and make them ready to be cut into behaviours.
 
     Args:
@@ -91,7 +88,7 @@ def prepare(
     source = source if isinstance(source, str | Path) else tuple(source)
     files = capture_files(source, recursive=options.recursive, only=options.only)
     overrides = _overrides(source, files, options)
-    options = applied(options, overrides)
+    options = apply_overrides(options, overrides)
     read, dropped = read_takes(files, options, overrides, progress)
     if not read:
         first = dropped[0]
@@ -111,7 +108,7 @@ def prepare(
     name = options.name or (Path(source).resolve().name if isinstance(source, str | Path) else files[0].parent.name)
     dropped.sort(key=lambda d: d.file)
     facts = _facts(name, files, takes, floor, notes)
-    return Prepared(takes[0].clip.skeleton, tuple(takes), tuple(dropped), facts, wishes(overrides))
+    return PreparedSubject(takes[0].clip.skeleton, tuple(takes), tuple(dropped), facts, library_wishes(overrides))
 
 
 def _overrides(
@@ -126,7 +123,7 @@ def _overrides(
 
 
 def _people(
-    read: Sequence[ReadTake], options: PrepareOptions, dropped: list[Dropped]
+    read: Sequence[ReadTake], options: PrepareOptions, dropped: list[DroppedFile]
 ) -> tuple[list[list[ReadTake]], list[str]]:
     """Takes by person, the main one first, all on the main skeleton; other people are dropped unless mixed."""
     people = find_people([take.clip for take in read])
@@ -143,7 +140,7 @@ def _people(
             reason = (
                 f"is another person's: its bones differ by up to {off:.0f} % (mixed: true puts it on this skeleton)"
             )
-            dropped.append(Dropped(take.path, reason))
+            dropped.append(DroppedFile(take.path, reason))
     rigs = {t.clip.skeleton.names for t in groups[0]} - {people.skeleton.names}
     if rigs:
         other = [t.name for t in groups[0] if t.clip.skeleton.names in rigs]
@@ -157,9 +154,9 @@ def _not_finer(clip: Clip) -> Clip:
     return at_rate(clip, _FINEST) if clip.fps > 1.05 * _FINEST else clip
 
 
-def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tuple[Floor, list[_Stood]]:
+def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tuple[FloorPlane, list[_Stood]]:
     """All takes on one level floor at z = 0 with contacts; the floor is the main person's."""
-    floors: list[Floor] = []
+    floors: list[FloorPlane] = []
     skeleton: Skeleton | None = None
     done = []
     for group in groups:
@@ -169,12 +166,12 @@ def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tup
         skeleton = skeleton or calibration.skeleton
         calibration, pelvis = replace(calibration, skeleton=skeleton), stature(skeleton).pelvis
         for s in stood:
-            clip = with_contacts(toes_up(calibrated(s.clip, calibration)), options.contacts, pelvis)
+            clip = with_contacts(lift_toes(calibrated(s.clip, calibration)), options.contacts, pelvis)
             done.append(replace(s, clip=at_rate(clip, options.fps)))
     return floors[0], done
 
 
-def _levelled(take: ReadTake, floor: Floor) -> _Stood:
+def _levelled(take: ReadTake, floor: FloorPlane) -> _Stood:
     """A take on the plane z = 0: the subject's, or its own where it was taken on something else."""
     if take.said.floor is not None:
         return _Stood(take, lifted(take.clip, -take.said.floor), take.notes)
@@ -201,7 +198,7 @@ def _recognised(stood: _Stood, options: PrepareOptions) -> PreparedTake:
         specials=find_specials(measures, limits),
         notes=stood.notes,
     )
-    return relabelled(take, stood.take.said.labels, measures) if stood.take.said.labels else take
+    return apply_labels(take, stood.take.said.labels, measures) if stood.take.said.labels else take
 
 
 def _goes_low(takes: Sequence[PreparedTake]) -> bool:
@@ -212,7 +209,7 @@ def _goes_low(takes: Sequence[PreparedTake]) -> bool:
     return low > _LOW_PEOPLE * (low + plain)
 
 
-def _for_low_people(limits: Thresholds) -> Thresholds:
+def _for_low_people(limits: RecognitionThresholds) -> RecognitionThresholds:
     return replace(limits, low_head=limits.low_head - 0.2, low_pelvis=limits.low_pelvis - 0.2, bent_deg=60.0)
 
 
@@ -249,7 +246,7 @@ def _mirrored(take: PreparedTake) -> PreparedTake:
 
 
 def _facts(
-    name: str, files: Sequence[Path], takes: Sequence[PreparedTake], floor: Floor, notes: Sequence[str]
+    name: str, files: Sequence[Path], takes: Sequence[PreparedTake], floor: FloorPlane, notes: Sequence[str]
 ) -> SubjectFacts:
     figure = stature(takes[0].clip.skeleton)
     return SubjectFacts(

@@ -29,7 +29,7 @@ _BONES = (
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class SubjectGroups:
     """Takes by person, as indices."""
 
     main: tuple[int, ...]
@@ -39,7 +39,7 @@ class People:
     """The main person's: of the rig with the most seconds, its bones the median of that rig's takes."""
 
 
-def find_people(clips: Sequence[Clip]) -> People:
+def find_people(clips: Sequence[Clip]) -> SubjectGroups:
     """Sort takes by the proportions of their skeletons."""
     groups: list[list[int]] = []
     bones = [bone_lengths(clip.skeleton) for clip in clips]
@@ -52,7 +52,7 @@ def find_people(clips: Sequence[Clip]) -> People:
             groups.append([i])
     groups.sort(key=lambda group: -sum(clips[i].duration for i in group))
     main = [clips[i] for i in groups[0]]
-    return People(tuple(groups[0]), tuple(tuple(g) for g in groups[1:]), _common_skeleton(main))
+    return SubjectGroups(tuple(groups[0]), tuple(tuple(g) for g in groups[1:]), _common_skeleton(main))
 
 
 def bone_lengths(skeleton: Skeleton) -> FloatArray:

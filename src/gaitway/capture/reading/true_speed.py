@@ -59,7 +59,7 @@ def judge_rate(clip: Clip) -> RateEvidence:
     return _judge_gait(clip)
 
 
-def agreed(evidence: Sequence[RateEvidence]) -> int:
+def agreed_factor(evidence: Sequence[RateEvidence]) -> int:
     """The factor that most takes which tell agree on, 1 where they do not; for those that do not tell."""
     told = [e.factor for e in evidence if e.factor]
     usual = max(set(told), key=told.count, default=1)
@@ -176,7 +176,7 @@ def facing(clip: Clip) -> FloatArray:
     return np.stack([np.cos(heading), np.sin(heading)], axis=1)
 
 
-def travelling(clip: Clip, belt: float) -> Clip:
+def travel_on_ground(clip: Clip, belt: float) -> Clip:
     """The clip as it would be on solid ground, if the treadmill ran at `belt` [m/s]."""
     way = np.cumsum(facing(clip) * (belt / clip.fps), axis=0)
     roots = np.array(clip.root_positions)

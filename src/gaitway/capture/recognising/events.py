@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gaitway.capture.recognising.measures import Measures
+from gaitway.capture.recognising.measures import TakeMeasures
 from gaitway.capture.recognising.phases import GESTURE
-from gaitway.capture.takes import Event, Foot, Thresholds
+from gaitway.capture.takes import CaptureEvent, FootSide, RecognitionThresholds
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.motion.contacts import stances
 from gaitway.motion.skeleton import Skeleton
 
-FEET: tuple[Foot, Foot] = ("left", "right")
+FEET: tuple[FootSide, FootSide] = ("left", "right")
 _PAUSE_S = 0.4
 """Shortest stand that is a pause [s]."""
 _SETTLE_S = 0.2
@@ -29,7 +29,7 @@ _SIDE_BY_SIDE = 0.09
 """Feet that stand side by side are no farther apart along the facing [m]."""
 
 
-def find_events(measures: Measures, skeleton: Skeleton, limits: Thresholds) -> tuple[Event, ...]:
+def find_events(measures: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -> tuple[CaptureEvent, ...]:
     """All events of a take in the order of their frames."""
     pauses = list(_pauses(measures, limits))
     taken = {event.frame for event in pauses}
@@ -38,7 +38,7 @@ def find_events(measures: Measures, skeleton: Skeleton, limits: Thresholds) -> t
     return tuple(sorted(found, key=lambda event: (event.frame, event.kind)))
 
 
-def _steps(m: Measures, skeleton: Skeleton, limits: Thresholds) -> Iterator[Event]:
+def _steps(m: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -> Iterator[CaptureEvent]:
     """Once in every swing: where the swinging ankle passes the planted one, or halfway where none overtakes."""
     ankles = m.positions[:, [skeleton.roles["left_ankle"], skeleton.roles["right_ankle"]], :2]
     speed = m.speed
@@ -53,7 +53,7 @@ def _steps(m: Measures, skeleton: Skeleton, limits: Thresholds) -> Iterator[Even
             if frame is None and abs(m.aside[start:stop].mean()) > abs(m.ahead[start:stop].mean()):
                 frame = _halfway(gap, way, start)
             if frame is not None and speed[frame] > slow:
-                yield Event(frame, "step", FEET[foot], float(speed[frame]))
+                yield CaptureEvent(frame, "step", FEET[foot], float(speed[frame]))
 
 
 def _passing(gap: FloatArray, way: FloatArray, start: int) -> int | None:
@@ -78,7 +78,7 @@ def _halfway(gap: FloatArray, way: FloatArray, start: int) -> int | None:
     return start + int(np.argmin(np.abs(along - 0.5 * (along[0] + along[-1]))))
 
 
-def standing(m: Measures, limits: Thresholds) -> BoolArray:
+def standing(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
     """Frames in which somebody stands upright on both feet and hardly moves, arms neither; (F,)."""
     pace = m.stature.pace
     still = (m.speed < limits.stand_speed * pace) & (np.abs(m.turning) < limits.turn_rate)
@@ -88,19 +88,19 @@ def standing(m: Measures, limits: Thresholds) -> BoolArray:
     return quiet
 
 
-def _pauses(m: Measures, limits: Thresholds) -> Iterator[Event]:
+def _pauses(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[CaptureEvent]:
     settle = int(_SETTLE_S * m.fps)
     for start, stop in stances(standing(m, limits)):
         if stop - start < _PAUSE_S * m.fps:
             continue
         first = start + (settle if start > 0 else 0)
         last = stop - 1 - (settle if stop < len(m) else 0)
-        yield Event(first, "pause", "", float(m.speed[first]))
+        yield CaptureEvent(first, "pause", "", float(m.speed[first]))
         if last - first >= settle:
-            yield Event(last, "pause", "", float(m.speed[last]))
+            yield CaptureEvent(last, "pause", "", float(m.speed[last]))
 
 
-def _turning_pauses(m: Measures, skeleton: Skeleton, limits: Thresholds) -> Iterator[Event]:
+def _turning_pauses(m: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -> Iterator[CaptureEvent]:
     """Moments of a turn on the spot in which both feet stand side by side, as they do between two of its steps."""
     ankles = m.positions[:, [skeleton.roles["left_ankle"], skeleton.roles["right_ankle"]], :2]
     gap = ankles[:, 0] - ankles[:, 1]
@@ -113,19 +113,19 @@ def _turning_pauses(m: Measures, skeleton: Skeleton, limits: Thresholds) -> Iter
         frame = start + int(np.argmin(unrest[start:stop]))
         turned = abs(m.heading[min(stop, len(m) - 1)] - m.heading[max(start - 1, 0)])
         if unrest[frame] < 1.5 and apart[frame] < _SIDE_BY_SIDE * m.stature.size and turned > np.radians(5.0):
-            yield Event(frame, "pause", "", float(m.speed[frame]))
+            yield CaptureEvent(frame, "pause", "", float(m.speed[frame]))
 
 
 def _near(frame: int, frames: set[int], fps: float) -> bool:
     return any(abs(frame - other) < _PAUSE_S * fps for other in frames)
 
 
-def _flights(m: Measures) -> Iterator[Event]:
+def _flights(m: TakeMeasures) -> Iterator[CaptureEvent]:
     """The middle of every time in the air that begins and ends in the take."""
     for start, stop in stances(m.airborne):
         if start == 0 or stop == len(m) or stop - start < 2:
             continue
         middle = (start + stop) // 2
         left, right = m.last_down(start, -1)
-        foot: Foot = "" if left and right else "left" if left else "right"
-        yield Event(middle, "flight", foot, float(m.speed[middle]))
+        foot: FootSide = "" if left and right else "left" if left else "right"
+        yield CaptureEvent(middle, "flight", foot, float(m.speed[middle]))

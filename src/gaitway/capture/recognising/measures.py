@@ -71,7 +71,7 @@ def top_joint(skeleton: Skeleton) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Measures:
+class TakeMeasures:
     """One row a frame."""
 
     fps: float
@@ -144,7 +144,7 @@ class Measures:
         return len(self.heading)
 
 
-def measure(clip: Clip) -> Measures:
+def measure(clip: Clip) -> TakeMeasures:
     """Measure a take that stands on a level floor at z = 0 and has contacts."""
     skeleton, figure = clip.skeleton, stature(clip.skeleton)
     positions = clip.joint_positions()
@@ -162,7 +162,7 @@ def measure(clip: Clip) -> Measures:
     points, contacts = clip.contact_positions()[..., 2], clip.contacts
     assert contacts is not None  # prepared takes have them
     feet = [[i for i, p in enumerate(skeleton.contact_points) if p.name.startswith(s)] for s in ("left", "right")]
-    return Measures(
+    return TakeMeasures(
         fps=clip.fps,
         stature=figure,
         positions=positions,

@@ -8,8 +8,8 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.capture.reading.smoothing import low_pass
-from gaitway.capture.recognising.measures import GRAVITY, Measures
-from gaitway.capture.takes import Phase, PhaseKind, Thresholds
+from gaitway.capture.recognising.measures import GRAVITY, TakeMeasures
+from gaitway.capture.takes import MotionPhase, PhaseKind, RecognitionThresholds
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.contacts import stances
 
@@ -54,22 +54,22 @@ _CARRY_S = 1.0
 """Hands that hold something are judged over this time [s]."""
 
 
-def find_phases(measures: Measures, limits: Thresholds) -> tuple[Phase, ...]:
+def find_phases(measures: TakeMeasures, limits: RecognitionThresholds) -> tuple[MotionPhase, ...]:
     """The phases of a take, from its first frame to its last."""
     names = _settled(_kinds(measures, limits), max(int(limits.shortest_phase_s * measures.fps), 1))
     edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
     return tuple(make_phase(measures, start, stop, str(names[start])) for start, stop in pairwise(edges))
 
 
-def make_phase(measures: Measures, start: int, stop: int, name: str) -> Phase:
+def make_phase(measures: TakeMeasures, start: int, stop: int, name: str) -> MotionPhase:
     """A phase by the name of its kind, such as "walk" or "other:bend"."""
     word, _, detail = name.partition(":")
     kind: PhaseKind = next((k for k in KINDS if k == word), "other")
     turn = float(measures.heading[stop - 1] - measures.heading[start])
-    return Phase(start, stop, kind, float(measures.speed[start:stop].mean()), turn, detail)
+    return MotionPhase(start, stop, kind, float(measures.speed[start:stop].mean()), turn, detail)
 
 
-def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
+def _kinds(m: TakeMeasures, limits: RecognitionThresholds) -> np.ndarray:
     """A word for every frame, such as "walk" or "other:bend"; (F,)."""
     pace, speed = m.stature.pace, m.speed
     moving = _hysteresis(speed, limits.stand_speed * pace, limits.move_speed * pace)
@@ -100,7 +100,7 @@ def _kinds(m: Measures, limits: Thresholds) -> np.ndarray:
     return np.select([c for c, _ in conditions], [word for _, word in conditions], "run")
 
 
-def low_parts(m: Measures, limits: Thresholds) -> tuple[BoolArray, BoolArray]:
+def low_parts(m: TakeMeasures, limits: RecognitionThresholds) -> tuple[BoolArray, BoolArray]:
     """Frames in which the head, and those in which the pelvis, is lower than somebody's who goes that fast; (F,) each.
 
     Runners lean and bend their knees.
@@ -111,7 +111,7 @@ def low_parts(m: Measures, limits: Thresholds) -> tuple[BoolArray, BoolArray]:
     return np.asarray(head), np.asarray(pelvis)
 
 
-def crawling(m: Measures, limits: Thresholds) -> BoolArray:
+def crawling(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
     """Frames in which somebody goes on hands and knees or lower; (F,)."""
     flat = (m.head < limits.crawl_head) & (m.pelvis < limits.low_pelvis) & (m.reach < _CRAWL_HAND * m.stature.size)
     out = np.zeros(len(m), dtype=bool)
@@ -125,7 +125,7 @@ def crawling(m: Measures, limits: Thresholds) -> BoolArray:
     return out & (m.head < limits.low_head)
 
 
-def _bent(m: Measures, limits: Thresholds) -> BoolArray:
+def _bent(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
     """Frames in which somebody leans farther than speed and speeding up explain; (F,)."""
     width = 0.2 * m.fps
     gaining = np.gradient(low_pass(m.ahead, width)) * m.fps if len(m) > 1 else np.zeros(len(m))
@@ -133,7 +133,7 @@ def _bent(m: Measures, limits: Thresholds) -> BoolArray:
     return np.asarray(excess > np.radians(limits.bent_deg) + _BENT_FASTER * m.speed / m.stature.pace)
 
 
-def _hopping(m: Measures) -> BoolArray:
+def _hopping(m: TakeMeasures) -> BoolArray:
     """Frames around a time in the air after which the same foot lands that took off, as in skipping; (F,)."""
     hops = np.zeros(len(m), dtype=bool)
     for start, stop in stances(m.airborne):
@@ -147,14 +147,14 @@ def _hopping(m: Measures) -> BoolArray:
     return near
 
 
-def _on_one_foot(m: Measures) -> BoolArray:
+def _on_one_foot(m: TakeMeasures) -> BoolArray:
     """Frames around which one foot is off the ground most of the time: marching on the spot, balancing; (F,)."""
     single = (m.down[:, 0] != m.down[:, 1]).astype(np.float64)
     often: FloatArray = scipy.ndimage.uniform_filter1d(single, max(int(_ON_SPOT_S * m.fps), 1), mode="reflect")
     return np.asarray(often > 0.5)
 
 
-def _gesturing(m: Measures, standing: BoolArray) -> BoolArray:
+def _gesturing(m: TakeMeasures, standing: BoolArray) -> BoolArray:
     """Frames of standing (F,) in which the hands move a lot for a second and more; (F,)."""
     busy = m.hand_speed > GESTURE * m.stature.pace
     out = np.zeros(len(m), dtype=bool)
@@ -163,7 +163,7 @@ def _gesturing(m: Measures, standing: BoolArray) -> BoolArray:
     return out
 
 
-def _carrying(m: Measures) -> BoolArray:
+def _carrying(m: TakeMeasures) -> BoolArray:
     """Frames in which both hands stay in front of the body at one distance from each other, as on a box; (F,)."""
     size, window = m.stature.size, max(int(_CARRY_S * m.fps), 3)
     gap = np.linalg.norm(m.hands[:, 0] - m.hands[:, 1], axis=-1)
@@ -198,7 +198,7 @@ def _hysteresis(values: FloatArray, low: float, high: float) -> BoolArray:
     return np.asarray(values[chosen] > high)
 
 
-def _running(m: Measures, limits: Thresholds) -> BoolArray:
+def _running(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
     """Frames of a gait with flights, or too fast for any other; (F,).
 
     A stride whose flight is not seen does not end it.
@@ -209,7 +209,7 @@ def _running(m: Measures, limits: Thresholds) -> BoolArray:
     return filled(fast, int(_JOG_GAP_S * m.fps)) & (fast | (m.speed > _JOG_ON * pace))
 
 
-def _around_flights(m: Measures) -> BoolArray:
+def _around_flights(m: TakeMeasures) -> BoolArray:
     """Frames around a time in the air; (F,)."""
     flights, height = np.zeros(len(m), dtype=bool), _FLIGHT_HEIGHT * m.stature.size
     for start, stop in stances(m.airborne):

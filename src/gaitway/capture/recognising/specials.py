@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gaitway.capture.reading.smoothing import low_pass
-from gaitway.capture.recognising.measures import GRAVITY, Measures
+from gaitway.capture.recognising.measures import GRAVITY, TakeMeasures
 from gaitway.capture.recognising.phases import UPSIDE_DOWN, crawling, filled, low_parts
-from gaitway.capture.takes import Special, SpecialKind, Thresholds
+from gaitway.capture.takes import RecognitionThresholds, SpecialKind, SpecialMotion
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.contacts import stances
 
@@ -36,7 +36,7 @@ _GAP_S = 0.3
 """A head that comes up for less than this stays down [s]."""
 
 
-def find_specials(measures: Measures, limits: Thresholds) -> tuple[Special, ...]:
+def find_specials(measures: TakeMeasures, limits: RecognitionThresholds) -> tuple[SpecialMotion, ...]:
     """The specials of a take in the order of their starts."""
     jumps = list(_jumps(measures, limits))
     lows = [low for low in _lows(measures, limits) if not _lands(low, jumps, measures.fps)]
@@ -44,7 +44,7 @@ def find_specials(measures: Measures, limits: Thresholds) -> tuple[Special, ...]
     return tuple(sorted(found, key=lambda special: (special.start, special.stop)))
 
 
-def stated_special(measures: Measures, kind: str, start: int, stop: int) -> Special:
+def stated_special(measures: TakeMeasures, kind: str, start: int, stop: int) -> SpecialMotion:
     """A special that somebody says is there, with its heights as measured."""
     word: SpecialKind = next((k for k in SPECIAL_KINDS if k == kind), "jump")
     track = measures.mass[start:stop, 2] if word in ("jump", "step") else -measures.head[start:stop]
@@ -57,7 +57,7 @@ def stated_special(measures: Measures, kind: str, start: int, stop: int) -> Spec
     return _special(measures, word, start, stop, top, height, rise, flight if word == "jump" else 0.0)
 
 
-def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
+def _jumps(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
     """Flights too long or too high for a running stride, with their take-off and landing."""
     for start, stop in stances(m.airborne):
         if start == 0 or stop == len(m):
@@ -72,7 +72,7 @@ def _jumps(m: Measures, limits: Thresholds) -> Iterator[Special]:
             yield _special(m, "jump", first, last, top, float(m.soles[top].min()), rise, seconds)
 
 
-def _falls_freely(m: Measures, start: int, stop: int) -> bool:
+def _falls_freely(m: TakeMeasures, start: int, stop: int) -> bool:
     """Whether the body's middle is drawn down by about g while no foot is down, as it is not when somebody hangs."""
     time = np.arange(stop - start) / m.fps
     if len(time) < 5:
@@ -81,7 +81,7 @@ def _falls_freely(m: Measures, start: int, stop: int) -> bool:
     return bool(0.4 * GRAVITY < -2.0 * curve[0] < 1.8 * GRAVITY)
 
 
-def _until_level(m: Measures, frame: int, step: int) -> int:
+def _until_level(m: TakeMeasures, frame: int, step: int) -> int:
     """The frame, from `frame` on backward or forward, at which the dip before or after a flight begins or ends.
 
     That is the next top of the pelvis' way beyond the next bottom, or where it stands, within `_LEAD_S`.
@@ -100,7 +100,7 @@ def _until_level(m: Measures, frame: int, step: int) -> int:
     return frame + step * top
 
 
-def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
+def _lows(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
     """Ducks and crawls: the head or the pelvis stays low while the body goes on."""
     low_head, low_pelvis = low_parts(m, limits)
     crawls = crawling(m, limits)
@@ -119,13 +119,13 @@ def _lows(m: Measures, limits: Thresholds) -> Iterator[Special]:
             yield _special(m, "crawl" if crawled else "duck", first, last, bottom, height, rise, 0.0)
 
 
-def _lands(low: Special, jumps: Sequence[Special], fps: float) -> bool:
+def _lands(low: SpecialMotion, jumps: Sequence[SpecialMotion], fps: float) -> bool:
     """Whether somebody is low only to take off for a jump, or from landing."""
     near = _LANDING_S * fps
     return low.kind == "duck" and any(j.start - near <= low.pass_frame < j.stop + near for j in jumps)
 
 
-def _passes(m: Measures, start: int, stop: int, limits: Thresholds) -> bool:
+def _passes(m: TakeMeasures, start: int, stop: int, limits: RecognitionThresholds) -> bool:
     """Whether somebody who is low goes on rather than stops there, brakes to stop, or starts to run."""
     speed, track = m.speed[start:stop], m.head[start:stop]
     if track.min() > limits.low_head - _CLEAR_DUCK or m.tilt[start:stop].max() > UPSIDE_DOWN:
@@ -144,7 +144,7 @@ def _risen(head: FloatArray, frame: int, step: int) -> int:
     return frame
 
 
-def _climbs(m: Measures, limits: Thresholds) -> Iterator[Special]:
+def _climbs(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
     """Stretches in which a foot stands on something above the floor."""
     height = limits.step_height * m.stature.size
     raised = np.asarray((m.down & (m.soles > height)).any(axis=1))
@@ -157,8 +157,8 @@ def _climbs(m: Measures, limits: Thresholds) -> Iterator[Special]:
 
 
 def _special(
-    m: Measures, kind: SpecialKind, start: int, stop: int, at: int, height: float, rise: float, flight_s: float
-) -> Special:
+    m: TakeMeasures, kind: SpecialKind, start: int, stop: int, at: int, height: float, rise: float, flight_s: float
+) -> SpecialMotion:
     way = m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]
     lowest = float(m.pelvis[start:stop].min())
-    return Special(start, stop, kind, at, height, rise, lowest, flight_s, float(np.linalg.norm(way)))
+    return SpecialMotion(start, stop, kind, at, height, rise, lowest, flight_s, float(np.linalg.norm(way)))

@@ -64,7 +64,7 @@ class PathArrays(NamedTuple):
     """Edges that lead from each part to the next one; (parts, E)."""
 
 
-class BeamRoom(NamedTuple):
+class BeamMemory(NamedTuple):
     """Room for `beam`: so many frames, and so many states of each number of frames and sector of headings."""
 
     states: FloatArray
@@ -81,7 +81,7 @@ class BeamRoom(NamedTuple):
     """(10,)."""
 
 
-class TreeRoom(NamedTuple):
+class BranchMemory(NamedTuple):
     """Room for `branch_and_bound`: so deep, so many ways at a node."""
 
     children: FloatArray
@@ -96,7 +96,7 @@ class TreeRoom(NamedTuple):
     """(depth,)."""
 
 
-class Best(NamedTuple):
+class BestWalks(NamedTuple):
     """The best walks, in order."""
 
     errors: FloatArray
@@ -214,7 +214,7 @@ def stage_after(task: PathArrays, stage: int, edge: int, leave: int) -> int:
 
 @kernel(borrows=True)
 def beam(
-    graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, width: int, room: BeamRoom,
+    graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, width: int, room: BeamMemory,
     walk: IntArray,
 ) -> tuple[int, float]:  # fmt: skip
     """A good walk: of all states of as many frames that head the same way only the best few go on, one at each node.
@@ -293,7 +293,7 @@ def _expected(graph: GraphArrays, task: PathArrays, node: int, state: FloatArray
 
 
 @kernel(borrows=True)
-def _keep(graph: GraphArrays, task: PathArrays, room: BeamRoom, width: int, parent: int, edge: int) -> None:
+def _keep(graph: GraphArrays, task: PathArrays, room: BeamMemory, width: int, parent: int, edge: int) -> None:
     """Puts the state in `scratch` into its group, if it is one of the best there and the best at its node."""
     node = graph.heads[edge]
     room.scratch[EXPECTED] = room.scratch[ERROR] + _expected(graph, task, node, room.scratch)
@@ -320,7 +320,7 @@ def _keep(graph: GraphArrays, task: PathArrays, room: BeamRoom, width: int, pare
 @kernel(borrows=True)
 def branch_and_bound(
     graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, enough: float, budget: int,
-    room: TreeRoom, best: Best,
+    room: BranchMemory, best: BestWalks,
 ) -> int:  # fmt: skip
     """The best walks of a horizon, by depth-first search that never goes on with a walk worse than those it has.
 
@@ -368,7 +368,7 @@ def branch_and_bound(
 
 @kernel(borrows=True)
 def _expand(
-    graph: GraphArrays, task: PathArrays, node: int, state: FloatArray, horizon: int, bound: float, room: TreeRoom,
+    graph: GraphArrays, task: PathArrays, node: int, state: FloatArray, horizon: int, bound: float, room: BranchMemory,
     depth: int,
 ) -> int:  # fmt: skip
     """All that may follow a state and is under a bound, in order of error; how many there are."""
@@ -398,7 +398,7 @@ def _expand(
 
 
 @kernel(borrows=True)
-def _insert(room: TreeRoom, depth: int, child: int, best: Best) -> None:
+def _insert(room: BranchMemory, depth: int, child: int, best: BestWalks) -> None:
     """Puts the walk down to a child among the best ones, unless it is there already."""
     error = room.children[depth, child, ERROR]
     for known in range(len(best.errors)):

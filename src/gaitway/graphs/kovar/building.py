@@ -10,8 +10,14 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus, LabelSet
 from gaitway.graphs.kovar.motion_graph import Edges, LabelPart, MotionGraph, Pruning
-from gaitway.graphs.kovar.pruning import census, lasting, reached
-from gaitway.graphs.kovar.transitions import SPACING_S, Thresholds, Transitions, find_transitions, limits
+from gaitway.graphs.kovar.pruning import census, lasting_edges, reachable_nodes
+from gaitway.graphs.kovar.transitions import (
+    SPACING_S,
+    Transitions,
+    TransitionThresholds,
+    find_transitions,
+    transition_limits,
+)
 
 _EASES, _NEARLY = (0.7, 0.8, 0.9), 0.95
 """Shares of the limits that are tried, from the strictest on, and how much motion the one that is taken must keep."""
@@ -21,7 +27,7 @@ FEW_S = 2.0
 
 def build_graph(
     corpus: Corpus,
-    thresholds: Thresholds = Thresholds(),  # noqa: B008  (frozen)
+    thresholds: TransitionThresholds = TransitionThresholds(),  # noqa: B008  (frozen)
     *,
     actions: Collection[str] = (),
     spacing_s: float = SPACING_S,
@@ -42,14 +48,14 @@ def build_graph(
     Raises:
         GraphError: if there are no transitions under the thresholds, or nothing can go on for ever.
     """
-    table = limits(corpus, thresholds)
+    table = transition_limits(corpus, thresholds)
     transitions = find_transitions(corpus, table, spacing_s=spacing_s)
     if not len(transitions):
         raise GraphError(
             f"no two frames of {len(corpus.clips)} clips are within {100.0 * float(table.max()):.1f} cm of one "
             "another; raise the threshold, or give motions that are more alike"
         )
-    graph = assembled(corpus, transitions)
+    graph = assemble_graph(corpus, transitions)
     if not prune:
         return graph
     if thresholds.ease is None and thresholds.common is None:
@@ -74,13 +80,13 @@ def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str],
 
     def kept(trial: MotionGraph) -> tuple[IntArray, int]:
         edges = trial.edges
-        keep, parts = lasting(trial.arcs, edges.label_set, len(graph.corpus.sets), passing, passages)
+        keep, parts = lasting_edges(trial.arcs, edges.label_set, len(graph.corpus.sets), passing, passages)
         frames = np.array([part.kept for part in _label_parts(trial, keep)])
         return frames, sum(1 for _ in _cut_off(trial, keep, parts))
 
     most, fewest = kept(graph)
     for ease in _EASES:
-        trial = assembled(graph.corpus, graph.transitions.chosen(shares < ease))
+        trial = assemble_graph(graph.corpus, graph.transitions.chosen(shares < ease))
         frames, cut = kept(trial)
         if (frames >= _NEARLY * most).all() and cut <= fewest:
             return trial
@@ -100,7 +106,7 @@ def pruned(graph: MotionGraph, actions: Collection[str] = (), *, passages: bool 
     """
     corpus, edges = graph.corpus, graph.edges
     passing = _passing(corpus, actions)
-    keep, parts = lasting(graph.arcs, edges.label_set, len(corpus.sets), passing, passages)
+    keep, parts = lasting_edges(graph.arcs, edges.label_set, len(corpus.sets), passing, passages)
     if not keep.any():
         raise GraphError(
             f"with {len(graph.transitions)} transitions no motion can go on for ever; raise the threshold, or give "
@@ -113,7 +119,7 @@ def pruned(graph: MotionGraph, actions: Collection[str] = (), *, passages: bool 
     )
 
 
-def assembled(corpus: Corpus, transitions: Transitions) -> MotionGraph:
+def assemble_graph(corpus: Corpus, transitions: Transitions) -> MotionGraph:
     """The graph of clips and transitions, not pruned: nodes wherever transitions, labels or clips begin or end."""
     window, clip_of = transitions.window, corpus.clip_of
     # a clip of n frames has n + 1 places, so that places are frames plus the clip's number
@@ -199,7 +205,7 @@ def _cut_off(graph: MotionGraph, keep: BoolArray, parts: list[BoolArray]) -> Ite
     arcs = graph.arcs.part(keep)
     for number, nodes in enumerate(parts):
         if nodes.any():
-            to = reached(arcs, nodes)
+            to = reachable_nodes(arcs, nodes)
             for other, there in enumerate(parts):
                 if other != number and there.any() and not (to & there).any():
                     yield number, other

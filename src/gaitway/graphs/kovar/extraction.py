@@ -20,7 +20,7 @@ State = TypeVar("State")
 
 
 @dataclass(frozen=True)
-class Search:
+class GraphSearch:
     """How walks are searched for."""
 
     horizon_s: float = 3.3
@@ -61,7 +61,7 @@ class Objective(Protocol[State]):
 
 
 @dataclass(frozen=True)
-class Found(Generic[State]):
+class FoundWalk(Generic[State]):
     """A walk that a search found."""
 
     edges: tuple[int, ...]
@@ -80,7 +80,7 @@ def best_walks(
     best: int = 1,
     enough: float = 0.0,
     budget: float = math.inf,
-) -> list[Found[State]]:
+) -> list[FoundWalk[State]]:
     """The best walks from a node that are complete or have a number of frames, in order of error.
 
     Args:
@@ -93,7 +93,7 @@ def best_walks(
         enough: a walk with less error than this ends the search.
         budget: edges to look at, at most.
     """
-    found: list[Found[State]] = []
+    found: list[FoundWalk[State]] = []
     looked = 0
 
     def ways(here: int, at: State, error: float) -> Iterator[tuple[float, int, State]]:
@@ -115,7 +115,7 @@ def best_walks(
         error, edge, after = step
         frames = stack[-1][1] + int(graph.edges.frames[edge])
         if objective.complete(after) or frames >= horizon:
-            found.append(Found((*edges, edge), error, (*states, after)))
+            found.append(FoundWalk((*edges, edge), error, (*states, after)))
             found = sorted(found, key=lambda walk: walk.error)[:best]
             if found[0].error < enough:
                 break
@@ -130,7 +130,7 @@ def extract(
     graph: MotionGraph,
     objective: Objective[State],
     node: int,
-    search: Search = Search(),  # noqa: B008  (frozen)
+    search: GraphSearch = GraphSearch(),  # noqa: B008  (frozen)
     *,
     enough: float = 0.0,
     rng: np.random.Generator | None = None,
@@ -157,7 +157,7 @@ def extract(
         )
         if not found:
             raise GraphError(f"there is no way on from node {here} that is allowed; allow more, or raise the threshold")
-        chosen = drawn([walk.error for walk in found], search.tolerance, rng)
+        chosen = draw_walk([walk.error for walk in found], search.tolerance, rng)
         frames = 0
         for edge, after in zip(found[chosen].edges, found[chosen].states, strict=True):
             out.append(edge)
@@ -168,7 +168,7 @@ def extract(
     return tuple(out)
 
 
-def drawn(errors: list[float], tolerance: float, rng: np.random.Generator | None) -> int:
+def draw_walk(errors: list[float], tolerance: float, rng: np.random.Generator | None) -> int:
     """Which of walks, in order of error, to take: the first, or any that is nearly as good."""
     if rng is None:
         return 0

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import GraphError
 from gaitway.graphs.kovar import _extraction_kernels as kernels
-from gaitway.graphs.kovar.extraction import Search, drawn
+from gaitway.graphs.kovar.extraction import GraphSearch, draw_walk
 from gaitway.graphs.kovar.motion_graph import MotionGraph
-from gaitway.graphs.kovar.path_task import Part, beginning_move, edge_costs, node_headings, path_task, places_ahead
-from gaitway.graphs.kovar.paths import Path, spline
+from gaitway.graphs.kovar.path_task import PathPart, beginning_move, edge_costs, node_headings, path_task, places_ahead
+from gaitway.graphs.kovar.paths import GroundPath, spline
 from gaitway.graphs.kovar.walks import Walk
 
 SLACK = 0.6
@@ -33,12 +33,12 @@ STARTS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Followed:
+class FollowedPath:
     """A walk along a path."""
 
     walk: Walk
-    path: Path
-    parts: tuple[Part, ...]
+    path: GroundPath
+    parts: tuple[PathPart, ...]
     part_of: IntArray
     """Which part of the path each edge of the walk belongs to; (K,)."""
     error: float
@@ -60,7 +60,7 @@ class Followed:
 class PathFollower:
     """Searches a motion graph for walks along one path after another; keeps its arrays."""
 
-    def __init__(self, graph: MotionGraph, search: Search = Search()) -> None:  # noqa: B008  (frozen)
+    def __init__(self, graph: MotionGraph, search: GraphSearch = GraphSearch()) -> None:  # noqa: B008  (frozen)
         self.graph, self.search = graph, search
         fps = graph.corpus.fps
         self.horizon = max(round(search.horizon_s * fps), 1)
@@ -80,7 +80,7 @@ class PathFollower:
         )
         ways = max(int(np.diff(out_starts).max(initial=1)), 1)
         depth, width = self.horizon + 1, max(search.beam, 1)
-        self._tree = kernels.TreeRoom(
+        self._tree = kernels.BranchMemory(
             np.empty((depth, ways, kernels.STATE)),
             np.empty((depth, ways), dtype=np.int64),
             np.empty((depth, ways), dtype=bool),
@@ -88,7 +88,7 @@ class PathFollower:
             np.empty(depth, dtype=np.int64),
         )
         rows = self.horizon * kernels.SECTORS * width
-        self._beam = kernels.BeamRoom(
+        self._beam = kernels.BeamMemory(
             np.empty((rows, kernels.STATE)),
             np.empty(rows, dtype=np.int64),
             np.empty(rows, dtype=np.int64),
@@ -100,13 +100,13 @@ class PathFollower:
 
     def follow(
         self,
-        path: Path,
-        parts: Sequence[Part] | str = (),
+        path: GroundPath,
+        parts: Sequence[PathPart] | str = (),
         *,
         start: int | None = None,
         slack: float = SLACK,
         rng: np.random.Generator | None = None,
-    ) -> Followed:
+    ) -> FollowedPath:
         """A walk along a path.
 
         Args:
@@ -120,7 +120,7 @@ class PathFollower:
             GraphError: if a part cannot be gone in its manner, or be come to from the one before.
         """
         began, self.looked = time.perf_counter(), 0
-        parts = (Part((parts,)),) if isinstance(parts, str) else tuple(parts) or (Part(),)
+        parts = (PathPart((parts,)),) if isinstance(parts, str) else tuple(parts) or (PathPart(),)
         task = path_task(self.graph, path, parts, slack)
         node, move = self._beginning(task, path, start, rng)
         state = np.zeros(kernels.STATE)
@@ -149,7 +149,7 @@ class PathFollower:
         walk = Walk(self.graph, np.array(edges), move)
         rms = float(np.sqrt(total / max(frames, 1.0)))
         part_of = (np.array(stages) + 1) // 2
-        return Followed(walk, path, parts, part_of, rms, time.perf_counter() - began, self.looked)
+        return FollowedPath(walk, path, parts, part_of, rms, time.perf_counter() - began, self.looked)
 
     def _window(
         self, task: kernels.PathArrays, node: int, state: FloatArray, rng: np.random.Generator | None
@@ -173,15 +173,15 @@ class PathFollower:
                 f"no motion of the wanted labels goes on from node {node}; raise the threshold, or widen the slack"
             )
         errors = [float(e) for e in best.errors if np.isfinite(e)]
-        chosen = drawn(errors, self.search.tolerance, rng)
+        chosen = draw_walk(errors, self.search.tolerance, rng)
         return best.walks[chosen, : best.lengths[chosen]].copy()
 
-    def _empty_best(self, count: int) -> kernels.Best:
+    def _empty_best(self, count: int) -> kernels.BestWalks:
         walks = np.empty((count, self.horizon + 1), dtype=np.int64)
-        return kernels.Best(np.full(count, np.inf), np.zeros(count, dtype=np.int64), walks)
+        return kernels.BestWalks(np.full(count, np.inf), np.zeros(count, dtype=np.int64), walks)
 
     def _beginning(
-        self, task: kernels.PathArrays, path: Path, start: int | None, rng: np.random.Generator | None
+        self, task: kernels.PathArrays, path: GroundPath, start: int | None, rng: np.random.Generator | None
     ) -> tuple[int, FloatArray]:
         """A node to begin at, and the planar move that turns what follows it along the path."""
         if start is not None:
@@ -207,20 +207,20 @@ class PathFollower:
 
 def follow_path(
     graph: MotionGraph,
-    path: Path,
-    parts: Sequence[Part] | str = (),
+    path: GroundPath,
+    parts: Sequence[PathPart] | str = (),
     *,
     start: int | None = None,
-    search: Search = Search(),  # noqa: B008  (frozen)
+    search: GraphSearch = GraphSearch(),  # noqa: B008  (frozen)
     slack: float = SLACK,
     rng: np.random.Generator | None = None,
-) -> Followed:
+) -> FollowedPath:
     """A walk along a path; see `PathFollower.follow`."""
     return PathFollower(graph, search).follow(path, parts, start=start, slack=slack, rng=rng)
 
 
 @dataclass(frozen=True)
-class Key:
+class PathKey:
     """A place to pass, and what to do from there on."""
 
     x: float
@@ -231,7 +231,7 @@ class Key:
     """From here to the next key."""
 
 
-def keyframed(keys: Sequence[Key]) -> tuple[Path, tuple[Part, ...]]:
+def keyframed(keys: Sequence[PathKey]) -> tuple[GroundPath, tuple[PathPart, ...]]:
     """The path and parts that keys on the ground ask for: what should happen, and where.
 
     Keys with the same labels as those before them only bend the path.
@@ -242,15 +242,15 @@ def keyframed(keys: Sequence[Key]) -> tuple[Path, tuple[Part, ...]]:
     if len(keys) < 2:
         raise GraphError("keyframing needs at least two keys; write Key(x, y, labels)")
     path = spline([(key.x, key.y) for key in keys])
-    parts: list[Part] = []
+    parts: list[PathPart] = []
     for key, after in pairwise(keys):
         until = path.nearest((after.x, after.y)) if after is not keys[-1] else np.inf
         if parts and parts[-1].labels == key.labels:
             parts.pop()
-        parts.append(Part(key.labels, until))
+        parts.append(PathPart(key.labels, until))
     return path, tuple(parts)
 
 
-def places_error(places: FloatArray, path: Path) -> npt.NDArray[np.float64]:
+def places_error(places: FloatArray, path: GroundPath) -> npt.NDArray[np.float64]:
     """How far each place (F, 2) is from the nearest point of a path [m]; (F,)."""
     return np.array([float(np.linalg.norm(path.points - place, axis=-1).min()) for place in places])

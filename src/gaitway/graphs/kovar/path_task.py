@@ -12,8 +12,8 @@ from gaitway.core.arrays import BoolArray, FloatArray, read_only
 from gaitway.core.errors import GraphError
 from gaitway.graphs.kovar import _extraction_kernels as kernels
 from gaitway.graphs.kovar.motion_graph import MotionGraph
-from gaitway.graphs.kovar.paths import Path
-from gaitway.graphs.kovar.pruning import Arcs, distances_from, largest
+from gaitway.graphs.kovar.paths import GroundPath
+from gaitway.graphs.kovar.pruning import Arcs, distances_from, largest_component
 
 _LEAST_SPEED = 0.4
 """Standing still counts as going on at this share of a usual speed: the path runs away from who waits."""
@@ -33,7 +33,7 @@ _AHEAD_S = 0.7
 
 
 @dataclass(frozen=True)
-class Part:
+class PathPart:
     """A part of a path, gone along in one manner."""
 
     labels: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Part:
     """Arc length at which it ends [m]; the last part goes to the path's end."""
 
 
-def path_task(graph: MotionGraph, path: Path, parts: Sequence[Part], slack: float) -> kernels.PathArrays:
+def path_task(graph: MotionGraph, path: GroundPath, parts: Sequence[PathPart], slack: float) -> kernels.PathArrays:
     """What a search sees of a path and its parts.
 
     Raises:
@@ -89,9 +89,9 @@ def part_edges(graph: MotionGraph, labels: Sequence[str]) -> BoolArray:
     columns = [corpus.labels.index(label) for label in labels]
     mine = np.asarray(graph.edges.labels[:, columns].all(axis=1))
     if not set(labels) & graph.actions:
-        mine[mine] = largest(graph.arcs.part(mine))
+        mine[mine] = largest_component(graph.arcs.part(mine))
     if not mine.any():
-        raise GraphError(f"no motion of the graph is {_named(Part(tuple(labels)))} and can go on; raise the threshold")
+        raise GraphError(f"no motion of the graph is {_named(PathPart(tuple(labels)))} and can go on; raise the threshold")
     return mine
 
 
@@ -108,7 +108,7 @@ def bridge_edges(graph: MotionGraph, before: BoolArray, after: BoolArray) -> Boo
     return np.asarray(nearer & way[edges.tail] & np.isfinite(left[edges.tail]) & ~after)
 
 
-def beginning_move(graph: MotionGraph, node: int, path: Path) -> FloatArray:
+def beginning_move(graph: MotionGraph, node: int, path: GroundPath) -> FloatArray:
     """The planar move that puts a node at a path's begin, and turns the way that its clip goes on along the path."""
     corpus = graph.corpus
     frame, clip = int(graph.node_frames[node]), int(graph.node_clips[node])
@@ -164,5 +164,5 @@ def places_ahead(graph: MotionGraph) -> FloatArray:
     return np.asarray(corpus.paths[np.minimum(frames, last[:, None])] + beyond * speed[:, None])
 
 
-def _named(part: Part) -> str:
+def _named(part: PathPart) -> str:
     return " + ".join(f"'{label}'" for label in part.labels) or "any motion"

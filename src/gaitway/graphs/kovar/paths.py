@@ -16,7 +16,7 @@ STEP = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class GroundPath:
     """A curve on the ground as points at even distances."""
 
     points: FloatArray
@@ -45,7 +45,7 @@ class Path:
         return float(np.argmin(away)) * self.step
 
 
-def polyline(points: npt.ArrayLike, step: float = STEP) -> Path:
+def polyline(points: npt.ArrayLike, step: float = STEP) -> GroundPath:
     """Straight lines from corner to corner.
 
     Args:
@@ -63,10 +63,10 @@ def polyline(points: npt.ArrayLike, step: float = STEP) -> Path:
     count = max(round(float(along[-1]) / step), 1) + 1
     where = np.linspace(0.0, along[-1], count)
     even = np.column_stack([np.interp(where, along, corners[:, axis]) for axis in range(2)])
-    return Path(even, float(along[-1]) / (count - 1))
+    return GroundPath(even, float(along[-1]) / (count - 1))
 
 
-def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -> Path:
+def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -> GroundPath:
     """A smooth curve through points.
 
     Args:
@@ -90,7 +90,7 @@ def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -
     return polyline(fine, step)
 
 
-def sketched(points: npt.ArrayLike, smoothing: float = 0.15, step: float = STEP) -> Path:
+def sketched(points: npt.ArrayLike, smoothing: float = 0.15, step: float = STEP) -> GroundPath:
     """A path drawn by hand: its tremble is smoothed, both ends stay.
 
     Args:

@@ -49,7 +49,7 @@ def components(arcs: Arcs) -> IntArray:
     )
 
 
-def largest(arcs: Arcs) -> BoolArray:
+def largest_component(arcs: Arcs) -> BoolArray:
     """Edges within the strongly connected component whose edges have the most frames; (E,), none if nothing cycles."""
     component = components(arcs)
     inside: BoolArray = component[arcs.tail] == component[arcs.head]
@@ -60,19 +60,19 @@ def largest(arcs: Arcs) -> BoolArray:
     return best
 
 
-def around(arcs: Arcs, core: BoolArray) -> BoolArray:
+def returning_edges(arcs: Arcs, core: BoolArray) -> BoolArray:
     """Edges that lie on a way from a core of nodes back to it; (E,).
 
     Args:
         arcs: the graph.
         core: nodes that belong together, whether edges join them or not; (N,).
     """
-    forth = reached(arcs, core)
-    back = reached(Arcs(arcs.nodes, arcs.head, arcs.tail, arcs.frames), core)
+    forth = reachable_nodes(arcs, core)
+    back = reachable_nodes(Arcs(arcs.nodes, arcs.head, arcs.tail, arcs.frames), core)
     return np.asarray(forth[arcs.tail] & back[arcs.head])
 
 
-def reached(arcs: Arcs, start: BoolArray) -> BoolArray:
+def reachable_nodes(arcs: Arcs, start: BoolArray) -> BoolArray:
     """Nodes that can be come to from any of some nodes, these included; (N,)."""
     return np.asarray(np.isfinite(distances_from(arcs, start)))
 
@@ -95,17 +95,17 @@ def census(arcs: Arcs) -> Census:
     """Dead ends and sinks among the nodes that have edges."""
     used = np.zeros(arcs.nodes, dtype=bool)
     used[arcs.tail] = used[arcs.head] = True
-    component, core = components(arcs), largest(arcs)
+    component, core = components(arcs), largest_component(arcs)
     cyclic = np.zeros(arcs.nodes, dtype=bool)
     inside = component[arcs.tail] == component[arcs.head]
     cyclic[arcs.tail[inside]] = True
     to_core = np.zeros(arcs.nodes, dtype=bool)
     to_core[arcs.tail[core]] = True
-    returns = reached(Arcs(arcs.nodes, arcs.head, arcs.tail, arcs.frames), to_core)
+    returns = reachable_nodes(Arcs(arcs.nodes, arcs.head, arcs.tail, arcs.frames), to_core)
     return Census(int((used & ~cyclic).sum()), int((used & cyclic & ~returns).sum()))
 
 
-def lasting(
+def lasting_edges(
     arcs: Arcs, edge_sets: IntArray, count: int, actions: Sequence[int], passages: bool = True
 ) -> tuple[BoolArray, list[BoolArray]]:
     """Edges that stay: those from which motion of the same labels can go on for ever, and what joins such parts.
@@ -125,12 +125,12 @@ def lasting(
     for number in range(count):
         mine = np.flatnonzero(edge_sets == number)
         if number not in actions and len(mine):
-            mine = mine[largest(arcs.part(edge_sets == number))]
+            mine = mine[largest_component(arcs.part(edge_sets == number))]
             keep[mine] = True
             parts[number][arcs.tail[mine]] = parts[number][arcs.head[mine]] = True
     core = np.any(parts, axis=0)
     passing = ~keep & (passages | (edge_sets < 0) | np.isin(edge_sets, actions))
-    joining = np.flatnonzero(passing)[around(arcs.part(passing), core)]
+    joining = np.flatnonzero(passing)[returning_edges(arcs.part(passing), core)]
     keep[joining] = True
     for number in actions:
         mine = np.flatnonzero(keep & (edge_sets == number))

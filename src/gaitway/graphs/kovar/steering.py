@@ -19,7 +19,7 @@ from gaitway.graphs.kovar import _steering_kernels as kernels
 from gaitway.graphs.kovar.motion_graph import MotionGraph
 from gaitway.graphs.kovar.path_task import part_edges
 from gaitway.graphs.kovar.transitions import blended
-from gaitway.graphs.kovar.walks import Walk, carried
+from gaitway.graphs.kovar.walks import Walk, place_frames
 
 DIRECTIONS = 36
 """Directions that are told apart."""
@@ -100,7 +100,7 @@ def steering_table(
 
 
 @dataclass(frozen=True, eq=False)
-class LiveFrame:
+class SteeredFrame:
     """What a steered character shows."""
 
     root: FloatArray
@@ -113,7 +113,7 @@ class LiveFrame:
     """Where the body is over the ground, without the sway of steps [m]; (2,)."""
 
 
-class Steered:
+class SteeredCharacter:
     """A character that goes where it is told, frame by frame."""
 
     def __init__(self, table: SteeringTable, pose: Sequence[float] = (0.0, 0.0, 0.0), node: int | None = None) -> None:
@@ -139,14 +139,14 @@ class Steered:
         self._piece: tuple[FloatArray, FloatArray, BoolArray, FloatArray] | None = None
         self._next = 0
 
-    def step(self, direction: float) -> LiveFrame:
+    def step(self, direction: float) -> SteeredFrame:
         """The next frame of somebody who wants to go in a direction of the world [rad]."""
         if self._piece is None or self._next == len(self._piece[0]):
             self._take(self.table.edge(self.node, direction - float(self.move[2])))
         assert self._piece is not None
         roots, turned, contacts, places = self._piece
         k, self._next = self._next, self._next + 1
-        return LiveFrame(roots[k], turned[k], contacts[k], places[k])
+        return SteeredFrame(roots[k], turned[k], contacts[k], places[k])
 
     def walk(self) -> Walk:
         """All edges so far.
@@ -168,7 +168,7 @@ class Steered:
             piece = corpus.roots[span], corpus.rotations[span], corpus.contacts[span]
         starts, track = graph.tracks
         places = planar.transform_points(self.move, track[starts[edge] : starts[edge + 1]])
-        self._piece = *carried(piece[0], piece[1], self.move), piece[2], places
+        self._piece = *place_frames(piece[0], piece[1], self.move), piece[2], places
         self._next = 0
         self.move = planar.compose(self.move, graph.moves[edge])
         self.node = int(graph.edges.head[edge])

@@ -13,7 +13,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
 from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus
-from gaitway.graphs.distance import aligning, pair_distances
+from gaitway.graphs.distance import aligning_moves, pair_distances
 from gaitway.graphs.minima import Minima, corpus_minima
 
 SPACING_S = 0.1
@@ -52,7 +52,7 @@ class Transitions:
 
 
 @dataclass(frozen=True, eq=False)
-class Blend:
+class BlendedFrames:
     """Blended frames, placed where the motions that are left are."""
 
     roots: FloatArray
@@ -72,7 +72,7 @@ def blend_weights(window: int) -> FloatArray:
     return np.asarray(2.0 * s**3 - 3.0 * s**2 + 1.0)
 
 
-def blended(corpus: Corpus, transitions: Transitions) -> Blend:
+def blended(corpus: Corpus, transitions: Transitions) -> BlendedFrames:
     """The frames of transitions: roots linearly, joints by slerp.
 
     Contacts are those of the motion that weighs more: of the left one first, then of the entered one.
@@ -87,7 +87,7 @@ def blended(corpus: Corpus, transitions: Transitions) -> Blend:
     turned[..., 0, :] = rotations.multiply(rotations.from_yaw(moves[..., 2]), turned[..., 0, :])
     mixed = rotations.slerp(turned, corpus.rotations[a], share[:, None])
     contacts = np.where(share[:, None] >= 0.5, corpus.contacts[a], corpus.contacts[b])
-    return Blend(roots + share[:, None] * (corpus.roots[a] - roots), mixed, contacts)
+    return BlendedFrames(roots + share[:, None] * (corpus.roots[a] - roots), mixed, contacts)
 
 
 def blended_paths(corpus: Corpus, transitions: Transitions) -> FloatArray:
@@ -116,7 +116,7 @@ def find_transitions(corpus: Corpus, limits: FloatArray, *, spacing_s: float = S
     distances = np.tile(found.distances, 2)
     good = distances < limits[sets[i], sets[j]]
     i, j, distances = i[good], j[good], distances[good]
-    moves = [aligning(clouds, i[k : k + 1024], clouds, j[k : k + 1024]) for k in range(0, len(i), 1024)]
+    moves = [aligning_moves(clouds, i[k : k + 1024], clouds, j[k : k + 1024]) for k in range(0, len(i), 1024)]
     return Transitions(i - half, j - half, np.concatenate([np.empty((0, 3)), *moves]), distances, window)
 
 
@@ -152,7 +152,7 @@ _STILL = 0.03
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class TransitionThresholds:
     """Limits on distances [m]."""
 
     common: float | None = None
@@ -170,7 +170,7 @@ class Thresholds:
         object.__setattr__(self, "pairs", MappingProxyType(dict(self.pairs)))
 
 
-def limits(corpus: Corpus, thresholds: Thresholds) -> FloatArray:
+def transition_limits(corpus: Corpus, thresholds: TransitionThresholds) -> FloatArray:
     """Limits for transitions from each label set to each other one [m]; (S, S). An ease of None counts as 1."""
     if thresholds.common is None:
         own = tempos(corpus)

@@ -105,7 +105,7 @@ def walk_clip(walk: Walk, *, clean: bool = True, name: str = "walk") -> Clip:
         else:
             span = slice(int(edges.first[edge]), int(edges.first[edge] + edges.frames[edge]))
             piece = corpus.roots[span], corpus.rotations[span], corpus.contacts[span]
-        placed = carried(piece[0], piece[1], move)
+        placed = place_frames(piece[0], piece[1], move)
         roots.append(placed[0])
         turned.append(placed[1])
         contacts.append(piece[2])
@@ -116,7 +116,7 @@ def walk_clip(walk: Walk, *, clean: bool = True, name: str = "walk") -> Clip:
     return clean_footskate(clip, hold=True) if clean and legs else clip
 
 
-def carried(roots: FloatArray, turned: FloatArray, move: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def place_frames(roots: FloatArray, turned: FloatArray, move: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Root positions (F, 3) and local rotations (F, J, 4) carried by a planar move."""
     move = np.asarray(move, dtype=np.float64)
     roots, turned = np.array(roots), np.array(turned)

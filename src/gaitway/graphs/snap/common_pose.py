@@ -18,7 +18,7 @@ from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray, owned
 from gaitway.core.errors import ClipError, GraphError
 from gaitway.graphs.clouds import HALF_WINDOW_S, Clouds, joined, point_clouds
-from gaitway.graphs.distance import aligning, distances
+from gaitway.graphs.distance import aligning_moves, distances
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
 from gaitway.graphs.snap.planting import planted
 from gaitway.motion.clip import Clip
@@ -26,7 +26,7 @@ from gaitway.motion.editing import move, slice_frames
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG
 from gaitway.motion.skeleton import Skeleton
 
-Member = tuple[Clip, int]
+MatchMember = tuple[Clip, int]
 """A motion and the frame of it that is a match frame."""
 _AROUND_S = 0.7
 """How much of a motion to each side of its match frame the search for a common pose looks at [s]."""
@@ -75,7 +75,7 @@ class HubPose:
 
 
 def common_pose(
-    clips_and_frames: Sequence[Member], base: int | None = None, *, rest: npt.ArrayLike | None = None
+    clips_and_frames: Sequence[MatchMember], base: int | None = None, *, rest: npt.ArrayLike | None = None
 ) -> HubPose:
     """The average of match frames, with its contacts satisfied.
 
@@ -84,11 +84,11 @@ def common_pose(
         base: which of them the others are aligned to; None takes the one with the least sum of distances to the others.
         rest: height of each contact point while it rests [m]; (C,). None is 0 for all.
     """
-    return satisfied(_average(aligned(clips_and_frames, base)[0]), rest)
+    return satisfy_contacts(_average(align_members(clips_and_frames, base)[0]), rest)
 
 
 def settled_pose(
-    clips_and_frames: Sequence[Member],
+    clips_and_frames: Sequence[MatchMember],
     base: int | None = None,
     *,
     rounds: int = 3,
@@ -105,20 +105,22 @@ def settled_pose(
         rounds: how often; the paper found three to five enough.
         rest: as of `common_pose`.
     """
-    placed, away = aligned([_around(*member) for member in clips_and_frames], base)
+    placed, away = align_members([_around(*member) for member in clips_and_frames], base)
     placed = [placed[i] for i in np.sort(np.argsort(away, kind="stable")[:_SETTLING])]
-    pose = satisfied(_average(placed), rest)
+    pose = satisfy_contacts(_average(placed), rest)
     for _ in range(rounds):
         working = []
         for clip, frame in placed:
             anchor = pose.anchor(frame, _where(placed))
             bent = planted(with_contacts(displaced(clip, [anchor]), [frame], [pose]), rest=rest)
             working.append((bent, frame))
-        pose = satisfied(_average(working, pose.contacts), rest)
+        pose = satisfy_contacts(_average(working, pose.contacts), rest)
     return pose
 
 
-def aligned(clips_and_frames: Sequence[Member], base: int | None = None) -> tuple[list[Member], FloatArray]:
+def align_members(
+    clips_and_frames: Sequence[MatchMember], base: int | None = None
+) -> tuple[list[MatchMember], FloatArray]:
     """The motions moved over the ground so that their match frames lie on that of the base, and their distances to it.
 
     Raises:
@@ -141,12 +143,12 @@ def aligned(clips_and_frames: Sequence[Member], base: int | None = None) -> tupl
         base = int(matrix.sum(axis=1).argmin())
     elif not 0 <= base < len(clips_and_frames):
         raise GraphError(f"base {base} of {len(clips_and_frames)} match frames; write 0 to {len(clips_and_frames) - 1}")
-    moves = aligning(clouds, np.full(len(clouds), base), clouds, np.arange(len(clouds)))
+    moves = aligning_moves(clouds, np.full(len(clouds), base), clouds, np.arange(len(clouds)))
     placed = [(move(clip, by), frame) for (clip, frame), by in zip(clips_and_frames, moves, strict=True)]
     return placed, np.asarray(matrix[base], dtype=np.float64)
 
 
-def satisfied(pose: HubPose, rest: npt.ArrayLike | None = None) -> HubPose:
+def satisfy_contacts(pose: HubPose, rest: npt.ArrayLike | None = None) -> HubPose:
     """The pose with its contacts satisfied: feet in contact on the floor and flat, none under it."""
     roles = pose.skeleton.roles
     if any(role not in roles for role in (*LEFT_LEG, *RIGHT_LEG)) or not pose.skeleton.contact_points:
@@ -170,7 +172,7 @@ def with_contacts(clip: Clip, frames: Sequence[int], poses: Sequence[HubPose]) -
     return replace(clip, contacts=contacts)
 
 
-def _average(placed: Sequence[Member], contacts: BoolArray | None = None) -> HubPose:
+def _average(placed: Sequence[MatchMember], contacts: BoolArray | None = None) -> HubPose:
     """The mean of aligned match frames, turned to heading 0 over the origin."""
     skeleton = placed[0][0].skeleton
     root = np.mean([clip.root_positions[frame] for clip, frame in placed], axis=0)
@@ -188,7 +190,7 @@ def _average(placed: Sequence[Member], contacts: BoolArray | None = None) -> Hub
     return HubPose(skeleton, height, local, rotations.rotate(back, np.mean(drifts, axis=0)), spin, contacts)
 
 
-def _where(placed: Sequence[Member]) -> FloatArray:
+def _where(placed: Sequence[MatchMember]) -> FloatArray:
     """The planar pose of the averaged root among aligned match frames; (3,)."""
     root = np.mean([clip.root_positions[frame] for clip, frame in placed], axis=0)
     turned = rotations.mean(np.stack([clip.rotations[frame, 0] for clip, frame in placed]))
@@ -196,9 +198,9 @@ def _where(placed: Sequence[Member]) -> FloatArray:
     return np.array([root[0], root[1], np.arctan2(ahead[1], ahead[0])])
 
 
-def hub_places(clips_and_frames: Sequence[Member], base: int | None = None) -> FloatArray:
+def hub_places(clips_and_frames: Sequence[MatchMember], base: int | None = None) -> FloatArray:
     """Where the common pose belongs in each motion: planar poses (x, y, heading) for `HubPose.anchor`; (N, 3)."""
-    placed, _ = aligned(clips_and_frames, base)
+    placed, _ = align_members(clips_and_frames, base)
     centre = _where(placed)
     places = []
     for (clip, frame), (moved, _) in zip(clips_and_frames, placed, strict=True):
@@ -217,7 +219,7 @@ def _cloud(clip: Clip, frame: int) -> Clouds:
     return replace(clouds, first=clouds.first[at], valid=clouds.valid[at])
 
 
-def _around(clip: Clip, frame: int) -> Member:
+def _around(clip: Clip, frame: int) -> MatchMember:
     """The part of a motion near its match frame."""
     half = max(round(_AROUND_S * clip.fps), 2)
     low = max(frame - half, 0)

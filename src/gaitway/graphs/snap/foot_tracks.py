@@ -14,8 +14,8 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.graphs.snap.soles import Sole, bounded, covering, read_sole, tipped
-from gaitway.graphs.snap.stance_places import Stance
-from gaitway.graphs.snap.toes import held_toes, tip_held, to_tip_locks, toes_up
+from gaitway.graphs.snap.stance_places import SnapStance
+from gaitway.graphs.snap.toes import held_toes, raise_toes, tip_held, to_tip_locks
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import Foot, FootPlan, bridge, read_foot
@@ -44,7 +44,7 @@ def foot_track(
     both, planted = foot.heel & foot.ball, foot.heel | foot.ball
     shift, turn, pins = np.zeros_like(foot.ankle), np.zeros_like(foot.ankle), np.zeros_like(foot.ankle)
     for start, stop in stances(planted):
-        stance = Stance(foot, sole, start, stop, start + np.flatnonzero(locked[start:stop]), fps)
+        stance = SnapStance(foot, sole, start, stop, start + np.flatnonzero(locked[start:stop]), fps)
         stance.hold(shift, turn, pins)
     shift[locked], turn[locked] = 0.0, 0.0
     shift, turn = bridge(shift, both | locked, fps, window_s), bridge(turn, both | locked, fps, window_s)
@@ -65,7 +65,7 @@ def foot_track(
         down = tip & ~planted, planted, locked
         ankle = ankle + to_tip_locks(sole, foot, (ankle, held, toes), down, fps, window_s)
         ankle, held, toes = tip_held(sole, foot, (ankle, held, toes), down, fps, window_s)
-        toes = toes_up(sole, foot, ankle, held, toes, ~planted | foot.toes_still | tip | locked, fps)
+        toes = raise_toes(sole, foot, ankle, held, toes, ~planted | foot.toes_still | tip | locked, fps)
     planted = planted | tip
     ankle[:, 2] += lift(sole.heights(ankle, held, toes, foot.ball_offset), planted | locked, fps)
     return FootPlan(ankle, held, toes, planted)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.errors import GraphError
 from gaitway.graphs.corpus import Corpus
-from gaitway.graphs.kovar.pruning import Arcs, largest
+from gaitway.graphs.kovar.pruning import Arcs, largest_component
 from gaitway.graphs.snap.common_pose import HubPose, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.displacement import displaced
 from gaitway.graphs.snap.linked import Link, linked_contacts, linked_place, similar_poses
@@ -41,7 +41,7 @@ _GAITS = ((0.3, "stand"), (1.9, "walk"), (3.0, "jog"), (np.inf, "run"))
 
 
 @dataclass(frozen=True, eq=False)
-class Hub:
+class SnapHub:
     """A node: a common pose, and the match frames that became it."""
 
     name: str
@@ -70,7 +70,7 @@ class HubGraph:
     """Hubs and the clips between them."""
 
     motions: Corpus
-    hubs: tuple[Hub, ...]
+    hubs: tuple[SnapHub, ...]
     clips: tuple[HubClip, ...]
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class HubGraph:
     @cached_property
     def connected(self) -> BoolArray:
         """Which clips lie in the largest strongly connected part; (clips,)."""
-        return largest(self.arcs)
+        return largest_component(self.arcs)
 
     def dead_ends(self) -> tuple[int, ...]:
         """Hubs outside of the largest strongly connected part: motion that enters them cannot go on for ever."""
@@ -161,12 +161,12 @@ def snap_together(
     marks = _marks(members, places)
     poses = similar_poses(poses, _links(motions, marks, poses))
     names = _names(poses)
-    hubs = tuple(Hub(n, p, s) for n, p, s in zip(names, poses, match_sets, strict=True))
+    hubs = tuple(SnapHub(n, p, s) for n, p, s in zip(names, poses, match_sets, strict=True))
     clips = [e for motion, row in marks.items() for e in _snapped(motions, motion, row, poses, reach_s, rest)]
     return HubGraph(motions, hubs, tuple(clips))
 
 
-Mark = tuple[int, int, FloatArray]
+MatchMark = tuple[int, int, FloatArray]
 """A match frame of a motion: the frame, its hub, and the planar pose at which the common pose lies there."""
 
 
@@ -190,22 +190,22 @@ def _where(motions: Corpus, frame: int) -> tuple[int, int]:
     return motion, frame - int(motions.starts[motion])
 
 
-def _marks(members: Sequence[Sequence[tuple[int, int]]], places: Sequence[FloatArray]) -> dict[int, list[Mark]]:
+def _marks(members: Sequence[Sequence[tuple[int, int]]], places: Sequence[FloatArray]) -> dict[int, list[MatchMark]]:
     """Match frames of each motion, ascending."""
-    marks: dict[int, list[Mark]] = {}
+    marks: dict[int, list[MatchMark]] = {}
     for hub, (rows, poses) in enumerate(zip(members, places, strict=True)):
         for (motion, frame), pose in zip(rows, poses, strict=True):
             marks.setdefault(motion, []).append((frame, hub, pose))
     return {motion: sorted(marks[motion], key=lambda mark: mark[0]) for motion in sorted(marks)}
 
 
-def _held(motions: Corpus, motion: int, a: Mark, b: Mark, poses: Sequence[HubPose]) -> BoolArray:
+def _held(motions: Corpus, motion: int, a: MatchMark, b: MatchMark, poses: Sequence[HubPose]) -> BoolArray:
     """Contacts that hold from one match frame to the next, in the common poses too; (C,)."""
     contacts = motions.contacts[motions.starts[motion] + a[0] + 1 : motions.starts[motion] + b[0]]
     return linked_contacts(motions.skeleton, np.vstack([poses[a[1]].contacts, contacts, poses[b[1]].contacts]))
 
 
-def _links(motions: Corpus, marks: dict[int, list[Mark]], poses: Sequence[HubPose]) -> list[Link]:
+def _links(motions: Corpus, marks: dict[int, list[MatchMark]], poses: Sequence[HubPose]) -> list[Link]:
     return [
         (a[1], b[1], _held(motions, motion, a, b, poses)) for motion, row in marks.items() for a, b in pairwise(row)
     ]
@@ -214,7 +214,7 @@ def _links(motions: Corpus, marks: dict[int, list[Mark]], poses: Sequence[HubPos
 def _snapped(
     motions: Corpus,
     motion: int,
-    marks: Sequence[Mark],
+    marks: Sequence[MatchMark],
     poses: Sequence[HubPose],
     reach_s: float,
     rest: npt.ArrayLike | None,
@@ -265,7 +265,7 @@ def _within_limits(clip: Clip, source: Clip, kept: Sequence[int], *, standing: b
     return replace(clip, rotations=np.where(wrong[..., None], clamp(clip).rotations, clip.rotations))
 
 
-def _stay(hub: Hub, fps: float) -> Clip:
+def _stay(hub: SnapHub, fps: float) -> Clip:
     """A clip that keeps still at a hub."""
     pose, frames = hub.pose.clip(fps), np.zeros(max(round(_STAY_S * fps), 1) + 1, dtype=np.int64)
     return replace(

@@ -14,12 +14,12 @@ from gaitway.core.errors import GraphError
 from gaitway.graphs.snap.hub_graph import HubGraph
 from gaitway.motion.clip import Clip
 
-Frame = tuple[FloatArray, FloatArray]
+SnapFrame = tuple[FloatArray, FloatArray]
 """Root position (3,) [m] and local rotations (J, 4)."""
 
 
 @dataclass
-class Player:
+class HubPlayer:
     """A character that plays a hub graph: where it is, and which clips it may play next.
 
     The only state is the hub it has come to and the planar pose there.
@@ -42,7 +42,7 @@ class Player:
         """Numbers of the clips that can be played now; none at a dead end."""
         return self.graph.leaving(self.hub)
 
-    def play(self, clip: int) -> Iterator[Frame]:
+    def play(self, clip: int) -> Iterator[SnapFrame]:
         """Go along a clip: its frames but for the last, which is the first of whatever follows.
 
         The character is at the clip's end as soon as this is called, so frames may be drawn late, or never.
@@ -60,13 +60,13 @@ class Player:
         self.hub = edge.end
         return _frames(edge.clip, start)
 
-    def wander(self, rng: np.random.Generator) -> Iterator[Frame]:
+    def wander(self, rng: np.random.Generator) -> Iterator[SnapFrame]:
         """Frames for ever, by clips chosen at random; up to a dead end if it comes to one."""
         while self.options:
             yield from self.play(int(rng.choice(self.options)))
 
 
-def _frames(clip: Clip, pose: FloatArray) -> Iterator[Frame]:
+def _frames(clip: Clip, pose: FloatArray) -> Iterator[SnapFrame]:
     turn = rotations.from_yaw(pose[2])
     for frame in range(len(clip) - 1):
         root, local = clip.root_positions[frame], np.array(clip.rotations[frame])
@@ -74,7 +74,7 @@ def _frames(clip: Clip, pose: FloatArray) -> Iterator[Frame]:
         yield np.append(planar.transform_points(pose, root[:2]), root[2]), local
 
 
-def played(graph: HubGraph, clips: Sequence[int], start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Clip:
+def play_clips(graph: HubGraph, clips: Sequence[int], start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Clip:
     """A sequence of clips as one motion, with contacts.
 
     Args:
@@ -90,8 +90,8 @@ def played(graph: HubGraph, clips: Sequence[int], start: npt.ArrayLike = (0.0, 0
     for clip in clips:
         if not 0 <= clip < len(graph.clips):
             raise GraphError(f"clip {clip} of a graph with {len(graph.clips)}; write 0 or more, below that")
-    player = Player(graph, graph.clips[clips[0]].start, start)
-    frames, flags = list[Frame](), []
+    player = HubPlayer(graph, graph.clips[clips[0]].start, start)
+    frames, flags = list[SnapFrame](), []
     for clip in clips:
         frames += player.play(clip)
         contacts = graph.clips[clip].clip.contacts

@@ -18,7 +18,7 @@ _SETTLE_S = 0.15
 
 
 @dataclass(frozen=True, eq=False)
-class Stance:
+class SnapStance:
     """One time on the ground of one foot."""
 
     foot: Foot

@@ -51,7 +51,7 @@ def _level_toes(sole: Sole, toes: FloatArray) -> FloatArray:
     return rotations.multiply(rotations.between(line, level), toes)
 
 
-def toes_up(
+def raise_toes(
     sole: Sole, foot: Foot, ankle: FloatArray, held: FloatArray, toes: FloatArray, fixed: BoolArray, fps: float
 ) -> FloatArray:
     """Toes (F, 4) bent up where their tip would be under the ground."""

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
-from gaitway.graphs.kovar.following import Followed
+from gaitway.graphs.kovar.following import FollowedPath
 from gaitway.graphs.kovar.walks import Walk
 from gaitway.graphs.minima import Minima
 from gaitway.motion.clip import Clip
@@ -77,7 +77,7 @@ def error_picture(
     return sheet
 
 
-def path_picture(followed: Followed, *, title: str, width: int = 1000) -> Image.Image:
+def path_picture(followed: FollowedPath, *, title: str, width: int = 1000) -> Image.Image:
     """A path and the walk along it: the way in the colours of its parts, transitions as dots, changes as bars."""
     path, places = followed.path.points, followed.walk.places
     every = np.concatenate([path, places])
@@ -115,7 +115,7 @@ def part_colors(count: int) -> list[str]:
     return [to_hex(from_oklch(0.50, 0.14, (255.0 + 137.5 * k) % 360.0)) for k in range(count)]
 
 
-def _legend(pen: ImageDraw.ImageDraw, followed: Followed, title: str, colors: Sequence[str]) -> None:
+def _legend(pen: ImageDraw.ImageDraw, followed: FollowedPath, title: str, colors: Sequence[str]) -> None:
     walk = followed.walk
     pen.text((_MARGIN, 10), title, INK, text_font(20.0))
     x = float(_MARGIN)

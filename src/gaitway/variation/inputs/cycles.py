@@ -12,7 +12,7 @@ import numpy as np
 from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.recognising.events import find_events
 from gaitway.capture.recognising.measures import measure
-from gaitway.capture.takes import PrepareOptions, Thresholds
+from gaitway.capture.takes import PrepareOptions, RecognitionThresholds
 from gaitway.core.errors import VariationError
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
@@ -45,7 +45,7 @@ def walk_cycles(clip: Clip, options: CycleOptions = CycleOptions()) -> list[Clip
         options: Which cycles are taken; the frame rate stays that of the clip.
     """
     clip = clip if clip.contacts is not None else detect_contacts(clip)
-    events = find_events(measure(clip), clip.skeleton, Thresholds())
+    events = find_events(measure(clip), clip.skeleton, RecognitionThresholds())
     marks = [event.frame for event in events if event.kind == "step" and event.foot == options.foot]
     out: list[Clip] = []
     for first, last in pairwise(marks):
