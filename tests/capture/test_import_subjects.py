@@ -48,7 +48,7 @@ def test_a_runner_jumps_and_ducks_along_the_course() -> None:
 
 def test_who_has_no_duck_is_told_so() -> None:
     report = imported("16").report
-    assert "nothing in the capture gets past a duck" in report.warnings
+    assert "the capture holds no usable duck" in report.warnings
     assert any(b.obstacle == "jump" for b in report.behaviors)
 
 

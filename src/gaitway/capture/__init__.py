@@ -1,4 +1,4 @@
-"""From a folder of raw captures to a library."""
+"""Import of motion capture: raw capture files become a library of behaviours."""
 
 from gaitway.capture.corpora import prepared_corpus, rehearsed_corpus
 from gaitway.capture.importing import Imported, ImportOptions, import_library, library_of

@@ -1,4 +1,4 @@
-"""Corpora to build motion graphs from: prepared captures, and made-up captures of a library's character."""
+"""Corpora for motion graphs, made from prepared captures or from the clips of a library."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.blending import concatenate
 
 ACTIONS = ("jump", "duck")
-"""Obstacles that a character gets past on its way: labels of motions that pass."""
+"""Labels of motions that pass an obstacle."""
 _SHORTEST = 1.0
-"""Takes shorter than this are left out [s]."""
+"""Duration below which a take is left out [s]."""
 
 
 def prepared_corpus(prepared: PreparedSubject) -> Corpus:
-    """Captures of one person, each frame labelled with what is done in it: "walk", "stand", "jump" ...
+    """Build a corpus from captures of one person; the label of a frame is its motion: "walk", "stand", "jump" ...
 
-    Mirrored takes come along. Motions that could not be told have their detail for a label ("low walk").
+    Mirrored takes are included. The label of a phase of kind "other" is its detail, such as "low walk".
 
     Raises:
-        GraphError: if no take is long enough.
+        GraphError: If no take is long enough.
     """
     clips, spans = [], list[LabelSpan]()
     for take in prepared.takes:
@@ -53,21 +53,21 @@ def rehearsed_corpus(
     actions: Collection[str] = ACTIONS,
     takes: int = 4,
 ) -> Corpus:
-    """Somebody of a library who does whatever comes to mind, as if captured: each behaviour about as often as others.
+    """Build a corpus of random takes of a library's character; every behaviour occurs about equally often.
 
-    Frames of a behaviour that stays in its state are labelled with that state, frames of one that gets past something
-    with what that is ("jump"); frames from one state to another have no label.
+    The label of a frame is the state of its behaviour, or the obstacle that the behaviour passes ("jump"). Frames of a
+    behaviour that leads from one state to another have no label.
 
     Args:
-        library: clips and which may follow which.
-        seconds: of all takes together, at least.
-        rng: draws what comes next.
-        states: that it may do things in; others it only passes through.
-        actions: obstacles that it may get past.
-        takes: how many clips.
+        library: Clips and the graph that says which may follow which.
+        seconds: Least duration of all takes together [s].
+        rng: Generator that draws the next behaviour.
+        states: States in which the character may play behaviours; other states it only passes through.
+        actions: Obstacles that the character may pass.
+        takes: Number of takes.
 
     Raises:
-        GraphError: if the library has no behaviour in these states.
+        GraphError: If the library has no behaviour in these states.
     """
     known = [b for b in library.graph.behaviors if _fits(b, states, actions)]
     if not any(b.start in states for b in known):
@@ -101,6 +101,6 @@ def _fits(behavior: Behavior, states: Collection[str], actions: Collection[str])
 
 
 def _spans(clip: str, labels: list[str]) -> list[LabelSpan]:
-    """Runs of equal labels; an empty word is no label."""
+    """Return the runs of equal labels; an empty word is no label."""
     starts = [0, *(k for k in range(1, len(labels)) if labels[k] != labels[k - 1]), len(labels)]
     return [LabelSpan(clip, start, stop, frozenset({labels[start]} - {""})) for start, stop in pairwise(starts)]

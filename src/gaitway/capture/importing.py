@@ -1,9 +1,8 @@
-"""Raw capture to a library, in one call: `import_library`."""
+"""Import of a folder of raw captures as a library, in one call: `import_library`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -30,35 +29,34 @@ from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.report import ImportReport
 from gaitway.capture.takes import LibraryWishes, PreparedSubject, PrepareOptions
 from gaitway.core.errors import GaitwayError, LibraryError
+from gaitway.core.progress import Progress, silent
 from gaitway.library.actions import planning_problems
 from gaitway.library.behavior import Library
 
-_ROOM = 20
-"""So many behaviours may still have to be made when enough are captured."""
-Progress = Callable[[str, int, int | None], None]
-"""Called with what is being done, how much of it is done and how much there is."""
+_RESERVE = 20
+"""Number of behaviours, of the largest allowed number, that are reserved for behaviours that must be made."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How captures become a library."""
+    """Options of an import."""
 
     prepare: PrepareOptions = field(default_factory=PrepareOptions)
     mixed: bool = False
-    """Whether to put takes of several people on the skeleton of one, rather than leave all but one's out."""
+    """Whether takes of all people are put on one skeleton; otherwise the import uses the takes of one person only."""
     clips: int = 3
-    """At most so many clips for each behaviour; more vary more and search slower."""
+    """Largest number of clips of one behaviour. More clips give more variety and a slower search."""
     behaviors: int = 110
-    """At most so many behaviours; more fit goals better and search slower."""
+    """Largest number of behaviours. More behaviours reach goals more precisely and make the search slower."""
     make: bool = True
-    """Whether what is lacking may be made: starts, stops, standing, turns, changes of gait."""
+    """Whether the import makes motions that the capture lacks: starts, stops, standing, turns, changes of gait."""
     gate: ClipGate = field(default_factory=ClipGate)
-    """How good clips must be."""
+    """Quality that every clip must have."""
 
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """A library, and how it came about."""
+    """An imported library and the report on its import."""
 
     library: Library
     report: ImportReport
@@ -69,30 +67,29 @@ def import_library(
     *,
     name: str | None = None,
     options: ImportOptions = ImportOptions(),  # noqa: B008  (frozen)
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Imported:
-    """Make a library of a folder of raw captures.
+    """Make a library from a folder of raw captures.
 
     Args:
-        folder: of BVH, AMC with ASF, or GLB files.
-        name: of the library; None takes the folder's.
-        options: what may be chosen.
-        progress: called with what is being done, how much of it is done and how much there is.
+        folder: Folder with BVH, AMC with ASF, GLB or glTF files.
+        name: Name of the library; None takes the name of the folder.
+        options: Options of the import.
+        progress: Function that the import calls with its progress.
 
     Raises:
-        LibraryError: if no library can be planned with; the message says what is missing.
+        LibraryError: If planners could not use the library; the message says what is missing.
     """
-    progress = progress or (lambda what, done, total: None)
     began = time.perf_counter()
     progress("reading", 0, None)
     wanted = replace(options.prepare, mixed=options.mixed or options.prepare.mixed)
     try:
-        prepared = prepare(folder, wanted)
+        prepared = prepare(folder, wanted, progress)
         return library_of(prepared, name=name, options=options, progress=progress, began=began)
-    except NUMERIC_ERRORS as problem:  # motion that no check foresaw
+    except NUMERIC_ERRORS as problem:  # motion that none of the checks refuses and that solvers cannot handle
         reason = " ".join(str(problem).split())
         raise LibraryError(
-            f"{folder}: its motion cannot be made sense of ({reason}); try its files one by one"
+            f"{folder}: its motion cannot be processed ({reason}); import its files one by one to find the file"
         ) from problem
 
 
@@ -101,19 +98,18 @@ def library_of(
     *,
     name: str | None = None,
     options: ImportOptions = ImportOptions(),  # noqa: B008  (frozen)
-    progress: Progress | None = None,
+    progress: Progress = silent,
     began: float | None = None,
 ) -> Imported:
-    """Make a library of takes that are prepared already; as `import_library`.
+    """Make a library from prepared takes; the second half of `import_library`.
 
     Args:
-        prepared: takes of one skeleton.
-        name: of the library; None takes the subject's.
-        options: what may be chosen.
-        progress: called with what is being done, how much of it is done and how much there is.
-        began: when the work began, by `time.perf_counter`.
+        prepared: Takes of one subject, all on one skeleton.
+        name: Name of the library; None takes the name of the subject.
+        options: Options of the import.
+        progress: Function that the import calls with its progress.
+        began: Time at which the import began, as `time.perf_counter` gives it [s].
     """
-    progress = progress or (lambda what, done, total: None)
     name = name or prepared.facts.name
     options = _wished(options, prepared.wishes)
     takes, unwanted = with_mirror_images(prepared.takes)
@@ -127,7 +123,7 @@ def library_of(
     times["clips"] = time.perf_counter()
     lacking = missing_motions(drafts)
     if options.make:
-        progress("what is lacking", 0, None)
+        progress("missing motions", 0, None)
         drafts = _with_made(builder, drafts)
     times["made"] = time.perf_counter()
     drafts, refused = _wanted(drafts, prepared.wishes)
@@ -138,7 +134,7 @@ def library_of(
 
 
 def _wished(options: ImportOptions, wishes: LibraryWishes) -> ImportOptions:
-    """Options with what the override file says about the library."""
+    """Return the options with the values that the override file states for the library."""
     given = {key: getattr(wishes, key) for key in ("make", "clips", "behaviors") if getattr(wishes, key) is not None}
     return replace(options, **given)
 
@@ -146,7 +142,7 @@ def _wished(options: ImportOptions, wishes: LibraryWishes) -> ImportOptions:
 def _wanted(
     drafts: list[BehaviorDraft], wishes: LibraryWishes
 ) -> tuple[list[BehaviorDraft], list[tuple[BehaviorDraft, str]]]:
-    """Behaviours that the override file does not leave out, and those that it does."""
+    """Split behaviours into those that the override file keeps and those that it leaves out, with the reason."""
     refused = [e for e in drafts if any(fnmatch(e.name, pattern) for pattern in wishes.leave_out)]
     kept = [e for e in drafts if not any(e is other for other in refused)]
     return kept, [(e, "left out, as the override file says") for e in refused]
@@ -162,7 +158,7 @@ def _clip_builder(prepared: PreparedSubject, name: str, options: ImportOptions) 
         raise LibraryError(f"'{name}' gives no library: {problem}") from None
     if not any(hub.kind == "step" for hub in hubs):
         raise LibraryError(
-            f"'{name}' gives no library: {len(prepared.takes)} takes hold no steps; give captures of somebody who walks"
+            f"'{name}' gives no library: {len(prepared.takes)} takes hold no steps; give captures of a walking person"
         )
     own = tuple(t for t in pose_index.takes if t.source != CAST)
     hubs = _with_stand(hubs, pose_index, name, options)
@@ -172,17 +168,27 @@ def _clip_builder(prepared: PreparedSubject, name: str, options: ImportOptions) 
 def _with_stand(
     hubs: tuple[CaptureHub, ...], pose_index: PoseIndex, name: str, options: ImportOptions
 ) -> tuple[CaptureHub, ...]:
-    """Hubs with one to stand in."""
+    """Return the hubs; if none of them is a stand, add one that is made."""
     if any(hub.name == "stand" for hub in hubs):
         return hubs
     if not options.make:
-        raise LibraryError(f"'{name}' gives no library: nobody stands in it; give a take that begins or ends standing")
+        raise LibraryError(f"'{name}' gives no library: no take stands still; give a take that begins or ends standing")
     stand = next(t for t in pose_index.takes if t.source == CAST and t.name == "stand")
     pose = standing_pose(stand.clip, pose_index)
     made = CaptureHub(
-        "stand", "stand", pose, STAND_RADIUS * pose_index.size, 0, (), 0.0, 0.0, 0.0, -1, "stand",
-        "made: a borrowed stance under the subject's own mean posture",
-    )  # fmt: skip
+        name="stand",
+        kind="stand",
+        pose=pose,
+        radius=STAND_RADIUS * pose_index.size,
+        members=0,
+        takes=(),
+        spread=0.0,
+        speed=0.0,
+        travel=0.0,
+        centre=-1,
+        gait="stand",
+        made="made: legs of the built-in person's stand, trunk of the subject's mean posture",
+    )
     return (*hubs, made)
 
 
@@ -194,7 +200,7 @@ def _captured(builder: ClipBuilder, options: ImportOptions, progress: Progress) 
     out: list[BehaviorDraft] = []
     for done, group in enumerate(groups):
         progress("clips", done, len(groups))
-        if len(out) >= options.behaviors - _ROOM:
+        if len(out) >= options.behaviors - _RESERVE:
             builder.passed_over += [rest.name for rest in groups[done:]]
             break
         out += builder.captured([group], options.clips)
@@ -211,11 +217,11 @@ def _with_made(builder: ClipBuilder, drafts: list[BehaviorDraft]) -> list[Behavi
 def _library(
     name: str, prepared: PreparedSubject, drafts: list[BehaviorDraft], options: ImportOptions
 ) -> tuple[Library, list[BehaviorDraft], list[tuple[BehaviorDraft, str]]]:
-    """The library, its behaviours, and those left out with the reason."""
+    """Return the library, its behaviours, and the behaviours that are left out with the reason."""
     smooth, rough = smooth_joins(drafts)
-    left_out = [(e, "its joins would be seen") for e in rough]
+    left_out = [(e, "its joins would be visible") for e in rough]
     kept, loose = keep_connected(smooth)
-    left_out += [(e, "it does not hang together with standing") for e in loose]
+    left_out += [(e, "it cannot be reached from standing, or does not lead back to it") for e in loose]
     if len(kept) > options.behaviors:
         kept, beyond = keep_first(kept, options.behaviors)
         kept, more = keep_connected(kept)

@@ -1,4 +1,6 @@
-"""What a person knows better: `gaitway-import.yaml`, in the folder of the captures or beside it.
+"""The override file `gaitway-import.yaml`, in which a user corrects what an import decides.
+
+It lies in the folder of the captures or beside that folder:
 
 name: anna
 mirror: false
@@ -14,7 +16,6 @@ files:
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -29,7 +30,7 @@ from gaitway.capture.recognising.phases import KINDS, make_phase
 from gaitway.capture.recognising.specials import SPECIAL_KINDS, stated_special
 from gaitway.capture.takes import LibraryWishes, MotionPhase, PreparedTake, PrepareOptions, SpecialMotion
 from gaitway.core.errors import LibraryError
-from gaitway.core.suggest import nearest
+from gaitway.core.suggest import did_you_mean, nearest
 from gaitway.motion.roles import ALL_ROLES
 from gaitway.scene.fields import SceneItem, field, wrong
 from gaitway.scene.problem import Problem, place_text, shown
@@ -43,13 +44,13 @@ LabelKind = Literal[
 
 
 class LabelItem(SceneItem):
-    """What somebody does in a part of a take."""
+    """Motion in a part of a take."""
 
     start_s: float = field("Where it begins", unit="s", ge=0.0, example=1.2)
     stop_s: float = field("Where it ends", unit="s", gt=0.0, example=2.4)
     kind: LabelKind = field(
-        "A way of moving (stand, walk, jog, run, back, side, turn, crawl, other), something special (jump, duck, "
-        "crawl, step), or plain: nothing special, whatever it looks like"
+        "Kind of motion (stand, walk, jog, run, back, side, turn, crawl, other), a special motion (jump, duck, "
+        "crawl, step), or plain: no special motion here, even if one is recognised"
     )
 
     @model_validator(mode="after")
@@ -60,29 +61,33 @@ class LabelItem(SceneItem):
 
 
 class FileItem(SceneItem):
-    """What is known about one file, or about all whose name fits a pattern."""
+    """Statements about one file, or about all files whose name matches a pattern."""
 
-    skip: bool = field("Leave it out", False)
-    fps: float | None = field("Its true rate, where the file is wrong", None, unit="Hz", gt=0.0, le=1000.0, example=60)
+    skip: bool = field("Whether the file is left out", False)
+    fps: float | None = field(
+        "True frame rate, if the file states a wrong one", None, unit="Hz", gt=0.0, le=1000.0, example=60
+    )
     unit: float | None = field("Metres in a unit of the file", None, unit="m", gt=0.0, le=1000.0, example=0.01)
-    up: Literal["x", "y", "z"] | None = field("Its vertical axis", None)
-    floor: float | None = field("Height of its floor", None, unit="m", ge=-100.0, le=100.0, example=-0.9)
-    belt: float | None = field("Speed of the treadmill it walks on", None, unit="m/s", gt=0.0, le=15.0, example=1.2)
-    mirror: bool = field("Use its mirror image too", True)
-    start_s: float = field("Use it from here", 0.0, unit="s", ge=0.0)
-    stop_s: float | None = field("Use it up to here", None, unit="s", gt=0.0)
-    labels: tuple[LabelItem, ...] = field("What happens when, where it was not recognised", ())
+    up: Literal["x", "y", "z"] | None = field("Vertical axis", None)
+    floor: float | None = field("Height of the floor", None, unit="m", ge=-100.0, le=100.0, example=-0.9)
+    belt: float | None = field(
+        "Speed of the treadmill under the walker", None, unit="m/s", gt=0.0, le=15.0, example=1.2
+    )
+    mirror: bool = field("Whether the mirror image is used too", True)
+    start_s: float = field("Begin of the part to use", 0.0, unit="s", ge=0.0)
+    stop_s: float | None = field("End of the part to use", None, unit="s", gt=0.0)
+    labels: tuple[LabelItem, ...] = field("Motions that are recognised wrongly, with their times", ())
 
 
 class FilesItem(SceneItem):
-    """By name of a file, with or without its ending, or by pattern."""
+    """Statements by the name of a file, with or without its ending, or by a pattern of names."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, FileItem] = Field(init=False)
 
     @property
     def by_name(self) -> dict[str, FileItem]:
-        """The entries in their order."""
+        """The statements by name or pattern, in the order of the override file."""
         return dict(self.__pydantic_extra__)
 
 
@@ -95,36 +100,36 @@ def _length(text: str, unit: str) -> Any:
 
 
 class ThresholdsItem(SceneItem):
-    """Limits of the judgements, for a leg of 0.85 m."""
+    """Limits for the recognition of motions, for a leg of 0.85 m."""
 
-    stand_speed: float | None = _length("Slower is standing", "m/s")
-    move_speed: float | None = _length("Faster is going somewhere", "m/s")
-    run_speed: float | None = _length("Slower gaits with flight are jogs", "m/s")
-    walk_speed: float | None = _length("No walk is faster", "m/s")
-    turn_rate: float | None = _length("Turning faster on one spot is a turn", "rad/s")
-    low_head: float | None = _share("Share of the standing head height below which somebody is low")
-    low_pelvis: float | None = _share("The same for the pelvis")
-    crawl_head: float | None = _share("Head height below which somebody crawls")
-    bent_deg: float | None = field("Who leans farther while walking is bent", None, unit="degrees", gt=0.0, le=90.0)
-    jump_flight_s: float | None = _length("Longer flights are jumps", "s")
-    jump_rise: float | None = _length("Flights in which the pelvis rises more are jumps", "m")
-    step_height: float | None = _length("A foot that rests higher stands on something", "m")
-    shortest_phase_s: float | None = _length("Shorter phases join their neighbours", "s")
+    stand_speed: float | None = _length("Speed below which a character stands", "m/s")
+    move_speed: float | None = _length("Speed above which a character travels", "m/s")
+    run_speed: float | None = _length("Speed below which a gait with flights is a jog", "m/s")
+    walk_speed: float | None = _length("Speed above which a gait is no walk", "m/s")
+    turn_rate: float | None = _length("Rate above which turning on one spot is a turn", "rad/s")
+    low_head: float | None = _share("Share of the standing head height below which a character is low")
+    low_pelvis: float | None = _share("Share of the standing pelvis height below which a character is low")
+    crawl_head: float | None = _share("Share of the standing head height below which a character crawls")
+    bent_deg: float | None = field("Lean above which a walk counts as bent", None, unit="degrees", gt=0.0, le=90.0)
+    jump_flight_s: float | None = _length("Duration above which a flight is a jump", "s")
+    jump_rise: float | None = _length("Rise of the pelvis above which a flight is a jump", "m")
+    step_height: float | None = _length("Height above which a resting foot stands on an object", "m")
+    shortest_phase_s: float | None = _length("Duration below which a phase joins its neighbours", "s")
 
 
 def _pair(text: str, unit: str) -> Any:
-    return field(f"{text}: to begin, to go on", None, unit=unit)
+    return field(f"{text}: limits to begin and to keep a contact", None, unit=unit)
 
 
 class ContactsItem(SceneItem):
-    """Limits of contacts, for a leg of 0.85 m."""
+    """Limits of foot contacts, for a leg of 0.85 m."""
 
-    height: tuple[float, float] | None = _pair("Height over rest", "m")
+    height: tuple[float, float] | None = _pair("Height over the height at rest", "m")
     speed: tuple[float, float] | None = _pair("Speed", "m/s")
     speed_share: tuple[float, float] | None = _pair("Added speed for each m/s of the pelvis", "m/s")
-    settled: tuple[float, float] | None = _pair("Distance from where the point rests", "m")
-    shortest_s: float | None = _length("Shorter contacts are dropped", "s")
-    smoothing_s: float | None = _length("Width of the filter before speeds are taken", "s")
+    settled: tuple[float, float] | None = _pair("Distance from the place at which the point rests", "m")
+    shortest_s: float | None = _length("Duration below which a contact is dropped", "s")
+    smoothing_s: float | None = _length("Width of the filter before speeds are computed", "s")
 
 
 def _known_roles(value: Any) -> Any:
@@ -139,31 +144,31 @@ Roles = Annotated[dict[str, str], BeforeValidator(_known_roles)]
 
 
 class LibraryOverridesItem(SceneItem):
-    """What becomes of the takes."""
+    """Statements about the library that is made from the takes."""
 
-    make: bool | None = field("Whether what is lacking may be made: starts, stops, turns", None)
-    clips: int | None = field("Most clips of a behaviour", None, ge=1, le=1000)
-    behaviors: int | None = field("Most behaviours", None, ge=10, le=10_000)
-    leave_out: tuple[str, ...] = field("Behaviours that are not wanted, by name or pattern", (), example=("*duck*",))
+    make: bool | None = field("Whether missing motions are made: starts, stops, turns", None)
+    clips: int | None = field("Largest number of clips of a behaviour", None, ge=1, le=1000)
+    behaviors: int | None = field("Largest number of behaviours", None, ge=10, le=10_000)
+    leave_out: tuple[str, ...] = field("Behaviours to leave out, by name or pattern", (), example=("*duck*",))
 
 
 class OverridesItem(SceneItem):
-    """The whole file."""
+    """Override file as a whole."""
 
     name: str | None = field("Name of the library", None, min_length=1, max_length=100)
-    mirror: bool | None = field("Add mirror images", None)
-    mixed: bool | None = field("Put takes of other people on the main person's skeleton", None)
-    fps: float | None = field("Rate of the library", None, unit="Hz", ge=10.0, le=240.0)
-    thresholds: ThresholdsItem = field("Limits of what is recognised", ThresholdsItem())
+    mirror: bool | None = field("Whether mirror images are added", None)
+    mixed: bool | None = field("Whether takes of other people are put on the main person's skeleton", None)
+    fps: float | None = field("Frame rate of the library", None, unit="Hz", ge=10.0, le=240.0)
+    thresholds: ThresholdsItem = field("Limits for the recognition of motions", ThresholdsItem())
     contacts: ContactsItem = field("Limits of foot contacts", ContactsItem())
     roles: Roles = field(
-        "Joints that are not known by their names: role and joint", {}, example={"left_knee": "shin_L"}
+        "Roles of joints that their names do not tell: role and joint", {}, example={"left_knee": "shin_L"}
     )
-    library: LibraryOverridesItem = field("What becomes of the takes", LibraryOverridesItem())
-    files: FilesItem = field("What is known about single files", FilesItem())
+    library: LibraryOverridesItem = field("Statements about the library", LibraryOverridesItem())
+    files: FilesItem = field("Statements about single files", FilesItem())
 
     def file(self, path: Path) -> FileItem:
-        """What is said about a file; its exact name wins over its name without ending, that over patterns."""
+        """Return the statements about a file: by its exact name, else by its name without ending, else by pattern."""
         entries = self.files.by_name
         for name in (path.name, path.stem):
             if name in entries:
@@ -175,7 +180,7 @@ class OverridesItem(SceneItem):
 
 
 def find_overrides(folder: Path) -> Path | None:
-    """The override file in a folder or beside it, if there is one."""
+    """Return the override file in a folder or beside it; None if there is none."""
     return next((path for path in (folder / FILE_NAME, folder.parent / FILE_NAME) if path.is_file()), None)
 
 
@@ -183,12 +188,12 @@ def read_overrides(path: Path, files: Sequence[Path]) -> OverridesItem:
     """Read an override file.
 
     Args:
-        path: the file.
-        files: captures that it may speak of.
+        path: Override file.
+        files: Capture files that it may name.
 
     Raises:
-        LibraryError: naming file, line and place of the first thing that is wrong.
-        FormatError: if it is no YAML.
+        LibraryError: If a statement is wrong; the message names the file, the line and the place.
+        FormatError: If the file is not YAML.
     """
     nodes = read_nodes(path)
     data = nodes.plain()
@@ -205,9 +210,9 @@ def read_overrides(path: Path, files: Sequence[Path]) -> OverridesItem:
         raise _error(path, nodes, place, text, key) from None
     for name in overrides.files.by_name:
         if not any(fnmatch(file.name, name) or fnmatch(file.stem, name) or name == file.name for file in files):
-            near = nearest(name, [f.name for f in files] + [f.stem for f in files])
-            hint = f"did you mean '{near}'?" if near else "name a capture file of the folder"
-            raise _error(path, nodes, ("files", name), f"no such capture; {hint}", True)
+            known = [f.name for f in files] + [f.stem for f in files]
+            hint = did_you_mean(name, known) or "; name a capture file of the folder"
+            raise _error(path, nodes, ("files", name), f"no such capture{hint}", True)
     return overrides
 
 
@@ -217,18 +222,18 @@ def _error(path: Path, nodes: Node, place: tuple[str | int, ...], text: str, key
 
 
 def apply_overrides(options: PrepareOptions, overrides: OverridesItem) -> PrepareOptions:
-    """Options with what the file says as a whole."""
+    """Return the options with the statements of the override file that concern all takes."""
     plain = {key: getattr(overrides, key) for key in ("name", "mirror", "mixed", "fps")}
-    return dataclasses.replace(
+    return replace(
         options,
         **{key: value for key, value in plain.items() if value is not None},
-        thresholds=dataclasses.replace(options.thresholds, **_given(overrides.thresholds)),
-        contacts=dataclasses.replace(options.contacts, **_given(overrides.contacts)),
+        thresholds=replace(options.thresholds, **_given(overrides.thresholds)),
+        contacts=replace(options.contacts, **_given(overrides.contacts)),
     )
 
 
 def library_wishes(overrides: OverridesItem) -> LibraryWishes:
-    """What the file says about the library."""
+    """Return the statements of the override file about the library."""
     return LibraryWishes(**overrides.library.model_dump())
 
 
@@ -237,7 +242,7 @@ def _given(item: SceneItem) -> dict[str, Any]:
 
 
 def apply_labels(take: PreparedTake, labels: Sequence[LabelItem], measures: TakeMeasures) -> PreparedTake:
-    """The take with what was recognised replaced, from each label's start to its stop."""
+    """Return the take with the recognised motions replaced by the labels, from each label's start to its stop."""
     phases, specials = take.phases, list(take.specials)
     for label in labels:
         start = min(round(label.start_s * take.clip.fps), len(take.clip) - 1)
@@ -254,7 +259,7 @@ def apply_labels(take: PreparedTake, labels: Sequence[LabelItem], measures: Take
 def _with_phase(
     phases: Sequence[MotionPhase], start: int, stop: int, kind: str, measures: TakeMeasures
 ) -> tuple[MotionPhase, ...]:
-    """Phases with frames `start` to `stop` given to one kind; what remains of the others keeps theirs."""
+    """Return the phases with the frames from `start` to `stop` set to one kind; other frames keep theirs."""
     names = [""] * len(measures)
     for phase in phases:
         names[phase.start : phase.stop] = [f"{phase.kind}:{phase.detail}"] * (phase.stop - phase.start)

@@ -1,4 +1,4 @@
-"""What an import found, used, made, left out and lacks; plain values that can be written as JSON."""
+"""Report of an import: plain values that can be written as JSON."""
 
 from __future__ import annotations
 
@@ -9,101 +9,108 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TakeReport:
-    """What became of one file."""
+    """Use of one take."""
 
     take: str
     seconds: float
-    """Of motion [s]."""
+    """Duration of the take [s]."""
     clips: int
-    """Clips of the library that come from it, mirrored ones not counted."""
+    """Number of clips of the library that come from the take, without mirrored ones."""
     used_seconds: float
-    """How much of it is in those [s]."""
+    """Duration of the frames of the take that are in these clips [s]."""
     found: tuple[str, ...] = ()
-    """What was recognised: phases and special motions."""
+    """Recognised phases and special motions."""
     refused: tuple[str, ...] = ()
-    """What was cut from it and is not good enough, with the reason."""
+    """Clips that were cut from the take and refused, with the reason."""
     notes: tuple[str, ...] = ()
-    """What was judged or mended."""
+    """Decisions and repairs, a sentence each."""
 
 
 @dataclass(frozen=True)
 class HubReport:
-    """One state of the library."""
+    """State of the library."""
 
     name: str
     members: int
-    """Frames in its match set."""
+    """Number of frames in its match set."""
     takes: int
-    """Takes that they come from."""
+    """Number of takes that these frames come from."""
     spread_cm: float
+    """Mean distance of these frames to the middle one [cm]."""
     radius_cm: float
+    """Largest distance at which frames count as alike [cm]."""
     speed: float
-    """[m/s]."""
+    """Speed over the ground [m/s]."""
     made: str = ""
+    """How the state was made, if the capture does not have it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BehaviorReport:
-    """One behaviour of the library."""
+    """Behaviour of the library."""
 
     name: str
     start: str
     end: str
     clips: int
     seconds: float
+    """Duration of its first clip [s]."""
     ahead: float
-    """[m]."""
+    """Distance ahead of its first clip [m]."""
     left: float
-    """[m]."""
+    """Distance to the left of its first clip [m]."""
     turn_deg: float
+    """Turn to the left of its first clip [degrees]."""
     takes: tuple[str, ...]
+    """Names of the takes that its clips come from."""
     made: str = ""
-    """How, where it is not of the capture itself."""
+    """How the behaviour was made, if it does not come from the capture."""
     obstacle: str = ""
     pass_time: float | None = None
+    """Time at which the first clip passes the obstacle [s]."""
     gets_past: float | None = None
-    """Height that a jump clears, or headroom that a duck or crawl needs, where it passes [m]."""
+    """Height that a jump clears, or headroom that a duck or crawl needs, where the clip passes the obstacle [m]."""
     pop: float = 0.0
-    """Worst change of angular velocity over the capture's 99.9th percentile."""
+    """Largest change of angular velocity, as a multiple of the capture's 99.9th percentile."""
     slide_cm: float = 0.0
-    """Worst slide of a planted foot."""
+    """Largest slide of a planted foot [cm]."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ImportReport:
-    """Everything about an import."""
+    """Report of an import."""
 
     name: str
     files: int
     seconds: float
-    """Of captured motion [s]."""
+    """Duration of the captured motion [s]."""
     takes: tuple[TakeReport, ...]
     dropped: tuple[tuple[str, str], ...]
-    """Files that are not used, with the reason."""
+    """Files that the import does not use, with the reason."""
     hubs: tuple[HubReport, ...]
     behaviors: tuple[BehaviorReport, ...]
     missing: tuple[str, ...]
-    """What the capture lacks, whether or not it could be made."""
+    """Motions that the capture lacks, including those that the import made."""
     warnings: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
-    """Behaviours that were found and are not in the library, with the reason."""
+    """Behaviours that were found but are not in the library, with the reason."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Floor, stature and the like."""
+    """Fields of `SubjectFacts`."""
     timings: Mapping[str, float] = field(default_factory=dict)
-    """Seconds for each stage."""
+    """Duration of each stage of the import [s]."""
 
     @property
     def made(self) -> tuple[str, ...]:
-        """Names of the behaviours that are not of the capture itself."""
+        """Names of the behaviours that the import made."""
         return tuple(b.name for b in self.behaviors if b.made)
 
     @property
     def coverage(self) -> float:
-        """Share of the captured time that is in some clip."""
+        """Share of the captured time that is in at least one clip."""
         return sum(t.used_seconds for t in self.takes) / self.seconds if self.seconds > 0.0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         out = asdict(self)
         out["facts"], out["timings"] = dict(self.facts), dict(self.timings)
         out["made"], out["coverage"] = list(self.made), self.coverage

@@ -1,4 +1,4 @@
-"""What becomes of a folder of captures: takes on a level floor, with their events, phases and special motions."""
+"""Data of prepared captures: takes on a level floor, with their events, phases and special motions."""
 
 from __future__ import annotations
 
@@ -12,64 +12,65 @@ from gaitway.motion.skeleton import Skeleton
 
 EventKind = Literal["step", "pause", "flight"]
 FootSide = Literal["left", "right", ""]
+"""Foot; empty where both feet count."""
 PhaseKind = Literal["stand", "walk", "jog", "run", "back", "side", "turn", "crawl", "other"]
 SpecialKind = Literal["jump", "duck", "crawl", "step"]
 
 
 @dataclass(frozen=True)
 class CaptureEvent:
-    """A frame at which a take may be cut."""
+    """Frame at which a take may be cut."""
 
     frame: int
     kind: EventKind
-    """"step": the swinging foot passes the planted one; "pause": a stand begins or ends; "flight": top of a stride in
-    the air."""
+    """"step": the swinging foot passes the planted foot; "pause": a stand begins or ends; "flight": the middle of a
+    time in the air."""
     foot: FootSide
-    """The foot on the ground, or in a flight the one that left it last; empty where both are down."""
+    """Foot on the ground, or, in a flight, the foot that left the ground last; empty where both are down."""
     speed: float
-    """Of the pelvis over the ground, without the sway of single steps [m/s]."""
+    """Speed of the pelvis over the ground, without the sway of single steps [m/s]."""
 
 
 @dataclass(frozen=True)
 class MotionPhase:
-    """Frames `start` up to, not including, `stop` in which somebody moves in one way."""
+    """Frames from `start` up to, but not including, `stop` with one kind of motion."""
 
     start: int
     stop: int
     kind: PhaseKind
     speed: float
-    """Mean over the ground [m/s]."""
+    """Mean speed over the ground [m/s]."""
     turn: float = 0.0
     """Net change of facing, left positive [rad]."""
     detail: str = ""
-    """What an "other" is, as far as it can be told: "bend", "crouch", "low walk", "carry", "lie", "on the spot" ..."""
+    """Description of a phase of kind "other": "bend", "crouch", "low walk", "carry", "lie", "on the spot" ..."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SpecialMotion:
-    """A motion that gets past something: frames `start` up to, not including, `stop`."""
+    """Motion that passes an obstacle: frames from `start` up to, but not including, `stop`."""
 
     start: int
     stop: int
     kind: SpecialKind
     pass_frame: int
-    """When the body is over, under or on what it gets past."""
+    """Frame in which the body is over, under or on the obstacle."""
     height: float
-    """Jump: of the lower foot's sole over the floor at the top. Duck, crawl: of the head joint when lowest. Step: of
-    what is stepped on [m]."""
+    """Jump: height of the lower sole over the floor at the top. Duck, crawl: lowest height of the head joint. Step:
+    height of the ground that the foot steps on [m]."""
     rise: float
-    """How far the pelvis rises over its height when standing [m]; negative for ducks and crawls."""
+    """Height of the pelvis over its height when standing [m]; negative for ducks and crawls."""
     lowest: float
     """Lowest height of the pelvis as a share of its height when standing."""
     flight_s: float
     """Time in the air [s]."""
     distance: float = 0.0
-    """Way of the pelvis over the ground from start to stop, straight [m]."""
+    """Straight distance of the pelvis over the ground from start to stop [m]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedTake:
-    """One captured take, ready to be cut."""
+    """Captured take that is ready to be cut."""
 
     name: str
     clip: Clip
@@ -78,60 +79,60 @@ class PreparedTake:
     source: Path
     events: tuple[CaptureEvent, ...]
     phases: tuple[MotionPhase, ...]
-    """They follow one another and cover the take."""
+    """Phases in order; together they cover the take."""
     specials: tuple[SpecialMotion, ...]
     notes: tuple[str, ...] = ()
-    """What was judged or mended, a sentence each."""
+    """Decisions and repairs, a sentence each."""
 
 
 class DroppedFile(NamedTuple):
-    """A file, or a take of it, that is not used."""
+    """File, or take in a file, that is not used."""
 
     file: Path
     reason: str
-    """One line."""
+    """Reason in one line."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubjectFacts:
-    """What was found out about a subject as a whole."""
+    """Measures of a subject as a whole."""
 
     name: str
     files: int = 0
-    """Capture files that were looked at."""
+    """Number of capture files that were read."""
     seconds: float = 0.0
-    """Of motion in the takes that are used, mirrored copies not counted."""
+    """Duration of the takes that are used, without mirrored copies [s]."""
     floor_height: float = 0.0
-    """Of the floor in the files, at their origin [m]."""
+    """Height of the floor in the files, at their origin [m]."""
     floor_slope: float = 0.0
-    """Rise over run of the floor in the files; it is taken out."""
+    """Slope of the floor in the files (rise over run); prepared takes have none."""
     floor_residual: float = 0.0
-    """What resting feet are still off the level floor, standard deviation [m]."""
+    """Standard deviation of the heights of resting feet over the level floor [m]."""
     pelvis_height: float = 1.0
-    """Of the middle of the hips over the floor when standing straight [m]."""
+    """Height of the middle of the hips over the floor when standing straight [m]."""
     head_height: float = 1.6
-    """Of the head joint over the floor when standing straight [m]."""
+    """Height of the head joint over the floor when standing straight [m]."""
     notes: tuple[str, ...] = ()
-    """What was judged or mended for all takes, a sentence each."""
+    """Decisions and repairs for all takes, a sentence each."""
 
 
 @dataclass(frozen=True)
 class LibraryWishes:
-    """What the override file says about the library that is made of the takes; None where it says nothing."""
+    """Statements of the override file about the library; None where it states nothing."""
 
     make: bool | None = None
-    """Whether what is lacking may be made."""
+    """Whether the import makes motions that the capture lacks."""
     clips: int | None = None
-    """Most clips of a behaviour."""
+    """Largest number of clips of one behaviour."""
     behaviors: int | None = None
-    """Most behaviours."""
+    """Largest number of behaviours."""
     leave_out: tuple[str, ...] = ()
-    """Patterns of names of behaviours that are not wanted."""
+    """Patterns of the names of behaviours that are left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedSubject:
-    """All usable takes of one subject; mirrored copies follow the originals."""
+    """All usable takes of one captured person; mirrored copies follow the originals."""
 
     skeleton: Skeleton
     takes: tuple[PreparedTake, ...]
@@ -140,57 +141,57 @@ class PreparedSubject:
     wishes: LibraryWishes = LibraryWishes()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecognitionThresholds:
-    """Limits of the judgements; lengths and speeds are those of a leg of 0.85 m."""
+    """Limits for the recognition of motions; lengths and speeds are given for a leg of 0.85 m."""
 
     stand_speed: float = 0.15
-    """Slower than this is standing [m/s]."""
+    """Speed below which a character stands [m/s]."""
     move_speed: float = 0.3
-    """Faster than this is going somewhere [m/s]."""
+    """Speed above which a character travels [m/s]."""
     run_speed: float = 3.0
-    """Slower gaits with flight are jogs [m/s]."""
+    """Speed below which a gait with flights is a jog, and above which it is a run [m/s]."""
     walk_speed: float = 2.1
-    """A gait whose flights are not seen is still no walk above this [m/s]."""
+    """Speed above which a gait is no walk, even if no flight is detected [m/s]."""
     turn_rate: float = 0.45
-    """Turning faster than this without going anywhere is turning on the spot [rad/s]."""
+    """Turning rate above which a character that does not travel turns on the spot [rad/s]."""
     low_head: float = 0.86
-    """Head height, as a share of standing, below which somebody ducks or bends."""
+    """Head height, as a share of standing, below which a character ducks or bends."""
     low_pelvis: float = 0.80
-    """The same for the pelvis."""
+    """Pelvis height, as a share of standing, below which a character ducks or crouches."""
     crawl_head: float = 0.55
-    """Head height below which somebody who moves is crawling."""
+    """Head height, as a share of standing, below which a moving character crawls."""
     bent_deg: float = 18.0
-    """Somebody who leans farther ahead while walking is bent [degrees]; 4 more for each m/s."""
+    """Forward lean above which a walk counts as bent [degrees]; 4 degrees more for each m/s."""
     jump_flight_s: float = 0.30
-    """A flight longer than this is a jump [s]."""
+    """Duration above which a flight is a jump [s]."""
     jump_rise: float = 0.12
-    """A pelvis that rises this far over standing in a flight of 0.18 s or more jumps too [m]."""
+    """Rise of the pelvis over standing above which a flight of 0.18 s or more is a jump [m]."""
     step_height: float = 0.08
-    """A foot that rests this far above the floor stands on something [m]."""
+    """Height over the floor above which a resting foot stands on an object [m]."""
     shortest_phase_s: float = 0.25
-    """Shorter phases join their neighbours [s]."""
+    """Duration below which a phase joins its neighbours [s]."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PrepareOptions:
-    """How a folder is prepared; what its `gaitway-import.yaml` says about a file or as a whole wins."""
+    """Options of the preparation of captures; the statements of a `gaitway-import.yaml` override them."""
 
     name: str | None = None
-    """Of the subject; None takes the folder's."""
+    """Name of the subject; None takes the name of the folder."""
     fps: float = 30.0
-    """Rate of the prepared takes [Hz]."""
+    """Frame rate of the prepared takes [Hz]."""
     lowest_fps: float = 15.0
-    """Files with a lower rate show too little of a foot's motion and are left out [Hz]."""
+    """Lowest usable frame rate of a file [Hz]; a lower rate shows too little of a foot's motion."""
     mirror: bool = True
-    """Add every take's mirror image."""
+    """Whether the mirror image of every take is added."""
     mixed: bool = False
-    """Put takes of other people on the main person's skeleton, rather than leave them out."""
+    """Whether takes of other people are put on the main person's skeleton; otherwise they are left out."""
     recursive: bool = True
-    """Look into folders within the folder."""
+    """Whether folders within the folder are read too."""
     only: tuple[str, ...] = ()
-    """Patterns of file names, such as "16_*"; none means all."""
+    """Patterns of file names, such as "16_*"; an empty tuple reads all files."""
     overrides: Path | None = None
-    """The override file; None looks for `gaitway-import.yaml` in the folder and beside it."""
+    """Override file; None looks for `gaitway-import.yaml` in the folder and beside it."""
     thresholds: RecognitionThresholds = field(default_factory=RecognitionThresholds)
     contacts: ContactLimits = field(default_factory=lambda: ContactLimits(height=(0.025, 0.035)))

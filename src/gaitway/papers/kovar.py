@@ -33,6 +33,29 @@ from gaitway.motion.footskate import foot_slide
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
 
+_HELLO = (
+    (0.0, 0.25), (0.35, 0.7), (0.62, 1.45), (0.5, 1.9), (0.3, 1.5), (0.28, 0.8), (0.3, 0.05), (0.42, 0.6), (0.7, 0.92),
+    (0.9, 0.6), (0.95, 0.15), (1.25, 0.12), (1.55, 0.5), (1.6, 0.88), (1.4, 0.95), (1.3, 0.5), (1.5, 0.08), (1.85, 0.2),
+    (2.15, 0.8), (2.32, 1.5), (2.2, 1.9), (2.05, 1.5), (2.05, 0.7), (2.15, 0.15), (2.45, 0.15), (2.75, 0.8),
+    (2.92, 1.5), (2.8, 1.9), (2.65, 1.5), (2.65, 0.7), (2.75, 0.15), (3.05, 0.2), (3.3, 0.75), (3.6, 0.95),
+    (3.35, 0.75), (3.3, 0.3), (3.6, 0.05), (3.9, 0.35), (3.85, 0.8), (3.65, 0.95), (3.95, 0.85), (4.4, 0.95),
+)  # fmt: skip
+"""The word in one line, letters a unit high; drawn for this."""
+FASTER = 20.0
+"""How many times faster than it plays motion is to be found."""
+OFF_S = 0.35
+"""Motion may be off its path, in the mean, by as far as it goes in this time [s]."""
+SKATE = 0.005
+"""How much farther than in the captures planted feet may slide [m]."""
+POP = 1.5
+"""How much more suddenly than the captures nearly ever do joints may change speed."""
+_GAITS, _LEAST_FRAMES = ("walk", "jog", "run"), 60
+"""Ways to go on that are shown before others, and frames that they need to have left."""
+_PLENTY = 5000
+"""Frames from which on transitions need not be many."""
+_SECONDS = 100.0
+"""Of made-up captures: 3,000 frames, as in the paper."""
+
 
 @dataclass(frozen=True, eq=False)
 class CorpusBaseline:
@@ -68,16 +91,6 @@ def slide(clip: Clip) -> float:
     return round(100 * float(np.percentile(slides, 95.0)), 1) if len(slides) else 0.0
 
 
-_HELLO = (
-    (0.0, 0.25), (0.35, 0.7), (0.62, 1.45), (0.5, 1.9), (0.3, 1.5), (0.28, 0.8), (0.3, 0.05), (0.42, 0.6), (0.7, 0.92),
-    (0.9, 0.6), (0.95, 0.15), (1.25, 0.12), (1.55, 0.5), (1.6, 0.88), (1.4, 0.95), (1.3, 0.5), (1.5, 0.08), (1.85, 0.2),
-    (2.15, 0.8), (2.32, 1.5), (2.2, 1.9), (2.05, 1.5), (2.05, 0.7), (2.15, 0.15), (2.45, 0.15), (2.75, 0.8),
-    (2.92, 1.5), (2.8, 1.9), (2.65, 1.5), (2.65, 0.7), (2.75, 0.15), (3.05, 0.2), (3.3, 0.75), (3.6, 0.95),
-    (3.35, 0.75), (3.3, 0.3), (3.6, 0.05), (3.9, 0.35), (3.85, 0.8), (3.65, 0.95), (3.95, 0.85), (4.4, 0.95),
-)  # fmt: skip
-"""The word in one line, letters a unit high; drawn for this."""
-
-
 def hello(size: float) -> GroundPath:
     """A word of greeting in cursive, its small letters so high [m]."""
     return spline(size * np.array(_HELLO) * (1.3, 1.0))
@@ -100,22 +113,6 @@ def scribble(size: float, rng: np.random.Generator) -> GroundPath:
     along = np.linspace(0.0, 1.0, 160)
     points = size * np.column_stack([along, 0.14 * np.sin(2.6 * np.pi * along) + 0.03 * np.sin(7.0 * np.pi * along)])
     return sketched(points + rng.normal(0.0, 0.004 * size, points.shape), 0.035 * size)
-
-
-FASTER = 20.0
-"""How many times faster than it plays motion is to be found."""
-OFF_S = 0.35
-"""Motion may be off its path, in the mean, by as far as it goes in this time [s]."""
-SKATE = 0.005
-"""How much farther than in the captures planted feet may slide [m]."""
-POP = 1.5
-"""How much more suddenly than the captures nearly ever do joints may change speed."""
-_GAITS, _LEAST_FRAMES = ("walk", "jog", "run"), 60
-"""Ways to go on that are shown before others, and frames that they need to have left."""
-_PLENTY = 5000
-"""Frames from which on transitions need not be many."""
-_SECONDS = 100.0
-"""Of made-up captures: 3,000 frames, as in the paper."""
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:

@@ -1,1 +1,1 @@
-"""Where takes are cut into pieces, and how pieces are led to shared poses."""
+"""Third step of an import: takes are cut into pieces, whose ends are led to shared poses (hubs)."""

@@ -1,6 +1,7 @@
-"""Where takes are cut: at steps and pauses that are alike to a hub, and around special motions wherever they come near.
+"""Cutting of takes into pieces: at steps and pauses that are near a hub, and around special motions.
 
-Half cycles are cut, from one foot to the other, because captured runs are often no longer than a stride or two.
+Pieces are half gait cycles, from one foot to the other, because captured runs are often no longer than one or two
+strides.
 """
 
 from __future__ import annotations
@@ -18,61 +19,61 @@ from gaitway.capture.takes import CaptureEvent, MotionPhase, PreparedTake, Speci
 from gaitway.core.arrays import FloatArray, IntArray
 
 SHORTEST_S, LONGEST_S = 0.25, 6.0
-"""Pieces shorter or longer than this are not cut [s]."""
+"""Least and largest duration of a piece [s]."""
 SLACK = 1.7
-"""Frames up to so many radii away serve for what would else be lacking: changes of gait, turns and specials."""
+"""Largest distance from a hub, in radii, of the ends of rare pieces: changes of gait, turns, special motions."""
 _RUN_UP_S = 1.6
-"""Where no step near a special is alike to a hub, frames up to this time before and after it are looked at [s]."""
-_ANYHOW = 3.2
-"""Up to so many radii away; what becomes of it has to pass the same gate."""
+"""Time before and after a special motion in which its piece may begin and end [s]."""
+_FARTHEST = 3.2
+"""Largest distance from a hub, in radii, of the ends of such a piece; its clip has to pass the same gate."""
 _WAITING = 0.5
-"""So many radii nearer a hub must be that a special motion comes to a second later [1/s]."""
+"""Cost of a longer piece around a special motion, in radii for each second [1/s]."""
 _SPEED_SHARE, _SPEED_SLACK = 1.35, 0.15
-"""A frame is as fast as a hub within this factor and, for a leg of 0.85 m, this much more or less [m/s]."""
+"""Largest ratio of the speeds of a frame and its hub, and the tolerance added to it, for a leg of 0.85 m [m/s]."""
 _OTHER_SHARE = 0.3
-"""A piece of which more than this share is neither gait nor standing is not used."""
+"""Largest share of a piece that is neither gait nor standing."""
 
 
 @dataclass(frozen=True, eq=False)
 class CutMark:
-    """A frame of a take that counts as a hub's."""
+    """Frame of a take that is led to the pose of a hub."""
 
     frame: int
     hub: CaptureHub
     pose: FloatArray
-    """Where the hub's pose lies in the take (x, y, heading); (3,)."""
+    """Planar pose of the hub in the take: x, y [m], heading [rad]; (3,)."""
     fit: float
-    """Distance to the hub over its radius; up to 1 it is one of the hub's own."""
+    """Distance to the hub divided by its radius; up to 1, the frame is similar to the hub."""
 
 
 @dataclass(frozen=True, eq=False)
 class TakePiece:
-    """Frames of a take from one mark to another."""
+    """Frames of a take from one mark to the next."""
 
     take: PreparedTake
     begin: CutMark
     end: CutMark
     special: SpecialMotion | None = None
-    """What is passed on the way."""
+    """Special motion in the piece, if there is one."""
 
     @property
     def fit(self) -> float:
-        """The worse of both marks'."""
+        """The larger distance of both marks, in radii."""
         return max(self.begin.fit, self.end.fit)
 
 
 @dataclass(frozen=True, eq=False)
 class HubDistances:
-    """How near every frame of all takes is to every hub."""
+    """Distances of all frames of all takes to all hubs."""
 
     pose_index: PoseIndex
     hubs: tuple[CaptureHub, ...]
     ratios: FloatArray
-    """Distance over the hub's radius; (H, F)."""
+    """Distance of each frame to each hub, divided by the hub's radius; (H, F)."""
 
     @classmethod
     def of(cls, pose_index: PoseIndex, hubs: Sequence[CaptureHub]) -> HubDistances:
-        """Measure all frames; the mirror image of a hub is as near to a frame as the hub to the frame in the mirror."""
+        """Compute the distances. A mirrored hub is as far from a frame as the hub is from the mirrored frame."""
         count = int(pose_index.starts[-1])
         rows = [k for k, hub in enumerate(hubs) if hub.centre >= 0]
         ratios = np.full((len(hubs), count), np.inf)
@@ -82,12 +83,12 @@ class HubDistances:
             ratios[rows] = pose_index.distances(centres, np.arange(count)) / radii[:, None]
         twins = _twin_frames(pose_index)
         for k, hub in enumerate(hubs):
-            if hub.centre < 0 and hub.kind == "step" and k > 0:  # it follows the hub that it mirrors
+            if hub.centre < 0 and hub.kind == "step" and k > 0:  # a mirrored hub follows its original
                 ratios[k] = np.where(twins >= 0, ratios[k - 1][np.maximum(twins, 0)], np.inf)
         return cls(pose_index, tuple(hubs), ratios)
 
     def best(self, take: int, frame: int, kind: str, foot: str) -> tuple[CaptureHub, float] | None:
-        """The hub that an event is nearest to, in radii."""
+        """Return the nearest hub of a kind and foot, and its distance in radii; None if there is no such hub."""
         rows = [k for k, hub in enumerate(self.hubs) if hub.kind == kind and hub.foot == foot]
         if not rows:
             return None
@@ -96,14 +97,14 @@ class HubDistances:
         return self.hubs[rows[k]], float(column[k])
 
     def as_fast(self, hub: CaptureHub, frame: int) -> bool:
-        """Whether somebody goes about as fast in a frame, by its number, as in a hub: no pose can make up for that."""
+        """Return whether the speed in a frame, by its number in the index, is about that of a hub."""
         slack = _SPEED_SLACK * float(np.sqrt(self.pose_index.size))
         low, high = hub.speed / _SPEED_SHARE - slack, hub.speed * _SPEED_SHARE + slack
         return bool(low <= self.pose_index.speeds[frame] <= high)
 
 
 def _twin_frames(pose_index: PoseIndex) -> IntArray:
-    """For each frame the same moment in the mirrored or original take, -1 where there is none; (F,)."""
+    """Return for each frame the same moment in the mirrored or original take; -1 if there is none; (F,)."""
     out = np.full(int(pose_index.starts[-1]), -1, dtype=np.int64)
     for t, twin in enumerate(twin_takes(pose_index.takes)):
         if twin is not None:
@@ -113,7 +114,7 @@ def _twin_frames(pose_index: PoseIndex) -> IntArray:
 
 
 def twin_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
-    """For each take the number of its mirror image, or of the original that it is the mirror image of."""
+    """Return for each take the number of its mirror image, or of its original; None if there is none."""
     where = {(take.source, take.name.removesuffix(" mirrored"), take.mirrored): t for t, take in enumerate(takes)}
     twins = [where.get((t.source, t.name.removesuffix(" mirrored"), not t.mirrored)) for t in takes]
     alike = [twin is not None and len(takes[twin].clip) == len(t.clip) for twin, t in zip(twins, takes, strict=True)]
@@ -121,7 +122,7 @@ def twin_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
 
 
 def mirror_images(hub_distances: HubDistances, pieces: Sequence[TakePiece]) -> list[TakePiece | None]:
-    """Each piece as its mirrored take has it: the same frames, from the other foot."""
+    """Return each piece as cut from the mirrored take: the same frames, from the other foot; None if there is none."""
     takes = hub_distances.pose_index.takes
     number = {id(take): t for t, take in enumerate(takes)}
     twins, hubs = twin_takes(takes), {hub.name: hub for hub in hub_distances.hubs}
@@ -143,7 +144,7 @@ def _in_mirror(mark: CutMark, take: PreparedTake, hubs: dict[str, CaptureHub]) -
 
 
 def cut_takes(hub_distances: HubDistances) -> list[TakePiece]:
-    """All pieces of the original takes; mirror images are made of them later."""
+    """Cut all original takes; `mirror_images` gives the pieces of the mirrored takes."""
     out: list[TakePiece] = []
     for t, take in enumerate(hub_distances.pose_index.takes):
         if not take.mirrored:
@@ -164,7 +165,7 @@ def _take_pieces(hub_distances: HubDistances, t: int, take: PreparedTake) -> lis
 
 
 def _marks(hub_distances: HubDistances, t: int, take: PreparedTake, limit: float) -> list[CutMark]:
-    """Events that are near to a hub, in order; of two that are too close in time the nearer one."""
+    """Return the events that are near a hub, in order; of two events close in time, the one nearer to its hub."""
     out: list[CutMark] = []
     for event in sorted(take.events, key=lambda e: e.frame):
         mark = _mark(hub_distances, t, take, event, limit)
@@ -198,13 +199,13 @@ def _fits_in_time(piece: TakePiece) -> bool:
 
 
 def _crosses(piece: TakePiece, specials: Sequence[SpecialMotion]) -> SpecialMotion | None:
-    """The special motion that a piece has a part in, if any."""
+    """Return the special motion that overlaps a piece, if there is one."""
     inside = (s for s in specials if s.start < piece.end.frame and s.stop - 1 > piece.begin.frame)
     return next(inside, None)
 
 
 def _is_gait(piece: TakePiece) -> bool:
-    """Whether a piece is made of steps and standing, and not of bending, carrying, or lying down."""
+    """Return whether a piece consists of steps and standing, and not of bending, carrying or lying."""
     first, last = piece.begin.frame, piece.end.frame
     strange = sum(_overlap(phase, first, last) for phase in piece.take.phases if phase.kind in ("other", "crawl"))
     return strange <= _OTHER_SHARE * (last - first)
@@ -217,7 +218,7 @@ def _overlap(phase: MotionPhase, first: int, last: int) -> int:
 def _around(
     hub_distances: HubDistances, t: int, take: PreparedTake, special: SpecialMotion, marks: Sequence[CutMark]
 ) -> TakePiece | None:
-    """The piece with a special motion in it, between frames that are near to hubs and to the motion itself."""
+    """Return the piece around a special motion; its ends are near hubs and near the motion. None if there is none."""
     last, margin = len(take.clip) - 1, round(0.1 * take.clip.fps)
     reach = round(_RUN_UP_S * take.clip.fps)
     first = min(special.start + margin, special.pass_frame - margin)
@@ -233,7 +234,7 @@ def _around(
 
 
 def _nearest(hub_distances: HubDistances, t: int, take: PreparedTake, frames: IntArray) -> CutMark | None:
-    """Of frames in order of how far they are from a special motion, the one that leads best to or from any hub."""
+    """Return the mark that leads best to or from any hub; `frames` are sorted by the time to the special motion."""
     frames = frames[(frames >= 0) & (frames < len(take.clip))]
     if not len(frames):
         return None
@@ -243,7 +244,7 @@ def _nearest(hub_distances: HubDistances, t: int, take: PreparedTake, frames: In
     speeds = np.array([hub.speed for hub in hubs])[:, None]
     off = np.abs(pose_index.speeds[numbers] - speeds) / (0.5 * np.sqrt(pose_index.size) + 0.5 * speeds)
     cost = table + off + _WAITING * np.arange(len(frames)) / take.clip.fps
-    cost[(table > _ANYHOW) | (off > 1.0)] = np.inf
+    cost[(table > _FARTHEST) | (off > 1.0)] = np.inf
     k, at = np.unravel_index(int(np.argmin(cost)), cost.shape)
     if not np.isfinite(cost[k, at]):
         return None

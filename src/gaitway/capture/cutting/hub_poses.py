@@ -1,4 +1,4 @@
-"""Hub poses in the mirror, made symmetric, and where in a take each lies best."""
+"""Operations on hub poses: mirror images, symmetric poses, joint limits, and the best place in a take."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gaitway.motion.footskate import reach_feet
 from gaitway.motion.limits import clamp, violations
 
 _INSTANT = 1e-3
-"""Velocities are mirrored as the change over so short a time [s]."""
+"""Time step by which velocities are mirrored as differences of poses [s]."""
 _HELD = 6.0
-"""How much more the points of a foot that carries the pose count when it is laid onto a frame."""
+"""Factor of the weights of points of planted feet when a pose is placed on a frame."""
 
 
 def pose_clip(pose: HubPose, fps: float = 1.0 / _INSTANT) -> Clip:
-    """A pose, and where it goes within one frame, as a clip of two frames."""
+    """Return a pose, and the pose one frame later, as a clip of two frames."""
     step = 1.0 / fps
     spin = rotations.from_rotation_vector(np.asarray(pose.angular_velocity) * step)
     turns = np.stack([pose.rotations, rotations.multiply(spin, pose.rotations)])
@@ -33,7 +33,7 @@ def pose_clip(pose: HubPose, fps: float = 1.0 / _INSTANT) -> Clip:
 
 
 def mirrored_pose(pose: HubPose) -> HubPose:
-    """The pose in a mirror along the way it faces, on its feet: bones may differ in length from left to right."""
+    """Return the mirror image of a pose with its feet on the floor; left and right bones may differ in length."""
     seen = mirrored_on_feet(pose_clip(pose))
     turn = rotations.multiply(seen.rotations[1], rotations.conjugate(seen.rotations[0]))
     assert seen.contacts is not None
@@ -48,7 +48,7 @@ def mirrored_pose(pose: HubPose) -> HubPose:
 
 
 def stand_on_floor(pose: HubPose) -> HubPose:
-    """The pose with feet that carry it flat on the floor; its root goes no way but down, so that it stays upright."""
+    """Return the pose with its planted feet flat on the floor; the root moves only vertically, so it stays upright."""
     clip, count = pose.clip(), len(pose.skeleton.contact_points)
     free, level = np.zeros(1, dtype=bool), np.zeros(count)
     transforms = clip.joint_transforms()
@@ -59,7 +59,7 @@ def stand_on_floor(pose: HubPose) -> HubPose:
 
 
 def within_limits(pose: HubPose) -> HubPose:
-    """The pose with no joint beyond its limits, on its feet."""
+    """Return the pose with all joints within their limits and its feet on the floor."""
     clip = pose.clip()
     if violations(clip).max() <= 0.0:
         return pose
@@ -67,7 +67,7 @@ def within_limits(pose: HubPose) -> HubPose:
 
 
 def symmetric_pose(pose: HubPose) -> HubPose:
-    """A standing pose half way to its mirror image and at rest, so that one serves either foot."""
+    """Return a standing pose halfway to its mirror image and at rest, so that one hub serves both feet."""
     other = mirrored_pose(pose)
     middle = replace(
         pose,
@@ -81,7 +81,7 @@ def symmetric_pose(pose: HubPose) -> HubPose:
 
 
 def place_on_frame(pose: HubPose, clip: Clip, frame: int) -> FloatArray:
-    """The planar pose (3,) at which a hub pose lies best on one frame of a clip: its feet above all."""
+    """Return the planar pose (3,) at which a hub pose fits a frame of a clip best; its planted feet count most."""
     points = body_points(pose.skeleton)
     weights = np.array(points.weights)
     held = {p.joint for p, down in zip(pose.skeleton.contact_points, pose.contacts, strict=True) if down}
@@ -93,7 +93,7 @@ def place_on_frame(pose: HubPose, clip: Clip, frame: int) -> FloatArray:
 
 
 def align_points(points: FloatArray, onto: FloatArray, weights: FloatArray) -> FloatArray:
-    """The planar move (3,) that carries points (N, 2) onto others as well as can be; weights (N,) add up to one."""
+    """Return the planar move (3,) that maps points (N, 2) onto others in least squares; weights (N,) sum to 1."""
     centre, goal = weights @ points, weights @ onto
     a, b = points - centre, onto - goal
     across = np.sum(weights * (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))

@@ -1,8 +1,8 @@
-"""Hubs: poses that a subject comes through again and again, found as the densest sets of places to cut.
+"""Hubs: poses that a subject repeats often, found as the largest sets of similar frames.
 
-Gleicher and others ("Snap-together motion", 2003) let the largest set of frames that are like one frame become a hub.
-Here only steps and pauses count, and what is alike grows with speed: runs vary more than walks. A step on the right
-foot is a step on the left one in a mirrored take, so one set gives a hub and its mirror image.
+In Gleicher et al. ("Snap-together motion", 2003) the largest set of frames that are similar to one frame becomes a hub.
+Here only events (steps and pauses) count, and the allowed distance grows with speed, because runs vary more than walks.
+A step on the right foot is a step on the left foot in the mirrored take, so one set gives a hub and its mirror image.
 """
 
 from __future__ import annotations
@@ -19,75 +19,78 @@ from gaitway.graphs.snap.common_pose import HubPose, common_pose
 from gaitway.motion.clip import Clip
 
 RADIUS, RADIUS_SPEED, STAND_RADIUS = 0.045, 0.02, 0.06
-"""Frames of steps are alike up to this distance [m], more for each m/s; and of pauses [m]. For a leg of 0.85 m."""
+"""Radius of a set of steps [m], its growth for each m/s [s], and radius of a set of pauses [m]; for a leg of 0.85 m."""
 _NEIGHBOURS = 1.5
-"""What is nearer to a hub than so many radii starts no other one."""
+"""Distance from a hub, in radii, within which no other hub begins."""
 _FEWEST = 3
-"""A set of fewer is a hub only where there is no larger one of its kind."""
+"""Least number of members of a set; a smaller set is a hub only if it is the first of its kind."""
 _WIDER = (1.4, 1.4, 1.3)
-"""By so much the radius of steps grows, time and again, while no set is large enough."""
+"""Factors by which the radius of steps grows, one after another, while no set has enough members."""
 _MOST = {"step": 8, "stand": 2}
-"""Hubs of each kind."""
+"""Largest number of hubs of each kind."""
 _ANOTHER = 0.25
-"""A second hub of a gait must have this share of the first one's members."""
+"""Least number of members of a second hub of a gait, as a share of the members of the first."""
 _MEMBERS = 60
-"""So many of a set's frames, the nearest ones, are averaged; more only cost time."""
+"""Largest number of frames that are averaged, the nearest first; more frames only cost time."""
 _CYCLE_S = ((1.9, 0.5), (np.inf, 0.35))
-"""Half of a gait cycle by speed [m/s]: the time over which the direction of travel is taken [s]."""
+"""Speeds [m/s], and half the duration of a gait cycle up to each speed [s]; travel is averaged over a cycle."""
 _GAITS = ((0.95, "stroll"), (1.9, "walk"), (3.0, "jog"), (np.inf, "run"))
-"""Words for forward gaits up to a speed [m/s]."""
+"""Speeds [m/s], and the name of the forward gait up to each speed."""
 _LOW = 0.82
-"""A hub with its root lower than this share of standing is crouched."""
+"""Height of the root, as a share of standing, below which a hub is crouched."""
 _ASKEW = np.radians(50.0)
-"""Travel that is more off the facing than this is no walk ahead, or back."""
+"""Largest angle between travel and facing direction of a forward gait; for a backward gait, from behind [rad]."""
+_STEP, _PAUSE = 0, 1
+"""Kinds of cuts: a step on the left foot, and a pause."""
+_OTHER_SIDE = {"left": "right", "right": "left"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CaptureHub:
-    """One pose that clips begin and end in."""
+    """Pose in which clips begin and end."""
 
     name: str
-    """State of the library, such as "walk_left": a walk, on the left foot."""
+    """Name of the library's state, such as "walk_left": a walk, on the left foot."""
     kind: str
     """"step" or "stand"."""
     pose: HubPose
     radius: float
-    """Distance up to which frames are alike [m]."""
+    """Distance up to which frames belong to the hub [m]."""
     members: int
-    """Frames in its set."""
+    """Number of frames in its set."""
     takes: tuple[str, ...]
-    """Takes that they come from."""
+    """Names of the takes that these frames come from."""
     spread: float
-    """Their mean distance to the middle one [m]."""
+    """Mean distance of these frames to the middle one [m]."""
     speed: float
-    """Over the ground [m/s]."""
+    """Speed over the ground [m/s]."""
     travel: float
-    """Direction of travel over a cycle, seen from where the pelvis faces [rad]."""
+    """Direction of travel over a gait cycle, relative to the facing direction of the pelvis [rad]."""
     centre: int
-    """The middle frame among all sightings; -1 for a pose that was made."""
+    """Number of the middle frame in the pose index; -1 for a pose that was made."""
     gait: str
-    """"walk", "run", "stand" ... without the foot."""
+    """Gait without the foot: "walk", "run", "stand" ..."""
     made: str = ""
-    """How it was made, where the capture does not have it."""
+    """How the hub was made, if the capture does not have it."""
 
     @property
     def foot(self) -> str:
-        """The foot that carries it: "left", "right", or "" for both."""
+        """Foot that carries the body: "left", "right", or "" for both."""
         return self.name.rpartition("_")[2] if self.kind == "step" else ""
 
 
 def find_hubs(pose_index: PoseIndex) -> tuple[CaptureHub, ...]:
-    """Hubs of all takes, each step with its mirror image next to it; those with most members first."""
+    """Find the hubs of all takes, those with the most members first; the mirror image of a step hub follows it."""
     frames, kinds = _cuts(pose_index)
     hubs: list[CaptureHub] = []
     if len(frames):
         matrix, speeds = pose_index.distances(frames), pose_index.speeds[frames]
         radii = _radii(kinds, speeds, pose_index.size)
         sets = _densest(matrix, kinds, radii)
-        for wider in _WIDER:  # of somebody whose steps are few, or all different
-            if any(kinds[centre] == 0 and len(members) >= _FEWEST for centre, members in sets):
+        for wider in _WIDER:  # a subject with few steps, or with steps that all differ
+            if any(kinds[centre] == _STEP and len(members) >= _FEWEST for centre, members in sets):
                 break
-            radii = np.where(kinds == 0, wider * radii, radii)
+            radii = np.where(kinds == _STEP, wider * radii, radii)
             sets = _densest(matrix, kinds, radii)
         for centre, members in sets:
             hubs.append(_hub(pose_index, frames, kinds[centre], centre, members, matrix[centre], float(radii[centre])))
@@ -95,9 +98,9 @@ def find_hubs(pose_index: PoseIndex) -> tuple[CaptureHub, ...]:
 
 
 def _cuts(pose_index: PoseIndex) -> tuple[IntArray, IntArray]:
-    """Frames at which takes may be cut, and what each is: 0 a step on the left foot, 1 a pause."""
+    """Return the frames at which takes may be cut, and the kind of each: _STEP or _PAUSE; (N,) each."""
     rows = [
-        (pose_index.frame(t, event.frame), 1 if event.kind == "pause" else 0)
+        (pose_index.frame(t, event.frame), _PAUSE if event.kind == "pause" else _STEP)
         for t, take in enumerate(pose_index.takes)
         for event in take.events
         if event.kind == "pause" or (event.kind == "step" and event.foot == "left")
@@ -108,21 +111,30 @@ def _cuts(pose_index: PoseIndex) -> tuple[IntArray, IntArray]:
 
 def _radii(kinds: IntArray, speeds: FloatArray, size: float) -> FloatArray:
     steps = RADIUS + RADIUS_SPEED * speeds / np.sqrt(size)
-    return np.asarray(np.where(kinds == 1, STAND_RADIUS, steps) * size)
+    return np.asarray(np.where(kinds == _PAUSE, STAND_RADIUS, steps) * size)
 
 
 def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tuple[int, IntArray]]:
-    """The largest sets of alike frames, one after another; what is near to one is not used again."""
+    """Find the largest sets of similar frames, one after another; frames near a set are not used again.
+
+    Args:
+        matrix: Distances of all cuts [m]; (N, N).
+        kinds: Kind of each cut; (N,).
+        radii: Radius of the set around each cut [m]; (N,).
+
+    Returns:
+        The middle and the members of each set, as rows of the matrix.
+    """
     same: BoolArray = kinds[:, None] == kinds[None, :]
     near = (matrix < radii[:, None]) & same
     pool, found = np.ones(len(kinds), dtype=bool), []
-    counts = dict.fromkeys((0, 1), 0)
-    most = {0: _MOST["step"], 1: _MOST["stand"]}
+    counts = dict.fromkeys((_STEP, _PAUSE), 0)
+    most = {_STEP: _MOST["step"], _PAUSE: _MOST["stand"]}
     while pool.any():
         inside = near & pool & pool[:, None]
         sizes = inside.sum(axis=1)
         tightness = np.where(inside, matrix, 0.0).sum(axis=1) / np.maximum(sizes, 1) / radii
-        order = np.where(pool, sizes - 0.5 * tightness, -np.inf)  # of equal sets the tighter one
+        order = np.where(pool, sizes - 0.5 * tightness, -np.inf)  # of equally large sets, the tighter one
         centre = int(np.argmax(order))
         kind = int(kinds[centre])
         if counts[kind] and (sizes[centre] < _FEWEST or counts[kind] >= most[kind]):
@@ -138,18 +150,28 @@ def _densest(matrix: FloatArray, kinds: IntArray, radii: FloatArray) -> list[tup
 def _hub(
     pose_index: PoseIndex, frames: IntArray, kind: int, centre: int, members: IntArray, near: FloatArray, radius: float
 ) -> CaptureHub:
-    """A hub of a set of cuts, not named yet."""
+    """Build the hub of a set of cuts, without a name.
+
+    Args:
+        pose_index: All frames.
+        frames: Numbers of the frames of all cuts; (N,).
+        kind: _STEP or _PAUSE.
+        centre: Middle of the set, as a row of `frames`.
+        members: Members of the set, as rows of `frames`.
+        near: Distances of all cuts to the middle [m]; (N,).
+        radius: Radius of the set [m].
+    """
     chosen = members[np.argsort(near[members], kind="stable")][:_MEMBERS]
     places = [pose_index.place(int(frames[m])) for m in chosen]
     pairs = [(pose_index.takes[t].clip, f) for t, f in places]
     pose = within_limits(common_pose(pairs))
-    if kind == 1:
+    if kind == _PAUSE:
         pose = symmetric_pose(pose)
-    travel = _travel(pairs) if kind == 0 else np.zeros(2)
+    travel = _travel(pairs) if kind == _STEP else np.zeros(2)
     takes = tuple(dict.fromkeys(pose_index.takes[pose_index.place(int(frames[m]))[0]].name for m in members))
     return CaptureHub(
         name="",
-        kind="stand" if kind == 1 else "step",
+        kind="stand" if kind == _PAUSE else "step",
         pose=pose,
         radius=radius,
         members=len(members),
@@ -158,12 +180,15 @@ def _hub(
         speed=float(np.linalg.norm(travel)),
         travel=float(np.arctan2(travel[1], travel[0])) if np.linalg.norm(travel) > 1e-6 else 0.0,
         centre=int(frames[centre]),
-        gait=_gait(travel, pose, pose_index) if kind == 0 else _standing(pose, pose_index),
+        gait=_gait(travel, pose, pose_index) if kind == _STEP else _standing(pose, pose_index),
     )
 
 
 def _travel(pairs: Sequence[tuple[Clip, int]]) -> FloatArray:
-    """Velocity over a whole cycle, seen from the facing [m/s]; (2,), the median of the members. It holds no sway."""
+    """Return the median velocity of the members over a gait cycle, relative to the facing direction [m/s]; (2,).
+
+    Over a whole cycle the sway of steps cancels out.
+    """
     ways = []
     for clip, frame in pairs:
         path = clip.planar_path()
@@ -178,7 +203,7 @@ def _travel(pairs: Sequence[tuple[Clip, int]]) -> FloatArray:
 
 
 def _gait(travel: FloatArray, pose: HubPose, pose_index: PoseIndex) -> str:
-    """Word for a gait by speed and direction of travel."""
+    """Return the name of a gait by its speed and direction of travel."""
     speed, direction = float(np.linalg.norm(travel)) / np.sqrt(pose_index.size), float(np.arctan2(travel[1], travel[0]))
     word = next(name for limit, name in _GAITS if speed < limit)
     if abs(direction) > np.pi - _ASKEW:
@@ -193,24 +218,21 @@ def _standing(pose: HubPose, pose_index: PoseIndex) -> str:
 
 
 def _tall(pose_index: PoseIndex) -> float:
-    """Height of the root of somebody who stands or walks upright [m]."""
+    """Return the height of the root of the upright subject [m]."""
     return float(np.percentile(np.concatenate([t.clip.root_positions[:, 2] for t in pose_index.takes]), 75.0))
 
 
-_OTHER_SIDE = {"left": "right", "right": "left"}
-
-
 def other_side(name: str) -> str:
-    """A name in the mirror: "walk_left" is "walk_right"."""
+    """Return the name of the mirror image: "walk_right" for "walk_left"."""
     return "_".join(_OTHER_SIDE.get(word, word) for word in name.split("_"))
 
 
 def _named(hubs: Sequence[CaptureHub]) -> list[CaptureHub]:
-    """Hubs with names, and the mirror image of each step; a second hub of a gait gets a number."""
+    """Return the hubs with names, and the mirror image of each step hub; a second hub of a gait gets a number."""
     out: list[CaptureHub] = []
     counts: dict[str, int] = {}
     first: dict[str, int] = {}
-    if not any(hub.gait == "walk" for hub in hubs):  # somebody who walks slowly, walks
+    if not any(hub.gait == "walk" for hub in hubs):  # the only walk of a slow subject is its walk
         hubs = [replace(hub, gait="walk") if hub.gait == "stroll" else hub for hub in hubs]
     for hub in hubs:
         key = min(hub.gait, other_side(hub.gait))

@@ -1,8 +1,8 @@
-"""Mirror images that stand on the same floor, though the legs of rigs differ from left to right.
+"""Mirror images of takes that stand on the same floor, although the left and right leg of a rig differ.
 
-Fitted skeletons have uneven legs and stand with a pelvis that is tilted against its own axes by some degrees; mirrored
-about those axes it would tilt the other way, and the feet would be centimetres over and under the floor. So the pelvis
-is mirrored about where it is level on both feet, and legs are led to where the feet are in the mirror.
+Fitted skeletons have uneven legs, and their pelvis is tilted against its own axes by some degrees. A plain mirror image
+would tilt the other way, and its feet would be centimetres above and below the floor. So the pelvis is mirrored about
+the tilt at which both soles are level, and the legs are solved so that the feet are at their mirrored places.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _OTHER = {"left": "right", "right": "left"}
 _OTHER_FOOT: dict[FootSide, FootSide] = {"left": "right", "right": "left", "": ""}
 _ACROSS = np.array([1.0, -1.0, 1.0])
 _LEVEL = 1e-3
-"""A pelvis that is tilted by less is level [rad]."""
+"""Tilt below which a pelvis is level [rad]."""
 _SAME = 5e-4
-"""Feet that are no farther off than this stay as they are [m]."""
+"""Distance below which a foot is not corrected [m]."""
 
 
 def mirrored_on_feet(clip: Clip) -> Clip:
-    """The clip in a mirror that stands along the X axis, with its soles where those of the other foot were."""
+    """Return the clip mirrored in the plane of the X and Z axes; each sole is where that of the other foot was."""
     seen = tilted(mirror(clip), 2.0 * level_tilt(clip.skeleton))
     for side, chain in _LEGS.items():
         wanted, here = _sole(clip, _OTHER[side]), _sole(seen, side)
@@ -46,7 +46,7 @@ def mirrored_on_feet(clip: Clip) -> Clip:
 
 
 def tilted(clip: Clip, tilt: float) -> Clip:
-    """The clip with its pelvis rolled by an angle [rad], left side up; trunk and legs keep their turns in the world."""
+    """Return the clip with its pelvis rolled by an angle [rad], left side up; trunk and legs keep their rotation."""
     if abs(tilt) < _LEVEL:
         return clip
     skeleton, world = clip.skeleton, clip.joint_transforms()[1]
@@ -65,7 +65,7 @@ def tilted(clip: Clip, tilt: float) -> Clip:
 
 
 def _pelvis(skeleton: Skeleton) -> set[int]:
-    """The root, and joints between it and the thighs."""
+    """Return the root and the joints between it and the thighs."""
     out = {0}
     for side in _LEGS:
         above = int(skeleton.parents[skeleton.roles[f"{side}_hip"]])
@@ -77,7 +77,7 @@ def _pelvis(skeleton: Skeleton) -> set[int]:
 
 @lru_cache(maxsize=32)
 def level_tilt(skeleton: Skeleton) -> float:
-    """How far the pelvis of the T-pose must be rolled for both soles to be at one height [rad]; raises the left."""
+    """Return the roll of the T-pose's pelvis, left side up, at which both soles are at one height [rad]."""
     places, world = t_pose_positions(skeleton), t_pose(skeleton)
     soles = {}
     for side in _LEGS:
@@ -90,17 +90,17 @@ def level_tilt(skeleton: Skeleton) -> float:
 
 
 def _sole(clip: Clip, side: str) -> FloatArray | None:
-    """Middle of a foot's contact points [m]; (F, 3)."""
+    """Return the mean of a foot's contact points [m]; (F, 3). None if it has none."""
     parts = [f"{side}_{part}" for part in ("heel", "ball", "toe")]
     columns = [c for c, point in enumerate(clip.skeleton.contact_points) if point.name in parts]
     return np.asarray(clip.contact_positions()[:, columns].mean(axis=1)) if columns else None
 
 
 def with_mirror_images(takes: tuple[PreparedTake, ...]) -> tuple[tuple[PreparedTake, ...], frozenset[str]]:
-    """Original takes with a mirror image of each on its feet; and names of those that had none.
+    """Return the original takes with a mirror image of each, and the names of the mirror images that are new.
 
-    A step on the right foot is known as one on the left foot in the mirror, so that mirror images are needed even where
-    they are not wanted in the end.
+    A step on the right foot is recognised as a step on the left foot in the mirror image. So mirror images are needed
+    even for takes whose mirror images the library shall not contain.
     """
     originals = tuple(take for take in takes if not take.mirrored)
     known = {take.name for take in takes if take.mirrored}

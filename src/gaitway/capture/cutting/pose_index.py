@@ -1,4 +1,4 @@
-"""Every frame of all takes as a cloud, and how near each is to a chosen one: what hubs are looked for in."""
+"""Index of all poses of all takes, and the distances between them; hubs are searched for in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gaitway.capture.recognising.measures import PERSON_LEG
 from gaitway.capture.takes import PreparedTake
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import GraphError
@@ -15,29 +16,27 @@ from gaitway.graphs.clouds import Clouds, joined, point_clouds
 from gaitway.graphs.distance import feature_distances, features, reference_heights
 from gaitway.motion.anatomy import leg_length
 
-PERSON_LEG = 0.85
-"""Leg of the person whose lengths and speeds the limits here are given for [m]."""
-
 
 def body_size(takes: Sequence[PreparedTake]) -> float:
-    """Leg length of a subject over that of a person of 1.75 m; lengths grow with it and speeds with its root."""
+    """Return the leg length of a subject divided by that of the reference person, as `Stature.size`."""
     return leg_length(takes[0].clip.skeleton) / PERSON_LEG
 
 
 @dataclass(frozen=True, eq=False)
 class PoseIndex:
-    """All frames of all takes in a row."""
+    """All frames of all takes, numbered through."""
 
     takes: tuple[PreparedTake, ...]
     clouds: Clouds
+    """Point clouds of all frames."""
     starts: IntArray
-    """First frame of each take, and the number of all frames at the end; (T + 1,)."""
+    """Number of the first frame of each take, and the number of all frames at the end; (T + 1,)."""
     size: float
-    """As of `body_size`."""
+    """Size of the subject, as `body_size` gives it."""
 
     @classmethod
     def of(cls, takes: Sequence[PreparedTake]) -> PoseIndex:
-        """Look at takes of one skeleton; those too short for a window are left out."""
+        """Build the index of takes of one skeleton; takes that are too short for a window are left out."""
         clouds, kept = [], []
         for take in takes:
             try:
@@ -46,13 +45,13 @@ class PoseIndex:
             except GraphError:
                 continue
         if not kept:
-            raise GraphError("no take is long enough to look for steps in; give clips of a second or more")
+            raise GraphError("no take is long enough to find steps; give clips of a second or more")
         starts = np.cumsum([0, *(len(take.clip) for take in kept)])
         return cls(tuple(kept), joined(clouds), starts, body_size(kept))
 
     @cached_property
     def speeds(self) -> FloatArray:
-        """How fast the root goes over the ground, over a window about each frame [m/s]; (F,)."""
+        """Speed of the root over the ground, over a window around each frame [m/s]; (F,)."""
         parts = []
         for take in self.takes:
             path, last = take.clip.root_positions[:, :2], len(take.clip) - 1
@@ -64,16 +63,16 @@ class PoseIndex:
         return np.concatenate(parts)
 
     def frame(self, take: int, frame: int) -> int:
-        """Number of a take's frame among all."""
+        """Return the number of a take's frame in the index."""
         return int(self.starts[take]) + frame
 
     def place(self, frame: int) -> tuple[int, int]:
-        """The take, and the frame in it, that a number stands for."""
+        """Return the take, and the frame in it, of a number in the index."""
         take = int(np.searchsorted(self.starts, frame, side="right")) - 1
         return take, frame - int(self.starts[take])
 
     def distances(self, rows: IntArray, columns: IntArray | None = None) -> FloatArray:
-        """Distance of chosen frames to one another, or to others [m]; (N, M)."""
+        """Return the distances of some frames (N,) to each other, or to other frames (M,) [m]; (N, N) or (N, M)."""
         reference = reference_heights(self.clouds)
         a = features(self.clouds, rows, reference)
         b = a if columns is None else features(self.clouds, columns, reference)

@@ -1,4 +1,4 @@
-"""Pieces led to hub poses at both ends, with feet that stay where they are."""
+"""Snapping of pieces: both ends are led to hub poses, and planted feet stay in place."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ from gaitway.motion.editing import place, slice_frames
 from gaitway.motion.limits import clamp, violations
 
 REACH_S = 0.6
-"""Time over which a piece gives way to the pose at its end [s]."""
+"""Time over which a piece is bent towards the pose at its end [s]."""
 _SWING_S = 0.35
-"""Time over which differences in velocity die away, where poses take longer [s]."""
+"""Time over which differences in velocity fade, if poses are blended over a longer time [s]."""
 _STRAINED = 1.0
-"""Joints that are farther beyond their limits than this are brought back [degrees]."""
+"""Violation of a joint limit above which the joint is clamped [degrees]."""
 _RISEN, _SLID = 0.008, 0.004
-"""At its ends a contact is trimmed while its point is farther than this off the floor, or off its place [m]."""
+"""Height over the floor, and distance from its place, above which frames at the ends of a contact are trimmed [m]."""
 _TRIM_S = 0.1
-"""No more than this is trimmed from either end of a contact [s]."""
+"""Longest time that is trimmed from either end of a contact [s]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SnappedClip:
-    """A clip that begins and ends in hub poses."""
+    """Clip that begins and ends in hub poses."""
 
     clip: Clip
     start: CaptureHub
     end: CaptureHub
     source: str
-    """The take that it comes from."""
+    """Name of the take that the clip comes from."""
     fit: float
-    """As of its piece."""
+    """Distance of its piece to the hubs, in radii."""
     frames: tuple[int, int] = (0, 0)
-    """Which frames of it."""
+    """First and last frame in the take."""
     special: str = ""
-    """Kind of obstacle that it passes, or ""."""
+    """Kind of obstacle that the clip passes; empty if none."""
     pass_frame: int = 0
-    """When it does."""
+    """Frame in which the clip passes it."""
     made: str = ""
-    """How it was made, where it is not a piece of capture."""
+    """How the clip was made, if it is not a piece of the capture."""
     mirrored: bool = False
-    """Whether it is the mirror image of another."""
+    """Whether the clip is the mirror image of another clip."""
     raw: Clip | None = None
-    """The frames that it was made of, before they were led to hubs; None where there are none."""
+    """Frames that the clip was made from, before they were led to hubs; None if there are none."""
 
 
 def snap_piece(piece: TakePiece, made: str = "", reach_s: float = REACH_S) -> SnappedClip:
-    """The piece as a clip from hub to hub, at the origin and facing ahead.
+    """Return a piece as a clip from hub to hub, which begins at the origin with heading 0.
 
     Args:
-        piece: frames of a take.
-        made: how it is made, where it is no piece of the subject's own capture.
-        reach_s: time over which it gives way to the poses at its ends [s].
+        piece: Frames of a take.
+        made: How the clip is made, if the take is not a capture of the subject.
+        reach_s: Time over which the clip is bent towards the poses at its ends [s].
     """
     first, last = piece.begin.frame, piece.end.frame
     clip = slice_frames(piece.take.clip, first, last + 1)
@@ -89,15 +89,15 @@ def lead_to_hubs(
     end_pose: FloatArray,
     reach_s: float = REACH_S,
 ) -> Clip:
-    """A clip that is led to hub poses which lie at given planar poses, its feet planted; placed at the origin.
+    """Return a clip that is bent to begin and end in hub poses, with planted feet; it begins at the origin.
 
     Args:
-        clip: motion of the hubs' skeleton, with contacts.
-        start: hub of its first frame.
-        end: hub of its last frame.
-        begin_pose: where the first hub's pose lies (x, y, heading); (3,).
-        end_pose: where the last one's does; (3,).
-        reach_s: time over which it gives way to them [s].
+        clip: Motion on the skeleton of the hubs, with contacts.
+        start: Hub of the first frame.
+        end: Hub of the last frame.
+        begin_pose: Planar pose of the first hub in the clip: x, y [m], heading [rad]; (3,).
+        end_pose: Planar pose of the last hub in the clip; (3,).
+        reach_s: Time over which the clip is bent towards the hubs [s].
     """
     last = len(clip) - 1
     assert clip.contacts is not None
@@ -109,15 +109,15 @@ def lead_to_hubs(
     if violations(bent).max() > _STRAINED:
         bent = _kept_ends(clamp(bent), bent)
     held = planted(bent, [0, last])
-    if violations(held).max() > _STRAINED:  # toes that were held flat for longer than they bend
+    if violations(held).max() > _STRAINED:  # toes that are held flat bend too far
         held = _kept_ends(clamp(held), held)
     return place(replace(held, contacts=trimmed_contacts(held)), np.zeros(3))
 
 
 def _through(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> Clip:
-    """The clip led through anchors; where that takes long, poses at once and velocities only near the ends.
+    """Return the clip led through anchors; if the reach is long, velocities are changed near the ends only.
 
-    A difference in velocity swings the farther out the longer it takes to die away.
+    The longer a difference in velocity takes to fade, the farther the clip swings out.
     """
     if reach_s <= REACH_S:
         return displaced(clip, anchors, reach_s)
@@ -126,14 +126,14 @@ def _through(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> Clip:
 
 
 def _as_fast(clip: Clip, anchor: Anchor) -> Anchor:
-    """An anchor with the velocities that the clip has there itself."""
+    """Return an anchor with the clip's own velocities at its frame."""
     drift, spin = velocities(clip, anchor.frame)
     change = rotations.multiply(anchor.rotations, rotations.conjugate(clip.rotations[anchor.frame]))
     return replace(anchor, root_velocity=drift, angular_velocity=rotations.rotate(change, spin))
 
 
 def _kept_ends(clip: Clip, ends: Clip) -> Clip:
-    """A clip with the first and last pose of another."""
+    """Return a clip with the first and last rotations of another."""
     turned = np.array(clip.rotations)
     turned[[0, -1]] = ends.rotations[[0, -1]]
     return replace(clip, rotations=turned)
@@ -142,7 +142,7 @@ def _kept_ends(clip: Clip, ends: Clip) -> Clip:
 def _on_held_feet(
     start: CaptureHub, end: CaptureHub, begin_pose: FloatArray, end_pose: FloatArray, contacts: BoolArray
 ) -> FloatArray:
-    """Where the last pose must lie for feet that are down from end to end not to move (gleicher2003, appendix)."""
+    """Return the last planar pose at which feet that are down all the time do not move (gleicher2003, appendix)."""
     columns = np.flatnonzero(contacts.all(axis=0))
     if not len(columns):
         return end_pose
@@ -156,7 +156,7 @@ def _on_held_feet(
 
 
 def trimmed_contacts(clip: Clip) -> BoolArray:
-    """Contacts without the frames at their ends in which the point is still coming down or already leaving."""
+    """Return the contacts without frames at their ends in which the point still comes down or already leaves."""
     assert clip.contacts is not None
     points, out = clip.contact_positions(), np.array(clip.contacts)
     longest = max(round(_TRIM_S * clip.fps), 1)

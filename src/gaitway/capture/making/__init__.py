@@ -1,1 +1,1 @@
-"""Clips made and judged, and the library that is assembled from them."""
+"""Fourth step of an import: clips are made and checked, and a library is assembled from them."""

@@ -1,4 +1,4 @@
-"""From behaviours to a library, and to the report on it."""
+"""Assembly of a library from its behaviours, and of the report on the import."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.motion.skeleton import Skeleton
 
 _WEIGHTS = {"back": 1.5, "side": 1.5, "crouch": 2.0, "crawl": 4.0}
-"""Of behaviours by the first word of a gait; nobody walks backwards across a square."""
+"""Costs of behaviours relative to walking, by the first word of the gait; planners avoid walking backwards."""
 
 
 def assemble_library(name: str, skeleton: Skeleton, drafts: Sequence[BehaviorDraft]) -> Library:
-    """The library of behaviours."""
+    """Build the library of behaviours."""
     clips, behaviors = {}, []
     for draft in with_distinct_names(drafts):
         title = draft.name
@@ -38,7 +38,7 @@ def assemble_library(name: str, skeleton: Skeleton, drafts: Sequence[BehaviorDra
 
 
 def with_distinct_names(drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Behaviours under different names: the second of a name gets a number."""
+    """Return the behaviours with distinct names: the second behaviour of a name gets a number."""
     used: dict[str, int] = defaultdict(int)
     out = []
     for draft in drafts:
@@ -49,7 +49,7 @@ def with_distinct_names(drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
 
 
 def _numbered(name: str, number: int) -> str:
-    """A name with a number before the word for its foot."""
+    """Return a name with a number before the letter of its foot."""
     stem, _, foot = name.rpartition("_")
     return f"{stem}_{number}_{foot}" if foot in ("l", "r") else f"{name}_{number}"
 
@@ -78,16 +78,26 @@ def import_report(
     lacking: Sequence[str],
     times: Mapping[str, float],
 ) -> ImportReport:
-    """What there is to say about an import."""
+    """Build the report on an import.
+
+    Args:
+        name: Name of the library.
+        prepared: Prepared takes.
+        builder: Builder that made the clips.
+        drafts: Behaviours of the library.
+        left_out: Behaviours that are left out, with the reason.
+        lacking: Motions that the capture lacks.
+        times: Times at the end of each stage, in order, as `time.perf_counter` gives them [s].
+    """
     stages = list(times.items())
     used = {e.start.name for e in drafts} | {e.end.name for e in drafts}
     none = missing_specials(drafts)
-    warnings = [f"nothing in the capture gets past a {kind}" for kind in none if kind in ("jump", "duck")]
+    warnings = [f"the capture holds no usable {kind}" for kind in none if kind in ("jump", "duck")]
     return ImportReport(
         name=name,
         files=prepared.facts.files,
         seconds=round(prepared.facts.seconds, 3),
-        takes=tuple(_take(take, builder, drafts) for take in prepared.takes if not take.mirrored),
+        takes=tuple(_take_report(take, builder, drafts) for take in prepared.takes if not take.mirrored),
         dropped=tuple((str(d.file), d.reason) for d in prepared.dropped),
         hubs=tuple(
             HubReport(
@@ -102,7 +112,7 @@ def import_report(
             for h in builder.hub_distances.hubs
             if h.name in used
         ),
-        behaviors=tuple(_described(draft) for draft in with_distinct_names(drafts)),
+        behaviors=tuple(_behavior_report(draft) for draft in with_distinct_names(drafts)),
         missing=(*lacking, *none),
         warnings=tuple(warnings),
         left_out=(*((e.name, why) for e, why in left_out), *((n, "there are enough") for n in builder.passed_over)),
@@ -111,7 +121,7 @@ def import_report(
     )
 
 
-def _take(take: PreparedTake, builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> TakeReport:
+def _take_report(take: PreparedTake, builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> TakeReport:
     frames, clips = np.zeros(len(take.clip), dtype=bool), 0
     for draft in drafts:
         for snapped in draft.clips:
@@ -125,12 +135,17 @@ def _take(take: PreparedTake, builder: ClipBuilder, drafts: Sequence[BehaviorDra
     words += [f"{s.kind} at {s.pass_frame / take.clip.fps:.1f} s" for s in take.specials]
     refused = [f"{name}: {why}" for name, where, why in builder.refused if where.startswith(f"{take.name} ")]
     return TakeReport(
-        take.name, round(take.clip.duration, 3), clips, round(float(frames.sum()) / take.clip.fps, 3), tuple(words),
-        tuple(dict.fromkeys(refused)), take.notes,
-    )  # fmt: skip
+        take=take.name,
+        seconds=round(take.clip.duration, 3),
+        clips=clips,
+        used_seconds=round(float(frames.sum()) / take.clip.fps, 3),
+        found=tuple(words),
+        refused=tuple(dict.fromkeys(refused)),
+        notes=take.notes,
+    )
 
 
-def _described(draft: BehaviorDraft) -> BehaviorReport:
+def _behavior_report(draft: BehaviorDraft) -> BehaviorReport:
     first = draft.clips[0]
     path = first.clip.planar_path()
     move = planar.relative(path[0], path[-1])

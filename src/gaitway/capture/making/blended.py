@@ -1,4 +1,4 @@
-"""Steps that were not captured, made of steps that were: one gait led over into another, and straight steps bent."""
+"""Steps that are made from captured steps: changes of gait by blending, and turns by bending straight steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gaitway.motion.clip import Clip
 
 @dataclass(frozen=True, eq=False)
 class _Curves:
-    """A clip as smooth functions of its phase, 0 to 1, seen from its root."""
+    """Clip as smooth functions of its phase from 0 to 1; the root has no heading."""
 
     clip: Clip
     spline: scipy.interpolate.CubicSpline
@@ -31,21 +31,21 @@ class _Curves:
         return cls(clip, scipy.interpolate.CubicSpline(np.linspace(0.0, 1.0, len(clip)), channels, axis=0))
 
     def at(self, phases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Planar path (F, 3), height (F,) and local rotations (F, J, 4), the root's without its heading."""
+        """Return the planar path (F, 3), root height (F,) and local rotations (F, J, 4), the root without heading."""
         values = self.spline(phases)
         return values[:, :3], values[:, 3], rotations.normalize(values[:, 4:].reshape(len(phases), -1, 4))
 
     def contacts(self, phases: FloatArray) -> BoolArray:
-        """Contacts of the nearest frames; (F, C)."""
+        """Return the contacts of the nearest frames; (F, C)."""
         assert self.clip.contacts is not None
         return self.clip.contacts[np.round(phases * (len(self.clip) - 1)).astype(np.int64)]
 
 
 def blend_gaits(one: SnappedClip, other: SnappedClip, name: str) -> SnappedClip:
-    """A clip that begins as one and ends as another; both take the same steps, from one foot to the other."""
+    """Return a clip that begins as one clip and ends as another; both take the same steps, from the same foot."""
     a, b = _Curves.of(one.clip), _Curves.of(other.clip)
     fps, times = one.clip.fps, (one.clip.duration, other.clip.duration)
-    # time goes on as in each of the two where that one is seen, and evenly in between
+    # the duration changes from that of the one to that of the other with the weight of the blend
     phases = np.linspace(0.0, 1.0, 201)
     weight = ease(phases)
     passed = np.concatenate([[0.0], np.cumsum(np.diff(phases) * _middles((1 - weight) * times[0] + weight * times[1]))])
@@ -70,12 +70,12 @@ def blend_gaits(one: SnappedClip, other: SnappedClip, name: str) -> SnappedClip:
 
 
 def bend_step(straight: SnappedClip, turn: float, name: str) -> SnappedClip:
-    """A step that turns as it goes.
+    """Return a step that turns more to the left than a given step.
 
     Args:
-        straight: a step ahead.
-        turn: to the left [rad]; it comes on top of what the step turns itself.
-        name: of the clip.
+        straight: Step ahead.
+        turn: Additional turn to the left [rad].
+        name: Name of the new clip.
     """
     curves, clip = _Curves.of(straight.clip), straight.clip
     phases = np.linspace(0.0, 1.0, len(clip))
@@ -106,14 +106,14 @@ def _middles(values: FloatArray) -> FloatArray:
 
 
 def _steps(path: FloatArray) -> FloatArray:
-    """Ahead, to the left and turned from frame to frame, seen from half way; (F - 1, 3)."""
+    """Return the moves between frames, relative to the mean heading: ahead, left [m], turned [rad]; (F - 1, 3)."""
     step, middle = np.diff(path, axis=0), _middles(path[:, 2])
     c, s = np.cos(middle), np.sin(middle)
     return np.column_stack([c * step[:, 0] + s * step[:, 1], c * step[:, 1] - s * step[:, 0], step[:, 2]])
 
 
 def _travelled(steps: FloatArray) -> FloatArray:
-    """The path of such steps from the origin; (F, 3)."""
+    """Return the planar path (F, 3) of the moves between frames that `_steps` gives, from the origin."""
     heading = np.concatenate([[0.0], np.cumsum(steps[:, 2])])
     middle = _middles(heading)
     c, s = np.cos(middle), np.sin(middle)

@@ -1,6 +1,6 @@
-"""What nearly nobody is captured doing, borrowed from the built-in person: setting off, stopping, standing, turning.
+"""Motions borrowed from the built-in person that captures rarely hold: starts, stops, standing, turns on the spot.
 
-The motions are put on the subject's skeleton, and later led to the subject's own poses like any piece of a capture.
+The motions are put on the subject's skeleton. Later they are led to the subject's own poses, like pieces of a capture.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gaitway.motion.retarget import retarget
 from gaitway.motion.skeleton import Skeleton
 
 CAST = Path("built-in person")
-"""What the borrowed takes are said to come from."""
+"""Source file that borrowed takes state."""
 _CHAINS = {
     "stand": ("stand",),
     "wait": ("wait",),
@@ -42,11 +42,11 @@ _CHAINS = {
     "turn_left_90": ("turn_left_90",),
     "turn_left_180": ("turn_left_180",),
 }
-"""Borrowed takes and the behaviours that they are put together of."""
+"""Names of borrowed takes, and the behaviours that they are concatenated from."""
 
 
 def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
-    """Takes of the built-in person on another skeleton, at a rate, and their mirror images; without any events."""
+    """Return takes of the built-in person on a skeleton at a rate [Hz], and mirror images; they have no events."""
     wanted = sorted({name for chain in _CHAINS.values() for name in chain})
     person = load_cast("person", behaviors=wanted)
     takes = []
@@ -55,7 +55,8 @@ def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
         whole = concatenate(clips, overlap=False, name=name) if len(clips) > 1 else clips[0]
         moved = tilted(resample(retarget(whole, skeleton, floor=0.0), fps), level_tilt(skeleton))
         moved = _off_tiptoe(planted(moved))  # soles of rigs differ by centimetres
-        takes.append(PreparedTake(name, with_name(moved, name), False, CAST, (), (), ()))
+        clip = with_name(moved, name)
+        takes.append(PreparedTake(name=name, clip=clip, mirrored=False, source=CAST, events=(), phases=(), specials=()))
     mirrored = [
         replace(
             t, name=f"{t.name} mirrored", clip=with_name(mirrored_on_feet(t.clip), f"{t.name} mirrored"), mirrored=True
@@ -66,7 +67,7 @@ def borrowed_takes(skeleton: Skeleton, fps: float) -> tuple[PreparedTake, ...]:
 
 
 def _off_tiptoe(clip: Clip) -> Clip:
-    """The clip without contacts of toes alone: so late in a stance they would hold back a leg that swings already."""
+    """Return the clip without contacts of toes alone: late in a stance these would hold back the swinging leg."""
     assert clip.contacts is not None
     contacts = np.array(clip.contacts)
     columns = {point.name: c for c, point in enumerate(clip.skeleton.contact_points)}
@@ -79,11 +80,11 @@ def _off_tiptoe(clip: Clip) -> Clip:
 
 
 def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
-    """A standing pose for somebody who was never captured standing: borrowed legs under the trunk of its own steps.
+    """Return a standing pose for a subject without a stand: borrowed legs under the subject's own mean trunk.
 
     Args:
-        stand: the borrowed stand.
-        sightings: the subject's takes.
+        stand: Borrowed stand.
+        pose_index: Takes of the subject.
     """
     still = place(stand, np.zeros(3))
     local = np.array(still.rotations[0])
@@ -102,7 +103,7 @@ def standing_pose(stand: Clip, pose_index: PoseIndex) -> HubPose:
 
 
 def _mean_posture(pose_index: PoseIndex) -> FloatArray:
-    """Mean local rotations of the originals and their mirror images while they walk, or else while they go; (J, 4)."""
+    """Return the mean local rotations of the subject's takes while walking, or in other gaits, or in all; (J, 4)."""
     for kinds in (("walk", "stand"), ("jog", "run", "back", "side"), ()):
         rows = []
         for take in pose_index.takes:
@@ -116,7 +117,7 @@ def _mean_posture(pose_index: PoseIndex) -> FloatArray:
 
 
 def _trunk_joints(skeleton: Skeleton) -> list[int]:
-    """Joints above the hips, and not of the legs."""
+    """Return the joints above the hips, without legs."""
     tops = {skeleton.roles[f"{side}_hip"] for side in ("left", "right")}
     legs: set[int] = set(tops)
     for joint, parent in enumerate(skeleton.parents.tolist()):

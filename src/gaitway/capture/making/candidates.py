@@ -1,4 +1,7 @@
-"""Names: what a piece does on the floor plan, in words that say it to a person and are the same in every library."""
+"""Candidates for behaviours: pieces get names by their motion over the ground, and are grouped by name.
+
+The names describe the motion to a reader, and are the same in every library: "walk_left_30_l".
+"""
 
 from __future__ import annotations
 
@@ -13,57 +16,73 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 
 STRAIGHT = np.radians(9.0)
-"""What turns by less goes straight [rad]."""
+"""Turn below which a piece is straight [rad]."""
 _BIN = 15.0
-"""Turns are named by multiples of this [degrees]."""
+"""Width of the bins that turns are named by [degrees]."""
 _WIDE_BIN, _WIDE_FROM = 30.0, 75.0
-"""Wide turns, from the second number on, by multiples of the first [degrees]."""
+"""Width of the bins of wide turns, and the turn from which they begin [degrees]."""
 _STEP_LENGTH = 0.15
-"""A piece from standing to standing that goes less far is a turn or nothing, for a leg of 0.85 m [m]."""
+"""Least distance of a step from standing to standing, for a leg of 0.85 m [m]."""
 _STEP_S = {"run": 0.36, "jog": 0.38}
-"""Usual time from one foot to the other [s]."""
+"""Usual time from one foot to the other, by gait [s]."""
 _USUAL_STEP_S = 0.6
+"""Usual time from one foot to the other in all other gaits [s]."""
 _OTHER = {"left": "right", "right": "left", "l": "r", "r": "l"}
+_NEAR_MOVE, _NEAR_TURN, _NEAR_TIME = 0.12, np.radians(7.0), 0.25
+"""Largest differences of clips of a behaviour: distance for a leg of 0.85 m [m], turn [rad], share of the duration."""
+_SHORT, _LONG = 0.8, 1.2
+"""Lengths of straight steps, as shares of the usual length, below and above which they are behaviours of their own."""
+_LOOSE_TURN = np.radians(20.0)
+"""Turn above which a piece whose ends are far from its hubs is kept [rad]; changes of gait are always kept."""
+_STEPS, _LONGEST_S = 4, 3.5
+"""Largest number of steps, and largest duration [s], of a turn that is useful to a planner."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A piece, what it does, and what it is called."""
+    """Piece with its motion and the name of its behaviour."""
 
     piece: TakePiece
     mirror: TakePiece | None
-    """The same in the mirror."""
+    """Mirror image of the piece."""
     name: str
-    """Of its behaviour; it begins (or ends) on the left foot."""
+    """Name of the behaviour, which begins (or ends) on the left foot."""
     move: FloatArray
-    """Ahead, to the left [m] and turned [rad] in the direction of travel; (3,)."""
+    """Motion relative to the direction of travel: ahead, to the left [m], turned [rad]; (3,)."""
     seconds: float
+    """Duration [s]."""
     steps: int
-    """How often the foot changes."""
+    """Number of steps."""
 
     @property
     def fit(self) -> float:
-        """As of its piece."""
+        """Distance of the piece to its hubs, in radii."""
         return self.piece.fit
 
     @property
     def changes(self) -> bool:
-        """Whether it leads from one gait to another, or to standing."""
+        """Whether the piece leads from one gait to another, or to standing."""
         return self.piece.begin.hub.gait != self.piece.end.hub.gait and not _same_gait(self.piece)
 
     @property
     def straight(self) -> bool:
-        """Whether it goes ahead without a turn."""
+        """Whether the piece does not turn."""
         return bool(abs(self.move[2]) < STRAIGHT)
 
 
 def mirrored_name(name: str) -> str:
-    """A behaviour's name in the mirror: "walk_left_30_l" is "walk_right_30_r"."""
+    """Return the name of the mirror image of a behaviour: "walk_right_30_r" for "walk_left_30_l"."""
     return "_".join(_OTHER.get(word, word) for word in name.split("_"))
 
 
 def make_candidate(piece: TakePiece, mirror: TakePiece | None, size: float) -> Candidate:
-    """A piece with its name; of it and its mirror image the one that begins on the left foot, or turns left."""
+    """Return the candidate of a piece, or of its mirror image if that one begins on the left foot, or turns left.
+
+    Args:
+        piece: Piece of a take.
+        mirror: Mirror image of the piece.
+        size: Size of the subject, as `pose_index.body_size` gives it.
+    """
     move = planar_move(piece)
     if _swapped(piece, move):
         if mirror is None:
@@ -74,12 +93,12 @@ def make_candidate(piece: TakePiece, mirror: TakePiece | None, size: float) -> C
 
 
 def planar_move(piece: TakePiece) -> FloatArray:
-    """What a piece does, from travelling in one hub to travelling in the other: ahead, left [m], turned [rad]; (3,)."""
+    """Return the motion of a piece, relative to the travel in its hubs: ahead, left [m], turned [rad]; (3,)."""
     a, b = piece.begin, piece.end
     headings = piece.take.clip.headings()
     whole = headings[b.frame] - headings[a.frame]
     turn = b.pose[2] - a.pose[2]
-    turn += 2.0 * np.pi * np.round((whole - turn) / (2.0 * np.pi))  # a turn may go round
+    turn += 2.0 * np.pi * np.round((whole - turn) / (2.0 * np.pi))  # a turn may be more than half a circle
     shift = planar.relative(a.pose, b.pose)[:2]
     ways = [_forward(mark.hub.travel, mark.hub.kind, mark.hub.gait) for mark in (a, b)]
     c, s = np.cos(ways[0]), np.sin(ways[0])
@@ -88,7 +107,7 @@ def planar_move(piece: TakePiece) -> FloatArray:
 
 
 def _forward(travel: float, kind: str, gait: str) -> float:
-    """By how much the travel of a gait is off its facing; of what goes back or sideways, off that way."""
+    """Return the angle of the travel of a hub from the usual direction of its gait (ahead, back, sideways) [rad]."""
     if kind != "step":
         return 0.0
     base = gait.removeprefix("crouch_")
@@ -98,7 +117,7 @@ def _forward(travel: float, kind: str, gait: str) -> float:
 
 
 def _swapped(piece: TakePiece, move: FloatArray) -> bool:
-    """Whether the mirror image of a piece is the one to be named."""
+    """Return whether the mirror image of a piece gives the name."""
     foot = piece.begin.hub.foot or piece.end.hub.foot
     if foot:
         return foot == "right"
@@ -112,7 +131,7 @@ def _candidate(piece: TakePiece, mirror: TakePiece | None, move: FloatArray, siz
 
 
 def _steps(piece: TakePiece, seconds: float) -> int:
-    """How many steps a piece takes: odd from one foot to the other, even back to the same."""
+    """Return the number of steps of a piece: odd from one foot to the other, even from a foot to itself."""
     a, b = piece.begin.hub, piece.end.hub
     if not (a.foot and b.foot):
         return 0
@@ -141,13 +160,13 @@ def _name(piece: TakePiece, move: FloatArray, steps: int, size: float) -> str:
 
 
 def _same_gait(piece: TakePiece) -> bool:
-    """Whether a piece stays in one gait; sidesteps to the left have steps to the right for their mirror image."""
+    """Return whether a piece stays in one gait."""
     a, b = piece.begin.hub, piece.end.hub
     return a.gait == b.gait
 
 
 def _turned(turn: float) -> str:
-    """Such as "left_30", or nothing for what goes straight."""
+    """Return the words for a turn, such as "left_30"; an empty string for a straight piece."""
     if abs(turn) < STRAIGHT:
         return ""
     degrees = float(np.degrees(abs(turn)))
@@ -156,7 +175,7 @@ def _turned(turn: float) -> str:
 
 
 def _on_the_spot(start: str, end: str, move: FloatArray, turned: str, size: float) -> str:
-    """From standing to standing."""
+    """Return the name of a piece from standing to standing."""
     if start != end:
         return f"{start}_to_{end}"
     word = "" if start == "stand" else f"{start}_"
@@ -167,33 +186,22 @@ def _on_the_spot(start: str, end: str, move: FloatArray, turned: str, size: floa
     return f"{word}turn_{turned}" if turned else start
 
 
-_NEAR_MOVE, _NEAR_TURN, _NEAR_TIME = 0.12, np.radians(7.0), 0.25
-"""Clips of one behaviour differ by no more: move for a leg of 0.85 m [m], turn [rad], share of the time."""
-_SHORT, _LONG = 0.8, 1.2
-"""Straight steps shorter or longer than this share of the usual one are behaviours of their own."""
-_LOOSE_TURN = np.radians(20.0)
-"""What is only loosely alike to its hubs is kept if it turns by more than this, or changes gait."""
-
-_STEPS, _LONGEST_S = 4, 3.5
-"""Turns of more steps, or that take longer [s], are of no use to a planner."""
-
-
 @dataclass(frozen=True, eq=False)
 class CandidateGroup:
-    """Candidates for one behaviour, the best first."""
+    """Candidates for one behaviour; the best one is the first."""
 
     name: str
     candidates: tuple[Candidate, ...]
 
     @property
     def rare(self) -> bool:
-        """Whether the capture has hardly anything else of the kind, so that a little more is forgiven."""
+        """Whether the motion is rare in captures, so that the gate allows a little more."""
         first = self.candidates[0]
         return first.changes or first.piece.special is not None or first.fit > 1.0 or first.steps > 1
 
     @property
     def use(self) -> tuple[int, int, float]:
-        """The lower, the more useful: ways ahead, links between gaits, single steps, then what is odd or long."""
+        """Sort key by use for planners: special motions; straight steps, links of gaits; single steps; others."""
         first = self.candidates[0]
         gaits = {first.piece.begin.hub.gait, first.piece.end.hub.gait}
         odd = any(g.startswith(("back", "side", "crouch")) or g[-1:].isdigit() for g in gaits)
@@ -203,7 +211,7 @@ class CandidateGroup:
 
 
 def group_candidates(candidates: Sequence[Candidate], size: float) -> list[CandidateGroup]:
-    """Candidates by behaviour, in the order of names; within one the best first, all alike to that one."""
+    """Group candidates by behaviour, the most useful first; all members of a group are similar to its best."""
     by_name: dict[tuple[str, str, str], list[Candidate]] = defaultdict(list)
     for candidate in _by_length(_useful(candidates)):
         hubs = candidate.piece.begin.hub.name, candidate.piece.end.hub.name
@@ -213,13 +221,13 @@ def group_candidates(candidates: Sequence[Candidate], size: float) -> list[Candi
         ordered = _best_first(by_name[key])
         alike = [c for c in ordered if _alike(c, ordered[0], size)]
         groups.append(CandidateGroup(key[0], tuple(alike)))
-        if ordered[0].piece.special is not None:  # every jump is another one
+        if ordered[0].piece.special is not None:  # every jump is a behaviour of its own
             groups[-1:] = [CandidateGroup(c.name, (c,)) for c in ordered]
     return sorted(groups, key=lambda group: (group.use, group.name))
 
 
 def _useful(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Without what is loosely alike and yet nothing special, and long pieces that can be put together of short ones."""
+    """Leave out plain pieces that are far from their hubs, and long pieces that short ones can replace."""
     single = {c.name.rpartition("_")[0] for c in candidates if c.steps == 1 and c.fit <= 1.0}
     out = []
     for c in candidates:
@@ -238,7 +246,7 @@ def _useful(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _by_length(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Straight steps that are unusually short or long under names of their own."""
+    """Give straight steps that are unusually short or long names of their own."""
     lengths: dict[tuple[str, str], list[float]] = defaultdict(list)
     for c in candidates:
         if "_forward" in c.name and c.piece.special is None:
@@ -254,7 +262,7 @@ def _by_length(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Nearest to the hubs and to what they all do on average, one take before a second piece of another."""
+    """Sort candidates by their distance to the hubs and to the median motion; takes alternate."""
     middle = np.median([c.move for c in candidates], axis=0)
     off = [float(np.linalg.norm((c.move - middle) * [1.0, 1.0, 0.5])) for c in candidates]
     order = sorted(range(len(candidates)), key=lambda i: (candidates[i].fit > 1.0, candidates[i].fit + off[i]))

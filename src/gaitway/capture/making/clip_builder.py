@@ -1,4 +1,4 @@
-"""Where clips are made and judged: pieces in, behaviours out, with their mirror images."""
+"""Builder of clips: pieces become clips, the gate checks them, and behaviours and their mirror images come out."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from gaitway.capture.making.gate import (
 from gaitway.core.errors import GaitwayError
 
 ClipMaker = Callable[[], SnappedClip]
-"""Makes a clip; what goes wrong in it is a reason not to have it."""
+"""Function that makes a clip; if it raises an error, there is no such clip."""
 
 
 NUMERIC_ERRORS = (ArithmeticError, LookupError, ValueError, np.linalg.LinAlgError)
-"""What solvers raise for motion that makes no sense."""
+"""Errors that solvers raise for impossible motion."""
 
 
 @dataclass(frozen=True, eq=False)
 class BehaviorDraft:
-    """A behaviour of the library to be."""
+    """Behaviour before it is part of a library."""
 
     name: str
     start: CaptureHub
@@ -41,64 +41,64 @@ class BehaviorDraft:
 
     @property
     def made(self) -> str:
-        """How it was made, where none of its clips is a piece of the capture."""
+        """How the behaviour was made; empty if one of its clips is a piece of the capture."""
         return self.clips[0].made if all(c.made for c in self.clips) else ""
 
     @property
     def special(self) -> str:
-        """Kind of obstacle that it passes, or ""."""
+        """Kind of obstacle that the behaviour passes; empty if none."""
         return self.clips[0].special
 
     @property
     def turn(self) -> float:
-        """How far its first clip turns, hub to hub [rad]."""
+        """Turn of the first clip from hub to hub [rad]."""
         headings = self.clips[0].clip.headings()
         return float(headings[-1] - headings[0])
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedClip:
-    """A clip that is good enough."""
+    """Clip that passes the gate, at least the gate for rare motions."""
 
     snapped: SnappedClip
     quality: ClipQuality
     doubt: tuple[str, str, str]
-    """Name, place, and why it does not pass the strict gate but only that for what is rare; "" where it does."""
+    """Name, take and frames, and why the clip does not pass the strict gate (empty if it does)."""
 
     def in_mirror(self) -> JudgedClip:
-        """The same, marked as a mirror image."""
+        """Return the clip, marked as a mirror image."""
         return replace(self, snapped=replace(self.snapped, mirrored=True))
 
 
 @dataclass(eq=False)
 class ClipBuilder:
-    """What is needed to make clips of one subject. **Mutable**: it notes what it refuses."""
+    """Builder of the clips of one subject. **Mutable**: it records the clips that it refuses."""
 
     hub_distances: HubDistances
     bars: CaptureBaseline
     gate: ClipGate
     refused: list[tuple[str, str, str]] = field(default_factory=list)
-    """Name of a behaviour, take and frames, and the reason."""
+    """Refused clips: name of the behaviour, take and frames, and the reason."""
     unwanted: frozenset[str] = frozenset()
-    """Mirrored takes that no clip shall come from."""
+    """Names of mirrored takes that give no clips."""
     passed_over: list[str] = field(default_factory=list)
-    """Behaviours that were not tried, because there are enough."""
+    """Names of behaviours that were not made because there are enough."""
 
     @property
     def hubs(self) -> dict[str, CaptureHub]:
-        """By name."""
+        """Hubs by name."""
         return {hub.name: hub for hub in self.hub_distances.hubs}
 
     def twin(self, hub: CaptureHub) -> CaptureHub:
-        """The hub in the mirror."""
+        """Return the mirror image of a hub."""
         return self.hubs[other_side(hub.name)] if hub.kind == "step" else hub
 
     def judged(self, name: str, make: ClipMaker, *, rare: bool) -> JudgedClip | None:
-        """A clip that passes the gate, at least that for what is rare; else None, with the reason noted."""
+        """Make and check a clip; None if it does not even pass the gate for rare motions (the reason is recorded)."""
         try:
             snapped = make()
             quality = measure_quality(snapped.clip, self.bars, snapped.raw)
-        except (GaitwayError, *NUMERIC_ERRORS) as problem:  # one piece that cannot be solved does not end an import
+        except (GaitwayError, *NUMERIC_ERRORS) as problem:  # a piece without a solution does not end the import
             self.refused.append((name, "", str(problem)))
             return None
         where = f"{snapped.source} {snapped.frames[0]}-{snapped.frames[1]}"
@@ -111,15 +111,15 @@ class ClipBuilder:
     def pair(
         self, name: str, makers: Sequence[tuple[ClipMaker, ClipMaker]], most: int, *, rare: bool
     ) -> list[BehaviorDraft]:
-        """Behaviours of clips and of their mirror images; of each pair both pass the gate, or neither is used.
+        """Make a behaviour and its mirror image. Both clips of a pair pass the gate, or neither is used.
 
-        Where none passes the strict gate, the best that passes the one for what is rare is better than nothing.
+        If no pair passes the strict gate, the best pair that passes the gate for rare motions is used.
 
         Args:
-            name: of the first of both.
-            makers: how to make each clip and its mirror image, the likeliest first.
-            most: no more clips than this.
-            rare: whether a little more is forgiven from the start.
+            name: Name of the behaviour.
+            makers: Functions that make a clip and its mirror image, the most promising first.
+            most: Largest number of clips.
+            rare: Whether the motion is rare, so that the gate for rare motions is strict enough.
         """
         good: list[tuple[JudgedClip, JudgedClip]] = []
         spare: list[tuple[JudgedClip, JudgedClip]] = []
@@ -143,7 +143,7 @@ class ClipBuilder:
         return [_draft(name, ones), _draft(mirrored_name(name), others)]
 
     def captured(self, groups: Sequence[CandidateGroup], most: int) -> list[BehaviorDraft]:
-        """Behaviours of pieces of the capture."""
+        """Make behaviours from pieces of the capture; each has at most a number of clips."""
         out: list[BehaviorDraft] = []
         for group in groups:
             makers = [
@@ -153,7 +153,7 @@ class ClipBuilder:
         return [draft for draft in map(self._wanted, out) if draft is not None]
 
     def _wanted(self, draft: BehaviorDraft) -> BehaviorDraft | None:
-        """A behaviour without clips of takes that shall not be mirrored."""
+        """Return a behaviour without clips of unwanted takes; None if no clip is left."""
         kept = [k for k, clip in enumerate(draft.clips) if clip.source not in self.unwanted]
         clips, qualities = tuple(draft.clips[k] for k in kept), tuple(draft.qualities[k] for k in kept)
         return replace(draft, clips=clips, qualities=qualities) if kept else None

@@ -1,4 +1,8 @@
-"""The gate: a clip is refused that pops, slides, sinks or bends joints too far, held against the capture itself."""
+"""Quality gate of clips.
+
+The gate refuses a clip that pops, slides, sinks or bends joints too far, in relation to the capture itself. It also
+refuses a special motion that passes no obstacle.
+"""
 
 from __future__ import annotations
 
@@ -23,57 +27,72 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.world.regions import Reach
 
 _LEAST_TURN, _LEAST_SMALL_TURN, _LEAST_STEP = 1.0, 5.0, 0.05
-"""Changes of speed that are too small to be seen: of joints, of toes and hands [rad/s], of the root [m/s]."""
+"""Changes of velocity that are too small to be seen: of joints, of toes and hands [rad/s], of the root [m/s]."""
 _OWN = 0.75
-"""What the capture does itself, at the same moment, counts as this many times the usual."""
+"""Factor of the capture's own change of velocity at the same moment; the bar of a frame is at least that high."""
+_SHORTEST = 0.6
+"""Least distance that a special motion travels, for a leg of 0.85 m [m]."""
+_OVER, _UNDER = 0.1, 0.84
+"""Least height that a jump clears, for a leg of 0.85 m [m]; largest headroom of a duck, as a share of standing."""
+_ABOUT = 0.1
+"""Distance to each side of the place of passing in which heights are measured [m]."""
+_AHEAD = np.radians(40.0)
+"""Largest angle between the facing direction and the direction in which an obstacle is passed [rad]."""
 
 
 @dataclass(frozen=True)
 class ClipGate:
-    """How good a clip must be; what is rare in the capture may be a little worse."""
+    """Limits of the quality of a clip; clips of rare motions may be a little worse."""
 
     pops: float = 1.5
-    """Changes of angular velocity from frame to frame, as a multiple of the capture's 99.9th percentile."""
+    """Largest change of angular velocity between frames, as a multiple of the capture's 99.9th percentile."""
     rare_pops: float = 2.2
+    """The same for rare motions."""
     slide: float = 0.012
-    """How far a planted point moves over the floor, for a leg of 0.85 m [m]."""
+    """Largest slide of a planted point over the floor, for a leg of 0.85 m [m]."""
     rare_slide: float = 0.02
+    """The same for rare motions [m]."""
     sink: float = 0.01
-    """How far a planted point may be off the floor [m]."""
+    """Largest distance of a planted point from the floor [m]."""
     strain_deg: float = 2.0
-    """Beyond a joint's limits [degrees]."""
+    """Largest violation of a joint limit [degrees]."""
 
 
 @dataclass(frozen=True)
 class ClipQuality:
-    """What was measured of a clip."""
+    """Measured quality of a clip."""
 
     pop: float
+    """Largest change of velocity between frames, as a multiple of the capture's."""
     joint: str
+    """Name of the joint with that change."""
     slide: float
+    """Largest slide of a planted point [m]."""
     sink: float
+    """Largest distance of a planted point from the floor [m]."""
     strain_deg: float
+    """Largest violation of a joint limit [degrees]."""
 
     @property
     def score(self) -> float:
-        """One number for all, the lower the better."""
+        """Weighted sum of the measures; a lower score is better."""
         return self.pop + 50.0 * self.slide + 30.0 * self.sink
 
 
 @dataclass(frozen=True, eq=False)
 class CaptureBaseline:
-    """What the capture itself does."""
+    """Changes of velocity in the capture itself, which clips are compared with."""
 
     turns: FloatArray
-    """99.9th percentile of each joint's changes of angular velocity [rad/s]; (J,)."""
+    """99.9th percentile of the changes of each joint's angular velocity [rad/s]; (J,)."""
     root: float
-    """The same of the root's velocity [m/s]."""
+    """99.9th percentile of the changes of the root's velocity [m/s]."""
     size: float
-    """As of `sightings.body_size`."""
+    """Size of the subject, as `pose_index.body_size` gives it."""
 
     @classmethod
     def of(cls, takes: Sequence[PreparedTake], size: float) -> CaptureBaseline:
-        """Measure the originals; what one side does, the other may do, as it does in the mirror."""
+        """Measure the original takes; both sides get the larger value, because mirror images swap them."""
         clips = [take.clip for take in takes if not take.mirrored and len(take.clip) > 2]
         turns = np.concatenate([turn_steps(clip) for clip in clips])
         roots = np.concatenate([root_steps(clip) for clip in clips])
@@ -83,7 +102,7 @@ class CaptureBaseline:
 
 
 def _least_turns(skeleton: Skeleton) -> FloatArray:
-    """Changes of angular velocity that are too small to be seen [rad/s]; (J,). Small parts may flick."""
+    """Return changes of angular velocity that are too small to be seen [rad/s]; (J,). Toes and hands may flick."""
     small = {j for role, j in skeleton.roles.items() if role.endswith(("_toe", "_wrist"))}
     for joint, parent in enumerate(skeleton.parents.tolist()):
         if parent in small:
@@ -92,7 +111,7 @@ def _least_turns(skeleton: Skeleton) -> FloatArray:
 
 
 def turn_steps(clip: Clip) -> FloatArray:
-    """Change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
+    """Return the change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
     spins = rotations.to_rotation_vector(
         rotations.multiply(clip.rotations[1:], rotations.conjugate(clip.rotations[:-1]))
     )
@@ -100,17 +119,17 @@ def turn_steps(clip: Clip) -> FloatArray:
 
 
 def root_steps(clip: Clip) -> FloatArray:
-    """Change of the root's velocity from frame to frame [m/s]; (F - 2,)."""
+    """Return the change of the root's velocity from frame to frame [m/s]; (F - 2,)."""
     return np.asarray(np.linalg.norm(np.diff(clip.root_positions, n=2, axis=0), axis=-1) * clip.fps)
 
 
 def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) -> ClipQuality:
-    """How good a clip is.
+    """Measure the quality of a clip.
 
     Args:
-        clip: the motion.
-        bars: what the capture does.
-        raw: the frames that it was made of; what they do themselves, at the same moment, is not held against it.
+        clip: Motion.
+        bars: Changes of velocity in the capture.
+        raw: Frames that the clip was made from; a change of velocity that they have at the same moment is allowed.
     """
     turns, roots = turn_steps(clip), root_steps(clip)
     turn_bars, root_bars = np.broadcast_to(bars.turns, turns.shape), np.full(len(roots), bars.root)
@@ -126,13 +145,13 @@ def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) 
 
 
 def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
-    """Bars (F, ...) that what the capture does itself within a frame just does not reach."""
+    """Return the bars (F, ...), raised where the capture itself changes as much within one frame."""
     around = scipy.ndimage.maximum_filter1d(own, 3, axis=0, mode="nearest")
     return np.asarray(np.maximum(bars, _OWN * around))
 
 
 def _feet(clip: Clip) -> tuple[float, float]:
-    """The farthest slide of a planted point [m], and the farthest that one is off the floor [m]."""
+    """Return the largest slide of a planted point [m], and the largest distance of one from the floor [m]."""
     if clip.contacts is None:
         return 0.0, 0.0
     points, slide = clip.contact_positions(), 0.0
@@ -147,7 +166,7 @@ def _feet(clip: Clip) -> tuple[float, float]:
 
 
 def refusal(quality: ClipQuality, gate: ClipGate, bars: CaptureBaseline, *, rare: bool) -> str:
-    """Why a clip is not good enough, in words; empty where it is."""
+    """Return why a clip does not pass the gate; an empty string if it passes."""
     pops = gate.rare_pops if rare else gate.pops
     slide = (gate.rare_slide if rare else gate.slide) * bars.size
     if quality.pop > pops:
@@ -161,23 +180,13 @@ def refusal(quality: ClipQuality, gate: ClipGate, bars: CaptureBaseline, *, rare
     return ""
 
 
-_SHORTEST = 0.6
-"""A special motion that goes less far gets past nothing, for a leg of 0.85 m [m]."""
-_OVER, _UNDER = 0.1, 0.84
-"""A jump clears at least this height, for a leg of 0.85 m [m]; a duck passes under this share of standing height."""
-_ABOUT = 0.1
-"""To each side of the place of passing [m]."""
-_AHEAD = np.radians(40.0)
-"""Obstacles are passed ahead, within this angle [rad]."""
-
-
 def passing_problem(snapped: SnappedClip, size: float) -> str:
-    """Why a special motion gets past nothing, in words; empty where it does, and for what is not special."""
+    """Return why a special motion passes no obstacle; an empty string if it does, or if the clip is not special."""
     if not snapped.special:
         return ""
     path = snapped.clip.planar_path()
     if float(np.linalg.norm(path[-1, :2] - path[0, :2])) < _SHORTEST * size:
-        return f"a {snapped.special} on the spot gets past nothing"
+        return f"a {snapped.special} on the spot passes no obstacle"
     clip = snapped.clip
     behavior = Behavior("", (), "", "", snapped.special, snapped.pass_frame / clip.fps)
     reach = clip_reach(clip, behavior)
@@ -191,7 +200,7 @@ def passing_problem(snapped: SnappedClip, size: float) -> str:
 
 
 def passing_height(snapped: SnappedClip) -> float | None:
-    """Height that a jump clears, or headroom that a duck or crawl needs, where it passes [m]; None for all else."""
+    """Return the height that a jump clears, or the headroom that a duck or crawl needs [m]; None for other clips."""
     if snapped.special not in ("jump", "duck", "crawl"):
         return None
     behavior = Behavior("", (), "", "", snapped.special, snapped.pass_frame / snapped.clip.fps)
@@ -200,12 +209,12 @@ def passing_height(snapped: SnappedClip) -> float | None:
 
 
 def clearance(reach: Reach) -> float:
-    """How high the lowest point of the body is where it passes [m]."""
+    """Return the height of the lowest point of the body where it passes the obstacle [m]."""
     return float(reach.lowest[_near(reach)].min(initial=np.inf))
 
 
 def headroom(reach: Reach) -> float:
-    """How high the highest point of the body is where it passes [m]."""
+    """Return the height of the highest point of the body where it passes the obstacle [m]."""
     return float(reach.highest[_near(reach)].max(initial=-np.inf))
 
 
@@ -215,7 +224,7 @@ def _near(reach: Reach) -> BoolArray:
 
 
 def _standing(snapped: SnappedClip) -> float:
-    """Height of the body at the end of a clip that is higher [m]."""
+    """Return the height of the body at the begin or end of a clip, whichever is higher [m]."""
     body = capsule_body(snapped.clip.skeleton)
     tops = capsules(snapped.clip, body)[[0, -1], ..., 2].max(axis=-1) + body.radii
     return float(tops.max())

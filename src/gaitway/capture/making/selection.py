@@ -1,4 +1,4 @@
-"""Whether everything hangs together: what can be reached, what can be stopped from, and what is missing."""
+"""Selection of behaviours for the library: smooth joins, connected states, and the motions that are missing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,25 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 
 _KINDS = ("jump", "duck", "crawl", "step")
-"""Special motions that somebody may be captured in."""
+"""Kinds of special motions that a capture may hold."""
+BAR = 1.3
+"""Largest change of velocity at a join, as a multiple of the clips' own 99.9th percentile."""
+_LEAST_TURN, _LEAST_STEP = 0.5, 0.05
+"""Changes of velocity that are too small to be seen: of joints [rad/s] and of the root [m/s]."""
 
 
 def keep_connected(
     drafts: Sequence[BehaviorDraft], home: str = "stand"
 ) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
-    """Behaviours between states that can be reached from standing and lead back to it; and those that are left out."""
+    """Split behaviours by their states: states that can be reached from standing and lead back to it, and others.
+
+    Args:
+        drafts: Behaviours.
+        home: Name of the standing state.
+
+    Returns:
+        The behaviours that are kept, and those that are left out.
+    """
     ways = [(e.start.name, e.end.name) for e in drafts]
     ahead, back = _reached(ways, home), _reached([(b, a) for a, b in ways], home)
     inside = ahead & back
@@ -30,7 +42,7 @@ def keep_connected(
 
 
 def _reached(ways: Collection[tuple[str, str]], start: str) -> set[str]:
-    """States that can be reached from one."""
+    """Return the states that can be reached from a state."""
     found, edge = {start}, {start}
     while edge:
         edge = {b for a, b in ways if a in edge} - found
@@ -39,7 +51,7 @@ def _reached(ways: Collection[tuple[str, str]], start: str) -> set[str]:
 
 
 def missing_motions(drafts: Sequence[BehaviorDraft]) -> list[str]:
-    """What a library lacks, a phrase each; the first ones make it useless."""
+    """Return the motions that a library lacks, a phrase each."""
     going = [e for e in drafts if e.start.kind == "step" or e.end.kind == "step"]
     out = []
     if not any(e.start.kind == "stand" and e.end.kind == "stand" and not e.special for e in drafts):
@@ -59,12 +71,12 @@ def missing_motions(drafts: Sequence[BehaviorDraft]) -> list[str]:
 
 
 def missing_specials(drafts: Sequence[BehaviorDraft]) -> list[str]:
-    """Kinds of obstacle that nothing gets past."""
+    """Return the kinds of special motions that no behaviour has."""
     return [kind for kind in _KINDS if not any(e.special == kind for e in drafts)]
 
 
 def keep_first(drafts: Sequence[BehaviorDraft], most: int) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
-    """No more behaviours than a number, those that come last left out unless they link states; and those that are."""
+    """Keep at most a number of behaviours, those that link states first; also return the behaviours left out."""
     order = sorted(range(len(drafts)), key=lambda i: (not _links(drafts[i]), i))
     kept = set(order[:most])
     return [e for i, e in enumerate(drafts) if i in kept], [e for i, e in enumerate(drafts) if i not in kept]
@@ -74,26 +86,25 @@ def _links(draft: BehaviorDraft) -> bool:
     return draft.start.gait != draft.end.gait or draft.start.kind == "stand"
 
 
-BAR = 1.3
-"""Changes of speed at a join, as a multiple of the clips' own 99.9th percentile."""
-_LEAST_TURN, _LEAST_STEP = 0.5, 0.05
-"""Changes of speed that are too small to be seen [rad/s, m/s]."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A clip of a behaviour, and how fast it comes and goes: joints [rad/s], then the root [m/s]; (J + 1, 3)."""
+    """Clip of a behaviour and its velocities at both ends."""
 
     draft: int
+    """Number of the behaviour."""
     clip: int
+    """Number of the clip in the behaviour."""
     first: FloatArray
+    """Velocities at the begin, as multiples of the usual changes: joints, then the root; (J + 1, 3)."""
     last: FloatArray
+    """Velocities at the end; (J + 1, 3)."""
 
 
 def smooth_joins(drafts: Sequence[BehaviorDraft]) -> tuple[list[BehaviorDraft], list[BehaviorDraft]]:
-    """Behaviours without the clips that would be seen to join badly, the fewest that will do; and what was left out.
+    """Remove clips until all joins at hubs are smooth, in each step the clip with the most bad joins.
 
-    A behaviour loses clips one by one, and goes with its last.
+    Returns:
+        The behaviours with the clips that stay, and the behaviours that have lost all clips.
     """
     clips = [c.clip for e in drafts for c in e.clips]
     if not clips:
@@ -120,7 +131,7 @@ def smooth_joins(drafts: Sequence[BehaviorDraft]) -> tuple[list[BehaviorDraft], 
 
 
 def _usual(clips: Sequence[Clip]) -> FloatArray:
-    """99.9th percentile of changes of speed from frame to frame: joints [rad/s], then the root [m/s]; (J + 1,)."""
+    """Return the 99.9th percentile of changes of velocity between frames: joints [rad/s], then root [m/s]; (J + 1,)."""
     turns = np.percentile(np.concatenate([turn_steps(c) for c in clips]), 99.9, axis=0)
     root = float(np.percentile(np.concatenate([root_steps(c) for c in clips]), 99.9))
     return np.append(np.maximum(turns, _LEAST_TURN), max(root, _LEAST_STEP))
@@ -135,7 +146,7 @@ def _place(draft: int, number: int, clip: Clip, scale: FloatArray) -> _Place:
 
 
 def _speeds(clip: Clip, frame: int, heading: float) -> FloatArray:
-    """Speeds from a frame to the next, seen from a heading: joints [rad/s], then the root [m/s]; (J + 1, 3)."""
+    """Return velocities from a frame to the next, relative to a heading: joints [rad/s], root [m/s]; (J + 1, 3)."""
     back = rotations.from_yaw(-heading)
     turned = rotations.multiply(clip.rotations[frame + 1], rotations.conjugate(clip.rotations[frame]))
     spins = rotations.to_rotation_vector(turned) * clip.fps
@@ -145,7 +156,7 @@ def _speeds(clip: Clip, frame: int, heading: float) -> FloatArray:
 
 
 def _bad(drafts: Sequence[BehaviorDraft], places: Sequence[_Place]) -> BoolArray:
-    """Which clip (row) must not be followed by which (column); (N, N)."""
+    """Return which clip (row) must not be followed by which clip (column); (N, N)."""
     out = np.zeros((len(places), len(places)), dtype=bool)
     for hub in {e.start.name for e in drafts}:
         rows = [k for k, p in enumerate(places) if drafts[p.draft].end.name == hub]

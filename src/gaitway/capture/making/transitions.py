@@ -1,7 +1,7 @@
-"""Behaviours that planners need and a capture does not have: made, judged by the same gate, and said so.
+"""Behaviours that planners need and a capture lacks: they are made, and the same gate checks them.
 
-Standing, setting off, stopping and turning on the spot are borrowed from the built-in person and led to the subject's
-own poses; changes of gait are blends of the subject's own steps, and turns are bent from straight ones.
+Standing, starts, stops and turns on the spot are borrowed from the built-in person and led to the subject's own poses.
+Changes of gait are blends of the subject's own steps, and turning steps are bent from its straight steps.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ from gaitway.motion.editing import resample
 
 BORROWED = "borrowed from the built-in person, led to this subject's poses"
 _WHOLE = 60.0
-"""Borrowed motions give way to the subject's poses all the way, so that they have its posture throughout [s]."""
+"""Time over which borrowed motions are bent to the subject's poses [s]; it is longer than any of them, so that they
+have the subject's posture throughout."""
 _PACES, _TEMPI = (0.5, 1.6), (0.75, 1.3)
-"""Borrowed motions are made slower or faster within the first limits, in time within the second."""
+"""Range of the factor of speed of borrowed motions, and the range of the part of it that changes their duration."""
 _SHORTEST_S, _BRAKING = 0.8, 3.0
-"""Starts and stops take at least the first [s], and change speed by no more than the second on average [m/s^2]."""
+"""Least duration of starts and stops [s], and their largest mean acceleration [m/s^2]."""
 _ATTEMPTS = 5
-"""So many ways to borrow one transition are tried, the likeliest first."""
+"""Number of borrowed motions that are tried for one transition, the most promising first."""
 _SPEED_ORDER = ("stroll", "walk", "jog", "run")
 _TURNS = {"stroll": (15.0, 30.0, 45.0), "walk": (15.0, 30.0, 45.0), "jog": (15.0, 30.0), "run": (15.0, 25.0)}
-"""Turns within one step that every gait shall have [degrees]."""
+"""Turns within one step that each gait shall have [degrees]."""
 _SAME_TURN = np.radians(7.6)
-"""A turn is there if one is captured that differs by less [rad]."""
+"""Largest difference at which a captured turn counts as the wanted one [rad]."""
 _SPOT_TURNS = (45.0, 90.0, 180.0)
+"""Turns on the spot that a library shall have [degrees]."""
 IDLE_S = 1.2
-"""Standing that is shorter looks nervous when repeated [s]."""
+"""Least duration of idle standing [s]; a shorter clip looks nervous when it is repeated."""
 
 
 def idle_standing(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Idle standing, where none was captured that is long enough, and a short wait."""
+    """Make idle standing, unless a captured stand is long enough, and a short wait."""
     out: list[BehaviorDraft] = []
     stand = builder.hubs["stand"]
     long = [e for e in drafts if e.name == "stand" and e.clips[0].clip.duration >= IDLE_S]
@@ -56,7 +58,7 @@ def idle_standing(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list
 
 
 def starts_and_stops(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Starts and stops of every gait that has steps, and none of them."""
+    """Make starts and stops for every gait that has steps but no start or no stop."""
     out: list[BehaviorDraft] = []
     for hub in _left_hubs(builder):
         plain = [e for e in drafts if not e.special and hub.gait in (e.start.gait, e.end.gait)]
@@ -89,7 +91,7 @@ def _start_or_stop(builder: ClipBuilder, hub: CaptureHub, verb: str) -> list[Beh
 
 
 def _borrowable(hub: CaptureHub) -> tuple[str, ...]:
-    """Which of the built-in person's gaits may lead into a hub."""
+    """Return the gaits of the built-in person whose starts and stops fit a hub."""
     gait = hub.gait.removeprefix("crouch_").rstrip("_0123456789")
     if gait in ("jog", "run"):
         return ("jog", "walk")
@@ -98,7 +100,7 @@ def _borrowable(hub: CaptureHub) -> tuple[str, ...]:
 
 
 def spot_turns(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Turns on the spot that were not captured."""
+    """Make turns on the spot that the capture lacks."""
     stand, out = builder.hubs["stand"], list[BehaviorDraft]()
     for degrees in _SPOT_TURNS:
         wanted = np.radians(degrees)
@@ -116,7 +118,7 @@ def spot_turns(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[Be
 
 
 def gait_changes(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Ways from each gait to the next faster and slower one, by blending a step of one with a step of the other."""
+    """Make changes from each gait to the next faster and slower one, by blending a step of each."""
     hubs = {hub.gait: hub for hub in _left_hubs(builder)}
     forward = [gait for gait in _SPEED_ORDER if gait in hubs]
     pairs = list(pairwise(forward))
@@ -134,7 +136,7 @@ def gait_changes(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[
 
 
 def turning_steps(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[BehaviorDraft]:
-    """Turns within a step that were not captured, bent from straight ones; and straight ones where all turn."""
+    """Make turning steps that the capture lacks by bending a straight step; also a straight step if all steps turn."""
     out: list[BehaviorDraft] = []
     for gait, turns in _TURNS.items():
         pair = _straight(drafts, gait)
@@ -152,7 +154,7 @@ def turning_steps(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list
 
 
 def _travel_turn(snapped: SnappedClip) -> float:
-    """What a clip turns in its direction of travel [rad]."""
+    """Return the change of the direction of travel in a clip [rad]."""
     return _turned_by(snapped) + snapped.end.travel - snapped.start.travel
 
 
@@ -162,7 +164,7 @@ def _turned_by(snapped: SnappedClip) -> float:
 
 
 def _straight(drafts: Sequence[BehaviorDraft], gait: str) -> tuple[SnappedClip, SnappedClip] | None:
-    """The straightest single step of a gait from the left foot, and its mirror image."""
+    """Return the straightest single step of a gait from the left foot, and its mirror image; None if there is none."""
     steps = [
         e for e in drafts
         if not e.special and not e.made and e.start.gait == e.end.gait == gait and e.start.foot == "left"
@@ -183,7 +185,7 @@ def _left_hubs(builder: ClipBuilder) -> list[CaptureHub]:
 
 
 def _borrowed(builder: ClipBuilder, name: str) -> tuple[PreparedTake, PreparedTake] | None:
-    """A borrowed take and its mirror image."""
+    """Return a borrowed take and its mirror image; None if there is none of that name."""
     takes = builder.hub_distances.pose_index.takes
     at = next((t for t, take in enumerate(takes) if take.source == CAST and take.name == name), None)
     twin = None if at is None else twin_takes(takes)[at]
@@ -191,7 +193,14 @@ def _borrowed(builder: ClipBuilder, name: str) -> tuple[PreparedTake, PreparedTa
 
 
 def _near_frames(builder: ClipBuilder, take: PreparedTake, hub: CaptureHub, *, late: bool) -> list[tuple[int, float]]:
-    """Frames of a borrowed take that are nearest to a hub, and how near in radii: late in a start, early in a stop."""
+    """Return the frames of a borrowed take that are nearest to a hub, and their distances in radii.
+
+    Args:
+        builder: Builder with the hubs.
+        take: Borrowed take.
+        hub: Hub to reach.
+        late: Whether the last two thirds of the take are searched (for a start), else the first two (for a stop).
+    """
     hub_distances = builder.hub_distances
     row = next(k for k, other in enumerate(hub_distances.hubs) if other is hub)
     number = next(t for t, other in enumerate(hub_distances.pose_index.takes) if other is take)
@@ -211,7 +220,7 @@ def _borrowing(
     begin: tuple[int, CaptureHub],
     end: tuple[int, CaptureHub],
 ) -> tuple[ClipMaker, ClipMaker]:
-    """Makers of a clip from frames of a borrowed take, and of its mirror image."""
+    """Return the functions that make a clip from frames of a borrowed take, and its mirror image."""
     pace = _pace(builder, takes[0], begin, end)
 
     def make(take: PreparedTake, mirrored: bool) -> SnappedClip:
@@ -227,7 +236,7 @@ def _borrowing(
 def _pace(
     builder: ClipBuilder, take: PreparedTake, begin: tuple[int, CaptureHub], end: tuple[int, CaptureHub]
 ) -> float:
-    """How many times as fast as the built-in person the subject goes in its hub."""
+    """Return the speed of the subject in its hub divided by that of the built-in person."""
     pose_index = builder.hub_distances.pose_index
     number = next(t for t, other in enumerate(pose_index.takes) if other is take)
     speeds = [(hub.speed, float(pose_index.speeds[pose_index.frame(number, frame)])) for frame, hub in (begin, end)]
@@ -236,7 +245,7 @@ def _pace(
 
 
 def _paced(take: PreparedTake, pace: float, frames: tuple[int, int]) -> tuple[PreparedTake, list[int]]:
-    """A borrowed take at another pace: in time as far as it looks natural, the rest by shorter or longer ways."""
+    """Return a borrowed take at another speed: by its duration as far as that looks natural, else by its distances."""
     if abs(pace - 1.0) < 0.05:
         return take, list(frames)
     tempo = float(np.clip(pace, *_TEMPI))
@@ -249,11 +258,11 @@ def _paced(take: PreparedTake, pace: float, frames: tuple[int, int]) -> tuple[Pr
 def _leading(
     ones: tuple[SnappedClip, SnappedClip], others: tuple[SnappedClip, SnappedClip], name: str
 ) -> tuple[ClipMaker, ClipMaker]:
-    """Makers of a change of gait, and of its mirror image."""
+    """Return the functions that make a change of gait and its mirror image."""
     return lambda: blend_gaits(ones[0], others[0], name), lambda: blend_gaits(ones[1], others[1], name)
 
 
 def _bending(pair: tuple[SnappedClip, SnappedClip], turn: float, name: str) -> tuple[ClipMaker, ClipMaker]:
-    """Makers of a turn, and of its mirror image."""
+    """Return the functions that make a turning step and its mirror image."""
     more = turn - _travel_turn(pair[0])
     return lambda: bend_step(pair[0], more, name), lambda: bend_step(pair[1], -more, name)

@@ -1,1 +1,1 @@
-"""Raw capture files to takes on one level floor."""
+"""First step of an import: raw capture files become takes on one level floor."""

@@ -1,9 +1,9 @@
-"""Feet that rest flat, at one height, left as right.
+"""Calibration of feet: both feet rest flat and at the same height.
 
-The T-pose of a capture disagrees with the true sole by some degrees, and not by the same on both feet: toes rest 1 to
-1.5 cm higher on one side than on the other. A mirrored take then stands with one foot in the floor. Here the ankles and
-toes of a subject are turned by a constant each, so that balls and toes of both feet rest at one height, and the contact
-points are moved to where feet really touch the floor.
+The T-pose of a capture differs from the true sole by some degrees, and the difference is not the same on both feet:
+toes rest 1 to 1.5 cm higher on one side than on the other. A mirrored take would then stand with one foot in the floor.
+The calibration turns the ankles and toes of a subject by a constant each, so that the balls and toes of both feet rest
+at one height. It also moves the contact points to the places at which feet really touch the floor.
 """
 
 from __future__ import annotations
@@ -20,31 +20,34 @@ from gaitway.motion.anatomy import t_pose, t_pose_positions
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 
-_FEW = 20
-"""Resting frames of a point that are needed for a judgement."""
+_FEWEST_FRAMES = 20
+"""Least number of resting frames for which the height of a point is known."""
 _REST_SPEED = 0.22
+"""Speed below which a point near the floor rests [m/s]."""
 _NEAR = 0.06
-"""Points that are slower than this [m/s] and this near to the floor [m] rest on it."""
-_LOWER_HALF = 35.0
-"""Percentile of those heights that is taken for rest: a point is slow before it lifts, too."""
+"""Distance from the floor below which a slow point rests [m]."""
+_REST_PERCENTILE = 35.0
+"""Percentile of the heights of slow frames that is the height at rest. A point is slow before it lifts, too."""
 _LARGEST_TURN = np.radians(8.0)
+"""Largest turn of a joint [rad]."""
 _LARGEST_SHIFT = 0.03
+"""Largest shift of a contact point [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class FootCalibration:
-    """How a subject's feet are set right."""
+    """Corrections of a subject's feet."""
 
     skeleton: Skeleton
-    """With contact points that rest at height 0."""
+    """Skeleton whose contact points rest at height 0."""
     turns: dict[int, FloatArray]
-    """Constant rotation of a joint in its own frame; (4,) each."""
+    """Constant rotation of each corrected joint, in the joint's own frame; (4,) each."""
     drop: float
-    """How far takes are lowered [m]."""
+    """Distance by which takes are lowered [m]."""
 
 
 def calibrate(clips: Sequence[Clip]) -> FootCalibration:
-    """Judge the feet of levelled takes of one skeleton."""
+    """Compute the corrections of the feet from levelled takes of one skeleton."""
     skeleton = clips[0].skeleton
     world = t_pose(skeleton)
     places = t_pose_positions(skeleton, world)
@@ -73,7 +76,7 @@ def calibrate(clips: Sequence[Clip]) -> FootCalibration:
 
 
 def lift_toes(clip: Clip) -> Clip:
-    """The clip with toes bent up just so far that none is under the floor at z = 0."""
+    """Return the clip with toes bent up so that none is under the floor at z = 0."""
     skeleton = clip.skeleton
     positions, world = clip.joint_transforms()
     turned = np.array(clip.rotations)
@@ -100,7 +103,7 @@ def lift_toes(clip: Clip) -> Clip:
 
 
 def calibrated(clip: Clip, calibration: FootCalibration) -> Clip:
-    """The clip with its feet set right."""
+    """Return the clip with its feet corrected."""
     turned = np.array(clip.rotations)
     for joint, turn in calibration.turns.items():
         turned[:, joint] = rotations.multiply(turned[:, joint], turn)
@@ -109,7 +112,7 @@ def calibrated(clip: Clip, calibration: FootCalibration) -> Clip:
 
 
 def resting_heights(clips: Sequence[Clip]) -> FloatArray:
-    """Height over the level floor at which each contact point of a subject rests [m]; (C,). 0 where it never does."""
+    """Return the height over the level floor at which each contact point rests [m]; (C,). 0 if it never rests."""
     count = len(clips[0].skeleton.contact_points)
     samples: list[list[FloatArray]] = [[] for _ in range(count)]
     for clip in clips:
@@ -119,7 +122,7 @@ def resting_heights(clips: Sequence[Clip]) -> FloatArray:
         for c in range(count):
             samples[c].append(points[still[:, c], c, 2])
     heights = [np.concatenate(s) for s in samples]
-    return np.array([np.percentile(h, _LOWER_HALF) if len(h) >= _FEW else 0.0 for h in heights])
+    return np.array([np.percentile(h, _REST_PERCENTILE) if len(h) >= _FEWEST_FRAMES else 0.0 for h in heights])
 
 
 def _place(skeleton: Skeleton, column: int, world: FloatArray, places: FloatArray) -> FloatArray:
@@ -136,13 +139,13 @@ def _bounded(value: float, most: float) -> float:
 
 
 def _pitch(world: FloatArray, angle: float) -> FloatArray:
-    """A joint's own rotation (4,) that lifts what lies ahead of it by an angle, given its T-pose rotation (4,)."""
+    """Return the local rotation (4,) that lifts the parts ahead of a joint by an angle; `world` is its T-pose (4,)."""
     axis = rotations.rotate(rotations.conjugate(world), np.array([0.0, 1.0, 0.0]))
     return rotations.from_axis_angle(axis, -angle)
 
 
 def _lowered(point: ContactPoint, world: FloatArray, shifts: dict[str, float]) -> ContactPoint:
-    """A contact point moved straight down in the T-pose, to where it rests on the floor."""
+    """Return a contact point that is moved straight down in the T-pose, to the height at which it rests."""
     shift = _bounded(shifts.get(point.name.rpartition("_")[2], 0.0), _LARGEST_SHIFT)
     down = rotations.rotate(rotations.conjugate(world[point.joint]), np.array([0.0, 0.0, -shift]))
     x, y, z = (np.array(point.offset) + down).tolist()

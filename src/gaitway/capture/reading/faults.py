@@ -1,4 +1,4 @@
-"""Jumps of a single frame, which markers that were swapped or lost leave in a capture: bridged, or cut off."""
+"""Repair of single-frame jumps, which swapped or lost markers leave in a capture."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from gaitway.motion.editing import slice_frames
 from gaitway.motion.skeleton import Skeleton
 
 _FASTEST_TURN = 35.0
-"""No joint turns faster than this for one frame [rad/s]."""
+"""Largest angular speed of a joint between two frames [rad/s]; a faster turn may be a jump."""
 _FASTEST_ROOT = 8.0
-"""Nobody moves faster than this for one frame [m/s]."""
+"""Largest speed of the root between two frames [m/s]; a faster move may be a jump."""
 _STANDS_OUT = 5.0
-"""A jump is this many times what the frames around it do."""
+"""Ratio of a jump to the usual change in the frames around it."""
 _AROUND_S = 0.1
-"""Time on each side with which a frame is compared [s]."""
+"""Time before and after a frame in which the usual change is measured [s]."""
 _WHOLE_BODY = 5
-"""So many joints that jump at once are a jump of the whole body."""
+"""Number of joints that jump at once for a jump of the whole body."""
 _BRIDGE_S = 0.05
-"""A joint that jumps for good is eased over this long on each side [s]."""
+"""Time on each side over which a lasting jump of a joint is interpolated [s]."""
 _LONGEST_SPIKE_S = 0.1
-"""A joint that jumps and jumps back within this is interpolated [s]."""
+"""Longest time after which a joint jumps back for both jumps to count as one spike, which is interpolated [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class MendedClip:
-    """A clip without jumps, and what was done to it."""
+    """Clip without jumps, and notes on its repair."""
 
     clip: Clip
     notes: tuple[str, ...] = ()
 
 
 def mend(clip: Clip) -> MendedClip:
-    """The clip without frames in which joints or the whole body jump.
+    """Return the clip without jumps.
 
-    Where the whole body jumps, the longest part between such jumps stays; single joints are interpolated.
+    If the whole body jumps, the longest part between such jumps is kept. Jumps of single joints are interpolated.
     """
     if len(clip) < 8:
         return MendedClip(clip)
@@ -68,20 +68,20 @@ def mend(clip: Clip) -> MendedClip:
 
 
 def _joint_faults(clip: Clip) -> BoolArray:
-    """Whether a joint jumps from each frame to the next; (F - 1, J). The root's turns count as a joint's."""
+    """Return whether each joint jumps from a frame to the next; (F - 1, J). The root counts as a joint."""
     q = clip.rotations
     angles = 2.0 * np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=-1)), 0.0, 1.0))
     return _jumps(angles, _FASTEST_TURN / clip.fps, clip.fps)
 
 
 def _root_faults(clip: Clip) -> BoolArray:
-    """Whether the whole body jumps from each frame to the next; (F - 1,)."""
+    """Return whether the root position jumps from each frame to the next; (F - 1,)."""
     steps = np.linalg.norm(np.diff(clip.root_positions, axis=0), axis=-1)
     return _jumps(steps[:, None], _FASTEST_ROOT / clip.fps, clip.fps)[:, 0]
 
 
 def _jumps(changes: FloatArray, limit: float, fps: float) -> BoolArray:
-    """Changes (F, K) above a limit that also stand out from their surroundings in time."""
+    """Return which changes (F, K) are above a limit and also far above the usual change in the frames around."""
     suspects = np.flatnonzero((changes > limit).any(axis=0))
     out = np.zeros(changes.shape, dtype=bool)
     if len(suspects):
@@ -92,14 +92,14 @@ def _jumps(changes: FloatArray, limit: float, fps: float) -> BoolArray:
 
 
 def _longest_part(faults: BoolArray) -> tuple[int, int]:
-    """First frame and stop of the longest part without a fault (F - 1,) from one frame to the next."""
+    """Return the first frame and the stop of the longest part without a fault; `faults` (F - 1,) lie between frames."""
     edges = [0, *(np.flatnonzero(faults) + 1).tolist(), len(faults) + 1]
     longest = int(np.argmax(np.diff(edges)))
     return edges[longest], edges[longest + 1]
 
 
 def _limb_joints(skeleton: Skeleton) -> list[int]:
-    """Joints other than toes and what hangs on the wrists."""
+    """Return all joints except toes and fingers."""
     small = {skeleton.roles[r] for r in ("left_toe", "right_toe") if r in skeleton.roles}
     wrists = {skeleton.roles[r] for r in ("left_wrist", "right_wrist") if r in skeleton.roles}
     for joint, parent in enumerate(skeleton.parents.tolist()):
@@ -109,7 +109,7 @@ def _limb_joints(skeleton: Skeleton) -> list[int]:
 
 
 def _bridged(clip: Clip, faults: BoolArray, joints: IntArray) -> Clip:
-    """The clip with the frames around each fault (F - 1, J) interpolated, joint by joint."""
+    """Return the clip with the frames around each fault (F - 1, J) interpolated, joint by joint."""
     turned = np.array(clip.rotations)
     spike, ease = int(_LONGEST_SPIKE_S * clip.fps), max(int(_BRIDGE_S * clip.fps), 1)
     for joint in joints:

@@ -1,8 +1,8 @@
-"""Which files of a folder are captures."""
+"""Capture files: which files of a folder hold motion, and the takes in them, with faults and wrong rates corrected."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,6 +12,7 @@ from gaitway.capture.reading.faults import mend
 from gaitway.capture.reading.true_speed import RateEvidence, agreed_factor, belt_speed, judge_rate, travel_on_ground
 from gaitway.capture.takes import DroppedFile, PrepareOptions
 from gaitway.core.errors import ClipError, GaitwayError, LibraryError, SkeletonError
+from gaitway.core.progress import Progress, silent
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import with_contact_points
 from gaitway.motion.editing import slice_seconds
@@ -19,23 +20,26 @@ from gaitway.motion.formats import load_clip_with_report
 from gaitway.motion.formats.gltf_file import GltfFile
 
 ENDINGS = (".bvh", ".amc", ".glb", ".gltf")
-"""Of files that hold motion; `.asf` skeletons are found by the `.amc` beside them."""
+"""Endings of files that hold motion; the `.asf` skeleton is found by the `.amc` file beside it."""
+_LEGS = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")))
+SHORTEST_S = 0.5
+"""Duration below which a take holds no step [s]."""
 
 
 def capture_files(
     source: str | Path | Iterable[str | Path], *, recursive: bool = True, only: Sequence[str] = ()
 ) -> tuple[Path, ...]:
-    """The capture files of a folder, or those that are named one by one; in the order of their names.
+    """Find the capture files of a folder, in the order of their names, or check files that are named one by one.
 
-    Hidden files and folders (whose name begins with a dot) are passed over, as is everything without one of `ENDINGS`.
+    Hidden files and folders (whose name begins with a dot) and files without one of the `ENDINGS` are ignored.
 
     Args:
-        source: a folder, or files.
-        recursive: look into folders within it.
-        only: patterns, one of which a file's name must match, with or without its ending.
+        source: Folder, or capture files.
+        recursive: Whether folders within the folder are searched.
+        only: Patterns; the name of a file, with or without its ending, must match one of them. () takes all files.
 
     Raises:
-        LibraryError: if there is no such folder or no capture in it.
+        LibraryError: If there is no such folder, or no capture file in it.
     """
     if isinstance(source, str | Path):
         folder = Path(source)
@@ -73,20 +77,15 @@ def _in_folder(folder: Path, recursive: bool) -> list[Path]:
     return [p for _, p in sorted(visible) if p.suffix.lower() in ENDINGS and p.is_file()]
 
 
-_LEGS = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")))
-SHORTEST_S = 0.5
-"""Takes shorter than this hold no step [s]."""
-
-
 @dataclass(frozen=True, eq=False)
 class ReadTake:
-    """A take as its file has it, at the file's true rate."""
+    """Take as its file holds it, at the file's true frame rate."""
 
     name: str
     path: Path
     clip: Clip
-    said: FileItem
-    """What the override file says about it."""
+    stated: FileItem
+    """Statements of the override file about the take."""
     notes: tuple[str, ...]
 
 
@@ -94,21 +93,30 @@ def read_takes(
     files: Sequence[Path],
     options: PrepareOptions,
     overrides: OverridesItem,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> tuple[list[ReadTake], list[DroppedFile]]:
-    """Read files one by one; those that cannot be used are told with the reason."""
+    """Read capture files.
+
+    Args:
+        files: Files to read.
+        options: Options of the preparation.
+        overrides: Override file.
+        progress: Function that is called before each file.
+
+    Returns:
+        The takes that can be used, and the files that cannot be used with the reason.
+    """
     read: list[ReadTake] = []
     dropped: list[DroppedFile] = []
-    for path in files:
-        if progress is not None:
-            progress(f"reading {path.name}")
-        said = overrides.file(path)
-        if said.skip:
+    for number, path in enumerate(files):
+        progress("reading", number, len(files))
+        stated = overrides.file(path)
+        if stated.skip:
             dropped.append(DroppedFile(path, "left out, as the override file says"))
             continue
         for animation in range(_animations(path)):
             try:
-                read.append(_read(path, animation, said, overrides.roles))
+                read.append(_read(path, animation, stated, overrides.roles))
             except GaitwayError as error:
                 dropped.append(DroppedFile(path, _without_path(error, path)))
                 break
@@ -124,7 +132,7 @@ def read_takes(
 
 
 def _animations(path: Path) -> int:
-    """How many takes a file holds; 1 for a file that cannot be read, whose error is then told."""
+    """Return the number of takes in a file; 1 for a file that cannot be read, so that reading it reports the error."""
     if path.suffix.lower() not in (".glb", ".gltf"):
         return 1
     try:
@@ -133,20 +141,20 @@ def _animations(path: Path) -> int:
         return 1
 
 
-def _read(path: Path, animation: int, said: FileItem, roles: Mapping[str, str]) -> ReadTake:
-    clip, report = load_clip_with_report(path, unit=said.unit, up=said.up, file_fps=said.fps, animation=animation)
+def _read(path: Path, animation: int, stated: FileItem, roles: Mapping[str, str]) -> ReadTake:
+    clip, report = load_clip_with_report(path, unit=stated.unit, up=stated.up, file_fps=stated.fps, animation=animation)
     if len(clip) < 2:
         raise ClipError("has a single frame; a take needs motion")
     clip = _on_feet(clip, roles)
-    if said.start_s > 0.0 or said.stop_s is not None:
-        clip = slice_seconds(clip, said.start_s, said.stop_s)
+    if stated.start_s > 0.0 or stated.stop_s is not None:
+        clip = slice_seconds(clip, stated.start_s, stated.stop_s)
     mended = mend(clip)
     name = path.stem if animation == 0 else f"{path.stem}-{animation + 1}"
-    return ReadTake(name, path, mended.clip, said, (*report.notes, *mended.notes))
+    return ReadTake(name, path, mended.clip, stated, (*report.notes, *mended.notes))
 
 
 def _on_feet(clip: Clip, roles: Mapping[str, str]) -> Clip:
-    """The clip on a skeleton whose legs are known and whose feet have contact points."""
+    """Return the clip on a skeleton whose legs have roles and whose feet have contact points."""
     stated = {role: joint for role, joint in roles.items() if joint in clip.skeleton.names}
     if stated:
         skeleton = replace(clip.skeleton.with_roles(**stated), contact_points=())
@@ -155,21 +163,24 @@ def _on_feet(clip: Clip, roles: Mapping[str, str]) -> Clip:
     if missing:
         joints = ", ".join(clip.skeleton.names[:6])
         raise SkeletonError(
-            f"no joint is known as {missing[0]} among {joints} ... (roles: {{{missing[0]}: NAME}} in the override file "
-            "states it)"
+            f"no joint has the role {missing[0]} among {joints} ... (write roles: {{{missing[0]}: NAME}} in the "
+            "override file)"
         )
     return with_contact_points(clip)
 
 
 def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
-    """Takes with their rate divided where it cannot be true; those that do not tell follow the others."""
-    evidence = [RateEvidence(0) if take.said.fps else judge_rate(take.clip) for take in takes]
+    """Return the takes with impossible frame rates divided by a factor.
+
+    A take without evidence of its own follows the other takes of its session.
+    """
+    evidence = [RateEvidence(0) if take.stated.fps else judge_rate(take.clip) for take in takes]
     sessions: dict[object, list[RateEvidence]] = {}
     for take, own in zip(takes, evidence, strict=True):
         sessions.setdefault(_session(take.clip), []).append(own)
     out = []
     for take, own in zip(takes, evidence, strict=True):
-        factor = 1 if take.said.fps else own.factor or agreed_factor(sessions[_session(take.clip)])
+        factor = 1 if take.stated.fps else own.factor or agreed_factor(sessions[_session(take.clip)])
         if factor == 1:
             out.append(take)
             continue
@@ -181,17 +192,17 @@ def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
 
 
 def _session(clip: Clip) -> object:
-    """What takes have in common that were likely made in one session: rate and skeleton."""
+    """Return what takes of one capture session have in common: frame rate and skeleton."""
     return clip.fps, clip.skeleton.names, clip.skeleton.offsets[1:].round(3).tobytes()
 
 
 def _off_treadmill(take: ReadTake) -> ReadTake:
-    belt = take.said.belt
+    belt = take.stated.belt
     return take if belt is None else replace(take, clip=travel_on_ground(take.clip, belt))
 
 
 def _too_little(take: ReadTake, options: PrepareOptions) -> str:
-    """Why a take cannot be used, or nothing."""
+    """Return why a take cannot be used; an empty string if it can."""
     clip = take.clip
     if clip.fps < options.lowest_fps:
         return (
@@ -210,13 +221,13 @@ def _too_little(take: ReadTake, options: PrepareOptions) -> str:
 
 
 def _without_path(error: GaitwayError, path: Path) -> str:
-    """The message without the path that is told beside it."""
+    """Return the message without the path, which the report states beside it."""
     text = str(error).removeprefix(f"{path}")
     return text.removeprefix(": ").removeprefix(":").strip() or "cannot be read"
 
 
 def _unique(takes: Sequence[ReadTake]) -> list[ReadTake]:
-    """Takes whose names differ: of equal ones in several folders the later carry their folder's name."""
+    """Return the takes with unique names: the second take of a name gets the name of its folder as a prefix."""
     seen: set[str] = set()
     out = []
     for take in takes:

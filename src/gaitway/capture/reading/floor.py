@@ -1,8 +1,8 @@
-"""One level floor for all takes of a subject.
+"""One level floor for all takes of a subject, and the contacts of feet with it.
 
-Capture volumes lean by a percent or so, which lifts a foot by 8 cm over an 8 m walk, and floors lie anywhere. One take
-shows too little of the floor to tell (a straight walk leaves the slope across its path free), so one plane is fitted to
-the resting feet of all of them.
+The floors of capture volumes have a slope of about one percent, which lifts a foot by 8 cm over an 8 m walk, and lie at
+any height. One take shows too little of the floor: a straight walk does not show the slope across its path. So one
+plane is fitted to the resting feet of all takes.
 """
 
 from __future__ import annotations
@@ -20,45 +20,62 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import ContactLimits, detect_contacts, stances
 
 _NEAR = 0.03
-"""Resting feet farther from the plane stand on something, or hang [m]."""
+"""Largest distance of a foot on the floor from the plane [m]; other resting feet stand on an object, or hang."""
 _ROUNDS = 8
+"""Number of rounds in which the plane is fitted."""
 _RIDGE = 0.02
-"""As if every resting foot had this variance of place on a level floor [m^2]; takes on one spot invent no slope."""
+"""Weight by which the slope is drawn to 0, as a variance of the places of feet [m^2]. Without it, takes on one spot
+would give an arbitrary slope."""
 _STEEPEST = 0.06
+"""Largest slope along each axis (rise over run)."""
 _UPRIGHT = 0.6
-"""Pelvis over a foot that carries, as a share of the leg; feet of those who crawl or lie rest on their backs."""
+"""Least height of the pelvis over a foot that carries the body, as a share of the leg length. A crawling or lying
+character rests on the back of its feet."""
 _FEW_S = 0.3
-"""A foot has to rest for so long in a take to tell a height of its own [s]."""
+"""Least time that feet rest in a take for a height of its own [s]."""
 _FEW = 10
-"""Resting places that a plane needs."""
+"""Least number of resting places for a plane."""
+_RAISED = 0.05
+"""Height over the floor above which a resting foot stands on an object [m]."""
+_SHORTEST_S = 0.1
+"""Least duration of a stance on an object [s]."""
+_FINE_RATE = 45.0
+"""Frame rate below which short stances have only a few frames [Hz]."""
+_UNEVEN = 0.03
+"""Half of the largest vertical motion of a foot during a stance on an object [m]."""
+_LOADED_S = 0.07
+"""Least time in which the other foot is off the floor, so that the foot on the object carries the body [s]."""
+_OVER = 0.6
+"""Least height of the pelvis over the object, as a share of its height when standing."""
 
 
 @dataclass(frozen=True, eq=False)
 class RestingPlaces:
-    """Where the balls of a take's feet are nearly still."""
+    """Places at which the balls of a take's feet rest."""
 
     places: FloatArray
-    """(N, 3) [m]."""
+    """World positions [m]; (N, 3)."""
 
 
 @dataclass(frozen=True, eq=False)
 class FloorPlane:
-    """A plane: height = `height` + `slope` . (x, y)."""
+    """Plane of the floor: z = `height` + `slope` . (x, y)."""
 
     height: float
+    """Height at the origin [m]."""
     slope: FloatArray
-    """(2,)."""
+    """Rise over run along x and y; (2,)."""
     residual: float
-    """Standard deviation of resting feet that are near it [m]."""
+    """Standard deviation of the resting feet near the plane [m]."""
 
     @property
     def turn(self) -> FloatArray:
-        """The rotation that makes it level; (4,)."""
+        """The rotation that makes the plane level; (4,)."""
         return rotations.between(np.array([-self.slope[0], -self.slope[1], 1.0]), np.array([0.0, 0.0, 1.0]))
 
 
 def resting_balls(clip: Clip) -> RestingPlaces:
-    """Places of both balls of the feet in frames where they hardly move and somebody stands on them."""
+    """Return the places of the balls of both feet in frames in which they hardly move and carry the body."""
     columns = [i for i, p in enumerate(clip.skeleton.contact_points) if p.name.endswith("_ball")]
     points = clip.contact_positions()[:, columns]
     speed = np.linalg.norm(steady_velocities(points, clip.fps), axis=-1)
@@ -68,7 +85,7 @@ def resting_balls(clip: Clip) -> RestingPlaces:
 
 
 def fit_floor(rests: Sequence[RestingPlaces]) -> FloorPlane:
-    """The plane on which most resting feet of a subject lie; what stands higher is left out."""
+    """Fit the plane on which most resting feet of a subject lie; feet on objects are left out."""
     filled = [r.places for r in rests if len(r.places)]
     if not filled:
         return FloorPlane(0.0, np.zeros(2), 0.0)
@@ -92,13 +109,13 @@ def fit_floor(rests: Sequence[RestingPlaces]) -> FloorPlane:
 
 
 def _main_level(takes: Sequence[FloatArray]) -> float:
-    """Height on which feet rest in most takes [m]; a take on a platform is one voice."""
+    """Return the median over takes of the height on which feet rest [m]; every take counts once."""
     levels = np.array([np.percentile(places[:, 2], 25.0) for places in takes])
     return float(np.median(levels))
 
 
 def levelled(clip: Clip, floor: FloorPlane) -> Clip:
-    """The clip turned and shifted so that the plane becomes z = 0."""
+    """Return the clip turned and shifted so that the plane becomes z = 0."""
     turn = floor.turn
     roots = rotations.rotate(turn, clip.root_positions - np.array([0.0, 0.0, floor.height]))
     turned = np.array(clip.rotations)
@@ -107,9 +124,9 @@ def levelled(clip: Clip, floor: FloorPlane) -> Clip:
 
 
 def own_level(clip: Clip) -> tuple[float, float]:
-    """Height on which a levelled take rests [m], and the share of its resting frames that do.
+    """Return the height on which a levelled take rests [m], and the share of its resting frames at that height.
 
-    The lowest level counts that is used for a quarter of the resting time; a take without rest has height 0, share 0.
+    The lowest level that holds a quarter of the resting time counts. A take without rest has height 0 and share 0.
     """
     heights, few = resting_balls(clip).places[:, 2], _FEW_S * clip.fps
     if len(heights) < few:
@@ -117,36 +134,23 @@ def own_level(clip: Clip) -> tuple[float, float]:
     near = heights[np.abs(heights) < _NEAR]
     if len(near) >= max(few, 0.15 * len(heights)):
         return float(np.median(near)) * len(near) / (len(near) + few), len(near) / len(heights)
-    level = float(np.percentile(heights, 25.0, method="lower"))  # one that there is
+    level = float(np.percentile(heights, 25.0, method="lower"))  # no interpolation between two levels
     around = heights[np.abs(heights - level) < _NEAR]
     return float(np.median(around)), len(around) / len(heights)
 
 
 def lifted(clip: Clip, height: float) -> Clip:
-    """The clip moved up by `height` [m]."""
+    """Return the clip moved up by `height` [m]."""
     return replace(clip, root_positions=clip.root_positions + np.array([0.0, 0.0, height]))
 
 
-_RAISED = 0.05
-"""A foot that rests higher than this stands on something [m]."""
-_SHORTEST_S = 0.1
-_FINE_RATE = 45.0
-"""Captures with fewer frames a second show short stances badly [Hz]."""
-_UNEVEN = 0.03
-"""How much a foot may move up and down while it stands [m]."""
-_LOADED_S = 0.07
-"""A foot carries the body if for so long no other one can [s]."""
-_OVER = 0.6
-"""Pelvis over the thing, as a share of its height when standing, of a foot that carries."""
-
-
 def with_contacts(clip: Clip, limits: ContactLimits, pelvis: float) -> Clip:
-    """The clip with contacts, on a floor at z = 0 and on whatever its feet stand on above it.
+    """Return the clip with contacts, on the floor at z = 0 and on objects above it.
 
     Args:
-        clip: a levelled take whose contact points rest at height 0.
-        limits: heights and speeds that count as resting.
-        pelvis: height of the middle of the hips when standing [m].
+        clip: Levelled take whose contact points rest at height 0.
+        limits: Heights and speeds that count as resting.
+        pelvis: Height of the middle of the hips when standing [m].
     """
     if clip.fps < _FINE_RATE:  # a running foot is still for two or three frames only
         limits = replace(limits, shortest_s=min(limits.shortest_s, 2.0 / clip.fps))
@@ -154,7 +158,7 @@ def with_contacts(clip: Clip, limits: ContactLimits, pelvis: float) -> Clip:
 
 
 def support_heights(clip: Clip, pelvis: float) -> FloatArray:
-    """Height of what each contact point would rest on [m]; (F, C). 0 but for feet that stand on something."""
+    """Return the height of the ground under each contact point [m]; (F, C). 0 except for feet on objects."""
     points = clip.contact_positions()
     names = [p.name for p in clip.skeleton.contact_points]
     speeds = np.linalg.norm(steady_velocities(points, clip.fps), axis=-1)

@@ -1,8 +1,8 @@
-"""From a folder of raw captures to takes that can be cut: the first half of importing a library."""
+"""Preparation of captures: raw files become takes that can be cut. This is the first half of an import."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,25 +42,26 @@ from gaitway.capture.takes import (
     SubjectFacts,
 )
 from gaitway.core.errors import LibraryError
+from gaitway.core.progress import Progress, silent
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror, with_name
 from gaitway.motion.skeleton import Skeleton
 
 _PLATFORM = 0.04
-"""A take whose feet rest this far off the subject's floor throughout was taken on something else [m]."""
+"""Distance from the subject's floor above which a take was taken on another floor, such as a platform [m]."""
 _LOCOMOTION = ("walk", "jog", "run", "back", "side", "crawl", "low walk", "bent walk", "carry", "hop")
 _LEAST_LOCOMOTION_S = 1.0
-"""Less than this is no locomotion to make a library of [s]."""
+"""Least duration of locomotion for a library [s]."""
 _LOW_PEOPLE = 0.8
-"""Share of somebody's way that is gone bent or low, above which that is the usual."""
+"""Share of bent or low locomotion above which this is the subject's plain walk."""
 _FINEST = 120.0
-"""Contacts are found at the file's own rate, up to this [Hz]: a running foot is still for a tenth of a second."""
-Progress = Callable[[str], None]
+"""Largest frame rate at which contacts are detected [Hz]. A running foot is still for only a tenth of a second, so
+contacts are detected at the rate of the file."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Stood:
-    """A take on the subject's level floor."""
+    """Take on the subject's level floor."""
 
     take: ReadTake
     clip: Clip
@@ -70,20 +71,20 @@ class _Stood:
 def prepare(
     source: str | Path | Iterable[str | Path],
     options: PrepareOptions = PrepareOptions(),  # noqa: B008  (frozen)
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> PreparedSubject:
-    """Read captures of one person and make them ready to be cut into behaviours.
+    """Read captures of one person and prepare them for cutting into behaviours.
 
     Args:
-        source: a folder, or the files one by one.
-        options: rates, limits and what else can be chosen; what `gaitway-import.yaml` says wins.
-        progress: told what is being done, a line each.
+        source: Folder, or capture files.
+        options: Options of the preparation; the statements of a `gaitway-import.yaml` override them.
+        progress: Function that is called with the progress of reading.
 
     Returns:
-        The takes of one subject; files that cannot be used are in `dropped` with the reason.
+        The takes of one subject; its `dropped` holds the files that cannot be used, with the reason.
 
     Raises:
-        LibraryError: if no take at all is left, or the override file is wrong.
+        LibraryError: If no take can be used, or the override file is wrong.
     """
     source = source if isinstance(source, str | Path) else tuple(source)
     files = capture_files(source, recursive=options.recursive, only=options.only)
@@ -94,17 +95,16 @@ def prepare(
         first = dropped[0]
         raise LibraryError(f"{first.file}: {first.reason} (none of {len(files)} files can be used)")
     people, notes = _people(read, options, dropped)
-    if progress is not None:
-        progress("levelling the floor, finding contacts")
+    progress("floor and contacts", 0, None)
     floor, stood = _stand(people, options)
     takes = [_recognised(s, options) for s in stood]
     if _goes_low(takes):
         options = replace(options, thresholds=_for_low_people(options.thresholds))
         takes = [_recognised(s, options) for s in stood]
-        notes.append("goes bent or low nearly always, which is taken for this person's plain way of going")
+        notes.append("walks bent or low nearly always; the import treats that as this person's plain walk")
     _require_locomotion(takes, files)
     if options.mirror:
-        takes += [_mirrored(take) for take, s in zip(takes, stood, strict=True) if s.take.said.mirror]
+        takes += [_mirrored(take) for take, s in zip(takes, stood, strict=True) if s.take.stated.mirror]
     name = options.name or (Path(source).resolve().name if isinstance(source, str | Path) else files[0].parent.name)
     dropped.sort(key=lambda d: d.file)
     facts = _facts(name, files, takes, floor, notes)
@@ -125,7 +125,7 @@ def _overrides(
 def _people(
     read: Sequence[ReadTake], options: PrepareOptions, dropped: list[DroppedFile]
 ) -> tuple[list[list[ReadTake]], list[str]]:
-    """Takes by person, the main one first, all on the main skeleton; other people are dropped unless mixed."""
+    """Group takes by person, the main person first, all on the main skeleton; without `mixed`, drop other people."""
     people = find_people([take.clip for take in read])
     groups, notes = [[read[i] for i in people.main]], []
     own = bone_lengths(people.skeleton)
@@ -150,17 +150,17 @@ def _people(
 
 
 def _not_finer(clip: Clip) -> Clip:
-    """The clip at no more than the finest rate that contacts are found at."""
+    """Return the clip at no more than the largest rate at which contacts are detected."""
     return at_rate(clip, _FINEST) if clip.fps > 1.05 * _FINEST else clip
 
 
 def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tuple[FloorPlane, list[_Stood]]:
-    """All takes on one level floor at z = 0 with contacts; the floor is the main person's."""
+    """Return the main person's floor, and all takes on one level floor at z = 0, with contacts."""
     floors: list[FloorPlane] = []
     skeleton: Skeleton | None = None
     done = []
     for group in groups:
-        floors.append(fit_floor([resting_balls(t.clip) for t in group if t.said.floor is None]))
+        floors.append(fit_floor([resting_balls(t.clip) for t in group if t.stated.floor is None]))
         stood = [_levelled(take, floors[-1]) for take in group]
         calibration = calibrate([s.clip for s in stood])
         skeleton = skeleton or calibration.skeleton
@@ -172,14 +172,14 @@ def _stand(groups: Sequence[Sequence[ReadTake]], options: PrepareOptions) -> tup
 
 
 def _levelled(take: ReadTake, floor: FloorPlane) -> _Stood:
-    """A take on the plane z = 0: the subject's, or its own where it was taken on something else."""
-    if take.said.floor is not None:
-        return _Stood(take, lifted(take.clip, -take.said.floor), take.notes)
+    """Return a take on the plane z = 0: on the subject's floor, or on its own if it was taken on another floor."""
+    if take.stated.floor is not None:
+        return _Stood(take, lifted(take.clip, -take.stated.floor), take.notes)
     clip = levelled(take.clip, floor)
     height, share = own_level(clip)
     if abs(height) <= _PLATFORM:
         return _Stood(take, lifted(clip, -height), take.notes)
-    if share < 0.6:  # several levels, such as stairs: which one is the floor cannot be told from this take
+    if share < 0.6:  # several levels, such as stairs: this take does not show which one is the floor
         return _Stood(take, clip, take.notes)
     note = f"stands {height:+.2f} m off this person's floor throughout; it was put onto the floor"
     return _Stood(take, lifted(clip, -height), (*take.notes, note))
@@ -198,11 +198,11 @@ def _recognised(stood: _Stood, options: PrepareOptions) -> PreparedTake:
         specials=find_specials(measures, limits),
         notes=stood.notes,
     )
-    return apply_labels(take, stood.take.said.labels, measures) if stood.take.said.labels else take
+    return apply_labels(take, stood.take.stated.labels, measures) if stood.take.stated.labels else take
 
 
 def _goes_low(takes: Sequence[PreparedTake]) -> bool:
-    """Whether somebody walks bent or low for most of the time, and so knows no other walk."""
+    """Return whether the subject walks bent or low nearly all the time."""
     phases = [(p, p.stop - p.start) for take in takes for p in take.phases]
     low = sum(frames for p, frames in phases if p.detail in ("bent walk", "low walk"))
     plain = sum(frames for p, frames in phases if p.kind in ("walk", "jog", "run", "back", "side"))
@@ -214,10 +214,10 @@ def _for_low_people(limits: RecognitionThresholds) -> RecognitionThresholds:
 
 
 def _require_locomotion(takes: Sequence[PreparedTake], files: Sequence[Path]) -> None:
-    """Refuse takes in which nobody goes anywhere.
+    """Check that the takes hold locomotion.
 
     Raises:
-        LibraryError: naming what there is instead.
+        LibraryError: If they do not; the message names the motions that were found.
     """
     seconds: dict[str, float] = {}
     for take in takes:
@@ -227,7 +227,7 @@ def _require_locomotion(takes: Sequence[PreparedTake], files: Sequence[Path]) ->
     if sum(seconds.get(kind, 0.0) for kind in _LOCOMOTION) < _LEAST_LOCOMOTION_S:
         found = ", ".join(f"{kind} {s:.1f} s" for kind, s in sorted(seconds.items(), key=lambda item: -item[1])[:4])
         raise LibraryError(
-            f"{files[0].parent}: nobody goes anywhere in {len(takes)} takes ({found}); "
+            f"{files[0].parent}: {len(takes)} takes hold no locomotion ({found}); "
             "add captures of walking, with a start and a stop"
         )
 

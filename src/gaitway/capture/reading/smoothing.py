@@ -1,4 +1,4 @@
-"""Captures at the library's rate: filtered first, so that jitter does not fold into what is kept."""
+"""Filters over time: resampling without aliasing, and velocities without the jitter of markers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gaitway.motion.editing import resample
 from gaitway.motion.kinematics import linear_velocities
 
 _WIDTH = 0.4
-"""Width of the filter in frames of the wanted rate; less lets jitter through, more softens footfalls."""
+"""Width of the filter in frames of the new rate; less lets jitter through, more softens footfalls."""
 
 _JITTER_S = 0.015
-"""Width of the filter before speeds are taken [s]."""
+"""Width of the filter before velocities are computed [s]."""
 
 
 def at_rate(clip: Clip, fps: float) -> Clip:
-    """The clip at another rate [Hz]; on the way down it is low-passed before frames are left out."""
+    """Return the clip at another frame rate [Hz]; a low-pass filter comes first if the new rate is lower."""
     if clip.fps > 1.05 * fps and len(clip) > 2:
         width = _WIDTH * clip.fps / fps
         smooth = low_pass(rotations.continuous(clip.rotations), width)
@@ -30,14 +30,14 @@ def at_rate(clip: Clip, fps: float) -> Clip:
 
 
 def steady_velocities(points: FloatArray, fps: float) -> FloatArray:
-    """Velocities [m/s] of points (F, ..., 3) without the jitter of markers, which grows with the rate."""
+    """Return velocities [m/s] of points (F, ..., 3) without the jitter of markers, which grows with the frame rate."""
     return linear_velocities(low_pass(points, _JITTER_S * fps), fps)
 
 
 def low_pass(values: FloatArray, width: float) -> FloatArray:
-    """Gaussian filter along the first axis, `width` in frames, that keeps the speed at both ends.
+    """Filter values along the first axis by a Gaussian of a width in frames; the slope at both ends is kept.
 
-    Values are continued beyond the ends by their reflection in the end point.
+    Beyond its ends the signal is continued by reflection in the end point.
     """
     pad = min(len(values) - 1, int(np.ceil(4.0 * width)))
     if pad < 1:

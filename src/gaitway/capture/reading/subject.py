@@ -1,4 +1,4 @@
-"""Whose takes these are: one person on one skeleton; what others there are is told, or put on that skeleton."""
+"""The subject of an import: takes are grouped by person, and put on one common skeleton."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gaitway.motion.retarget import retarget
 from gaitway.motion.skeleton import Skeleton
 
 _SAME_PERSON = 0.05
-"""Bones of one person's takes differ by less than this share; those of different people by 7 % and more."""
+"""Largest relative difference of bones in takes of one person; bones of different people differ by 7 % and more."""
 _SHORTEST = 0.1
-"""Bones shorter than this are compared as if they were this long [m]."""
+"""Least length by which differences are divided [m], so that short bones do not count too much."""
 _BONES = (
     *(
         (f"{side}_{a}", f"{side}_{b}")
@@ -30,17 +30,18 @@ _BONES = (
 
 @dataclass(frozen=True, eq=False)
 class SubjectGroups:
-    """Takes by person, as indices."""
+    """Indices of takes by person."""
 
     main: tuple[int, ...]
-    """Of the person with the most seconds."""
+    """Takes of the main person, who has the longest total duration."""
     others: tuple[tuple[int, ...], ...]
+    """Takes of each other person."""
     skeleton: Skeleton
-    """The main person's: of the rig with the most seconds, its bones the median of that rig's takes."""
+    """Skeleton of the main person: the rig with the longest total duration; bones are the median of its takes."""
 
 
 def find_people(clips: Sequence[Clip]) -> SubjectGroups:
-    """Sort takes by the proportions of their skeletons."""
+    """Group takes by the bone lengths of their skeletons."""
     groups: list[list[int]] = []
     bones = [bone_lengths(clip.skeleton) for clip in clips]
     for i, own in enumerate(bones):
@@ -56,28 +57,28 @@ def find_people(clips: Sequence[Clip]) -> SubjectGroups:
 
 
 def bone_lengths(skeleton: Skeleton) -> FloatArray:
-    """Lengths of the main bones [m]; NaN where a rig does not have one."""
+    """Return the lengths of the main bones [m]; NaN for a bone that the rig does not have."""
     rest, roles = skeleton.rest_positions, skeleton.roles
     ends = [(roles.get(a), roles.get(b)) for a, b in _BONES]
     return np.array([np.nan if a is None or b is None else np.linalg.norm(rest[a] - rest[b]) for a, b in ends])
 
 
 def difference(a: FloatArray, b: FloatArray) -> float:
-    """Largest relative difference of two people's bones."""
+    """Return the largest relative difference of two people's bones."""
     ratio = np.abs(a - b) / np.maximum(0.5 * (a + b), _SHORTEST)
     known = ratio[np.isfinite(ratio)]
     return float(known.max()) if len(known) else 1.0
 
 
 def same_rig(a: Skeleton, b: Skeleton) -> bool:
-    """Whether two skeletons have the same joints with nearly the same offsets, so that rotations mean the same."""
+    """Return whether two skeletons have the same joints at nearly the same offsets, so that they share rotations."""
     if a.names != b.names or not np.array_equal(a.parents, b.parents):
         return False
     return bool(np.abs(a.offsets[1:] - b.offsets[1:]).max(initial=0.0) < _SAME_PERSON)
 
 
 def on_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
-    """The clip's motion on the subject's common skeleton."""
+    """Return the motion of a clip on the subject's common skeleton."""
     if not same_rig(clip.skeleton, skeleton):
         return retarget(clip, skeleton, flat_feet=True)
     scale = leg_length(skeleton) / leg_length(clip.skeleton)
@@ -85,7 +86,7 @@ def on_skeleton(clip: Clip, skeleton: Skeleton) -> Clip:
 
 
 def _common_skeleton(clips: Sequence[Clip]) -> Skeleton:
-    """The rig with the most seconds, each offset the median of its takes, with contact points of its own."""
+    """Return the rig with the longest total duration; offsets are the median of its takes, contact points are new."""
     rigs: list[list[Clip]] = []
     for clip in clips:
         for rig in rigs:

@@ -1,8 +1,10 @@
-"""Whether a file's frame rate can be true.
+"""The true speed of a take: whether the frame rate of its file is possible, and whether it was taken on a treadmill.
 
-Some captures were taken at half the rate that their files say. A body in flight falls at g whatever its size, and a
-walk (never both feet off the ground) that is fast for its length in a way no leg can swing is played too fast. Both are
-judged without times: a foot counts as planted if it moves little against the pelvis, not if it is slow.
+Some captures were taken at half the rate that their files state. Two kinds of evidence show that. A body in flight
+falls at g, whatever its size. And a walk (never both feet off the ground) whose cadence and speed no leg can reach is
+played too fast. Neither uses absolute speeds: a foot counts as planted if it is slow in relation to the pelvis.
+
+On a treadmill the planted feet move back under a body that stays in place.
 """
 
 from __future__ import annotations
@@ -20,54 +22,62 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 
 _OFF_GROUND = 0.05
-"""Both soles this far above where they are lowest: in the air [m]."""
+"""Height of both soles over their lowest height above which the body is in the air [m]."""
 _LEAST_RISE = 0.06
-"""Rise of the body's middle in a flight that is worth a judgement [m]."""
+"""Least rise of the centre of mass in a flight that counts as evidence [m]."""
 _BEST_FIT = 0.01
-"""How far a flight may be from a parabola [m]."""
-_MOST = 4
-"""Largest factor by which a file's rate is doubted."""
+"""Largest deviation of a flight from a parabola, standard deviation [m]."""
+_LARGEST_FACTOR = 4
+"""Largest factor by which the rate of a file is divided."""
 _WALK_FROUDE, _WALK_CADENCE = 0.3, 2.75
-"""Nobody walks with more steps a second [Hz] for a leg of 0.85 m, unless they are tiny: v^2 / (g leg) below the first.
-Walking turns into running at 0.5."""
+"""Froude number v^2 / (g leg) and cadence, for a leg of 0.85 m [Hz]; a walk above both is played too fast. Walking
+turns into running at a Froude number of 0.5."""
 _LOW = 0.08
-"""A foot that is planted is this near to where it is lowest [m]; floors lean."""
+"""Height of a foot over its lowest height up to which it may be planted [m]; floors may have a slope."""
 _USUAL_CADENCE = (1.2, 2.4)
-"""Steps a second of ordinary walks [Hz]."""
+"""Range of the cadence of ordinary walks [Hz]."""
 _MOST_AGREE = 0.75
-"""Share of the takes that tell, which decides for those that do not."""
+"""Share of the takes with evidence that must agree on a factor for the takes without evidence."""
+_LEAST_SWING = 0.10
+"""Least standard deviation of the distance between the feet along the facing direction for a walk [m]."""
+_FASTEST_PELVIS = 0.25
+"""Speed below which the pelvis stays in place [m/s]."""
+_SLOWEST_BELT = 0.3
+"""Least speed of a treadmill [m/s]."""
+_ON_GROUND = 0.03
+"""Height of a sole over its lowest height up to which it is on the ground [m]."""
 
 
 @dataclass(frozen=True)
 class RateEvidence:
-    """What a take says about its own rate."""
+    """Evidence of a take about its own frame rate."""
 
     factor: int
-    """The file's rate is this many times too high; 0 where the take does not tell."""
+    """Factor by which the rate of the file is too high; 0 if the take gives no evidence."""
     reason: str = ""
 
 
 def judge_rate(clip: Clip) -> RateEvidence:
-    """Judge a take at its file's own rate."""
+    """Return the evidence of a take, given at the rate that its file states."""
     if len(clip) < 8:
         return RateEvidence(0)
     pulls = _flight_accelerations(clip)
     if pulls:
         pull = float(np.median(pulls))
-        factor = int(np.clip(round(np.sqrt(pull / GRAVITY)), 0, _MOST))
+        factor = int(np.clip(round(np.sqrt(pull / GRAVITY)), 0, _LARGEST_FACTOR))
         return RateEvidence(factor, f"a body in flight would fall at {pull:.0f} m/s2") if factor else RateEvidence(0)
     return _judge_gait(clip)
 
 
 def agreed_factor(evidence: Sequence[RateEvidence]) -> int:
-    """The factor that most takes which tell agree on, 1 where they do not; for those that do not tell."""
+    """Return the factor for takes without evidence: the one that most takes with evidence agree on, else 1."""
     told = [e.factor for e in evidence if e.factor]
     usual = max(set(told), key=told.count, default=1)
     return usual if told.count(usual) >= _MOST_AGREE * len(told) else 1
 
 
 def _flight_accelerations(clip: Clip) -> list[float]:
-    """Downward acceleration of the body's middle in each clear flight [m/s^2]."""
+    """Return the downward acceleration of the centre of mass in each clear flight [m/s^2]."""
     height = centre_of_mass(clip.joint_positions(), clip.skeleton)[:, 2]
     soles = _sole_heights(clip)
     up = np.asarray((soles - np.percentile(soles, 5.0, axis=0) > _OFF_GROUND).all(axis=1))
@@ -84,7 +94,7 @@ def _flight_accelerations(clip: Clip) -> list[float]:
 
 
 def _judge_gait(clip: Clip) -> RateEvidence:
-    """A walk of an impossible speed and cadence is a walk played too fast; an ordinary walk speaks for its rate."""
+    """Return the evidence of a gait: an impossible walk is played too fast, an ordinary walk confirms its rate."""
     way = low_pass(clip.root_positions[:, :2], 0.15 * clip.fps)
     velocity = np.gradient(way, axis=0) * clip.fps
     speed = np.linalg.norm(velocity, axis=1)
@@ -106,7 +116,7 @@ def _judge_gait(clip: Clip) -> RateEvidence:
 
 
 def _planted(clip: Clip, speed: FloatArray) -> BoolArray:
-    """Left and right foot low and slow against the pelvis, at any rate; (F, 2)."""
+    """Return whether the left and right foot are low and slow in relation to the pelvis; (F, 2)."""
     points = clip.contact_positions()
     moves = np.linalg.norm(np.gradient(low_pass(points, 0.01 * clip.fps), axis=0), axis=-1) * clip.fps
     low = points[..., 2] - np.percentile(points[..., 2], 5.0, axis=0) < _LOW
@@ -115,7 +125,7 @@ def _planted(clip: Clip, speed: FloatArray) -> BoolArray:
 
 
 def _cadence(clip: Clip, velocity: FloatArray, speed: FloatArray) -> tuple[float, int]:
-    """Steps a second [Hz] by the feet passing one another, and how many were seen."""
+    """Return the cadence [Hz], from the moments at which the feet pass each other, and the number of steps."""
     roles = clip.skeleton.roles
     positions = clip.joint_positions()
     gap = positions[:, roles["left_ankle"], :2] - positions[:, roles["right_ankle"], :2]
@@ -126,7 +136,7 @@ def _cadence(clip: Clip, velocity: FloatArray, speed: FloatArray) -> tuple[float
 
 
 def _sole_heights(clip: Clip) -> FloatArray:
-    """Height of the lowest point of each foot [m]; (F, 2)."""
+    """Return the height of the lowest point of each foot [m]; (F, 2)."""
     heights = clip.contact_positions()[..., 2]
     return np.stack([heights[:, columns].min(axis=1) for columns in _foot_columns(clip)], axis=1)
 
@@ -136,17 +146,8 @@ def _foot_columns(clip: Clip) -> list[list[int]]:
     return [[i for i, p in enumerate(points) if p.name.startswith(side)] for side in ("left", "right")]
 
 
-_LEAST_SWING = 0.10
-"""Spread of the feet's distance along the facing, of somebody who walks [m]."""
-_FASTEST_PELVIS = 0.25
-"""The pelvis of somebody on a treadmill is slower than this [m/s]."""
-_SLOWEST_BELT = 0.3
-_ON_GROUND = 0.03
-"""A sole this near to where it is lowest is on the ground [m]."""
-
-
 def belt_speed(clip: Clip) -> float:
-    """How fast the ground goes back under somebody who walks on the spot [m/s]; 0 for everybody else."""
+    """Return the speed of the treadmill under a character that walks on the spot [m/s]; 0 for all other motion."""
     if clip.duration < 1.0:
         return 0.0
     size = leg_length(clip.skeleton) / PERSON_LEG
@@ -171,13 +172,13 @@ def belt_speed(clip: Clip) -> float:
 
 
 def facing(clip: Clip) -> FloatArray:
-    """Unit vector that the body faces, without the sway of steps; (F, 2)."""
+    """Return the unit vector of the facing direction, without the sway of steps; (F, 2)."""
     heading = low_pass(clip.headings(), 0.4 * clip.fps)
     return np.stack([np.cos(heading), np.sin(heading)], axis=1)
 
 
 def travel_on_ground(clip: Clip, belt: float) -> Clip:
-    """The clip as it would be on solid ground, if the treadmill ran at `belt` [m/s]."""
+    """Return a clip from a treadmill with speed `belt` [m/s] as it would travel on solid ground."""
     way = np.cumsum(facing(clip) * (belt / clip.fps), axis=0)
     roots = np.array(clip.root_positions)
     roots[:, :2] += way - way[0]

@@ -1,1 +1,1 @@
-"""What a captured person does, frame by frame and stretch by stretch."""
+"""Second step of an import: recognition of what a captured person does in every frame."""

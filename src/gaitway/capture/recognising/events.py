@@ -1,4 +1,4 @@
-"""Frames at which a take may be cut so that pieces of different takes meet in nearly the same pose."""
+"""Detection of events: frames at which a take may be cut, so that pieces of different takes meet in similar poses."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from gaitway.motion.skeleton import Skeleton
 
 FEET: tuple[FootSide, FootSide] = ("left", "right")
 _PAUSE_S = 0.4
-"""Shortest stand that is a pause [s]."""
+"""Least duration of a pause [s]."""
 _SETTLE_S = 0.2
-"""How long after its begin and before its end a pause is cut [s]."""
+"""Time after the begin of a pause, and before its end, at which the pause may be cut [s]."""
 _SHORTEST_SWING_S = 0.1
+"""Least duration of a swing of a foot [s]."""
 _SIDE_STEP = 0.1
-"""Shortest way of a foot against the other in a step to the side [m]."""
+"""Least distance that a foot moves relative to the other foot in a step to the side [m]."""
 _STEP_PAUSE_S = 0.25
-"""Shortest time on both feet between two steps of a turn on the spot that may be cut [s]."""
+"""Least time on both feet between two steps of a turn on the spot at which the turn may be cut [s]."""
 _TURNING = 0.8
-"""Turning this fast [rad/s] is as much unrest as not quite standing."""
+"""Turning rate that counts as much as the largest speed of a standing character [rad/s]."""
 _SIDE_BY_SIDE = 0.09
-"""Feet that stand side by side are no farther apart along the facing [m]."""
+"""Largest distance along the facing direction of feet that stand side by side [m]."""
 
 
 def find_events(measures: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -> tuple[CaptureEvent, ...]:
-    """All events of a take in the order of their frames."""
+    """Find all events of a take, in the order of their frames."""
     pauses = list(_pauses(measures, limits))
     taken = {event.frame for event in pauses}
     turns = [e for e in _turning_pauses(measures, skeleton, limits) if not _near(e.frame, taken, measures.fps)]
@@ -39,7 +40,7 @@ def find_events(measures: TakeMeasures, skeleton: Skeleton, limits: RecognitionT
 
 
 def _steps(m: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -> Iterator[CaptureEvent]:
-    """Once in every swing: where the swinging ankle passes the planted one, or halfway where none overtakes."""
+    """Yield an event in every swing: when the swinging ankle passes the planted one, else halfway in a side step."""
     ankles = m.positions[:, [skeleton.roles["left_ankle"], skeleton.roles["right_ankle"]], :2]
     speed = m.speed
     slow = 0.8 * limits.move_speed * m.stature.pace
@@ -57,7 +58,13 @@ def _steps(m: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -
 
 
 def _passing(gap: FloatArray, way: FloatArray, start: int) -> int | None:
-    """Frame in which the gap between the feet (n, 2), seen along the way (2,), changes sign; None without a swing."""
+    """Return the frame in which the gap between the feet, along the path, changes sign; None if it never does.
+
+    Args:
+        gap: Swinging ankle relative to the planted one [m]; (n, 2).
+        way: Motion of the pelvis during the swing [m]; (2,).
+        start: Frame of the first row.
+    """
     length = float(np.linalg.norm(way))
     if length < 1e-6:
         return None
@@ -70,7 +77,7 @@ def _passing(gap: FloatArray, way: FloatArray, start: int) -> int | None:
 
 
 def _halfway(gap: FloatArray, way: FloatArray, start: int) -> int | None:
-    """Frame in which a foot that closes up or steps out sideways has gone half of its way, if it goes at all."""
+    """Return the frame in which a foot is halfway through a side step; None if it hardly moves. See `_passing`."""
     length = float(np.linalg.norm(way))
     along = gap @ (way / length) if length > 1e-6 else np.zeros(len(gap))
     if abs(along[-1] - along[0]) < _SIDE_STEP:
@@ -79,7 +86,7 @@ def _halfway(gap: FloatArray, way: FloatArray, start: int) -> int | None:
 
 
 def standing(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
-    """Frames in which somebody stands upright on both feet and hardly moves, arms neither; (F,)."""
+    """Return the frames in which the character stands upright on both feet and hardly moves body and arms; (F,)."""
     pace = m.stature.pace
     still = (m.speed < limits.stand_speed * pace) & (np.abs(m.turning) < limits.turn_rate)
     upright = (m.head > limits.low_head) & (m.pelvis > limits.low_pelvis)
@@ -101,7 +108,7 @@ def _pauses(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[CaptureE
 
 
 def _turning_pauses(m: TakeMeasures, skeleton: Skeleton, limits: RecognitionThresholds) -> Iterator[CaptureEvent]:
-    """Moments of a turn on the spot in which both feet stand side by side, as they do between two of its steps."""
+    """Yield the moments of a turn on the spot in which both feet stand side by side, between two of its steps."""
     ankles = m.positions[:, [skeleton.roles["left_ankle"], skeleton.roles["right_ankle"]], :2]
     gap = ankles[:, 0] - ankles[:, 1]
     apart = np.abs(np.cos(m.heading) * gap[:, 0] + np.sin(m.heading) * gap[:, 1])
@@ -121,7 +128,7 @@ def _near(frame: int, frames: set[int], fps: float) -> bool:
 
 
 def _flights(m: TakeMeasures) -> Iterator[CaptureEvent]:
-    """The middle of every time in the air that begins and ends in the take."""
+    """Yield the middle of every time in the air that begins and ends within the take."""
     for start, stop in stances(m.airborne):
         if start == 0 or stop == len(m) or stop - start < 2:
             continue

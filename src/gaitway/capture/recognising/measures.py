@@ -1,4 +1,4 @@
-"""What a take looks like frame by frame: how fast, which way, how upright, which feet are down."""
+"""Measures of a take in every frame: speed, direction, posture, and which feet are on the ground."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 
 GRAVITY = 9.81
-"""[m/s^2]."""
+"""Acceleration of gravity [m/s^2]."""
 PERSON_LEG = 0.85
-"""Leg of the person whose lengths and speeds the limits are given for [m]."""
+"""Leg length of the reference person of 1.75 m, for whom lengths and speeds of limits are given [m]."""
 _SWAY_S = 0.18
-"""Width of the filter that takes the sway of single steps out of the way that somebody goes [s]."""
+"""Width of the filter that removes the sway of single steps from the path of the pelvis [s]."""
 _NEAR_FLOOR = 0.012
-"""A sole that is lower is not in the air [m]."""
+"""Height below which a sole is not in the air [m]."""
 _ARMS_WIDE, _ARMS_UP = 0.5, 0.25
-"""Hands of outstretched arms are so far to the sides of the hips and above them [m]."""
+"""Least distance of the hands of outstretched arms from the hips: to the side, and up [m]."""
 _MASSES = (
-    # of body parts by the roles whose mean place is their middle; shares of the whole, which is about 1
+    # share of the body mass, and the roles of the joints whose mean is the centre of that part; all shares sum to 1
     (0.14, ("left_hip", "right_hip")),
     (0.28, ("hips", "chest")),
     (0.08, ("chest",)),
@@ -38,23 +38,23 @@ _MASSES = (
 
 @dataclass(frozen=True)
 class Stature:
-    """A figure's size and how high its parts are when it stands straight."""
+    """Size of a character, and the heights of its parts when it stands straight."""
 
     size: float
-    """Leg length over that of a person of 1.75 m; lengths grow with it and speeds with its root."""
+    """Leg length divided by that of the reference person. Lengths scale with it, and speeds with its square root."""
     pelvis: float
-    """Middle of the hips over the sole [m]."""
+    """Height of the middle of the hips over the sole [m]."""
     head: float
-    """Head joint, or else the neck or chest, over the sole [m]."""
+    """Height of the head joint (or else the neck or chest) over the sole [m]."""
 
     @property
     def pace(self) -> float:
-        """What speeds are multiplied by for a figure of this size (equal Froude numbers)."""
+        """Factor of speeds for a character of this size (equal Froude numbers)."""
         return float(np.sqrt(self.size))
 
 
 def stature(skeleton: Skeleton) -> Stature:
-    """Heights of the T-pose over its soles; people stand at 0.95 to 0.98 of them."""
+    """Measure the heights of the T-pose over its soles; people stand at 0.95 to 0.98 of these heights."""
     world = t_pose(skeleton)
     places = t_pose_positions(skeleton, world)
     points = skeleton.contact_points
@@ -66,54 +66,54 @@ def stature(skeleton: Skeleton) -> Stature:
 
 
 def top_joint(skeleton: Skeleton) -> int:
-    """The joint that tells how high somebody's head is."""
+    """Return the joint that stands for the head: head, neck, chest or spine."""
     return next((skeleton.roles[r] for r in ("head", "neck", "chest", "spine") if r in skeleton.roles), 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TakeMeasures:
-    """One row a frame."""
+    """Measures of a take; one row for each frame."""
 
     fps: float
     stature: Stature
     positions: FloatArray
-    """Of joints [m]; (F, J, 3)."""
+    """Positions of the joints [m]; (F, J, 3)."""
     mass: FloatArray
-    """Centre of mass, roughly [m]; (F, 3)."""
+    """Approximate centre of mass [m]; (F, 3)."""
     heading: FloatArray
-    """Facing of the hips, continuous [rad]; (F,)."""
+    """Facing direction of the hips, without jumps by a full turn [rad]; (F,)."""
     ahead: FloatArray
-    """Speed along the facing, without sway [m/s]; (F,)."""
+    """Speed along the facing direction, without sway [m/s]; (F,)."""
     aside: FloatArray
-    """Speed to the left [m/s]; (F,)."""
+    """Speed to the left, without sway [m/s]; (F,)."""
     turning: FloatArray
-    """Change of facing without sway [rad/s]; (F,)."""
+    """Turning rate without sway [rad/s]; (F,)."""
     pelvis: FloatArray
     """Height of the middle of the hips as a share of standing; (F,)."""
     head: FloatArray
     """Height of the head as a share of standing; (F,)."""
     lean: FloatArray
-    """How far the head is ahead of being straight over the hips [rad]; (F,)."""
+    """Forward angle of the line from hips to head from the vertical [rad]; (F,)."""
     tilt: FloatArray
-    """Angle of the line from hips to head from the vertical; pi is upside down [rad]; (F,)."""
+    """Angle of the line from hips to head from the vertical, in any direction; pi is upside down [rad]; (F,)."""
     hands: FloatArray
-    """Left and right wrist as seen from the middle of the hips: ahead, to the left, up [m]; (F, 2, 3). Zero where a rig
-    has none."""
+    """Left and right wrist relative to the middle of the hips: ahead, to the left, up [m]; (F, 2, 3). Zero if the rig
+    has no wrists."""
     reach: FloatArray
-    """Height of the lower wrist over the floor [m]; (F,). Infinite where a rig has none."""
+    """Height of the lower wrist over the floor [m]; (F,). Infinite if the rig has no wrists."""
     down: BoolArray
-    """Left and right foot on the ground; (F, 2)."""
+    """Whether the left and right foot are on the ground; (F, 2)."""
     soles: FloatArray
     """Height of the lowest point of the left and right foot [m]; (F, 2)."""
 
     @property
     def speed(self) -> FloatArray:
-        """Over the ground, without sway [m/s]; (F,)."""
+        """Speed over the ground, without sway [m/s]; (F,)."""
         return np.hypot(self.ahead, self.aside)
 
     @property
     def airborne(self) -> BoolArray:
-        """Frames in which no foot is on the ground nor near it; (F,). A foot that brakes slides without contact."""
+        """Frames in which no foot is on or near the ground; (F,). A sliding foot is near the ground without contact."""
         touching = self.down | (self.soles < _NEAR_FLOOR * self.stature.size)
         return np.asarray(~(touching[:, 0] | touching[:, 1]))
 
@@ -126,14 +126,14 @@ class TakeMeasures:
 
     @property
     def hand_speed(self) -> FloatArray:
-        """Of the faster hand as seen from the hips, over about a third of a second [m/s]; (F,)."""
+        """Speed of the faster hand relative to the hips, smoothed over about a third of a second [m/s]; (F,)."""
         if len(self) < 2:
             return np.zeros(len(self))
         moves = np.linalg.norm(np.gradient(self.hands, axis=0), axis=-1).max(axis=1) * self.fps
         return low_pass(moves, 0.3 * self.fps)
 
     def last_down(self, frame: int, step: int) -> tuple[bool, bool]:
-        """Which feet are down in the nearest frame before (`step` -1) or after (1) one, where any is."""
+        """Return which feet are down in the nearest frame with a contact, searched back (`step` -1) or forward (1)."""
         while 0 <= frame < len(self):
             if self.down[frame].any():
                 return bool(self.down[frame, 0]), bool(self.down[frame, 1])
@@ -206,7 +206,7 @@ def _reach(positions: FloatArray, skeleton: Skeleton) -> FloatArray:
 
 
 def centre_of_mass(positions: FloatArray, skeleton: Skeleton) -> FloatArray:
-    """Rough centre of mass (F, 3) of joint positions (F, J, 3), from the parts whose roles are known."""
+    """Return the approximate centre of mass (F, 3) of joint positions (F, J, 3), from the parts with known roles."""
     total, weight = np.zeros((len(positions), 3)), 0.0
     for mass, roles in _MASSES:
         if all(role in skeleton.roles for role in roles):

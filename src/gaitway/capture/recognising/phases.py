@@ -1,4 +1,4 @@
-"""How somebody moves, stretch by stretch: standing, walking, running, backward, sideways, turning, or none of these."""
+"""Recognition of phases: standing, walking, running, backward, sideways, turning, crawling, or none of these."""
 
 from __future__ import annotations
 
@@ -15,54 +15,56 @@ from gaitway.motion.contacts import stances
 
 KINDS: tuple[PhaseKind, ...] = ("stand", "walk", "jog", "run", "back", "side", "turn", "crawl", "other")
 _AHEAD, _BACK = np.radians(50.0), np.radians(130.0)
-"""Going within the first angle of the facing is forward, beyond the second backward, between them sideways."""
+"""Angles between the direction of travel and the facing direction: up to the first, motion is forward; beyond the
+second, backward; between them, sideways [rad]."""
 _FLIGHT_WINDOW_S = 0.4
-"""A gait counts as running this long around each flight [s]."""
+"""Time around each flight in which a gait counts as running [s]."""
 _FLIGHT_HEIGHT = 0.025
-"""Both soles are higher than this in the middle of a flight [m]; a walker's feet may only seem to be off the ground."""
+"""Least height of both soles in a flight [m]; a walking character may seem to leave the ground by less."""
 _SLOWEST_JOG, _JOG_ON, _JOG_GAP_S = 1.1, 1.5, 1.2
-"""A gait with flights is at least so fast [m/s]; faster than the second it goes on without one for so long [s]."""
+"""Least speed of a gait with flights [m/s]; speed above which a jog continues without a flight [m/s], and for how long
+[s]."""
 UPSIDE_DOWN = np.radians(115.0)
-"""Head below the hips by this [rad]: cartwheels, rolls."""
+"""Tilt above which the head is clearly below the hips, as in cartwheels and rolls [rad]."""
 GESTURE = 0.6
-"""Hands of somebody who stands move faster than this if he does something with them [m/s]."""
+"""Speed of the hands above which a standing character gestures or handles an object [m/s]."""
 _ON_SPOT_S = 1.5
-"""Time over which steps on the spot are told from a single one [s]."""
+"""Time over which steps on the spot are distinguished from a single step [s]."""
 _TURN_S = 0.4
-"""Turning on the spot goes in steps; the rate is judged over about this time [s]."""
+"""Time over which the rate of a turn on the spot is averaged, because such a turn consists of steps [s]."""
 _CRAWL_SPEED, _FASTEST_CRAWL = 0.1, 1.2
-"""Who crawls is seldom slower than the first, who is faster than the second dives [m/s]."""
+"""Range of the usual speed of a crawl; faster motion is a dive [m/s]."""
 _CRAWL_WAY = 0.6
-"""Who gets no farther crouches or lies down [m]."""
+"""Least length of a crawl; a shorter motion is a crouch, or lies down [m]."""
 _CRAWL_S = 0.7
-"""Shortest crawl [s]."""
+"""Least duration of a crawl [s]."""
 _CRAWL_HAND = 0.3
-"""One hand at least is this near to the floor [m]."""
+"""Largest height of the lower hand in a crawl [m]."""
 _LYING = 0.35
-"""Pelvis of those who lie or sit on the floor, as a share of standing."""
+"""Pelvis height below which a character lies or sits on the floor, as a share of standing."""
 _LEAN_FROM, _LEAN_TO = 1.2, 4.2
-"""Speeds between which people lean more and more [m/s]."""
+"""Range of speeds in which people lean more with more speed [m/s]."""
 _LEAN_HEAD, _LEAN_PELVIS = 0.04, 0.03
-"""How much lower head and pelvis may then be, as shares of standing for each m/s."""
+"""Allowed drop of head and pelvis for each m/s in this range, as shares of standing."""
 _BENT_FASTER = np.radians(4.0)
-"""How much farther people may lean for each m/s [rad]."""
+"""Additional allowed lean for each m/s [rad]."""
 _HOP_RISE = 0.06
-"""How far the body rises over its usual height in a hop [m]."""
+"""Least rise of the body over its usual height in a hop [m]."""
 _HOP_WINDOW_S = 0.35
-"""Somebody hops this long around each hop [s]."""
+"""Time around each hop in which the character hops [s]."""
 _CARRY_S = 1.0
-"""Hands that hold something are judged over this time [s]."""
+"""Time over which hands are observed to find out whether they hold an object [s]."""
 
 
 def find_phases(measures: TakeMeasures, limits: RecognitionThresholds) -> tuple[MotionPhase, ...]:
-    """The phases of a take, from its first frame to its last."""
+    """Find the phases of a take, from its first frame to its last."""
     names = _settled(_kinds(measures, limits), max(int(limits.shortest_phase_s * measures.fps), 1))
     edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
     return tuple(make_phase(measures, start, stop, str(names[start])) for start, stop in pairwise(edges))
 
 
 def make_phase(measures: TakeMeasures, start: int, stop: int, name: str) -> MotionPhase:
-    """A phase by the name of its kind, such as "walk" or "other:bend"."""
+    """Return a phase; `name` is its kind, such as "walk" or "other:bend"."""
     word, _, detail = name.partition(":")
     kind: PhaseKind = next((k for k in KINDS if k == word), "other")
     turn = float(measures.heading[stop - 1] - measures.heading[start])
@@ -70,7 +72,7 @@ def make_phase(measures: TakeMeasures, start: int, stop: int, name: str) -> Moti
 
 
 def _kinds(m: TakeMeasures, limits: RecognitionThresholds) -> np.ndarray:
-    """A word for every frame, such as "walk" or "other:bend"; (F,)."""
+    """Return the kind of motion in every frame, such as "walk" or "other:bend"; (F,)."""
     pace, speed = m.stature.pace, m.speed
     moving = _hysteresis(speed, limits.stand_speed * pace, limits.move_speed * pace)
     direction = np.abs(np.arctan2(m.aside, m.ahead))
@@ -101,9 +103,9 @@ def _kinds(m: TakeMeasures, limits: RecognitionThresholds) -> np.ndarray:
 
 
 def low_parts(m: TakeMeasures, limits: RecognitionThresholds) -> tuple[BoolArray, BoolArray]:
-    """Frames in which the head, and those in which the pelvis, is lower than somebody's who goes that fast; (F,) each.
+    """Return the frames in which the head is low, and those in which the pelvis is low; (F,) each.
 
-    Runners lean and bend their knees.
+    The limits drop with speed, because runners lean and bend their knees.
     """
     fast = np.clip(m.speed / m.stature.pace - _LEAN_FROM, 0.0, _LEAN_TO - _LEAN_FROM)
     head = m.head < limits.low_head - _LEAN_HEAD * fast
@@ -112,7 +114,7 @@ def low_parts(m: TakeMeasures, limits: RecognitionThresholds) -> tuple[BoolArray
 
 
 def crawling(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
-    """Frames in which somebody goes on hands and knees or lower; (F,)."""
+    """Return the frames in which the character crawls on hands and knees, or lower; (F,)."""
     flat = (m.head < limits.crawl_head) & (m.pelvis < limits.low_pelvis) & (m.reach < _CRAWL_HAND * m.stature.size)
     out = np.zeros(len(m), dtype=bool)
     for start, stop in stances(filled(flat, int(0.5 * m.fps))):
@@ -126,7 +128,7 @@ def crawling(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
 
 
 def _bent(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
-    """Frames in which somebody leans farther than speed and speeding up explain; (F,)."""
+    """Return the frames in which the character leans farther than its speed and acceleration explain; (F,)."""
     width = 0.2 * m.fps
     gaining = np.gradient(low_pass(m.ahead, width)) * m.fps if len(m) > 1 else np.zeros(len(m))
     excess = low_pass(m.lean, width) - np.arctan2(np.maximum(gaining, 0.0), GRAVITY)
@@ -134,7 +136,7 @@ def _bent(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
 
 
 def _hopping(m: TakeMeasures) -> BoolArray:
-    """Frames around a time in the air after which the same foot lands that took off, as in skipping; (F,)."""
+    """Return the frames around flights in which the foot that took off also lands, as in skipping; (F,)."""
     hops = np.zeros(len(m), dtype=bool)
     for start, stop in stances(m.airborne):
         second = int(m.fps)
@@ -148,14 +150,14 @@ def _hopping(m: TakeMeasures) -> BoolArray:
 
 
 def _on_one_foot(m: TakeMeasures) -> BoolArray:
-    """Frames around which one foot is off the ground most of the time: marching on the spot, balancing; (F,)."""
+    """Return the frames around which one foot is off the ground most of the time: marching, balancing; (F,)."""
     single = (m.down[:, 0] != m.down[:, 1]).astype(np.float64)
     often: FloatArray = scipy.ndimage.uniform_filter1d(single, max(int(_ON_SPOT_S * m.fps), 1), mode="reflect")
     return np.asarray(often > 0.5)
 
 
 def _gesturing(m: TakeMeasures, standing: BoolArray) -> BoolArray:
-    """Frames of standing (F,) in which the hands move a lot for a second and more; (F,)."""
+    """Return the frames of standing (F,) in which the hands move fast for a second or more; (F,)."""
     busy = m.hand_speed > GESTURE * m.stature.pace
     out = np.zeros(len(m), dtype=bool)
     for start, stop in stances(np.asarray(busy & standing)):
@@ -164,7 +166,7 @@ def _gesturing(m: TakeMeasures, standing: BoolArray) -> BoolArray:
 
 
 def _carrying(m: TakeMeasures) -> BoolArray:
-    """Frames in which both hands stay in front of the body at one distance from each other, as on a box; (F,)."""
+    """Return the frames in which both hands stay ahead of the body at a constant distance, as on a box; (F,)."""
     size, window = m.stature.size, max(int(_CARRY_S * m.fps), 3)
     gap = np.linalg.norm(m.hands[:, 0] - m.hands[:, 1], axis=-1)
     mean = scipy.ndimage.uniform_filter1d(gap, window, mode="nearest")
@@ -178,14 +180,14 @@ def _carrying(m: TakeMeasures) -> BoolArray:
 
 
 def filled(flags: BoolArray, gap: int) -> BoolArray:
-    """Gaps of up to `gap` frames between runs of True filled; (F,)."""
+    """Return flags (F,) with gaps of up to `gap` frames between runs of True filled."""
     pad = gap + 1
     closed: BoolArray = scipy.ndimage.binary_closing(np.pad(flags, pad), np.ones(gap + 1))[pad:-pad] | flags
     return closed
 
 
 def _hysteresis(values: FloatArray, low: float, high: float) -> BoolArray:
-    """True above `high`, false below `low`, in between as in the nearest frame that is clear; (F,)."""
+    """Return True above `high`, False below `low`, and between them the flag of the nearest clear frame; (F,)."""
     clear = (values > high) | (values < low)
     if not clear.any():
         return np.asarray(values > 0.5 * (low + high))
@@ -199,9 +201,9 @@ def _hysteresis(values: FloatArray, low: float, high: float) -> BoolArray:
 
 
 def _running(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
-    """Frames of a gait with flights, or too fast for any other; (F,).
+    """Return the frames of a gait with flights, or of a gait too fast for a walk; (F,).
 
-    A stride whose flight is not seen does not end it.
+    A stride whose flight is not detected does not end the gait.
     """
     pace = m.stature.pace
     around = _around_flights(m) & (m.speed > _SLOWEST_JOG * pace)
@@ -210,7 +212,7 @@ def _running(m: TakeMeasures, limits: RecognitionThresholds) -> BoolArray:
 
 
 def _around_flights(m: TakeMeasures) -> BoolArray:
-    """Frames around a time in the air; (F,)."""
+    """Return the frames around flights; (F,)."""
     flights, height = np.zeros(len(m), dtype=bool), _FLIGHT_HEIGHT * m.stature.size
     for start, stop in stances(m.airborne):
         flights[start:stop] = stop - start >= 2 and m.soles[start:stop].min(axis=1).max() > height
@@ -220,7 +222,7 @@ def _around_flights(m: TakeMeasures) -> BoolArray:
 
 
 def _settled(names: np.ndarray, shortest: int) -> np.ndarray:
-    """Names in which no stretch is shorter than `shortest` frames: the shortest joins its longer neighbour first."""
+    """Return names in which no run is shorter than `shortest` frames: the shortest run joins its longer neighbour."""
     names = np.array(names)
     while True:
         edges = np.array([0, *(np.flatnonzero(names[1:] != names[:-1]) + 1), len(names)])

@@ -1,4 +1,4 @@
-"""Jumps, ducks, crawls and steps onto things: motions that get past what stands in the way."""
+"""Recognition of special motions: jumps, ducks, crawls and steps onto objects, which pass an obstacle."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from gaitway.motion.contacts import stances
 
 SPECIAL_KINDS: tuple[SpecialKind, ...] = ("jump", "duck", "crawl", "step")
 _STANDING = 0.97
-"""Share of the T-pose's height at which pelvis and head are when somebody stands."""
+"""Height of pelvis and head of a standing character, as a share of their height in the T-pose."""
 _SHORT_FLIGHT_S = 0.18
+"""Least duration of the flight of a high jump [s]."""
 _SHORT_DUCK_S = 0.2
+"""Least duration of a duck [s]."""
 _CLEAR_DUCK = 0.07
-"""A duck's head is lower by this than what counts as low, as a share of standing."""
+"""Distance of the head in a duck below the limit of a low head, as a share of standing."""
 _STEADY = 0.4
-"""Slower speed at the begin or end of a duck against the faster one; those who brake or start bend, too."""
+"""Least ratio of the speeds at the begin and end of a duck; a character that brakes or starts to run bends, too."""
 _LONG_DUCK_S = 1.5
-"""Whoever stays low for longer means it [s]."""
+"""Duration above which a low motion is a duck even if the speed changes [s]."""
 _CLEARANCE = 0.06
-"""Both soles are this high at the top of a jump [m]; those who skip hardly leave the ground."""
+"""Least height of both soles at the top of a jump [m]; a skipping character hardly leaves the ground."""
 _LANDING_S = 0.25
-"""Somebody who is low within this of a jump is not ducking [s]."""
+"""Time around a jump in which a low body belongs to the jump and is no duck [s]."""
 _WIGGLE = 0.015
-"""The pelvis may sink by this share of its height on the way up from a dip without being at the top."""
+"""Drop of the pelvis that does not end its rise after a dip, as a share of its height."""
 _LEAD_S = 1.0
-"""Longest run-up or recovery that is counted to a special [s]."""
+"""Longest run-up or recovery that belongs to a special motion [s]."""
 _GAP_S = 0.3
-"""A head that comes up for less than this stays down [s]."""
+"""Time for which the head may come up within a duck [s]."""
 
 
 def find_specials(measures: TakeMeasures, limits: RecognitionThresholds) -> tuple[SpecialMotion, ...]:
-    """The specials of a take in the order of their starts."""
+    """Find the special motions of a take, in the order of their starts."""
     jumps = list(_jumps(measures, limits))
     lows = [low for low in _lows(measures, limits) if not _lands(low, jumps, measures.fps)]
     found = [*jumps, *lows, *_climbs(measures, limits)]
@@ -45,7 +47,7 @@ def find_specials(measures: TakeMeasures, limits: RecognitionThresholds) -> tupl
 
 
 def stated_special(measures: TakeMeasures, kind: str, start: int, stop: int) -> SpecialMotion:
-    """A special that somebody says is there, with its heights as measured."""
+    """Return a special motion that a label of the override file states, with its measured heights."""
     word: SpecialKind = next((k for k in SPECIAL_KINDS if k == kind), "jump")
     track = measures.mass[start:stop, 2] if word in ("jump", "step") else -measures.head[start:stop]
     top = start + int(np.argmax(track))
@@ -58,7 +60,7 @@ def stated_special(measures: TakeMeasures, kind: str, start: int, stop: int) -> 
 
 
 def _jumps(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
-    """Flights too long or too high for a running stride, with their take-off and landing."""
+    """Yield jumps: flights that are too long or too high for a running stride, with their take-off and landing."""
     for start, stop in stances(m.airborne):
         if start == 0 or stop == len(m):
             continue
@@ -73,7 +75,7 @@ def _jumps(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMo
 
 
 def _falls_freely(m: TakeMeasures, start: int, stop: int) -> bool:
-    """Whether the body's middle is drawn down by about g while no foot is down, as it is not when somebody hangs."""
+    """Return whether the centre of mass falls at about g while no foot is down; a hanging body does not fall."""
     time = np.arange(stop - start) / m.fps
     if len(time) < 5:
         return True
@@ -82,9 +84,9 @@ def _falls_freely(m: TakeMeasures, start: int, stop: int) -> bool:
 
 
 def _until_level(m: TakeMeasures, frame: int, step: int) -> int:
-    """The frame, from `frame` on backward or forward, at which the dip before or after a flight begins or ends.
+    """Return the frame at which the dip of the pelvis before (`step` -1) or after (1) a flight begins or ends.
 
-    That is the next top of the pelvis' way beyond the next bottom, or where it stands, within `_LEAD_S`.
+    That is the next maximum of the pelvis height after the next minimum, or standing height, within `_LEAD_S`.
     """
     reach = int(_LEAD_S * m.fps)
     last = max(frame - reach, 0) if step < 0 else min(frame + reach, len(m) - 1)
@@ -101,7 +103,7 @@ def _until_level(m: TakeMeasures, frame: int, step: int) -> int:
 
 
 def _lows(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
-    """Ducks and crawls: the head or the pelvis stays low while the body goes on."""
+    """Yield ducks and crawls: the head or the pelvis stays low while the body travels."""
     low_head, low_pelvis = low_parts(m, limits)
     crawls = crawling(m, limits)
     low = filled(low_head | low_pelvis | crawls, int(_GAP_S * m.fps))
@@ -120,13 +122,13 @@ def _lows(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMot
 
 
 def _lands(low: SpecialMotion, jumps: Sequence[SpecialMotion], fps: float) -> bool:
-    """Whether somebody is low only to take off for a jump, or from landing."""
+    """Return whether a low motion is only the take-off or the landing of a jump."""
     near = _LANDING_S * fps
     return low.kind == "duck" and any(j.start - near <= low.pass_frame < j.stop + near for j in jumps)
 
 
 def _passes(m: TakeMeasures, start: int, stop: int, limits: RecognitionThresholds) -> bool:
-    """Whether somebody who is low goes on rather than stops there, brakes to stop, or starts to run."""
+    """Return whether a low character travels on, and does not stop, brake or start to run."""
     speed, track = m.speed[start:stop], m.head[start:stop]
     if track.min() > limits.low_head - _CLEAR_DUCK or m.tilt[start:stop].max() > UPSIDE_DOWN:
         return False
@@ -138,14 +140,14 @@ def _passes(m: TakeMeasures, start: int, stop: int, limits: RecognitionThreshold
 
 
 def _risen(head: FloatArray, frame: int, step: int) -> int:
-    """The frame, from `frame` on, at which the head is up again or stops rising."""
+    """Return the frame, from `frame` on, at which the head is up again or stops rising."""
     while 0 <= frame + step < len(head) and head[frame] < _STANDING - 0.03 and head[frame + step] > head[frame] - 1e-3:
         frame += step
     return frame
 
 
 def _climbs(m: TakeMeasures, limits: RecognitionThresholds) -> Iterator[SpecialMotion]:
-    """Stretches in which a foot stands on something above the floor."""
+    """Yield the frames in which a foot stands on an object above the floor."""
     height = limits.step_height * m.stature.size
     raised = np.asarray((m.down & (m.soles > height)).any(axis=1))
     for start, stop in stances(filled(raised, int(m.fps))):
@@ -161,4 +163,14 @@ def _special(
 ) -> SpecialMotion:
     way = m.positions[stop - 1, 0, :2] - m.positions[start, 0, :2]
     lowest = float(m.pelvis[start:stop].min())
-    return SpecialMotion(start, stop, kind, at, height, rise, lowest, flight_s, float(np.linalg.norm(way)))
+    return SpecialMotion(
+        start=start,
+        stop=stop,
+        kind=kind,
+        pass_frame=at,
+        height=height,
+        rise=rise,
+        lowest=lowest,
+        flight_s=flight_s,
+        distance=float(np.linalg.norm(way)),
+    )

@@ -91,7 +91,9 @@ def part_edges(graph: MotionGraph, labels: Sequence[str]) -> BoolArray:
     if not set(labels) & graph.actions:
         mine[mine] = largest_component(graph.arcs.part(mine))
     if not mine.any():
-        raise GraphError(f"no motion of the graph is {_named(PathPart(tuple(labels)))} and can go on; raise the threshold")
+        raise GraphError(
+            f"no motion of the graph is {_named(PathPart(tuple(labels)))} and can go on; raise the threshold"
+        )
     return mine
 
 

@@ -18,6 +18,14 @@ from gaitway.graphs.minima import Minima, corpus_minima
 
 SPACING_S = 0.1
 """Of minima that lie nearer than this in both motions only the best becomes a transition [s]."""
+TEMPO_S = 0.08
+"""Frames are alike when they are no farther apart than a moving body is from itself so much later [s]."""
+_LEAST = 0.035
+"""Limits are no lower than this [m]: who stands twice does not stand more alike, and little moves in such a blend."""
+_MOST = 0.10
+"""And no higher than this [m]: beyond it postures differ, and a quick change of posture is seen in any motion."""
+_STILL = 0.03
+"""A cloud that changes more slowly than this stands still, and tells nothing about the motion [m/s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,16 +147,6 @@ def thinned(found: Minima, spacing: int) -> Minima:
 
 def _chosen(found: Minima, which: npt.NDArray[np.bool_] | IntArray) -> Minima:
     return Minima(found.rows[which], found.columns[which], found.distances[which])
-
-
-TEMPO_S = 0.08
-"""Frames are alike when they are no farther apart than a moving body is from itself so much later [s]."""
-_LEAST = 0.035
-"""Limits are no lower than this [m]: who stands twice does not stand more alike, and little moves in such a blend."""
-_MOST = 0.10
-"""And no higher than this [m]: beyond it postures differ, and a quick change of posture is seen in any motion."""
-_STILL = 0.03
-"""A cloud that changes more slowly than this stands still, and tells nothing about the motion [m/s]."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ _STAY_S = 0.5
 """How long the clip lasts that stays at such a hub [s]."""
 _GAITS = ((0.3, "stand"), (1.9, "walk"), (3.0, "jog"), (np.inf, "run"))
 """Words for hubs by the speed of their root, up to [m/s]."""
+MatchMark = tuple[int, int, FloatArray]
+"""A match frame of a motion: the frame, its hub, and the planar pose at which the common pose lies there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +166,6 @@ def snap_together(
     hubs = tuple(SnapHub(n, p, s) for n, p, s in zip(names, poses, match_sets, strict=True))
     clips = [e for motion, row in marks.items() for e in _snapped(motions, motion, row, poses, reach_s, rest)]
     return HubGraph(motions, hubs, tuple(clips))
-
-
-MatchMark = tuple[int, int, FloatArray]
-"""A match frame of a motion: the frame, its hub, and the planar pose at which the common pose lies there."""
 
 
 def _check_sets(motions: Corpus, match_sets: Sequence[MatchSet]) -> None:
