@@ -144,7 +144,7 @@ def test_a_duck_is_found(tmp_path: Path) -> None:
 def test_straight_walks_alone_are_enough(tmp_path: Path) -> None:
     imported = import_library(capture_folder(tmp_path, {"one": STRAIGHT, "two": STRAIGHT}))
     assert planning_problems(imported.library) == []
-    assert {"standing", "a way to set off", "a way to stop", "a turn to the left"} <= set(imported.report.missing)
+    assert {"standing", "a start", "a stop", "a turn to the left"} <= set(imported.report.missing)
     made = set(imported.report.made)
     assert {"stand", "start_walk_l", "stop_walk_l", "walk_left_30_l", "turn_left_90"} <= made
     assert next(hub for hub in imported.report.hubs if hub.name == "stand").made

@@ -86,7 +86,19 @@ def hub(name: str) -> CaptureHub:
     still = np.zeros(3), np.zeros((joints, 3)), np.zeros(points, dtype=bool)
     pose = HubPose(clip.skeleton, clip.root_positions[0], clip.rotations[0], *still)
     kind = "stand" if name == "stand" else "step"
-    return CaptureHub(name, kind, pose, 0.05, 3, ("a",), 0.03, 1.0, 0.0, 0, name.rpartition("_")[0] or name)
+    return CaptureHub(
+        name=name,
+        kind=kind,
+        pose=pose,
+        radius=0.05,
+        members=3,
+        takes=("a",),
+        spread=0.03,
+        speed=1.0,
+        travel=0.0,
+        centre=0,
+        gait=name.rpartition("_")[0] or name,
+    )
 
 
 def test_only_what_leads_back_to_standing_stays() -> None:
@@ -104,9 +116,8 @@ def gliding(name: str, speed: float, where: CaptureHub) -> BehaviorDraft:
     pose = where.pose
     roots = pose.root + np.arange(12)[:, None] / 30.0 * np.array([speed, 0.0, 0.0])
     clip = Clip(pose.skeleton, roots, np.repeat(pose.rotations[None], 12, axis=0), 30.0, name)
-    return BehaviorDraft(
-        name, where, where, (SnappedClip(clip, where, where, "take", 0.5),), (ClipQuality(0.1, "Hips", 0.0, 0.0, 0.0),)
-    )
+    snapped = SnappedClip(clip=clip, start=where, end=where, source="take", fit=0.5)
+    return BehaviorDraft(name, where, where, (snapped,), (ClipQuality(0.1, "Hips", 0.0, 0.0, 0.0),))
 
 
 def test_clips_that_join_badly_are_left_out() -> None:
@@ -122,7 +133,7 @@ def test_what_is_missing_is_said_in_words() -> None:
     stand, left, right = hub("stand"), hub("walk_left"), hub("walk_right")
     ahead = replace(gliding("walk_forward_l", 1.0, left), end=right)
     lacking = missing_motions([ahead])
-    assert lacking == ["standing", "a way to set off", "a way to stop", "a turn to the left", "a turn to the right"]
+    assert lacking == ["standing", "a start", "a stop", "a turn to the left", "a turn to the right"]
     drafts = [ahead, replace(ahead, start=stand, end=left), replace(ahead, start=right, end=stand)]
     assert missing_motions([*drafts, gliding("stand", 0.0, stand)]) == ["a turn to the left", "a turn to the right"]
     assert missing_specials(drafts) == ["jump", "duck", "crawl", "step"]

@@ -193,7 +193,7 @@ def test_warnings_say_what_is_cut_off() -> None:
     graph = build_graph(motions, TransitionThresholds(0.01, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     assert graph.pruning is not None
     assert any("no way from 'go' to 'rush'" in words for words in graph.pruning.warnings)
-    assert any("can go on for ever" in words for words in graph.pruning.warnings)
+    assert any("can continue for ever" in words for words in graph.pruning.warnings)
 
 
 def test_bad_input() -> None:
@@ -216,7 +216,7 @@ def test_bad_input() -> None:
         build_graph(corpus([random_poses]), TransitionThresholds(1e-9))
     lonely = corpus([slide("a", 12)], half_window_s=1.0 / 30.0)
     none = Transitions(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0), 3)
-    with pytest.raises(GraphError, match="no motion can go on for ever"):
+    with pytest.raises(GraphError, match="no motion can continue for ever"):
         pruned(assemble_graph(lonely, none))
     graph = build_graph(toy_corpus(), TransitionThresholds(0.12))
     with pytest.raises(GraphError, match="at least one"):

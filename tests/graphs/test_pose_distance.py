@@ -110,8 +110,8 @@ def test_tiles_find_all_minima_of_the_whole(block: int) -> None:
     clouds = joined([CLOUDS, OTHER, point_clouds(move(WALK, (1.0, 2.0, 3.0)))])
     whole = local_minima(distances(clouds, clouds, ends=False), 0.08)
     wanted = {(i, j) for i, j in zip(whole.rows.tolist(), whole.columns.tolist(), strict=True) if i + 9 <= j}
-    calls: list[tuple[int, int]] = []
-    found = corpus_minima(clouds, 0.08, 9, block=block, progress=lambda done, total: calls.append((done, total)))
+    calls: list[tuple[int, int | None]] = []
+    found = corpus_minima(clouds, 0.08, 9, block=block, progress=lambda what, done, total: calls.append((done, total)))
     places = list(zip(found.rows.tolist(), found.columns.tolist(), strict=True))
     assert len(wanted) > 10
     assert set(places) == wanted

@@ -130,7 +130,7 @@ def _show_import(report: ImportReport, output: Path, page: Path | None, as_json:
     say(summary(report))
     for file, why in report.dropped:
         say(f"not used: {file}: {why}")
-    for line in (*(f"the capture has no {what}" for what in report.missing), *report.warnings):
+    for line in (*(f"the capture lacks: {what}" for what in report.missing), *report.warnings):
         err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
     say(f"wrote {output}" + (f" and {page}" if page is not None else ""))
 

@@ -1,4 +1,4 @@
-"""Graphs of captured motion: pose distances, motion graphs (`kovar`) and snap-together hubs (`snap`)."""
+"""Graphs of captured motion: pose distances, motion graphs (`kovar`) and snap-together motion (`snap`)."""
 
 from gaitway.graphs.clouds import Clouds, point_clouds
 from gaitway.graphs.corpus import Corpus, LabelSpan

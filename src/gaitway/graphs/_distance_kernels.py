@@ -1,4 +1,4 @@
-"""Compiled loops of pose distances: from inner products to lengths, and where a matrix has its local minima."""
+"""Kernels of pose distances: distances from inner products, exact distances of pairs, and local minima of a matrix."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.jit import kernel
+
+X, Y, Z = range(3)
+"""Columns of positions."""
 
 
 @kernel(parallel=True)
@@ -22,17 +25,17 @@ def to_distances(
     valid_b: BoolArray,
     out: SingleArray,
 ) -> None:
-    """Distances of clouds from their inner products.
+    """Compute the distances of clouds from their inner products.
 
     Args:
-        real: real parts of the level inner products; (A, B) [m^2].
-        imaginary: their imaginary parts; (A, B).
-        heights: inner products of heights; (A, B).
-        own_a: squared length of each cloud of a, heights included; (A,).
-        own_b: the same for b; (B,).
-        valid_a: clouds of a to compare; (A,). Others are infinitely far from all.
-        valid_b: the same for b; (B,).
-        out: receives distances [m]; (A, B).
+        real: Real parts of the horizontal inner products [m^2]; (A, B).
+        imaginary: Imaginary parts of the horizontal inner products [m^2]; (A, B).
+        heights: Inner products of heights [m^2]; (A, B).
+        own_a: Squared length of each cloud of a, with heights [m^2]; (A,).
+        own_b: Squared length of each cloud of b [m^2]; (B,).
+        valid_a: Clouds of a to compare; (A,). Distances of other clouds are infinite.
+        valid_b: Clouds of b to compare; (B,).
+        out: Receives distances [m]; (A, B).
     """
     for i in numba.prange(real.shape[0]):
         for j in range(real.shape[1]):
@@ -54,25 +57,25 @@ def exact_pairs(
     weights: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Distances of clouds pair by pair, in double precision and without differences of large numbers.
+    """Compute the distances of pairs of clouds in double precision, without differences of large numbers.
 
     Args:
-        track_a: body points of a [m]; (T, P, 3).
-        first_a: where in it the window of each pair's first frame begins; (N,).
-        centres_a: over which place that cloud is centred [m]; (N, 2).
-        track_b: the same for b.
-        first_b: the same for b.
-        centres_b: the same for b.
-        weights: of all points of a window, frame by frame; (W * P,).
-        out: receives distances [m]; (N,).
+        track_a: Body points of a [m]; (T, P, 3).
+        first_a: Row of `track_a` at which the window of each pair begins; (N,).
+        centres_a: Centre of the cloud of each pair over the ground [m]; (N, 2).
+        track_b: Body points of b [m]; (T, P, 3).
+        first_b: Row of `track_b` at which the window of each pair begins; (N,).
+        centres_b: Centre of the cloud of each pair over the ground [m]; (N, 2).
+        weights: Weights of all points of a window, frame by frame; (W * P,).
+        out: Receives distances [m]; (N,).
     """
     points = track_a.shape[1]
     for n in numba.prange(len(out)):
         re, im = 0.0, 0.0
         for k in range(len(weights)):
             i, j, p = first_a[n] + k // points, first_b[n] + k // points, k % points
-            ax, ay = track_a[i, p, 0] - centres_a[n, 0], track_a[i, p, 1] - centres_a[n, 1]
-            bx, by = track_b[j, p, 0] - centres_b[n, 0], track_b[j, p, 1] - centres_b[n, 1]
+            ax, ay = track_a[i, p, X] - centres_a[n, X], track_a[i, p, Y] - centres_a[n, Y]
+            bx, by = track_b[j, p, X] - centres_b[n, X], track_b[j, p, Y] - centres_b[n, Y]
             re += weights[k] * (ax * bx + ay * by)
             im += weights[k] * (ay * bx - ax * by)
         length = math.sqrt(re * re + im * im)
@@ -80,17 +83,27 @@ def exact_pairs(
         total = 0.0
         for k in range(len(weights)):
             i, j, p = first_a[n] + k // points, first_b[n] + k // points, k % points
-            bx, by = track_b[j, p, 0] - centres_b[n, 0], track_b[j, p, 1] - centres_b[n, 1]
-            dx = track_a[i, p, 0] - centres_a[n, 0] - (cosine * bx - sine * by)
-            dy = track_a[i, p, 1] - centres_a[n, 1] - (sine * bx + cosine * by)
-            dz = track_a[i, p, 2] - track_b[j, p, 2]
+            bx, by = track_b[j, p, X] - centres_b[n, X], track_b[j, p, Y] - centres_b[n, Y]
+            dx = track_a[i, p, X] - centres_a[n, X] - (cosine * bx - sine * by)
+            dy = track_a[i, p, Y] - centres_a[n, Y] - (sine * bx + cosine * by)
+            dz = track_a[i, p, Z] - track_b[j, p, Z]
             total += weights[k] * (dx * dx + dy * dy + dz * dz)
         out[n] = math.sqrt(total)
 
 
 @kernel
 def small_entries(matrix: SingleArray, below: float, rows: IntArray, columns: IntArray) -> int:
-    """Writes where a matrix is under a limit into `rows` and `columns`, as far as there is room; returns how often."""
+    """Find the entries of a matrix below a limit.
+
+    Args:
+        matrix: Distances [m]; (A, B).
+        below: Limit [m].
+        rows: Receives the rows of the entries, as many as fit.
+        columns: Receives the columns of the entries, as many as fit.
+
+    Returns:
+        The number of entries, which may be larger than the number that fits.
+    """
     count = 0
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
@@ -113,20 +126,20 @@ def minima(
     rows: IntArray,
     columns: IntArray,
 ) -> int:
-    """Local minima under a limit within a part of a matrix; of equal neighbours the first in reading order counts.
+    """Find local minima below a limit in a part of a matrix; of equal neighbours, the first in reading order counts.
 
     Args:
-        matrix: (A, B); beyond its edges it is infinite.
-        below: values must be under this.
-        first_row: the part begins here.
-        end_row: and ends before this row.
-        first_column: the same for columns.
-        end_column: the same for columns.
-        rows: receives the rows, as far as there is room.
-        columns: receives the columns.
+        matrix: Distances [m]; (A, B). Entries beyond the edges count as infinite.
+        below: Limit [m].
+        first_row: First row of the part.
+        end_row: Row after the last row of the part.
+        first_column: First column of the part.
+        end_column: Column after the last column of the part.
+        rows: Receives the rows of the minima, as many as fit.
+        columns: Receives the columns of the minima, as many as fit.
 
     Returns:
-        How many there are, which may be more than there was room for.
+        The number of minima, which may be larger than the number that fits.
     """
     count = 0
     for i in range(first_row, end_row):

@@ -1,7 +1,7 @@
-"""What a body looks like around a frame: weighted clouds of body points over short windows of time.
+"""Point clouds: weighted body points of a character over a short window of time around a frame.
 
 Two frames are compared by their clouds (Kovar, Gleicher and Pighin, "Motion graphs", 2002, section 3.1). A window holds
-the same number of frames on both sides of its own, so that speeds count as well as poses.
+the same number of frames before and after its frame, so that velocities count as well as poses.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 
 HALF_WINDOW_S = 0.13
-"""Time that a window reaches to either side of its frame [s]; a third of a second in all, as in the paper."""
+"""Time before and after a frame that belongs to its window [s]; about a third of a second in all, as in the paper."""
 _APART = 0.01
-"""Points nearer than this to another one in the T-pose tell nothing new [m]."""
+"""Least distance of two body points in the T-pose [m]."""
 _FOOT_WEIGHT = 2.0
-"""How much more the points of feet count than others: they are held to the ground."""
+"""Weight of points of the feet; other points have 1. Feet count more because they touch the ground."""
 
 
 @dataclass(frozen=True, eq=False)
 class BodyPoints:
-    """Points that move with the joints of a skeleton."""
+    """Points that are fixed to the joints of a skeleton."""
 
     joints: IntArray
-    """The joint that carries each point; (P,)."""
+    """Joint of each point; (P,)."""
     offsets: FloatArray
-    """Where it is in that joint's frame [m]; (P, 3)."""
+    """Position of each point in the frame of its joint [m]; (P, 3)."""
     weights: FloatArray
-    """How much each counts; (P,), above zero."""
+    """Weight of each point, above 0; (P,)."""
 
     def __post_init__(self) -> None:
         count = len(self.joints)
@@ -51,14 +51,14 @@ class BodyPoints:
         return len(self.joints)
 
     def positions(self, clip: Clip) -> FloatArray:
-        """World positions [m] in every frame of a clip; (F, P, 3)."""
+        """Return the world positions in every frame of a clip [m]; (F, P, 3)."""
         places, world = clip.joint_transforms()
         return np.asarray(places[:, self.joints] + rotations.rotate(world[:, self.joints], self.offsets))
 
 
 @lru_cache(maxsize=32)
 def body_points(skeleton: Skeleton) -> BodyPoints:
-    """Joints and ends of bones, without fingers and without joints that lie on others; feet count double."""
+    """Return the joints and bone ends of a skeleton, without fingers and coinciding joints; feet count double."""
     world = t_pose(skeleton)
     places, kept = t_pose_positions(skeleton, world), [np.zeros(3)][:0]
     rows: list[tuple[int, tuple[float, float, float], float]] = []
@@ -79,7 +79,7 @@ def _of(skeleton: Skeleton, part: str) -> set[int]:
 
 
 def _below(skeleton: Skeleton, part: str) -> set[int]:
-    """All joints that hang on one with this role, without that one."""
+    """Return all joints below a joint with this role, without that joint."""
     tops, below = _of(skeleton, part), set[int]()
     for joint, parent in enumerate(skeleton.parents.tolist()):
         if parent in tops or parent in below:
@@ -89,23 +89,22 @@ def _below(skeleton: Skeleton, part: str) -> set[int]:
 
 @dataclass(frozen=True, eq=False)
 class Clouds:
-    """The windowed clouds of a sequence of frames, from one clip or from several.
+    """Point clouds of a sequence of frames, from one clip or from several.
 
-    A cloud is centred over the ground, and its points are scaled by the roots of their weights, which add up to one:
-    sums over products of such numbers are weighted means.
+    A cloud is centred over the ground. Its points are scaled by the square roots of their weights, which sum to 1, so
+    that sums of products are weighted means.
     """
 
     track: FloatArray
-    """Positions of the body points [m], with what continues a clip before its first and after its last frame;
-    (T, P, 3)."""
+    """Positions of the body points [m]; (T, P, 3). Clips are continued beyond their first and last frame."""
     first: IntArray
-    """Where in `track` the window of each frame begins; (F,)."""
+    """Row of `track` at which the window of each frame begins; (F,)."""
     valid: BoolArray
-    """Whether the window lies wholly inside the frame's clip; (F,)."""
+    """Whether the window of each frame lies wholly inside its clip; (F,)."""
     weights: FloatArray
     """Weight of each point of a window, frame by frame; (W * P,), with sum 1."""
     fps: float
-    """[Hz]."""
+    """Frame rate [Hz]."""
 
     def __post_init__(self) -> None:
         for name in ("track", "first", "valid", "weights"):
@@ -116,35 +115,35 @@ class Clouds:
 
     @property
     def window(self) -> int:
-        """Frames in a window."""
+        """Number of frames in a window."""
         return len(self.weights) // int(self.track.shape[1])
 
     @property
     def half(self) -> int:
-        """Frames on either side of a window's own."""
+        """Number of frames before, and after, the frame of a window."""
         return self.window // 2
 
     def chosen(self, frames: npt.ArrayLike) -> Clouds:
-        """The clouds of some frames."""
+        """Return the clouds of some frames."""
         rows = np.asarray(frames, dtype=np.int64)
         return Clouds(self.track, self.first[rows], self.valid[rows], self.weights, self.fps)
 
     def points(self, frames: npt.ArrayLike) -> FloatArray:
-        """The points of the windows of some frames, as they lie in the world [m]; (N, W * P, 3)."""
+        """Return the world positions of all points in the windows of some frames [m]; (N, W * P, 3)."""
         at = self.first[np.atleast_1d(np.asarray(frames, dtype=np.int64))]
         windows: FloatArray = self.track[at[:, None] + np.arange(self.window)]
         return windows.reshape(len(at), -1, 3)
 
     @cached_property
     def centres(self) -> FloatArray:
-        """Where each cloud's weighted mean lies over the ground [m]; (F, 2)."""
+        """Weighted mean of each cloud over the ground [m]; (F, 2)."""
         share = self.weights.reshape(self.window, -1)
-        means = np.einsum("tpc,wp->twc", self.track[..., :2], share)  # what a track frame adds as the w-th of a window
+        means = np.einsum("tpc,wp->twc", self.track[..., :2], share)  # as the w-th frame of a window
         centres = sum(means[self.first + w, w] for w in range(self.window))
         return np.asarray(centres)
 
     def centred(self, frames: npt.ArrayLike) -> tuple[npt.NDArray[np.complex128], FloatArray]:
-        """Clouds of some frames, centred and scaled: level parts as x + iy (N, K), and heights (N, K) [m]."""
+        """Return the centred and scaled clouds of some frames: x + iy (N, K), and heights (N, K) [m]."""
         frames = np.atleast_1d(np.asarray(frames, dtype=np.int64))
         points, roots = self.points(frames), np.sqrt(self.weights)
         level = points[..., :2] - self.centres[frames, None]
@@ -157,19 +156,19 @@ def point_clouds(
     points: BodyPoints | None = None,
     weights: npt.ArrayLike | None = None,
 ) -> Clouds:
-    """The clouds of all frames of a clip.
+    """Build the clouds of all frames of a clip.
 
-    Near its ends the clip is continued as if it were turned about its end frame by half a turn, which keeps its speed;
-    such frames are marked in `Clouds.valid`.
+    Beyond its ends the clip is continued by point reflection in its end frame, which keeps its velocity. `Clouds.valid`
+    is False for frames whose window reaches beyond the ends.
 
     Args:
-        clip: the motion.
-        window_s: time that a window reaches to either side of its frame [s]; rounded to frames.
-        points: body points; None takes `body_points`.
-        weights: how much each frame of a window counts (W,); None falls off towards both ends (Hann).
+        clip: Motion.
+        window_s: Time before and after a frame that belongs to its window [s]; rounded to frames.
+        points: Body points; None takes `body_points`.
+        weights: Weight of each frame of a window; (W,). None takes a Hann window.
 
     Raises:
-        GraphError: if the clip is shorter than half a window, or the weights do not fit.
+        GraphError: If the clip is shorter than half a window, or the number of weights is wrong.
     """
     points = body_points(clip.skeleton) if points is None else points
     half = max(round(window_s * clip.fps), 0)
@@ -190,7 +189,7 @@ def point_clouds(
 
 
 def joined(clouds: Sequence[Clouds]) -> Clouds:
-    """Clouds of several clips as one sequence, in order; windows never reach from one clip into another."""
+    """Join the clouds of several clips to one sequence; windows never reach from one clip into another."""
     if not clouds:
         raise GraphError("clouds of no clips; give at least one")
     for other in clouds[1:]:
@@ -206,10 +205,10 @@ def joined(clouds: Sequence[Clouds]) -> Clouds:
 
 
 def check_alike(a: Clouds, b: Clouds) -> None:
-    """Two sets of clouds must be of the same points and windows.
+    """Check that two sequences of clouds have the same points and windows.
 
     Raises:
-        GraphError: saying what differs.
+        GraphError: If they differ; the message says in what.
     """
     if a.track.shape[1] != b.track.shape[1] or a.weights.shape != b.weights.shape:
         raise GraphError(

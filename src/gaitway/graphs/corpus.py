@@ -1,4 +1,4 @@
-"""A corpus: clips of one skeleton at one rate, every frame with its set of labels."""
+"""Corpus: clips of one skeleton at one frame rate, with a set of labels for every frame."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gaitway.motion.skeleton import Skeleton
 
 LabelSet = frozenset[str]
 SWAY_S = 0.25
-"""Width of the filter that takes the sway of single steps off a path [s]."""
+"""Width of the filter that removes the sway of single steps from a path [s]."""
 
 
 @dataclass(frozen=True)
 class LabelSpan:
-    """Frames of a clip that have labels of their own, instead of the clip's."""
+    """Frames of a clip that have other labels than the clip."""
 
     clip: str
-    """The clip's name; its mirror image has the same spans."""
+    """Name of the clip; its mirror image has the same spans."""
     start: int
     """First frame."""
     stop: int
-    """The frame after the last."""
+    """Frame after the last one."""
     labels: LabelSet
 
     def __post_init__(self) -> None:
@@ -39,16 +39,16 @@ class LabelSpan:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Clips one after another; frames are counted through all of them."""
+    """Clips in a row; frames are numbered through all clips."""
 
     clips: tuple[Clip, ...]
-    """Of one skeleton and rate, with contacts."""
+    """Clips of one skeleton at one frame rate, with contacts."""
     sets: tuple[LabelSet, ...]
-    """The different sets of labels that frames have."""
+    """The distinct sets of labels of frames."""
     set_of: IntArray
-    """Which of these each frame has; (F,)."""
+    """Number of the label set of each frame; (F,)."""
     half_window_s: float = HALF_WINDOW_S
-    """Time that windows reach to either side of a frame [s]; transitions last as long as whole windows."""
+    """Time before and after a frame that belongs to its window [s]; a transition lasts as long as a window."""
 
     def __post_init__(self) -> None:
         frames = sum(len(clip) for clip in self.clips)
@@ -62,17 +62,17 @@ class Corpus:
 
     @property
     def skeleton(self) -> Skeleton:
-        """Of all clips."""
+        """Skeleton of all clips."""
         return self.clips[0].skeleton
 
     @property
     def fps(self) -> float:
-        """Frames a second of all clips [Hz]."""
+        """Frame rate of all clips [Hz]."""
         return self.clips[0].fps
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """All labels that occur, in order of the alphabet."""
+        """All labels of frames, in alphabetical order."""
         return tuple(sorted(set().union(*self.sets)))
 
     @cached_property
@@ -102,19 +102,19 @@ class Corpus:
 
     @cached_property
     def paths(self) -> FloatArray:
-        """Where each frame's body is over the ground, without the sway of single steps [m]; (F, 2)."""
+        """Place of the body over the ground in each frame, without the sway of steps [m]; (F, 2)."""
         return np.concatenate([root_path(clip, SWAY_S)[:, :2] for clip in self.clips])
 
     @cached_property
     def clouds(self) -> Clouds:
-        """Of all frames."""
+        """Point clouds of all frames."""
         return joined([point_clouds(clip, self.half_window_s) for clip in self.clips])
 
     def having(self, *labels: str) -> BoolArray:
-        """Which label sets hold all of these labels; (S,).
+        """Return which label sets hold all of these labels; (S,).
 
         Raises:
-            GraphError: if no frame has one of them.
+            GraphError: If no frame has one of the labels.
         """
         for label in labels:
             if label not in self.labels:
@@ -129,16 +129,17 @@ def corpus(
     spans: Sequence[LabelSpan] = (),
     half_window_s: float = HALF_WINDOW_S,
 ) -> Corpus:
-    """Clips as a corpus. Labels of a frame are those of its clip, or of the spans that it lies in.
+    """Build a corpus. A frame has the labels of the spans that hold it, or else the labels of its clip.
 
     Args:
-        clips: of one skeleton at one rate. Contacts are found where a clip has none.
-        mirrored: whether to add the mirror image of every clip, with "~" after its name.
-        spans: frames with other labels than their clip; where spans overlap, a frame has the labels of all.
-        half_window_s: time that windows reach to either side of a frame [s].
+        clips: Clips of one skeleton at one frame rate. Contacts are detected if a clip has none.
+        mirrored: Whether the mirror image of every clip is added, with "~" after its name.
+        spans: Frames with other labels than their clip; where spans overlap, a frame has the labels of all.
+        half_window_s: Time before and after a frame that belongs to its window [s].
 
     Raises:
-        GraphError: if there are no clips, they do not go together, one is shorter than a window, or a span is of none.
+        GraphError: If there are no clips, clips differ in skeleton or rate, a clip is shorter than a window, or a span
+            names no frames.
     """
     if not clips:
         raise GraphError("a motion graph of no clips; give at least one")
@@ -173,7 +174,7 @@ def _frame_labels(clip: Clip, spans: Sequence[LabelSpan]) -> list[LabelSet]:
 
 
 def _check(first: Clip, clip: Clip, window: int) -> None:
-    """A clip must go together with the first one, and have room for a window."""
+    """Check that a clip has the skeleton and rate of the first one, and is as long as a window."""
     a, b = first.skeleton, clip.skeleton
     if a is not b and (a.names != b.names or not np.allclose(a.offsets, b.offsets, atol=1e-4)):
         raise GraphError(

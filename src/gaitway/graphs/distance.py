@@ -1,8 +1,9 @@
-"""How unlike two frames are: the distance of their clouds once the second is moved over the ground to fit the first.
+"""Distance of two frames: the distance of their clouds after the second is moved over the ground to fit the first.
 
-With centred clouds as complex numbers the best turn is the phase of their inner product, so what remains is
-|a|^2 + |b|^2 - 2 |<a, b>| for the level parts, plus the squared differences in height. All pairs of frames are three
-matrix products. Distances are roots of weighted mean squares [m]; the sum in the paper is their square.
+With centred clouds as complex numbers, the best turn is the phase of their inner product. The squared distance is then
+|a|^2 + |b|^2 - 2 |<a, b>| for the horizontal parts, plus the squared differences in height. So the distances of all
+pairs of frames are three matrix products. A distance is the root of a weighted mean square [m]; the paper's sum is its
+square.
 """
 
 from __future__ import annotations
@@ -18,44 +19,44 @@ from gaitway.graphs import _distance_kernels
 from gaitway.graphs.clouds import Clouds, check_alike
 
 BLOCK = 2048
-"""Rows and columns that are worked out at once: three products of that size are 50 MB."""
+"""Number of rows and columns of a block that is computed at once; three products of that size take 50 MB."""
 _DOUBTFUL = 1e-3
-"""Single precision loses a tenth of a millimetre of the smallest distances; under this they are worked out anew [m]."""
+"""Distance below which distances are computed again in double precision [m]; single precision errs by 0.1 mm."""
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Clouds of some frames as rows for matrix products, in single precision."""
+    """Clouds of N frames as rows for matrix products, in single precision."""
 
     level: SingleArray
-    """Real parts, then imaginary parts; (N, 2 K)."""
+    """Horizontal parts: real parts, then imaginary parts [m]; (N, 2 K)."""
     crossed: SingleArray
-    """The same turned by a quarter: imaginary parts, then real parts with the other sign; (N, 2 K)."""
+    """Horizontal parts, turned by a quarter: imaginary parts, then negative real parts [m]; (N, 2 K)."""
     heights: SingleArray
-    """Heights over the reference; (N, K)."""
+    """Heights over the reference heights [m]; (N, K)."""
     own: FloatArray
     """Squared length of each cloud [m^2]; (N,)."""
     valid: BoolArray
-    """Which to compare; (N,)."""
+    """Whether each cloud is compared; (N,)."""
 
 
 def reference_heights(clouds: Clouds) -> FloatArray:
-    """Mean height of every point of a window, times the root of its weight [m]; (K,).
+    """Return the mean height of every point of a window, times the square root of its weight [m]; (K,).
 
-    Taken off both clouds it changes no distance and leaves small numbers, of which single precision loses little.
+    Subtracted from both clouds it changes no distance, and leaves small numbers that single precision holds well.
     """
     mean = np.tile(clouds.track[..., 2].mean(axis=0), clouds.window)
     return np.asarray(mean * np.sqrt(clouds.weights))
 
 
 def features(clouds: Clouds, frames: IntArray, reference: FloatArray, *, ends: bool = True) -> Features:
-    """Rows for matrix products.
+    """Return the rows for matrix products.
 
     Args:
-        clouds: of any clips.
-        frames: which frames; (N,).
-        reference: as of `reference_heights`; the same for all that is compared.
-        ends: whether to compare frames whose windows reach beyond their clip.
+        clouds: Clouds of any clips.
+        frames: Frames; (N,).
+        reference: Result of `reference_heights`, the same for all compared clouds [m]; (K,).
+        ends: Whether frames whose windows reach beyond their clip are compared.
     """
     level, heights = clouds.centred(frames)
     heights = heights - reference
@@ -66,7 +67,7 @@ def features(clouds: Clouds, frames: IntArray, reference: FloatArray, *, ends: b
 
 
 def feature_distances(a: Features, b: Features) -> SingleArray:
-    """Distances [m] of all rows of one to all rows of the other; (A, B)."""
+    """Return the distances of all rows of one to all rows of the other [m]; (A, B)."""
     out = np.empty((len(a.own), len(b.own)), dtype=np.float32)
     # <a, conj b> = (ax bx + ay by) + i (ay bx - ax by)
     real, imaginary = read_only(a.level @ b.level.T), read_only(a.crossed @ b.level.T)
@@ -77,12 +78,12 @@ def feature_distances(a: Features, b: Features) -> SingleArray:
 
 
 def distances(a: Clouds, b: Clouds, *, ends: bool = True) -> SingleArray:
-    """Distances of every frame of one to every frame of the other [m]; (A, B), single precision.
+    """Return the distances of every frame of one to every frame of the other [m]; (A, B), single precision.
 
     Args:
-        a: clouds of any number of clips.
-        b: clouds of the same points and weights.
-        ends: whether to compare frames whose windows reach beyond their clip; False makes them infinitely far.
+        a: Clouds of any number of clips.
+        b: Clouds with the same points and weights.
+        ends: Whether frames whose windows reach beyond their clip are compared; else their distances are infinite.
     """
     check_alike(a, b)
     out = np.empty((len(a), len(b)), dtype=np.float32)
@@ -103,18 +104,21 @@ def distances(a: Clouds, b: Clouds, *, ends: bool = True) -> SingleArray:
 
 
 def corrected(matrix: SingleArray, a: Clouds, row: int, b: Clouds, column: int) -> SingleArray:
-    """The matrix with its smallest distances worked out in double precision.
+    """Compute the smallest distances of a matrix again in double precision.
 
     Args:
-        matrix: distances of frames from `row` on of `a` to frames from `column` on of `b`; written into.
-        a: clouds of the rows.
-        row: the first row's frame.
-        b: clouds of the columns.
-        column: the first column's frame.
+        matrix: Distances of frames from `row` on of `a` to frames from `column` on of `b` [m]; changed in place.
+        a: Clouds of the rows.
+        row: Frame of the first row.
+        b: Clouds of the columns.
+        column: Frame of the first column.
+
+    Returns:
+        The matrix.
     """
     places = np.empty((2, 4 * sum(matrix.shape)), dtype=np.int64)
     count = _distance_kernels.small_entries(read_only(matrix), _DOUBTFUL, places[0], places[1])
-    if count > places.shape[1]:  # two clips nearly alike all over
+    if count > places.shape[1]:  # two clips that are nearly equal everywhere
         places = np.empty((2, count), dtype=np.int64)
         _distance_kernels.small_entries(read_only(matrix), _DOUBTFUL, places[0], places[1])
     i, j = places[:, :count]
@@ -123,7 +127,7 @@ def corrected(matrix: SingleArray, a: Clouds, row: int, b: Clouds, column: int) 
 
 
 def pair_distances(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> FloatArray:
-    """Distance of frame `i` of one to frame `j` of the other [m], pair by pair in double precision; (N,)."""
+    """Return the distances of frames `i` of one to frames `j` of the other, in pairs, in double precision [m]; (N,)."""
     rows, columns = np.broadcast_arrays(np.atleast_1d(i), np.atleast_1d(j))
     out = np.empty(len(rows))
     _distance_kernels.exact_pairs(
@@ -134,9 +138,9 @@ def pair_distances(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> 
 
 
 def aligning_moves(a: Clouds, i: npt.ArrayLike, b: Clouds, j: npt.ArrayLike) -> FloatArray:
-    """The planar moves (x, y, heading) that carry frame `j` of `b` onto frame `i` of `a` as well as can be.
+    """Return the planar moves that bring frames `j` of `b` nearest to frames `i` of `a`: x, y [m], heading [rad].
 
-    `motion.editing.move` applies one to a clip.
+    `motion.editing.move` applies a planar move to a clip.
 
     Returns:
         (3,) for one pair, (N, 3) for several.

@@ -1,13 +1,12 @@
-"""Where an error function has its local minima: the places at which one motion goes over into another best.
+"""Local minima of distances: the pairs of frames at which one motion can best change into another.
 
-For a corpus too long for its matrix, tiles are worked out one after another and forgotten, but for the two last rows
-and columns that the next tiles need: a cell is judged once all its neighbours are known, so no minimum is lost or found
-twice.
+The matrix of distances of a long corpus does not fit into memory. So its tiles are computed one after another, and only
+the last two rows and columns are kept for the next tiles. An entry is tested when all its neighbours are known, so no
+minimum is lost or found twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray, IntArray, SingleArray, owned, read_only
 from gaitway.core.errors import GraphError
+from gaitway.core.progress import Progress, silent
 from gaitway.graphs import _distance_kernels
 from gaitway.graphs.clouds import Clouds
 from gaitway.graphs.distance import BLOCK, corrected, feature_distances, features, reference_heights
@@ -25,11 +25,11 @@ class Minima:
     """Local minima of a matrix of distances."""
 
     rows: IntArray
-    """(M,)."""
+    """Row of each minimum; (M,)."""
     columns: IntArray
-    """(M,)."""
+    """Column of each minimum; (M,)."""
     distances: FloatArray
-    """[m]; (M,)."""
+    """Distance at each minimum [m]; (M,)."""
 
     def __post_init__(self) -> None:
         count = len(self.rows)
@@ -42,24 +42,26 @@ class Minima:
 
 
 def local_minima(matrix: npt.ArrayLike, below: float = np.inf) -> Minima:
-    """Entries under a limit that none of their eight neighbours is under; of equal neighbours the first counts.
+    """Find the entries below a limit that are not above any of their eight neighbours.
+
+    Of equal neighbours, the first in reading order counts.
 
     Args:
-        matrix: distances [m]; (A, B). Infinite entries are none; beyond its edges nothing counts.
-        below: only those under this [m].
+        matrix: Distances [m]; (A, B). Infinite entries are no minima. Entries beyond the edges count as infinite.
+        below: Limit [m].
     """
     values = np.asarray(matrix, dtype=np.float32)
     return part_minima(values, below, (0, values.shape[0]), (0, values.shape[1]))
 
 
 def part_minima(matrix: SingleArray, below: float, rows: tuple[int, int], columns: tuple[int, int]) -> Minima:
-    """Minima of a matrix within some of its rows and columns; neighbours outside of these count.
+    """Find the minima of a matrix within some rows and columns; neighbours outside of these count too.
 
     Args:
-        matrix: (A, B) [m].
-        below: only those under this [m].
-        rows: first row and the one after the last.
-        columns: the same for columns.
+        matrix: Distances [m]; (A, B).
+        below: Limit [m].
+        rows: First row and the row after the last one.
+        columns: First column and the column after the last one.
     """
     limit = min(below, float(np.finfo(np.float32).max))
     room = 1 + matrix.size // 16
@@ -79,19 +81,19 @@ def corpus_minima(
     apart: int = 2,
     *,
     block: int = BLOCK,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> Minima:
-    """Minima under a limit among the distances of all frames of a corpus, in memory that does not grow with its square.
+    """Find the minima of the distances of all frames of a corpus to each other; memory grows linearly with its length.
 
-    Frames whose windows reach beyond their clip are left out, so that clips do not touch one another in the matrix.
-    The matrix is symmetric: each minimum (row, column) has row + `apart` <= column and stands for (column, row) too.
+    Frames whose windows reach beyond their clip are left out, so that clips do not touch each other in the matrix. The
+    matrix is symmetric: each minimum (row, column) has row + `apart` <= column, and (column, row) is a minimum too.
 
     Args:
-        clouds: of all frames.
-        below: only distances under this [m].
-        apart: how far a minimum must lie from the diagonal, where frames are compared with themselves; at least 2.
-        block: rows and columns of a tile.
-        progress: called with how many tiles are done, of how many.
+        clouds: Clouds of all frames.
+        below: Limit [m].
+        apart: Least distance of a minimum from the diagonal, where frames are compared with themselves; at least 2.
+        block: Number of rows and columns of a tile.
+        progress: Function that is called after each tile.
     """
     reference, count = reference_heights(clouds), len(clouds)
     starts = range(0, count, block)
@@ -111,8 +113,7 @@ def corpus_minima(
             found.append(_judged(padded, below, row - 2, column - 2, count))
             left, under[:, column:stop] = tile[:, -2:], tile[-2:]
             done += 1
-            if progress is not None:
-                progress(done, total)
+            progress("distances", done, total)
         above = under
     rows, columns, values = (
         np.concatenate([getattr(m, name) for m in found]) for name in ("rows", "columns", "distances")
@@ -123,14 +124,16 @@ def corpus_minima(
 
 
 def _judged(padded: SingleArray, below: float, row: int, column: int, count: int) -> Minima:
-    """Minima of a tile with two rows above and two columns left of it; its last row and column wait for the next tile.
+    """Find the minima of a tile that is padded by the two rows above and the two columns to its left.
+
+    The last row and column are tested with the next tile.
 
     Args:
-        padded: (A + 2, B + 2) [m].
-        below: [m].
-        row: which row of the whole matrix the first row is.
-        column: the same for columns.
-        count: rows and columns of the whole matrix.
+        padded: Distances [m]; (A + 2, B + 2).
+        below: Limit [m].
+        row: Row of the whole matrix that the first row is.
+        column: Column of the whole matrix that the first column is.
+        count: Number of rows and columns of the whole matrix.
     """
     ends = [n - (start + n < count) for n, start in zip(padded.shape, (row, column), strict=True)]
     part = part_minima(padded, below, (1, ends[0]), (1, ends[1]))

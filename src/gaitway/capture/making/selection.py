@@ -57,16 +57,16 @@ def missing_motions(drafts: Sequence[BehaviorDraft]) -> list[str]:
     if not any(e.start.kind == "stand" and e.end.kind == "stand" and not e.special for e in drafts):
         out.append("standing")
     if not any(e.start.kind == "stand" and e.end.kind == "step" for e in drafts):
-        out.append("a way to set off")
+        out.append("a start")
     if not any(e.end.kind == "stand" and e.start.kind == "step" for e in drafts):
-        out.append("a way to stop")
+        out.append("a stop")
     if not any(e.start.kind == "step" and e.end.kind == "step" and not e.special for e in drafts):
-        out.append("steps that go on")
+        out.append("steps that follow one another")
     turns = [e.turn for e in drafts if not e.special]
     out += [f"a turn to the {side}" for side, sign in (("left", 1.0), ("right", -1.0))
             if not any(sign * t > STRAIGHT for t in turns)]  # fmt: skip
     if not going:
-        out.append("anything that goes somewhere")
+        out.append("locomotion")
     return out
 
 

@@ -1,8 +1,7 @@
-"""Compiled loops of path synthesis: what an edge costs, a beam for a first bound, and branch and bound.
+"""Kernels of the search for walks along a path: costs of edges, a beam search for a first bound, and branch and bound.
 
-A state is a row of ten numbers: x, y, heading of the planar move that carries the next edge's frames; x, y of the last
-frame's place; arc length gone along the path; error so far; frames so far; a stage; and, in a beam, the error to
-expect. Stage 2 s is part s of the path, stage 2 s + 1 the way from part s to the next one.
+The state of a walk is a row of numbers with the columns X to EXPECTED. Stage 2 s is part s of the path, and stage
+2 s + 1 is the transition from part s to the next one.
 """
 
 from __future__ import annotations
@@ -16,125 +15,133 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.core.jit import kernel
 
 X, Y, TURN, LAST_X, LAST_Y, ALONG, ERROR, FRAMES, STAGE, EXPECTED = range(10)
+"""Columns of a state: planar move of the next edge's frames (x, y [m], heading [rad]); place of the last frame (x, y
+[m]); arc length along the path [m]; error so far [m^2]; frames so far; stage; expected error, in a beam [m^2]. X, Y and
+TURN are the columns of planar moves and places too."""
 STATE = 10
-"""Numbers in a state."""
+"""Number of columns of a state."""
+POINT_STEP, PART_SLACK, LEAST_PROGRESS, PROGRESS_SHARE = range(4)
+"""Entries of `PathArrays.measures`."""
 STAYS, MAY_LEAVE, MUST_LEAVE = range(3)
+"""Whether a walk stays in its part of the path."""
 AHEAD_STEP = 4
-"""Frames between the places of `GraphArrays.ahead`."""
+"""Number of frames between the places of `GraphArrays.ahead`."""
 SECTORS = 12
-"""Headings are told apart by so many sectors of a turn."""
+"""Number of sectors of a full turn by which a beam distinguishes headings."""
 
 
 class GraphArrays(NamedTuple):
-    """What a search sees of a motion graph: N nodes, E edges. All arrays are read-only."""
+    """Motion graph of N nodes and E edges as arrays. All arrays are read-only."""
 
     out_starts: IntArray
-    """Where each node's edges begin in `out_edges`; (N + 1,)."""
+    """Entry of `out_edges` at which each node's edges begin; (N + 1,)."""
     out_edges: IntArray
-    """Edges by the node that they leave; (E,)."""
+    """Edges, sorted by the node that they leave; (E,)."""
     heads: IntArray
     """Node that each edge leads to; (E,)."""
     track_starts: IntArray
-    """Where each edge's places begin in `track`; (E + 1,)."""
+    """Row of `track` at which each edge begins; (E + 1,)."""
     track: FloatArray
     """Places of the frames of all edges [m]; (S, 2)."""
     moves: FloatArray
-    """What each edge adds to the planar move of all that follows; (E, 3)."""
+    """Planar move that each edge adds to the moves of later edges; (E, 3)."""
     costs: FloatArray
-    """What each edge costs wherever it leads [m^2]; (E,)."""
+    """Cost of each edge, independent of the path [m^2]; (E,)."""
     headings: FloatArray
-    """Where the body goes at each node, as its clip lies in the corpus [rad]; (N,)."""
+    """Direction of travel at each node, as its clip lies in the corpus [rad]; (N,)."""
     ahead: FloatArray
-    """Where it will be if its clip goes on, every few frames [m]; (N, A, 2)."""
+    """Places of the body if the clip at each node continues, every AHEAD_STEP frames [m]; (N, A, 2)."""
 
 
 class PathArrays(NamedTuple):
-    """What is asked for. All arrays are read-only."""
+    """Path and its parts as arrays. All arrays are read-only."""
 
     points: FloatArray
-    """Of the path, at even distances [m]; (P, 2)."""
+    """Points of the path at equal distances [m]; (P, 2)."""
     measures: FloatArray
-    """Arc length between points; how far from its end a part may be left, before or after; progress along the path that
-    every frame counts for at least [m]; and the share by which progress may differ from the way gone; (4,)."""
+    """POINT_STEP: arc length between points [m]. PART_SLACK: largest distance from the end of a part at which a walk
+    may leave it [m]. LEAST_PROGRESS: least progress along the path in a frame [m]. PROGRESS_SHARE: share by which the
+    progress may differ from the distance that the body covers. (4,)."""
     part_ends: FloatArray
     """Arc length at which each part of the path ends [m]; (parts,)."""
     inside: BoolArray
-    """Edges of each part; (parts, E)."""
+    """Edges that each part may use; (parts, E)."""
     bridges: BoolArray
-    """Edges that lead from each part to the next one; (parts, E)."""
+    """Edges that lead from each part to the next part; (parts, E)."""
 
 
 class BeamMemory(NamedTuple):
-    """Room for `beam`: so many frames, and so many states of each number of frames and sector of headings."""
+    """Memory of `beam`: `width` slots for each number of frames and each sector of headings (a group)."""
 
     states: FloatArray
-    """(horizon * SECTORS * width, 10)."""
+    """State in each slot; (horizon * SECTORS * width, STATE)."""
     nodes: IntArray
-    """(horizon * SECTORS * width,)."""
+    """Node of each state; (horizon * SECTORS * width,)."""
     parents: IntArray
-    """(horizon * SECTORS * width,)."""
+    """Slot of the state before each state, or -1; (horizon * SECTORS * width,)."""
     via: IntArray
-    """(horizon * SECTORS * width,)."""
+    """Edge that leads to each state, or -1; (horizon * SECTORS * width,)."""
     filled: IntArray
-    """(horizon * SECTORS,)."""
+    """Number of filled slots of each group; (horizon * SECTORS,)."""
     scratch: FloatArray
-    """(10,)."""
+    """State that is being computed; (STATE,)."""
 
 
 class BranchMemory(NamedTuple):
-    """Room for `branch_and_bound`: so deep, so many ways at a node."""
+    """Memory of `branch_and_bound`, by depth of the search and number of edges that leave a node (ways)."""
 
     children: FloatArray
-    """(depth, ways, 10)."""
+    """States after each edge, in order of error; (depth, ways, STATE)."""
     edges: IntArray
-    """(depth, ways)."""
+    """Edges to these states; (depth, ways)."""
     done: BoolArray
-    """(depth, ways)."""
+    """Whether these states are complete; (depth, ways)."""
     counts: IntArray
-    """(depth,)."""
+    """Number of states at each depth; (depth,)."""
     cursors: IntArray
-    """(depth,)."""
+    """Next state to try at each depth; (depth,)."""
 
 
 class BestWalks(NamedTuple):
-    """The best walks, in order."""
+    """The R best walks, in order of error."""
 
     errors: FloatArray
-    """(R,); infinite where there is none."""
+    """Error of each walk [m^2]; infinite if there is none; (R,)."""
     lengths: IntArray
-    """Numbers of edges; (R,)."""
+    """Number of edges of each walk; (R,)."""
     walks: IntArray
-    """(R, depth)."""
+    """Edges of each walk; (R, depth)."""
 
 
 @kernel(borrows=True)
 def advance(
     graph: GraphArrays, task: PathArrays, state: FloatArray, edge: int, stage: int, horizon: int, out: FloatArray
 ) -> bool:
-    """Appends an edge to a state; frames beyond the horizon or the path's end cost nothing.
+    """Append an edge to a state; frames beyond the horizon or the end of the path cost nothing.
 
     Args:
-        graph: the motion graph.
-        task: the path.
-        state: (10,).
-        edge: which.
-        stage: that the edge is taken in.
-        horizon: frames that count.
-        out: receives the new state; (10,).
+        graph: Motion graph.
+        task: Path.
+        state: State before the edge; (STATE,).
+        edge: Edge to append.
+        stage: Stage in which the edge is taken.
+        horizon: Number of frames that count.
+        out: Receives the new state; (STATE,).
 
     Returns:
-        Whether it is complete: the horizon or the path's end is reached.
+        Whether the walk is complete: it has reached the horizon or the end of the path.
     """
     cosine, sine = math.cos(state[TURN]), math.sin(state[TURN])
     last_x, last_y, along, error = state[LAST_X], state[LAST_Y], state[ALONG], state[ERROR] + graph.costs[edge]
     frames = int(state[FRAMES])
-    step, slack, least, give = task.measures[0], task.measures[1], task.measures[2], task.measures[3]
+    step, slack = task.measures[POINT_STEP], task.measures[PART_SLACK]
+    least, give = task.measures[LEAST_PROGRESS], task.measures[PROGRESS_SHARE]
     length = step * (len(task.points) - 1)
     reach = min(length, task.part_ends[stage // 2] + slack)
     final = stage == 2 * (len(task.part_ends) - 1)
     complete = False
     for row in range(graph.track_starts[edge], graph.track_starts[edge + 1]):
-        px, py = graph.track[row, 0], graph.track[row, 1]
+        px, py = graph.track[row, X], graph.track[row, Y]
         x = state[X] + cosine * px - sine * py
         y = state[Y] + sine * px + cosine * py
         gone = math.sqrt((x - last_x) ** 2 + (y - last_y) ** 2)
@@ -150,10 +157,10 @@ def advance(
         if frames >= horizon or (final and along >= length):
             complete = True
             break
-    mx, my = graph.moves[edge, 0], graph.moves[edge, 1]
+    mx, my = graph.moves[edge, X], graph.moves[edge, Y]
     out[X] = state[X] + cosine * mx - sine * my
     out[Y] = state[Y] + sine * mx + cosine * my
-    out[TURN] = state[TURN] + graph.moves[edge, 2]
+    out[TURN] = state[TURN] + graph.moves[edge, TURN]
     out[LAST_X], out[LAST_Y], out[ALONG] = last_x, last_y, along
     out[ERROR], out[FRAMES], out[STAGE] = error, frames, stage
     return complete
@@ -161,19 +168,20 @@ def advance(
 
 @kernel(borrows=True)
 def _squared_distance(task: PathArrays, where: float, x: float, y: float) -> float:
-    """From a place to the point of the path at an arc length, which is counted in steps [m^2]."""
+    """Return the squared distance from a place to a point of the path [m^2]; `where` is its arc length in steps."""
     low = min(int(where), len(task.points) - 2)
     share = where - low
-    dx = x - ((1.0 - share) * task.points[low, 0] + share * task.points[low + 1, 0])
-    dy = y - ((1.0 - share) * task.points[low, 1] + share * task.points[low + 1, 1])
+    dx = x - ((1.0 - share) * task.points[low, X] + share * task.points[low + 1, X])
+    dy = y - ((1.0 - share) * task.points[low, Y] + share * task.points[low + 1, Y])
     return float(dx * dx + dy * dy)
 
 
 @kernel(borrows=True)
 def leaving(graph: GraphArrays, task: PathArrays, node: int, stage: int, along: float) -> int:
-    """Whether the part of the path that a stage is in is left at a node: STAYS, MAY_LEAVE or MUST_LEAVE.
+    """Return whether a walk leaves its part of the path at a node: STAYS, MAY_LEAVE or MUST_LEAVE.
 
-    It may be left near its end, or where none of its edges goes on; and it must be left beyond that, where it can be.
+    A walk may leave a part near its end. It must leave beyond that, or if no edge of the part continues, as soon as an
+    edge leads out.
     """
     part = stage // 2
     if stage % 2 == 1:
@@ -187,20 +195,20 @@ def leaving(graph: GraphArrays, task: PathArrays, node: int, stage: int, along: 
         leads_out = leads_out or task.inside[part + 1, edge] or task.bridges[part, edge]
     if not leads_out:
         return STAYS
-    if not goes_on or along > task.part_ends[part] + task.measures[1]:
+    if not goes_on or along > task.part_ends[part] + task.measures[PART_SLACK]:
         return MUST_LEAVE
-    return STAYS if along < task.part_ends[part] - task.measures[1] else MAY_LEAVE
+    return STAYS if along < task.part_ends[part] - task.measures[PART_SLACK] else MAY_LEAVE
 
 
 @kernel(borrows=True)
 def stage_after(task: PathArrays, stage: int, edge: int, leave: int) -> int:
-    """The stage in which an edge may be taken, or -1.
+    """Return the stage in which an edge may be taken, or -1.
 
     Args:
-        task: the path and its parts.
-        stage: now.
-        edge: which.
-        leave: as `leaving` says.
+        task: Path and its parts.
+        stage: Current stage.
+        edge: Edge.
+        leave: Result of `leaving`.
     """
     part = stage // 2
     if leave != MUST_LEAVE and task.inside[part, edge]:
@@ -214,77 +222,77 @@ def stage_after(task: PathArrays, stage: int, edge: int, leave: int) -> int:
 
 @kernel(borrows=True)
 def beam(
-    graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, width: int, room: BeamMemory,
+    graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, width: int, memory: BeamMemory,
     walk: IntArray,
 ) -> tuple[int, float]:  # fmt: skip
-    """A good walk: of all states of as many frames that head the same way only the best few go on, one at each node.
+    """Find a good walk: of all states with equal frames and similar heading, only the best few are extended.
 
-    The best are those that will be nearest to the path if their clips go on as they are: on a straight way before a
-    corner, who is about to turn is not yet any nearer to it than others.
+    The best states are those that will be nearest to the path if their clips continue. On a straight line before a
+    corner, a walk that is about to turn is not yet nearer to the path than others.
 
     Args:
-        graph: the motion graph.
-        task: the path.
-        node: where to begin.
-        start: the state there; (10,).
-        horizon: frames to go.
-        width: states that go on of those that have as many frames and head the same way.
-        room: to work in.
-        walk: receives the edges of the best walk.
+        graph: Motion graph.
+        task: Path.
+        node: First node.
+        start: State at the first node; (STATE,).
+        horizon: Number of frames of the walk.
+        width: Number of states that are extended of each group.
+        memory: Memory to work in.
+        walk: Receives the edges of the best walk.
 
     Returns:
-        How many edges it has, 0 if there is none, and its error.
+        The number of edges, 0 if there is no walk, and the error of the walk [m^2].
     """
     for k in range(horizon * SECTORS):
-        room.filled[k] = 0
+        memory.filled[k] = 0
     for k in range(STATE):
-        room.states[0, k] = start[k]
-    room.nodes[0], room.parents[0], room.via[0], room.filled[0] = node, -1, -1, 1
+        memory.states[0, k] = start[k]
+    memory.nodes[0], memory.parents[0], memory.via[0], memory.filled[0] = node, -1, -1, 1
     best, best_parent, best_edge = np.inf, -1, -1
     for group in range(horizon * SECTORS):
-        for slot in range(group * width, group * width + room.filled[group]):
-            if room.states[slot, ERROR] >= best:
+        for slot in range(group * width, group * width + memory.filled[group]):
+            if memory.states[slot, ERROR] >= best:
                 continue
-            here, stage = room.nodes[slot], int(room.states[slot, STAGE])
-            leave = leaving(graph, task, here, stage, room.states[slot, ALONG])
+            here, stage = memory.nodes[slot], int(memory.states[slot, STAGE])
+            leave = leaving(graph, task, here, stage, memory.states[slot, ALONG])
             for k in range(graph.out_starts[here], graph.out_starts[here + 1]):
                 edge = graph.out_edges[k]
                 after = stage_after(task, stage, edge, leave)
                 if after < 0:
                     continue
-                complete = advance(graph, task, room.states[slot], edge, after, horizon, room.scratch)
-                if room.scratch[ERROR] >= best:
+                complete = advance(graph, task, memory.states[slot], edge, after, horizon, memory.scratch)
+                if memory.scratch[ERROR] >= best:
                     continue
                 if complete:
-                    best, best_parent, best_edge = room.scratch[ERROR], slot, edge
+                    best, best_parent, best_edge = memory.scratch[ERROR], slot, edge
                 else:
-                    _keep(graph, task, room, width, slot, edge)
+                    _keep(graph, task, memory, width, slot, edge)
     if best_parent < 0:
         return 0, np.inf
     count, slot = 1, best_parent
-    while room.parents[slot] >= 0:
+    while memory.parents[slot] >= 0:
         count += 1
-        slot = room.parents[slot]
+        slot = memory.parents[slot]
     walk[count - 1] = best_edge
     slot = best_parent
     for k in range(count - 2, -1, -1):
-        walk[k] = room.via[slot]
-        slot = room.parents[slot]
+        walk[k] = memory.via[slot]
+        slot = memory.parents[slot]
     return count, best
 
 
 @kernel(borrows=True)
 def _expected(graph: GraphArrays, task: PathArrays, node: int, state: FloatArray) -> float:
-    """The error that a state will come to if the clip at its node goes on for a while."""
+    """Return the error that a state will add if the clip at its node continues for a while [m^2]."""
     cosine, sine = math.cos(state[TURN]), math.sin(state[TURN])
     last_x, last_y, along, error = state[LAST_X], state[LAST_Y], state[ALONG], 0.0
-    step = task.measures[0]
+    step = task.measures[POINT_STEP]
     length = step * (len(task.points) - 1)
     for k in range(graph.ahead.shape[1]):
-        px, py = graph.ahead[node, k, 0], graph.ahead[node, k, 1]
+        px, py = graph.ahead[node, k, X], graph.ahead[node, k, Y]
         x = state[X] + cosine * px - sine * py
         y = state[Y] + sine * px + cosine * py
-        along += max(math.sqrt((x - last_x) ** 2 + (y - last_y) ** 2), AHEAD_STEP * task.measures[2])
+        along += max(math.sqrt((x - last_x) ** 2 + (y - last_y) ** 2), AHEAD_STEP * task.measures[LEAST_PROGRESS])
         if along >= length:
             break
         error += AHEAD_STEP * _squared_distance(task, along / step, x, y)
@@ -293,85 +301,85 @@ def _expected(graph: GraphArrays, task: PathArrays, node: int, state: FloatArray
 
 
 @kernel(borrows=True)
-def _keep(graph: GraphArrays, task: PathArrays, room: BeamMemory, width: int, parent: int, edge: int) -> None:
-    """Puts the state in `scratch` into its group, if it is one of the best there and the best at its node."""
+def _keep(graph: GraphArrays, task: PathArrays, memory: BeamMemory, width: int, parent: int, edge: int) -> None:
+    """Put the state in `scratch` into its group, if it is one of the best there and the best at its node."""
     node = graph.heads[edge]
-    room.scratch[EXPECTED] = room.scratch[ERROR] + _expected(graph, task, node, room.scratch)
-    turns = (room.scratch[TURN] + graph.headings[node]) / (2.0 * math.pi)
+    memory.scratch[EXPECTED] = memory.scratch[ERROR] + _expected(graph, task, node, memory.scratch)
+    turns = (memory.scratch[TURN] + graph.headings[node]) / (2.0 * math.pi)
     sector = min(int(SECTORS * (turns - math.floor(turns))), SECTORS - 1)
-    group = int(room.scratch[FRAMES]) * SECTORS + sector
-    first, count = group * width, room.filled[group]
+    group = int(memory.scratch[FRAMES]) * SECTORS + sector
+    first, count = group * width, memory.filled[group]
     place, worst = -1, -1.0
     for other in range(first, first + count):
-        if room.nodes[other] == node and room.states[other, STAGE] == room.scratch[STAGE]:
+        if memory.nodes[other] == node and memory.states[other, STAGE] == memory.scratch[STAGE]:
             place, worst = other, np.inf
-        elif room.states[other, EXPECTED] > worst:
-            place, worst = other, room.states[other, EXPECTED]
+        elif memory.states[other, EXPECTED] > worst:
+            place, worst = other, memory.states[other, EXPECTED]
     if worst < np.inf and count < width:
         place = first + count
-        room.filled[group] += 1
-    elif room.scratch[EXPECTED] >= room.states[place, EXPECTED]:
+        memory.filled[group] += 1
+    elif memory.scratch[EXPECTED] >= memory.states[place, EXPECTED]:
         return
     for m in range(STATE):
-        room.states[place, m] = room.scratch[m]
-    room.nodes[place], room.parents[place], room.via[place] = node, parent, edge
+        memory.states[place, m] = memory.scratch[m]
+    memory.nodes[place], memory.parents[place], memory.via[place] = node, parent, edge
 
 
 @kernel(borrows=True)
 def branch_and_bound(
     graph: GraphArrays, task: PathArrays, node: int, start: FloatArray, horizon: int, enough: float, budget: int,
-    room: BranchMemory, best: BestWalks,
+    memory: BranchMemory, best: BestWalks,
 ) -> int:  # fmt: skip
-    """The best walks of a horizon, by depth-first search that never goes on with a walk worse than those it has.
+    """Find the best walks by a depth-first search that never extends a walk that is worse than the known ones.
 
-    Children are tried from the cheapest on.
+    The cheapest edges are tried first.
 
     Args:
-        graph: the motion graph.
-        task: the path.
-        node: where to begin.
-        start: the state there; (10,).
-        horizon: frames to go.
-        enough: a walk with less error than this is good enough, and the search ends.
-        budget: edges to look at, at most.
-        room: to work in.
-        best: walks that are known already, and then the best ones.
+        graph: Motion graph.
+        task: Path.
+        node: First node.
+        start: State at the first node; (STATE,).
+        horizon: Number of frames of the walk.
+        enough: Error below which a walk ends the search [m^2].
+        budget: Largest number of edges to examine.
+        memory: Memory to work in.
+        best: Walks that are known before the search; receives the best walks.
 
     Returns:
-        How many edges were looked at.
+        The number of examined edges.
     """
     depth, last = 0, len(best.errors) - 1
     looked = graph.out_starts[node + 1] - graph.out_starts[node]
-    room.counts[0] = _expand(graph, task, node, start, horizon, best.errors[last], room, 0)
-    room.cursors[0] = 0
+    memory.counts[0] = _expand(graph, task, node, start, horizon, best.errors[last], memory, 0)
+    memory.cursors[0] = 0
     while depth >= 0:
-        at = room.cursors[depth]
-        if at >= room.counts[depth] or room.children[depth, at, ERROR] >= best.errors[last]:  # the rest is dearer still
-            depth -= 1
+        at = memory.cursors[depth]
+        if at >= memory.counts[depth] or memory.children[depth, at, ERROR] >= best.errors[last]:
+            depth -= 1  # the remaining ones cost even more
             continue
-        room.cursors[depth] += 1
-        if room.done[depth, at]:
-            _insert(room, depth, at, best)
+        memory.cursors[depth] += 1
+        if memory.done[depth, at]:
+            _insert(memory, depth, at, best)
             if best.errors[0] < enough:
                 break
             continue
         if looked >= budget:
             break
-        here = graph.heads[room.edges[depth, at]]
-        state = room.children[depth, at]
+        here = graph.heads[memory.edges[depth, at]]
+        state = memory.children[depth, at]
         depth += 1
-        room.counts[depth] = _expand(graph, task, here, state, horizon, best.errors[last], room, depth)
-        room.cursors[depth] = 0
+        memory.counts[depth] = _expand(graph, task, here, state, horizon, best.errors[last], memory, depth)
+        memory.cursors[depth] = 0
         looked += graph.out_starts[here + 1] - graph.out_starts[here]
     return int(looked)
 
 
 @kernel(borrows=True)
 def _expand(
-    graph: GraphArrays, task: PathArrays, node: int, state: FloatArray, horizon: int, bound: float, room: BranchMemory,
-    depth: int,
+    graph: GraphArrays, task: PathArrays, node: int, state: FloatArray, horizon: int, bound: float,
+    memory: BranchMemory, depth: int,
 ) -> int:  # fmt: skip
-    """All that may follow a state and is under a bound, in order of error; how many there are."""
+    """Write all states that may follow a state and are below a bound, in order of error; return their number."""
     count, stage = 0, int(state[STAGE])
     leave = leaving(graph, task, node, stage, state[ALONG])
     for k in range(graph.out_starts[node], graph.out_starts[node + 1]):
@@ -379,33 +387,33 @@ def _expand(
         after = stage_after(task, stage, edge, leave)
         if after < 0:
             continue
-        complete = advance(graph, task, state, edge, after, horizon, room.children[depth, count])
-        if room.children[depth, count, ERROR] >= bound:
+        complete = advance(graph, task, state, edge, after, horizon, memory.children[depth, count])
+        if memory.children[depth, count, ERROR] >= bound:
             continue
-        room.edges[depth, count], room.done[depth, count] = edge, complete
+        memory.edges[depth, count], memory.done[depth, count] = edge, complete
         at = count
-        while at > 0 and room.children[depth, at, ERROR] < room.children[depth, at - 1, ERROR]:
+        while at > 0 and memory.children[depth, at, ERROR] < memory.children[depth, at - 1, ERROR]:
             for m in range(STATE):
-                other = room.children[depth, at - 1, m]
-                room.children[depth, at - 1, m] = room.children[depth, at, m]
-                room.children[depth, at, m] = other
-            edge_before, done_before = room.edges[depth, at - 1], room.done[depth, at - 1]
-            room.edges[depth, at - 1], room.done[depth, at - 1] = room.edges[depth, at], room.done[depth, at]
-            room.edges[depth, at], room.done[depth, at] = edge_before, done_before
+                other = memory.children[depth, at - 1, m]
+                memory.children[depth, at - 1, m] = memory.children[depth, at, m]
+                memory.children[depth, at, m] = other
+            edge_before, done_before = memory.edges[depth, at - 1], memory.done[depth, at - 1]
+            memory.edges[depth, at - 1], memory.done[depth, at - 1] = memory.edges[depth, at], memory.done[depth, at]
+            memory.edges[depth, at], memory.done[depth, at] = edge_before, done_before
             at -= 1
         count += 1
     return count
 
 
 @kernel(borrows=True)
-def _insert(room: BranchMemory, depth: int, child: int, best: BestWalks) -> None:
-    """Puts the walk down to a child among the best ones, unless it is there already."""
-    error = room.children[depth, child, ERROR]
+def _insert(memory: BranchMemory, depth: int, child: int, best: BestWalks) -> None:
+    """Insert the walk that leads to a child into the best walks, unless it is there already."""
+    error = memory.children[depth, child, ERROR]
     for known in range(len(best.errors)):
         if best.errors[known] == error and best.lengths[known] == depth + 1:
             same = True
             for k in range(depth + 1):
-                same = same and best.walks[known, k] == room.edges[k, room.cursors[k] - 1]
+                same = same and best.walks[known, k] == memory.edges[k, memory.cursors[k] - 1]
             if same:
                 return
     at = len(best.errors) - 1
@@ -416,4 +424,4 @@ def _insert(room: BranchMemory, depth: int, child: int, best: BestWalks) -> None
         at -= 1
     best.errors[at], best.lengths[at] = error, depth + 1
     for k in range(depth + 1):
-        best.walks[at, k] = room.edges[k, room.cursors[k] - 1]
+        best.walks[at, k] = memory.edges[k, memory.cursors[k] - 1]

@@ -1,4 +1,4 @@
-"""Compiled loops of steering tables: what edges cost by direction, and the best first edge of every node."""
+"""Kernels of steering tables: the cost of each edge by direction, and the best first edge of every node."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ import numpy as np
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from gaitway.core.jit import kernel
 
+X, Y = range(2)
+"""Columns of places over the ground."""
+
 
 @kernel(parallel=True)
 def edge_costs(track_starts: IntArray, track: FloatArray, befores: FloatArray, least: float, out: SingleArray) -> None:
-    """How far the steps of each edge miss steps of the same length in each direction, squared and added up.
+    """Compute the costs of edges: squared differences of their steps to steps of equal length in a direction.
 
     Args:
-        track_starts: where each edge's places begin; (E + 1,).
-        track: places of the frames of all edges [m]; (S, 2).
-        befores: the place before the first frame of each edge [m]; (E, 2).
-        least: steps are wanted to be at least so long [m].
-        out: receives costs [m^2]; (E, K), directions evenly from 0 on.
+        track_starts: Row of `track` at which each edge begins; (E + 1,).
+        track: Places of the frames of all edges [m]; (S, 2).
+        befores: Place before the first frame of each edge [m]; (E, 2).
+        least: Least length of the wanted steps [m].
+        out: Receives costs [m^2]; (E, K), for K evenly spaced directions from 0 on.
     """
     for edge in numba.prange(len(track_starts) - 1):
         for k in range(out.shape[1]):
             angle = 2.0 * math.pi * k / out.shape[1]
             ux, uy, cost = math.cos(angle), math.sin(angle), 0.0
-            x, y = befores[edge, 0], befores[edge, 1]
+            x, y = befores[edge, X], befores[edge, Y]
             for row in range(track_starts[edge], track_starts[edge + 1]):
-                dx, dy = track[row, 0] - x, track[row, 1] - y
+                dx, dy = track[row, X] - x, track[row, Y] - y
                 wanted = max(math.sqrt(dx * dx + dy * dy), least)
                 cost += (dx - wanted * ux) ** 2 + (dy - wanted * uy) ** 2
-                x, y = track[row, 0], track[row, 1]
+                x, y = track[row, X], track[row, Y]
             out[edge, k] = cost
 
 
@@ -48,19 +51,19 @@ def improved(
     after: SingleArray,
     first: IntArray,
 ) -> None:
-    """One edge more of the cheapest walks from every node in every direction; what comes later counts less.
+    """Extend the cheapest walks from every node in every direction by one edge; later edges count less.
 
     Args:
-        out_starts: where each node's edges begin in `out_edges`; (N + 1,).
-        out_edges: edges by the node that they leave; (E,).
-        heads: node that each edge leads to; (E,).
-        turns: by how many directions each edge turns what follows it; (E,).
-        fades: share by which all that follows an edge counts; (E,).
-        allowed: edges that may be taken; (E,).
-        costs: of each edge by direction; (E, K).
-        before: costs of walks known so far; (N, K).
-        after: receives those of longer walks; (N, K).
-        first: receives their first edges, or -1; (N, K).
+        out_starts: Entry of `out_edges` at which each node's edges begin; (N + 1,).
+        out_edges: Edges, sorted by the node that they leave; (E,).
+        heads: Node that each edge leads to; (E,).
+        turns: Turn of each edge, as a number of directions; (E,).
+        fades: Factor of the costs after each edge; (E,).
+        allowed: Edges that may be taken; (E,).
+        costs: Cost of each edge by direction [m^2]; (E, K).
+        before: Costs of the walks so far [m^2]; (N, K).
+        after: Receives the costs of the longer walks [m^2]; (N, K).
+        first: Receives the first edges of the walks, or -1; (N, K).
     """
     count = costs.shape[1]
     for node in numba.prange(before.shape[0]):

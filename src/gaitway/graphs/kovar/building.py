@@ -1,4 +1,4 @@
-"""Motion graphs made: transitions found, nodes and edges laid out, and cut down to what can go on for ever."""
+"""Construction of motion graphs: find transitions, set up nodes and edges, and prune dead ends."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gaitway.graphs.kovar.transitions import (
 )
 
 _EASES, _NEARLY = (0.7, 0.8, 0.9), 0.95
-"""Shares of the limits that are tried, from the strictest on, and how much motion the one that is taken must keep."""
+"""Factors of the limits that are tried, the strictest first, and the share of motion that the chosen one must keep."""
 FEW_S = 2.0
-"""A label set that keeps less motion than this deserves a warning [s]."""
+"""Duration of the remaining motion of a label set below which there is a warning [s]."""
 
 
 def build_graph(
@@ -34,19 +34,19 @@ def build_graph(
     prune: bool = True,
     passages: bool = True,
 ) -> MotionGraph:
-    """The motion graph of a corpus.
+    """Build the motion graph of a corpus.
 
     Args:
-        corpus: labelled motions.
-        thresholds: how unlike frames may be for a transition.
-        actions: labels of motions that pass, such as a jump: frames with one of them need not go on for ever.
-        spacing_s: of minima nearer than this in both motions the best stays [s].
-        prune: whether to keep only what can go on for ever.
-        passages: whether to keep motion between such parts too, as that of somebody who slows down to stand. The paper
-            does not, but for transitions.
+        corpus: Labelled motions.
+        thresholds: Limits of the distances of transitions.
+        actions: Labels of short motions, such as a jump; frames with one of them need not continue for ever.
+        spacing_s: Least time between two transitions in both motions [s].
+        prune: Whether only motion that can continue for ever is kept.
+        passages: Whether motion that connects such parts is kept too, such as slowing down to a stand. The paper keeps
+            only transitions.
 
     Raises:
-        GraphError: if there are no transitions under the thresholds, or nothing can go on for ever.
+        GraphError: If there are no transitions below the limits, or no motion can continue for ever.
     """
     table = transition_limits(corpus, thresholds)
     transitions = find_transitions(corpus, table, spacing_s=spacing_s)
@@ -68,13 +68,13 @@ def build_graph(
 
 
 def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str], passages: bool) -> MotionGraph:
-    """The graph of the fewest transitions that keeps nearly all frames and all ways between label sets.
+    """Return the graph with the fewest transitions that keeps nearly all frames and all connections of label sets.
 
     Args:
-        graph: of all transitions.
-        shares: distance of each transition over its limit, below 1; (T,).
-        actions: as of `build_graph`.
-        passages: as of `build_graph`.
+        graph: Graph with all transitions.
+        shares: Distance of each transition divided by its limit, below 1; (T,).
+        actions: As for `build_graph`.
+        passages: As for `build_graph`.
     """
     passing = _passing(graph.corpus, actions)
 
@@ -94,22 +94,22 @@ def _strictest(graph: MotionGraph, shares: FloatArray, actions: Collection[str],
 
 
 def pruned(graph: MotionGraph, actions: Collection[str] = (), *, passages: bool = True) -> MotionGraph:
-    """The part of a graph in which, from any edge on, motion of the same labels can go on for ever.
+    """Return the part of a graph in which motion of the same labels can continue for ever, from any edge.
 
     Args:
-        graph: any motion graph.
-        actions: as of `build_graph`.
-        passages: as of `build_graph`.
+        graph: Any motion graph.
+        actions: As for `build_graph`.
+        passages: As for `build_graph`.
 
     Raises:
-        GraphError: if nothing is left.
+        GraphError: If no edge is left.
     """
     corpus, edges = graph.corpus, graph.edges
     passing = _passing(corpus, actions)
     keep, parts = lasting_edges(graph.arcs, edges.label_set, len(corpus.sets), passing, passages)
     if not keep.any():
         raise GraphError(
-            f"with {len(graph.transitions)} transitions no motion can go on for ever; raise the threshold, or give "
+            f"with {len(graph.transitions)} transitions no motion can continue for ever; raise the threshold, or give "
             "motions that come back to where they were"
         )
     left = _cut_down(graph, keep)
@@ -120,9 +120,9 @@ def pruned(graph: MotionGraph, actions: Collection[str] = (), *, passages: bool 
 
 
 def assemble_graph(corpus: Corpus, transitions: Transitions) -> MotionGraph:
-    """The graph of clips and transitions, not pruned: nodes wherever transitions, labels or clips begin or end."""
+    """Build the graph of clips and transitions without pruning; nodes are where transitions, labels or clips change."""
     window, clip_of = transitions.window, corpus.clip_of
-    # a clip of n frames has n + 1 places, so that places are frames plus the clip's number
+    # a clip of n frames has n + 1 places for nodes, so the number of a place is its frame plus the clip's number
     leave = transitions.leave + clip_of[transitions.leave]
     enter = transitions.enter + window + clip_of[transitions.enter]
     changes = 1 + np.flatnonzero((np.diff(corpus.set_of) != 0) & (np.diff(clip_of) == 0))
@@ -148,7 +148,7 @@ def assemble_graph(corpus: Corpus, transitions: Transitions) -> MotionGraph:
 
 
 def _transition_labels(corpus: Corpus, transitions: Transitions, label_rows: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Label set of each transition, -1 for none of the originals', and labels that all its frames have.
+    """Return the label set of each transition, or -1 if no original frame has it, and the labels of all its frames.
 
     A blended frame has the labels of both frames.
     """
@@ -163,7 +163,7 @@ def _transition_labels(corpus: Corpus, transitions: Transitions, label_rows: Boo
 
 
 def _cut_down(graph: MotionGraph, keep: BoolArray) -> MotionGraph:
-    """The graph with some of its edges, and the nodes and transitions that these need."""
+    """Return the graph with some of its edges, and the nodes and transitions of these edges."""
     edges = graph.edges.chosen(keep)
     nodes = np.unique(np.concatenate([edges.tail, edges.head]))
     used = np.unique(edges.transition[edges.transition >= 0])
@@ -184,24 +184,24 @@ def _label_parts(graph: MotionGraph, keep: BoolArray) -> tuple[LabelPart, ...]:
 
 
 def _warnings(graph: MotionGraph, keep: BoolArray, parts: list[BoolArray], passing: list[int]) -> list[str]:
-    """What somebody should know: sets with little left, and sets that cannot be reached from others."""
+    """Return warnings about label sets with little motion left, and about sets that others cannot reach."""
     corpus, out = graph.corpus, []
     names = [_named(labels) for labels in corpus.sets]
     for number, part in enumerate(_label_parts(graph, keep)):
         if part.kept < FEW_S * corpus.fps and number not in passing:
             out.append(
-                f"of {names[number]} {part.kept} of {part.frames} frames can go on for ever; "
+                f"of {names[number]}, {part.kept} of {part.frames} frames can continue for ever; "
                 "a higher threshold would keep more"
             )
     out += [
-        f"there is no way from {names[before]} to {names[after]}; a higher threshold between them may give one"
+        f"no motion leads from {names[before]} to {names[after]}; a higher threshold between them may give one"
         for before, after in _cut_off(graph, keep, parts)
     ]
     return out
 
 
 def _cut_off(graph: MotionGraph, keep: BoolArray, parts: list[BoolArray]) -> Iterator[tuple[int, int]]:
-    """Ordered pairs of label sets without a way from the first to the second."""
+    """Yield pairs of label sets of which the second cannot be reached from the first."""
     arcs = graph.arcs.part(keep)
     for number, nodes in enumerate(parts):
         if nodes.any():
@@ -212,7 +212,7 @@ def _cut_off(graph: MotionGraph, keep: BoolArray, parts: list[BoolArray]) -> Ite
 
 
 def _passing(corpus: Corpus, actions: Collection[str]) -> list[int]:
-    """Numbers of the label sets with one of some labels."""
+    """Return the numbers of the label sets that hold one of some labels."""
     for label in actions:
         corpus.having(label)
     return [k for k, labels in enumerate(corpus.sets) if labels & set(actions)]

@@ -1,6 +1,6 @@
-"""Walks that somebody asks for, found by branch and bound a window at a time (Kovar et al. 2002, section 4.2).
+"""Search for walks that minimise an objective, by branch and bound in windows (Kovar et al. 2002, section 4.2).
 
-This is the general search, for any objective in plain Python. Following a path has compiled loops of its own
+This is the general search in plain Python, for any objective. The search for walks along a path has kernels of its own
 (`gaitway.graphs.kovar.following`).
 """
 
@@ -21,20 +21,20 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class GraphSearch:
-    """How walks are searched for."""
+    """Options of the search for walks."""
 
     horizon_s: float = 3.3
-    """Each search looks so far ahead [s]."""
+    """Duration of the window of each search [s]."""
     keep_s: float = 1.0
-    """Of what it finds so much is kept before the next search [s]."""
+    """Duration of the begin of each window that is kept; the next window begins there [s]."""
     budget: int = 10_000
-    """Edges that one search looks at, at most."""
+    """Largest number of edges that one search examines."""
     beam: int = 3
-    """Walks that go on together in each direction to find a first bound; 0 begins without one. Paths only."""
+    """Width of the beam search that finds a first bound, for each heading; 0 begins without a bound. For paths only."""
     best: int = 1
-    """How many of the best walks of each search are kept, to draw one of them."""
+    """Number of best walks of each search, one of which is drawn."""
     tolerance: float = 1.2
-    """A walk is drawn only if its error is no more than so many times that of the best."""
+    """Largest error of a drawn walk, as a multiple of the least error."""
 
     def __post_init__(self) -> None:
         if not (0.0 < self.keep_s <= self.horizon_s and self.budget >= 1 and self.beam >= 0 and self.best >= 1):
@@ -45,29 +45,29 @@ class GraphSearch:
 
 
 class Objective(Protocol[State]):
-    """What somebody asks of a walk. Errors must not be negative."""
+    """Objective of a search. Errors must not be negative."""
 
     def start(self, node: int) -> State:
-        """The state of a walk without edges."""
+        """Return the state of a walk without edges."""
 
     def append(self, state: State, edge: int) -> tuple[float, State]:
-        """The error that an edge adds to a walk, and the state of the longer walk."""
+        """Return the error that an edge adds to a walk, and the state of the longer walk."""
 
     def allowed(self, state: State, edge: int) -> bool:
-        """Whether an edge may follow."""
+        """Return whether an edge may follow."""
 
     def complete(self, state: State) -> bool:
-        """Whether nothing more is to follow."""
+        """Return whether the walk is complete."""
 
 
 @dataclass(frozen=True)
 class FoundWalk(Generic[State]):
-    """A walk that a search found."""
+    """Result of a search."""
 
     edges: tuple[int, ...]
     error: float
     states: tuple[State, ...]
-    """After each edge."""
+    """States after each edge."""
 
 
 def best_walks(
@@ -81,17 +81,17 @@ def best_walks(
     enough: float = 0.0,
     budget: float = math.inf,
 ) -> list[FoundWalk[State]]:
-    """The best walks from a node that are complete or have a number of frames, in order of error.
+    """Find the best walks from a node that are complete or have a number of frames, in order of error.
 
     Args:
-        graph: any motion graph.
-        objective: what is asked for.
-        node: where they begin.
-        state: of the walk up to there.
-        horizon: frames after which a walk is long enough.
-        best: how many.
-        enough: a walk with less error than this ends the search.
-        budget: edges to look at, at most.
+        graph: Any motion graph.
+        objective: Objective to minimise.
+        node: First node.
+        state: State of the walk up to the first node.
+        horizon: Number of frames after which a walk is long enough.
+        best: Number of walks to find.
+        enough: Error below which a walk ends the search.
+        budget: Largest number of edges to examine.
     """
     found: list[FoundWalk[State]] = []
     looked = 0
@@ -135,18 +135,18 @@ def extract(
     enough: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> tuple[int, ...]:
-    """Edges of a complete walk, searched for a window at a time.
+    """Find the edges of a complete walk, one window after another.
 
     Args:
-        graph: any motion graph.
-        objective: what is asked for.
-        node: where it begins.
-        search: how.
-        enough: a window with less error than this is good enough.
-        rng: draws among the best of each window; None takes the best.
+        graph: Any motion graph.
+        objective: Objective to minimise.
+        node: First node.
+        search: Options of the search.
+        enough: Error below which the search of a window ends.
+        rng: Generator that draws one of the best walks of each window; None takes the best.
 
     Raises:
-        GraphError: if there is no way on.
+        GraphError: If no allowed edge continues the walk.
     """
     fps = graph.corpus.fps
     horizon, keep = max(round(search.horizon_s * fps), 1), max(round(search.keep_s * fps), 1)
@@ -156,7 +156,7 @@ def extract(
             graph, objective, here, state, horizon=horizon, best=search.best, enough=enough, budget=search.budget
         )
         if not found:
-            raise GraphError(f"there is no way on from node {here} that is allowed; allow more, or raise the threshold")
+            raise GraphError(f"no allowed edge continues the walk at node {here}; allow more, or raise the threshold")
         chosen = draw_walk([walk.error for walk in found], search.tolerance, rng)
         frames = 0
         for edge, after in zip(found[chosen].edges, found[chosen].states, strict=True):
@@ -169,7 +169,7 @@ def extract(
 
 
 def draw_walk(errors: list[float], tolerance: float, rng: np.random.Generator | None) -> int:
-    """Which of walks, in order of error, to take: the first, or any that is nearly as good."""
+    """Return the number of the walk to take, given errors in order: the first, or one that is nearly as good."""
     if rng is None:
         return 0
     good = [k for k, error in enumerate(errors) if error <= tolerance * errors[0]]

@@ -1,8 +1,8 @@
-"""Motion along a path: each part of it in its own manner (Kovar et al. 2002, section 5).
+"""Walks along a path, with motion of given labels on each part of it (Kovar et al. 2002, section 5).
 
-The error of a frame is the squared distance from where the body is to the point of the path at the arc length that the
-body has gone, give or take a share. Where a part of the path ends, motion of the next part's labels takes over, up to
-some slack before or after that place.
+The error of a frame is the squared distance from the body to the point of the path at the arc length that the body has
+covered; that arc length may differ by a share. Where a part of the path ends, motion with the labels of the next part
+begins; the change may come somewhat before or after that place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import GraphError
@@ -25,32 +24,32 @@ from gaitway.graphs.kovar.paths import GroundPath, spline
 from gaitway.graphs.kovar.walks import Walk
 
 SLACK = 0.6
-"""How far before or after its place a change of labels may come [m]."""
+"""Largest distance between the end of a part and the change of labels [m]."""
 GOOD_ENOUGH = 0.01
-"""A window that stays as near to the path as this in the mean is not searched further [m]."""
+"""Mean distance from the path below which the search of a window ends [m]."""
 STARTS = 24
-"""Places in the graph that are tried to begin with."""
+"""Number of nodes that are tried as the first node."""
 
 
 @dataclass(frozen=True, eq=False)
 class FollowedPath:
-    """A walk along a path."""
+    """Walk along a path, and how the search found it."""
 
     walk: Walk
     path: GroundPath
     parts: tuple[PathPart, ...]
     part_of: IntArray
-    """Which part of the path each edge of the walk belongs to; (K,)."""
+    """Number of the part of the path that each edge of the walk belongs to; (K,)."""
     error: float
     """Root mean square of the distances of all frames from the path [m]."""
     seconds: float
-    """That the search took [s]."""
+    """Duration of the search [s]."""
     looked: int
-    """Edges that were looked at."""
+    """Number of edges that the search examined."""
 
     @property
     def changes(self) -> list[tuple[float, float]]:
-        """For each change of parts the arc length at which it was asked for and that at which it was made [m]."""
+        """For each change of parts, the arc lengths at which it was asked for and at which it happens [m]."""
         places, firsts = self.walk.places, self.walk.firsts
         gone = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=-1)))
         starts = [int(np.argmax(self.part_of >= part)) for part in range(1, len(self.parts))]
@@ -58,7 +57,7 @@ class FollowedPath:
 
 
 class PathFollower:
-    """Searches a motion graph for walks along one path after another; keeps its arrays."""
+    """Search of a motion graph for walks along paths; it keeps its arrays from one path to the next."""
 
     def __init__(self, graph: MotionGraph, search: GraphSearch = GraphSearch()) -> None:  # noqa: B008  (frozen)
         self.graph, self.search = graph, search
@@ -68,33 +67,33 @@ class PathFollower:
         out_starts, out_edges = graph.outgoing
         track_starts, track = graph.tracks
         self.arrays = kernels.GraphArrays(
-            read_only(out_starts),
-            read_only(out_edges),
-            read_only(graph.edges.head),
-            read_only(track_starts),
-            read_only(track),
-            read_only(graph.moves),
-            read_only(edge_costs(graph)),
-            read_only(node_headings(graph)),
-            read_only(places_ahead(graph)),
+            out_starts=read_only(out_starts),
+            out_edges=read_only(out_edges),
+            heads=read_only(graph.edges.head),
+            track_starts=read_only(track_starts),
+            track=read_only(track),
+            moves=read_only(graph.moves),
+            costs=read_only(edge_costs(graph)),
+            headings=read_only(node_headings(graph)),
+            ahead=read_only(places_ahead(graph)),
         )
         ways = max(int(np.diff(out_starts).max(initial=1)), 1)
         depth, width = self.horizon + 1, max(search.beam, 1)
-        self._tree = kernels.BranchMemory(
-            np.empty((depth, ways, kernels.STATE)),
-            np.empty((depth, ways), dtype=np.int64),
-            np.empty((depth, ways), dtype=bool),
-            np.empty(depth, dtype=np.int64),
-            np.empty(depth, dtype=np.int64),
+        self._branches = kernels.BranchMemory(
+            children=np.empty((depth, ways, kernels.STATE)),
+            edges=np.empty((depth, ways), dtype=np.int64),
+            done=np.empty((depth, ways), dtype=bool),
+            counts=np.empty(depth, dtype=np.int64),
+            cursors=np.empty(depth, dtype=np.int64),
         )
         rows = self.horizon * kernels.SECTORS * width
         self._beam = kernels.BeamMemory(
-            np.empty((rows, kernels.STATE)),
-            np.empty(rows, dtype=np.int64),
-            np.empty(rows, dtype=np.int64),
-            np.empty(rows, dtype=np.int64),
-            np.empty(self.horizon * kernels.SECTORS, dtype=np.int64),
-            np.empty(kernels.STATE),
+            states=np.empty((rows, kernels.STATE)),
+            nodes=np.empty(rows, dtype=np.int64),
+            parents=np.empty(rows, dtype=np.int64),
+            via=np.empty(rows, dtype=np.int64),
+            filled=np.empty(self.horizon * kernels.SECTORS, dtype=np.int64),
+            scratch=np.empty(kernels.STATE),
         )
         self.looked = 0
 
@@ -107,24 +106,23 @@ class PathFollower:
         slack: float = SLACK,
         rng: np.random.Generator | None = None,
     ) -> FollowedPath:
-        """A walk along a path.
+        """Find a walk along a path.
 
         Args:
-            path: where to go.
-            parts: manners in order; a word is one label for the whole path; none allows every motion.
-            start: node to begin at; None tries some and takes the best.
-            slack: how far before or after its place a change of parts may come [m].
-            rng: draws where to begin and among the best walks; None always takes the best.
+            path: Path to follow.
+            parts: Parts in order; a string is the label of the whole path; an empty sequence allows every motion.
+            start: First node; None tries some nodes and takes the best.
+            slack: Largest distance between the end of a part and the change to the next part [m].
+            rng: Generator that draws the first nodes to try, and one of the best walks; None takes the best walk.
 
         Raises:
-            GraphError: if a part cannot be gone in its manner, or be come to from the one before.
+            GraphError: If a part has no motion with its labels, or no motion leads to it from the part before.
         """
         began, self.looked = time.perf_counter(), 0
         parts = (PathPart((parts,)),) if isinstance(parts, str) else tuple(parts) or (PathPart(),)
         task = path_task(self.graph, path, parts, slack)
         node, move = self._beginning(task, path, start, rng)
-        state = np.zeros(kernels.STATE)
-        state[:3], state[3:5] = move, path.points[0]
+        state = _first_state(move, path)
         edges, stages, complete = list[int](), list[int](), False
         total = frames = 0.0
         while not complete:
@@ -154,7 +152,7 @@ class PathFollower:
     def _window(
         self, task: kernels.PathArrays, node: int, state: FloatArray, rng: np.random.Generator | None
     ) -> IntArray:
-        """Edges of the walk that one search takes."""
+        """Search the best walk for one window; return its edges."""
         best = self._empty_best(self.search.best if rng is not None else 1)
         enough = self.horizon * GOOD_ENOUGH**2
         count, error = 0, np.inf
@@ -166,7 +164,7 @@ class PathFollower:
         if not error < enough or len(best.errors) > 1:
             self.looked += kernels.branch_and_bound(
                 self.arrays, task, node, state, self.horizon, enough if len(best.errors) == 1 else -1.0,
-                self.search.budget, self._tree, best,
+                self.search.budget, self._branches, best,
             )  # fmt: skip
         if not np.isfinite(best.errors[0]):
             raise GraphError(
@@ -183,7 +181,7 @@ class PathFollower:
     def _beginning(
         self, task: kernels.PathArrays, path: GroundPath, start: int | None, rng: np.random.Generator | None
     ) -> tuple[int, FloatArray]:
-        """A node to begin at, and the planar move that turns what follows it along the path."""
+        """Choose the first node; also return the planar move that lays its motion along the path."""
         if start is not None:
             if not 0 <= start < len(self.graph.node_frames):
                 raise GraphError(f"no node {start}; the graph has {len(self.graph.node_frames)}")
@@ -192,10 +190,10 @@ class PathFollower:
         rng = np.random.default_rng(0) if rng is None else rng
         tried = rng.permutation(nodes)[:STARTS].tolist()
         scores: list[tuple[float, int, FloatArray]] = []
-        state, walk = np.zeros(kernels.STATE), np.empty(self.horizon + 1, dtype=np.int64)
+        walk = np.empty(self.horizon + 1, dtype=np.int64)
         for node in tried:
             move = beginning_move(self.graph, node, path)
-            state[:3], state[3:5] = move, path.points[0]
+            state = _first_state(move, path)
             count, error = kernels.beam(self.arrays, task, node, state, self.horizon, 1, self._beam, walk)
             if count:
                 scores.append((error, node, move))
@@ -215,29 +213,29 @@ def follow_path(
     slack: float = SLACK,
     rng: np.random.Generator | None = None,
 ) -> FollowedPath:
-    """A walk along a path; see `PathFollower.follow`."""
+    """Find a walk along a path; see `PathFollower.follow`."""
     return PathFollower(graph, search).follow(path, parts, start=start, slack=slack, rng=rng)
 
 
 @dataclass(frozen=True)
 class PathKey:
-    """A place to pass, and what to do from there on."""
+    """Place to pass, and the labels of the motion from there on."""
 
     x: float
-    """[m]."""
+    """Place along x [m]."""
     y: float
-    """[m]."""
+    """Place along y [m]."""
     labels: tuple[str, ...] = ()
-    """From here to the next key."""
+    """Labels of the motion from here to the next key."""
 
 
 def keyframed(keys: Sequence[PathKey]) -> tuple[GroundPath, tuple[PathPart, ...]]:
-    """The path and parts that keys on the ground ask for: what should happen, and where.
+    """Return the path through keys on the ground, and its parts.
 
-    Keys with the same labels as those before them only bend the path.
+    A key with the same labels as the key before it only bends the path.
 
     Raises:
-        GraphError: if there are fewer than two.
+        GraphError: If there are fewer than two keys.
     """
     if len(keys) < 2:
         raise GraphError("keyframing needs at least two keys; write Key(x, y, labels)")
@@ -251,6 +249,9 @@ def keyframed(keys: Sequence[PathKey]) -> tuple[GroundPath, tuple[PathPart, ...]
     return path, tuple(parts)
 
 
-def places_error(places: FloatArray, path: GroundPath) -> npt.NDArray[np.float64]:
-    """How far each place (F, 2) is from the nearest point of a path [m]; (F,)."""
-    return np.array([float(np.linalg.norm(path.points - place, axis=-1).min()) for place in places])
+def _first_state(move: FloatArray, path: GroundPath) -> FloatArray:
+    """Return the state of a walk without edges that begins with a planar move (3,) at the start of a path."""
+    state = np.zeros(kernels.STATE)
+    state[[kernels.X, kernels.Y, kernels.TURN]] = move
+    state[[kernels.LAST_X, kernels.LAST_Y]] = path.points[0]
+    return state

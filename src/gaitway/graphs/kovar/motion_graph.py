@@ -1,7 +1,7 @@
 """Motion graphs: pieces of captured motion and transitions between them (Kovar, Gleicher and Pighin 2002, section 3).
 
-A node is a place between two frames of a clip, at which other pieces may follow. An edge is a piece of an original
-clip, or a transition that blends one motion into another. Motion is a walk along edges.
+A node lies between two frames of a clip; other pieces may follow there. An edge is a piece of an original clip, or a
+transition that blends one motion into another. A walk along edges is a motion.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from gaitway.graphs.kovar.transitions import Transitions, blended_paths
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The edges of a motion graph, a row each."""
+    """Edges of a motion graph; one row for each edge."""
 
     tail: IntArray
-    """Node that an edge leaves; (E,)."""
+    """Node that each edge leaves; (E,)."""
     head: IntArray
-    """Node that it leads to; (E,)."""
+    """Node that each edge leads to; (E,)."""
     first: IntArray
-    """Its first frame in the corpus; of a transition, in the motion that is left; (E,)."""
+    """First frame of each edge in the corpus; for a transition, in the motion that it leaves; (E,)."""
     frames: IntArray
-    """How many frames it has; (E,)."""
+    """Number of frames of each edge; (E,)."""
     transition: IntArray
-    """Which transition it is, or -1 for a piece of an original; (E,)."""
+    """Number of the transition, or -1 for a piece of an original clip; (E,)."""
     label_set: IntArray
-    """The label set that all its frames have; -1 where they differ, or no original frame has that set; (E,)."""
+    """Label set of all frames of each edge; -1 if frames differ, or no original frame has that set; (E,)."""
     labels: BoolArray
-    """Which of the corpus's labels all its frames have; (E, L)."""
+    """Which labels of the corpus all frames of each edge have; (E, L)."""
 
     def __post_init__(self) -> None:
         count = len(self.tail)
@@ -47,69 +47,69 @@ class Edges:
         return len(self.tail)
 
     def chosen(self, which: BoolArray) -> Edges:
-        """Some of them."""
+        """Return some of the edges."""
         names = ("tail", "head", "first", "frames", "transition", "label_set", "labels")
         return Edges(*(getattr(self, name)[which] for name in names))
 
 
 @dataclass(frozen=True)
 class LabelPart:
-    """What of a label set is left."""
+    """Frames of a label set before and after pruning."""
 
     labels: LabelSet
     frames: int
-    """Original frames that have this set."""
+    """Number of original frames with this set."""
     kept: int
-    """Those of them that are left."""
+    """Number of these frames after pruning."""
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """What pruning found and did."""
+    """Report on pruning."""
 
     census: Census
-    """Dead ends and sinks before."""
+    """Dead ends and sinks before pruning."""
     parts: tuple[LabelPart, ...]
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class MotionGraph:
-    """A directed graph of motions; its nodes are numbered."""
+    """Directed graph of motions with numbered nodes."""
 
     corpus: Corpus
     transitions: Transitions
     node_frames: IntArray
-    """The frame that would come next at each node if its clip went on; one beyond the last at a clip's end; (N,)."""
+    """Frame that follows each node in its clip; at the end of a clip, the frame after the last one; (N,)."""
     node_clips: IntArray
-    """The clip that each node is in; (N,)."""
+    """Clip of each node; (N,)."""
     edges: Edges
     pruning: Pruning | None = None
     """None for a graph that was not pruned."""
     actions: frozenset[str] = frozenset()
-    """Labels of motions that pass, such as a jump, and need not go on for ever."""
+    """Labels of short motions, such as a jump, that need not continue for ever."""
 
     def __repr__(self) -> str:
         return f"MotionGraph({len(self.node_frames)} nodes, {len(self.edges)} edges, {self.corpus!r})"
 
     @property
     def arcs(self) -> Arcs:
-        """Nodes and edges alone."""
+        """The graph without motion: nodes and edges alone."""
         return Arcs(len(self.node_frames), self.edges.tail, self.edges.head, self.edges.frames)
 
     @cached_property
     def outgoing(self) -> tuple[IntArray, IntArray]:
-        """Edges by the node that they leave: where each node's begin in the second array (N + 1,); edges (E,)."""
+        """Entry at which each node's edges begin in the second array (N + 1,); edges sorted by their tail (E,)."""
         order = np.argsort(self.edges.tail, kind="stable")
         starts = np.searchsorted(self.edges.tail[order], np.arange(len(self.node_frames) + 1))
         return starts, order
 
     @cached_property
     def tracks(self) -> tuple[IntArray, FloatArray]:
-        """The way over the ground of every edge, as its first motion lies in the corpus.
+        """Places of the body in the frames of every edge, as its first motion lies in the corpus.
 
         Returns:
-            Where each edge's frames begin in the second array (E + 1,), and places [m] (S, 2).
+            Row at which each edge begins in the second array (E + 1,), and places [m] (S, 2).
         """
         starts = np.cumsum([0, *self.edges.frames])
         points = np.empty((starts[-1], 2))
@@ -124,13 +124,13 @@ class MotionGraph:
 
     @cached_property
     def moves(self) -> FloatArray:
-        """What each edge adds to the planar move of all that follows it: a transition's alignment; (E, 3)."""
+        """Planar move that each edge adds to the moves of later edges: the alignment of a transition; (E, 3)."""
         out = np.zeros((len(self.edges), 3))
         changes = self.edges.transition >= 0
         out[changes] = self.transitions.moves[self.edges.transition[changes]]
         return out
 
     def out_edges(self, node: int) -> IntArray:
-        """Edges that leave a node."""
+        """Return the edges that leave a node."""
         starts, order = self.outgoing
         return order[starts[node] : starts[node + 1]]

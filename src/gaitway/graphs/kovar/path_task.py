@@ -1,4 +1,4 @@
-"""What a search sees of a path: which edges each part of it may use, and what is known of nodes beforehand."""
+"""Input of the search along a path: the edges that each part of the path may use, and facts about nodes and edges."""
 
 from __future__ import annotations
 
@@ -16,37 +16,43 @@ from gaitway.graphs.kovar.paths import GroundPath
 from gaitway.graphs.kovar.pruning import Arcs, distances_from, largest_component
 
 _LEAST_SPEED = 0.4
-"""Standing still counts as going on at this share of a usual speed: the path runs away from who waits."""
+"""Least progress along the path, as a share of a usual speed. Without it, standing still would cost nothing."""
 _SLOWEST = 0.05
-"""And no slower than this [m/s]."""
+"""Least progress along the path [m/s]."""
 GIVE = 0.5
-"""Share by which progress along the path may differ from the way that the body goes. 0 is the paper's measure, for
-which who has cut a corner must make a detour."""
+"""Share by which the progress along the path may differ from the distance that the body covers. 0 is the paper's
+measure; with it, a walk that has cut a corner must make a detour."""
 _CALM = 1.0
-"""How much a transition's distance counts beside as great a distance from the path over all its frames: as much."""
+"""Weight of a transition's distance, relative to an equal distance from the path in all frames of the transition."""
 _TURNING_S = 0.1
-"""The direction in which a body goes is that of its way from so long before to so long after [s]."""
+"""Time before and after a frame over which the direction of travel is measured [s]."""
 _FORESIGHT_S = 0.8
-"""Walks are judged by where they lead within this time if their clips go on [s]."""
+"""Time for which the clip of a node is continued to compute the expected error of a walk [s]."""
 _AHEAD_S = 0.7
-"""Who begins is turned so that the way of this time lies along the path [s]."""
+"""Duration of the begin of a walk that is laid along the path [s]."""
 
 
 @dataclass(frozen=True)
 class PathPart:
-    """A part of a path, gone along in one manner."""
+    """Part of a path, with the labels of its motion."""
 
     labels: tuple[str, ...] = ()
-    """Every frame must have all of these; none allows every motion."""
+    """Labels that every frame must have; an empty tuple allows every motion."""
     until: float = np.inf
-    """Arc length at which it ends [m]; the last part goes to the path's end."""
+    """Arc length at which the part ends [m]; the last part ends with the path."""
 
 
 def path_task(graph: MotionGraph, path: GroundPath, parts: Sequence[PathPart], slack: float) -> kernels.PathArrays:
-    """What a search sees of a path and its parts.
+    """Build the arrays of a path and its parts for the search.
+
+    Args:
+        graph: Motion graph.
+        path: Path to follow.
+        parts: Parts of the path, in order.
+        slack: Largest distance between the end of a part and the change to the next part [m].
 
     Raises:
-        GraphError: if a part has no motion, or no way leads to it.
+        GraphError: If a part has no motion, or no motion leads to it.
     """
     ends = np.array([part.until for part in parts], dtype=np.float64)
     ends[-1] = np.inf
@@ -59,17 +65,19 @@ def path_task(graph: MotionGraph, path: GroundPath, parts: Sequence[PathPart], s
         meeting = np.intersect1d(graph.edges.head[inside[k]], graph.edges.tail[inside[k + 1]])
         if not bridges[k].any() and not len(meeting):
             raise GraphError(
-                f"there is no way from {_named(parts[k])} to {_named(parts[k + 1])}; raise the threshold between them"
+                f"no motion leads from {_named(parts[k])} to {_named(parts[k + 1])}; raise the threshold between them"
             )
     least = max(_LEAST_SPEED * min(_usual_step(graph, mine) for mine in inside), _SLOWEST / graph.corpus.fps)
-    measures = np.array([path.step, slack, least, GIVE])
+    measures = np.empty(4)
+    measures[kernels.POINT_STEP], measures[kernels.PART_SLACK] = path.step, slack
+    measures[kernels.LEAST_PROGRESS], measures[kernels.PROGRESS_SHARE] = least, GIVE
     return kernels.PathArrays(
         read_only(path.points), read_only(measures), read_only(ends), read_only(inside), read_only(bridges)
     )
 
 
 def _usual_step(graph: MotionGraph, edges: BoolArray) -> float:
-    """How far the body gets in a frame of some edges, where it goes rather fast [m]."""
+    """Return the distance that the body covers in a frame of some edges, 75th percentile [m]."""
     starts, track = graph.tracks
     last = starts[1:][edges] - 1
     longer = graph.edges.frames[edges] > 1
@@ -79,10 +87,10 @@ def _usual_step(graph: MotionGraph, edges: BoolArray) -> float:
 
 
 def part_edges(graph: MotionGraph, labels: Sequence[str]) -> BoolArray:
-    """Edges for a manner of going: all frames have the labels, and, but for actions, it can go on for ever; (E,).
+    """Return the edges whose frames all have some labels; (E,). Except for actions, their motion can continue for ever.
 
     Raises:
-        GraphError: if there are none.
+        GraphError: If there are none.
     """
     corpus = graph.corpus
     corpus.having(*labels)
@@ -98,7 +106,7 @@ def part_edges(graph: MotionGraph, labels: Sequence[str]) -> BoolArray:
 
 
 def bridge_edges(graph: MotionGraph, before: BoolArray, after: BoolArray) -> BoolArray:
-    """Edges on the shortest ways from the motion of one part to that of the next; (E,)."""
+    """Return the edges on the shortest paths from the motion of one part to that of the next; (E,)."""
     edges, arcs = graph.edges, graph.arcs
     goal = np.zeros(arcs.nodes, dtype=bool)
     goal[edges.tail[after]] = True
@@ -132,7 +140,7 @@ def beginning_move(graph: MotionGraph, node: int, path: GroundPath) -> FloatArra
 
 
 def edge_costs(graph: MotionGraph) -> FloatArray:
-    """What edges cost wherever they lead [m^2]; (E,): transitions are taken only where they are of use."""
+    """Return the costs of edges, independent of the path [m^2]; (E,). They avoid transitions that are of no use."""
     out, changes = np.zeros(len(graph.edges)), graph.edges.transition >= 0
     distances = graph.transitions.distances[graph.edges.transition[changes]]
     out[changes] = _CALM * graph.transitions.window * distances**2
@@ -140,7 +148,10 @@ def edge_costs(graph: MotionGraph) -> FloatArray:
 
 
 def node_headings(graph: MotionGraph) -> FloatArray:
-    """Where the body goes at each node, as its clip lies in the corpus [rad]; (N,). Who stands goes where it faces."""
+    """Return the direction of travel at each node, as its clip lies in the corpus [rad]; (N,).
+
+    The direction of a standing body is its facing direction.
+    """
     corpus = graph.corpus
     first, last = corpus.starts[graph.node_clips], corpus.starts[graph.node_clips + 1] - 1
     reach = max(round(_TURNING_S * corpus.fps), 1)
@@ -153,9 +164,9 @@ def node_headings(graph: MotionGraph) -> FloatArray:
 
 
 def places_ahead(graph: MotionGraph) -> FloatArray:
-    """Where the body will be if the clip at each node goes on, as it lies in the corpus [m]; (N, A, 2).
+    """Return the places of the body if the clip at each node continues, as it lies in the corpus [m]; (N, A, 2).
 
-    A clip that ends goes on straight and as fast as it does at its end.
+    A clip that ends continues straight, at the speed at its end.
     """
     corpus = graph.corpus
     last = corpus.starts[graph.node_clips + 1] - 1

@@ -1,4 +1,4 @@
-"""Paths on the ground for somebody to follow: lines, splines and sketches, measured by arc length."""
+"""Paths on the ground: polylines, splines and sketches, with points at equal arc lengths."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ STEP = 0.02
 
 @dataclass(frozen=True, eq=False)
 class GroundPath:
-    """A curve on the ground as points at even distances."""
+    """Curve on the ground, as points at equal distances."""
 
     points: FloatArray
-    """[m]; (P, 2)."""
+    """Points of the curve [m]; (P, 2)."""
     step: float
     """Arc length from each point to the next [m]."""
 
@@ -29,31 +29,31 @@ class GroundPath:
 
     @property
     def length(self) -> float:
-        """[m]."""
+        """Arc length of the path [m]."""
         return self.step * (len(self.points) - 1)
 
     def at(self, along: npt.ArrayLike) -> FloatArray:
-        """Points at arc lengths [m]; (..., 2). Beyond the ends they stay at these."""
+        """Return the points at arc lengths [m]; (..., 2). Arc lengths beyond the ends give the end points."""
         where = np.clip(np.asarray(along, dtype=np.float64) / self.step, 0.0, len(self.points) - 1.0)
         low = np.minimum(where.astype(np.int64), len(self.points) - 2)
         share = (where - low)[..., None]
         return np.asarray((1.0 - share) * self.points[low] + share * self.points[low + 1])
 
     def nearest(self, point: npt.ArrayLike) -> float:
-        """Arc length of the point of the path that is nearest to a place (2,) [m]."""
+        """Return the arc length of the point of the path that is nearest to a place (2,) [m]."""
         away = np.linalg.norm(self.points - np.asarray(point, dtype=np.float64), axis=-1)
         return float(np.argmin(away)) * self.step
 
 
 def polyline(points: npt.ArrayLike, step: float = STEP) -> GroundPath:
-    """Straight lines from corner to corner.
+    """Return a path of straight lines.
 
     Args:
-        points: corners [m]; (C, 2), at least two that differ.
-        step: distance between stored points [m].
+        points: Corners [m]; (C, 2), at least two different ones.
+        step: Distance between stored points [m].
 
     Raises:
-        GraphError: if the points are no path.
+        GraphError: If there are fewer than two different points.
     """
     corners = owned(points, "points of a path", (None, 2), error=GraphError)
     corners = corners[np.append(True, np.linalg.norm(np.diff(corners, axis=0), axis=-1) > 1e-9)]
@@ -67,12 +67,12 @@ def polyline(points: npt.ArrayLike, step: float = STEP) -> GroundPath:
 
 
 def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -> GroundPath:
-    """A smooth curve through points.
+    """Return a smooth curve through points.
 
     Args:
-        points: places that it passes, in order [m]; (C, 2).
-        closed: whether it goes on to the first point and ends there.
-        step: distance between stored points [m].
+        points: Places that the curve passes, in order [m]; (C, 2).
+        closed: Whether the curve returns to the first point.
+        step: Distance between stored points [m].
     """
     through = owned(points, "points of a path", (None, 2), error=GraphError)
     if closed and len(through):
@@ -83,7 +83,7 @@ def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -
         through[-1] = through[0]  # to the last bit
     if len(through) < 3:
         return polyline(through, step)
-    # roots of distances keep the curve from looping between points that are near and far in turn
+    # square roots of distances as knots keep the curve from looping where near and far points alternate
     knots = np.append(0.0, np.cumsum(np.sqrt(np.linalg.norm(np.diff(through, axis=0), axis=-1))))
     curve = scipy.interpolate.CubicSpline(knots, through, bc_type="periodic" if closed else "natural")
     fine = curve(np.linspace(0.0, knots[-1], 40 * len(through)))
@@ -91,12 +91,12 @@ def spline(points: npt.ArrayLike, *, closed: bool = False, step: float = STEP) -
 
 
 def sketched(points: npt.ArrayLike, smoothing: float = 0.15, step: float = STEP) -> GroundPath:
-    """A path drawn by hand: its tremble is smoothed, both ends stay.
+    """Return a path drawn by hand, with its tremble smoothed and both ends kept.
 
     Args:
-        points: as they were drawn [m]; (C, 2).
-        smoothing: width of the filter along the path [m].
-        step: distance between stored points [m].
+        points: Points as drawn [m]; (C, 2).
+        smoothing: Width of the filter along the path [m].
+        step: Distance between stored points [m].
     """
     raw = polyline(points, step)
     pad = min(len(raw.points) - 1, int(4.0 * smoothing / raw.step))

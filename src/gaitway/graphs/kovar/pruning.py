@@ -1,4 +1,7 @@
-"""What of a motion graph can go on for ever: strongly connected parts, dead ends and sinks (Kovar et al. 2002, 3.4)."""
+"""Pruning of a graph to the edges from which motion can continue for ever: strongly connected components, dead ends and sinks.
+
+Kovar et al. 2002, section 3.4.
+"""
 
 from __future__ import annotations
 
@@ -13,34 +16,34 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """A directed graph with weights, as plain arrays; several edges may join the same nodes."""
+    """Directed graph with weights, as plain arrays; several edges may join the same nodes."""
 
     nodes: int
-    """How many nodes there are."""
+    """Number of nodes."""
     tail: IntArray
     """Node that each edge leaves; (E,)."""
     head: IntArray
-    """Node that it leads to; (E,)."""
+    """Node that each edge leads to; (E,)."""
     frames: IntArray
-    """How many frames it has; (E,)."""
+    """Number of frames of each edge; (E,)."""
 
     def part(self, edges: BoolArray) -> Arcs:
-        """The same nodes with some of the edges."""
+        """Return the graph with the same nodes and some of the edges."""
         return Arcs(self.nodes, self.tail[edges], self.head[edges], self.frames[edges])
 
 
 @dataclass(frozen=True)
 class Census:
-    """Nodes that lead nowhere, before anything is cut off."""
+    """Numbers of dead ends and sinks of a graph."""
 
     dead_ends: int
-    """Nodes that are part of no cycle: what goes there ends soon, or never comes back."""
+    """Number of nodes that are in no cycle: a motion there ends soon, or never returns."""
     sinks: int
-    """Nodes of cycles from which the largest strongly connected part cannot be reached."""
+    """Number of nodes in cycles from which the largest strongly connected component cannot be reached."""
 
 
 def components(arcs: Arcs) -> IntArray:
-    """Number of the strongly connected component of every node; (N,)."""
+    """Return the number of the strongly connected component of every node; (N,)."""
     links = scipy.sparse.coo_matrix(
         (np.ones(len(arcs.tail), dtype=np.int8), (arcs.tail, arcs.head)), shape=(arcs.nodes, arcs.nodes)
     )
@@ -50,7 +53,7 @@ def components(arcs: Arcs) -> IntArray:
 
 
 def largest_component(arcs: Arcs) -> BoolArray:
-    """Edges within the strongly connected component whose edges have the most frames; (E,), none if nothing cycles."""
+    """Return the edges of the strongly connected component with the most frames; (E,). None if there is no cycle."""
     component = components(arcs)
     inside: BoolArray = component[arcs.tail] == component[arcs.head]
     if not inside.any():
@@ -61,11 +64,11 @@ def largest_component(arcs: Arcs) -> BoolArray:
 
 
 def returning_edges(arcs: Arcs, core: BoolArray) -> BoolArray:
-    """Edges that lie on a way from a core of nodes back to it; (E,).
+    """Return the edges on paths from a core of nodes back to the core; (E,).
 
     Args:
-        arcs: the graph.
-        core: nodes that belong together, whether edges join them or not; (N,).
+        arcs: Graph.
+        core: Nodes of the core; they need not be connected; (N,).
     """
     forth = reachable_nodes(arcs, core)
     back = reachable_nodes(Arcs(arcs.nodes, arcs.head, arcs.tail, arcs.frames), core)
@@ -73,15 +76,15 @@ def returning_edges(arcs: Arcs, core: BoolArray) -> BoolArray:
 
 
 def reachable_nodes(arcs: Arcs, start: BoolArray) -> BoolArray:
-    """Nodes that can be come to from any of some nodes, these included; (N,)."""
+    """Return the nodes that can be reached from any of some nodes, with these; (N,)."""
     return np.asarray(np.isfinite(distances_from(arcs, start)))
 
 
 def distances_from(arcs: Arcs, start: BoolArray) -> FloatArray:
-    """Fewest frames from the nearest of some nodes to every node; (N,), infinite where there is no way."""
+    """Return the least number of frames from the nearest of some nodes to every node; (N,), infinite without a path."""
     if not start.any():
         return np.full(arcs.nodes, np.inf)
-    # of several edges between two nodes only the shortest counts; matrices would add them up
+    # of several edges between two nodes only the shortest counts; a sparse matrix would add them up
     order = np.lexsort((arcs.frames, arcs.head, arcs.tail))
     tail, head, frames = arcs.tail[order], arcs.head[order], arcs.frames[order]
     first = np.ones(len(order), dtype=bool)
@@ -92,7 +95,7 @@ def distances_from(arcs: Arcs, start: BoolArray) -> FloatArray:
 
 
 def census(arcs: Arcs) -> Census:
-    """Dead ends and sinks among the nodes that have edges."""
+    """Count dead ends and sinks among the nodes that have edges."""
     used = np.zeros(arcs.nodes, dtype=bool)
     used[arcs.tail] = used[arcs.head] = True
     component, core = components(arcs), largest_component(arcs)
@@ -108,15 +111,15 @@ def census(arcs: Arcs) -> Census:
 def lasting_edges(
     arcs: Arcs, edge_sets: IntArray, count: int, actions: Sequence[int], passages: bool = True
 ) -> tuple[BoolArray, list[BoolArray]]:
-    """Edges that stay: those from which motion of the same labels can go on for ever, and what joins such parts.
+    """Find the edges from which motion of the same labels can continue for ever, and the edges that connect such parts.
 
     Args:
-        arcs: the graph.
-        edge_sets: the label set that all frames of an edge have, or -1 where they differ or no original has it; (E,).
-        count: how many label sets there are.
-        actions: sets that need not go on for ever (a jump): of these, what can be come to and left again stays.
-        passages: whether all that lies on a way between parts stays (somebody slows down to stand), or, as in the
-            paper, only transitions and actions do.
+        arcs: Graph.
+        edge_sets: Label set of all frames of each edge; -1 if they differ, or no original frame has that set; (E,).
+        count: Number of label sets.
+        actions: Label sets that need not continue for ever (a jump). Their edges stay if a path leads there and back.
+        passages: Whether all edges on paths between parts stay, such as slowing down to a stand. In the paper, only
+            transitions and actions stay.
 
     Returns:
         The edges that stay (E,), and for each label set the nodes of its part (N,).

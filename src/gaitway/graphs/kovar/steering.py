@@ -1,8 +1,8 @@
-"""Steering live: for every node and direction the edge to take next (Kovar et al. 2002, section 5.3).
+"""Interactive steering: a table of the next edge for every node and direction (Kovar et al. 2002, section 5.3).
 
 The paper fits a walk to a straight line for every node and direction. Here the walks of all nodes and directions are
-found together, an edge longer each time: the error of a frame is how far its step misses one of the same length in the
-wanted direction, which adds up along a walk whatever came before, and counts less the later it comes.
+found together; each round makes them one edge longer. The error of a frame is the difference of its step to a step of
+the same length in the wanted direction. These errors add up along a walk, and later ones count less.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ from gaitway.graphs.kovar.transitions import blended
 from gaitway.graphs.kovar.walks import Walk, place_frames
 
 DIRECTIONS = 36
-"""Directions that are told apart."""
+"""Number of directions in a table."""
 MEMORY_S = 2.5
-"""What comes so much later counts 1 / e as much [s]."""
+"""Time after which an error counts 1 / e as much [s]."""
 _SWEEPS, _SETTLED = 300, 1e-3
-"""Walks are made longer so often at most, or until costs change by less than this share."""
+"""Largest number of rounds, and the relative change of costs below which the rounds end."""
 _LEAST_SPEED = 0.5
-"""Who stands is as wrong as who should go so fast [m/s]."""
+"""Least speed that is wanted [m/s]; it is the error of a standing character."""
 
 
 @dataclass(frozen=True, eq=False)
 class SteeringTable:
-    """The edge to take next, by node and direction."""
+    """Table of the next edge, by node and direction."""
 
     graph: MotionGraph = field(repr=False)
     first: IntArray
-    """(N, K), -1 where no edge is allowed; directions evenly from 0 on, as the node's clip lies in the corpus."""
+    """Next edge of each node in K evenly spaced directions from 0 on, as the node's clip lies in the corpus; -1 if no
+    edge is allowed; (N, K)."""
 
     def __post_init__(self) -> None:
         shape = (len(self.graph.node_frames), None)
         object.__setattr__(self, "first", owned(self.first, "first", shape, np.int64, GraphError))
 
     def edge(self, node: int, direction: float) -> int:
-        """The edge to take at a node to go in a direction [rad], as the node's clip lies in the corpus; -1 for none."""
+        """Return the next edge at a node in a direction [rad], as the node's clip lies in the corpus; -1 for none."""
         count = self.first.shape[1]
         return int(self.first[node, round(direction / (2.0 * np.pi) * count) % count])
 
     @property
     def nodes(self) -> IntArray:
-        """Nodes from which one can be steered."""
+        """Nodes that have a next edge in every direction."""
         return np.flatnonzero((self.first >= 0).all(axis=1))
 
 
@@ -61,23 +62,23 @@ def steering_table(
     directions: int = DIRECTIONS,
     memory_s: float = MEMORY_S,
 ) -> SteeringTable:
-    """The table of a graph.
+    """Build the steering table of a graph.
 
     Args:
-        graph: pruned.
-        labels: that all motion must have; none allows all that can go on for ever.
-        directions: how many are told apart.
-        memory_s: what comes so much later counts 1 / e as much [s].
+        graph: Pruned motion graph.
+        labels: Labels that all motion must have; an empty sequence allows all motion that can continue for ever.
+        directions: Number of directions.
+        memory_s: Time after which an error counts 1 / e as much [s].
 
     Raises:
-        GraphError: if no motion has the labels.
+        GraphError: If no motion has the labels.
     """
     if directions < 4 or not memory_s > 0.0:
         raise GraphError(f"steering by {directions} directions with {memory_s:g} s; write 4 or more, and above 0 s")
     corpus, edges = graph.corpus, graph.edges
     starts, track = graph.tracks
     costs = np.empty((len(edges), directions), dtype=np.float32)
-    # the place before an edge; at the very begin of a clip, its first frame
+    # the place before an edge; for an edge at the begin of a clip, its first frame
     before = corpus.paths[np.maximum(edges.first - 1, corpus.starts[corpus.clip_of[edges.first]])]
     kernels.edge_costs(read_only(starts), read_only(track), read_only(before), _LEAST_SPEED / corpus.fps, costs)
     nodes, allowed = len(graph.node_frames), part_edges(graph, labels)
@@ -101,34 +102,39 @@ def steering_table(
 
 @dataclass(frozen=True, eq=False)
 class SteeredFrame:
-    """What a steered character shows."""
+    """Frame of a steered character."""
 
     root: FloatArray
     """World position of the root [m]; (3,)."""
     rotations: FloatArray
     """Local rotations; (J, 4)."""
     contacts: BoolArray
-    """(C,)."""
+    """Contacts; (C,)."""
     place: FloatArray
-    """Where the body is over the ground, without the sway of steps [m]; (2,)."""
+    """Place of the body over the ground, without the sway of steps [m]; (2,)."""
 
 
 class SteeredCharacter:
-    """A character that goes where it is told, frame by frame."""
+    """Character that follows a direction, frame by frame."""
 
     def __init__(self, table: SteeringTable, pose: Sequence[float] = (0.0, 0.0, 0.0), node: int | None = None) -> None:
-        """Stands ready at a planar pose (x, y, heading); `node` says where in the graph, None takes the first.
+        """Place a character.
+
+        Args:
+            table: Steering table.
+            pose: Planar pose: x, y [m], heading [rad]; (3,).
+            node: Node of the graph to begin at; None takes the first node of the table.
 
         Raises:
-            GraphError: if nobody can be steered from there.
+            GraphError: If the node has no next edge in some direction.
         """
         self.table, self.graph = table, table.graph
         known = table.nodes
         if not len(known):
-            raise GraphError("nobody can be steered through this table; no node has edges for all directions")
+            raise GraphError("no node of this table has edges for all directions; raise the threshold of the graph")
         self.node = int(known[0]) if node is None else node
         if self.node not in known:
-            raise GraphError(f"nobody can be steered from node {self.node}")
+            raise GraphError(f"node {self.node} has no edges for all directions; take one of the table's nodes")
         corpus = self.graph.corpus
         frame = min(int(self.graph.node_frames[self.node]), len(corpus) - 1)
         clip = int(corpus.clip_of[frame])
@@ -140,7 +146,7 @@ class SteeredCharacter:
         self._next = 0
 
     def step(self, direction: float) -> SteeredFrame:
-        """The next frame of somebody who wants to go in a direction of the world [rad]."""
+        """Return the next frame, given a direction in the world [rad]."""
         if self._piece is None or self._next == len(self._piece[0]):
             self._take(self.table.edge(self.node, direction - float(self.move[2])))
         assert self._piece is not None
@@ -149,10 +155,10 @@ class SteeredCharacter:
         return SteeredFrame(roots[k], turned[k], contacts[k], places[k])
 
     def walk(self) -> Walk:
-        """All edges so far.
+        """Return the walk along all edges so far.
 
         Raises:
-            GraphError: if there are none.
+            GraphError: If there are none.
         """
         return Walk(self.graph, np.array(self.edges, dtype=np.int64), self.start)
 

@@ -1,4 +1,10 @@
-"""Transitions: pieces in which one motion is blended into another (Kovar et al. 2002, sections 3.2 and 3.3)."""
+"""Transitions: pieces in which one motion is blended into another (Kovar et al. 2002, sections 3.2 and 3.3).
+
+The largest distance of two frames for a transition depends on the tempo of the motion: how far a body's cloud moves
+relative to itself in a few hundredths of a second. Frames that are no farther apart look like one motion, a moment
+early or late, and a blend between them looks natural. Fast motions change much from frame to frame and allow larger
+distances, slow motions smaller ones. The limit of a pair of label sets is the mean of the limits of both.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +23,31 @@ from gaitway.graphs.distance import aligning_moves, pair_distances
 from gaitway.graphs.minima import Minima, corpus_minima
 
 SPACING_S = 0.1
-"""Of minima that lie nearer than this in both motions only the best becomes a transition [s]."""
+"""Least time between two transitions in both motions [s]; of nearer minima only the best becomes a transition."""
 TEMPO_S = 0.08
-"""Frames are alike when they are no farther apart than a moving body is from itself so much later [s]."""
+"""Time in which the motion of a cloud relative to itself is the limit of a transition [s]."""
 _LEAST = 0.035
-"""Limits are no lower than this [m]: who stands twice does not stand more alike, and little moves in such a blend."""
+"""Least limit [m]; two stands of a character differ by that much, and little moves in such a blend."""
 _MOST = 0.10
-"""And no higher than this [m]: beyond it postures differ, and a quick change of posture is seen in any motion."""
+"""Largest limit [m]; beyond it postures differ, and a fast change of posture is visible in any motion."""
 _STILL = 0.03
-"""A cloud that changes more slowly than this stands still, and tells nothing about the motion [m/s]."""
+"""Speed of a cloud relative to itself below which a frame does not count for the tempo [m/s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """Blends of `window` frames of one motion with as many of another; arrays of one row each."""
+    """Blends of `window` frames of one motion with as many frames of another; one row for each transition."""
 
     leave: IntArray
-    """First frame of the motion that is left, as counted in the corpus; (T,)."""
+    """First frame of the blend in the motion that is left, as a frame of the corpus; (T,)."""
     enter: IntArray
-    """First frame of the motion that is entered; (T,)."""
+    """First frame of the blend in the motion that is entered; (T,)."""
     moves: FloatArray
-    """Planar moves (x, y, heading) that carry the entered motion to where the left one is; (T, 3)."""
+    """Planar moves that bring the entered motion to the left one: x, y [m], heading [rad]; (T, 3)."""
     distances: FloatArray
-    """Of both clouds [m]; (T,)."""
+    """Distances of both clouds [m]; (T,)."""
     window: int
-    """Frames that each lasts."""
+    """Number of frames of each transition."""
 
     def __post_init__(self) -> None:
         count = len(self.leave)
@@ -54,36 +60,36 @@ class Transitions:
         return len(self.leave)
 
     def chosen(self, which: npt.ArrayLike) -> Transitions:
-        """Some of them, by mask or index."""
+        """Return some of the transitions, by mask or index."""
         rows = np.asarray(which)
         return Transitions(self.leave[rows], self.enter[rows], self.moves[rows], self.distances[rows], self.window)
 
 
 @dataclass(frozen=True, eq=False)
 class BlendedFrames:
-    """Blended frames, placed where the motions that are left are."""
+    """Frames of T transitions, at the places of the motions that are left."""
 
     roots: FloatArray
-    """[m]; (T, W, 3)."""
+    """Root positions [m]; (T, W, 3)."""
     rotations: FloatArray
-    """(T, W, J, 4)."""
+    """Local rotations; (T, W, J, 4)."""
     contacts: BoolArray
-    """(T, W, C)."""
+    """Contacts; (T, W, C)."""
 
 
 def blend_weights(window: int) -> FloatArray:
-    """How much of the motion that is left is in each frame of a transition; (W,).
+    """Return the weight of the motion that is left in each frame of a transition; (W,).
 
-    It is 1 one frame before and 0 in the last frame, and changes without a jump in speed.
+    The weight is 1 one frame before the transition and 0 in its last frame, and changes smoothly.
     """
     s = (np.arange(window) + 1.0) / window
     return np.asarray(2.0 * s**3 - 3.0 * s**2 + 1.0)
 
 
 def blended(corpus: Corpus, transitions: Transitions) -> BlendedFrames:
-    """The frames of transitions: roots linearly, joints by slerp.
+    """Return the frames of transitions: roots are blended linearly, joints by slerp.
 
-    Contacts are those of the motion that weighs more: of the left one first, then of the entered one.
+    Contacts are those of the motion with the larger weight: first the left motion, then the entered one.
     """
     over = np.arange(transitions.window)
     a, b = transitions.leave[:, None] + over, transitions.enter[:, None] + over
@@ -99,7 +105,7 @@ def blended(corpus: Corpus, transitions: Transitions) -> BlendedFrames:
 
 
 def blended_paths(corpus: Corpus, transitions: Transitions) -> FloatArray:
-    """Where the body is over the ground in each frame, without the sway of steps [m]; (T, W, 2)."""
+    """Return the place of the body over the ground in each frame, without the sway of steps [m]; (T, W, 2)."""
     over = np.arange(transitions.window)
     a, b = corpus.paths[transitions.leave[:, None] + over], corpus.paths[transitions.enter[:, None] + over]
     moved = planar.transform_points(transitions.moves[:, None], b)
@@ -107,12 +113,12 @@ def blended_paths(corpus: Corpus, transitions: Transitions) -> FloatArray:
 
 
 def find_transitions(corpus: Corpus, limits: FloatArray, *, spacing_s: float = SPACING_S) -> Transitions:
-    """All transitions whose distance is a local minimum under the limit of their label sets, both ways.
+    """Find all transitions, in both directions, whose distance is a local minimum below the limit of their label sets.
 
     Args:
-        corpus: the motions.
-        limits: from each label set to each other one [m]; (S, S).
-        spacing_s: of minima nearer than this in both motions the best stays [s]; 0 keeps all.
+        corpus: Motions.
+        limits: Limits for transitions from each label set to each label set [m]; (S, S).
+        spacing_s: Least time between two transitions in both motions [s]; 0 keeps all minima.
     """
     clouds = corpus.clouds
     half, window = clouds.half, clouds.window
@@ -129,7 +135,7 @@ def find_transitions(corpus: Corpus, limits: FloatArray, *, spacing_s: float = S
 
 
 def thinned(found: Minima, spacing: int) -> Minima:
-    """Minima of which none lies nearer than `spacing` frames to a better one, in rows and in columns."""
+    """Return the minima without those that are nearer than `spacing` rows and columns to a better one."""
     if spacing < 2:
         return found
     cells: dict[tuple[int, int], list[int]] = {}
@@ -151,15 +157,16 @@ def _chosen(found: Minima, which: npt.NDArray[np.bool_] | IntArray) -> Minima:
 
 @dataclass(frozen=True)
 class TransitionThresholds:
-    """Limits on distances [m]."""
+    """Limits of the distances of transitions [m]."""
 
     common: float | None = None
-    """For all transitions; None takes each label set's own tempo."""
+    """Limit of all transitions [m]; None takes the tempo of each label set."""
     pairs: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """For transitions from frames with the first label to frames with the second, instead of the other limit."""
+    """Limits of transitions from frames with the first label to frames with the second [m]; they replace the others."""
     ease: float | None = None
-    """All limits are multiplied by this: more gives more transitions, less gives better ones. None takes the least that
-    keeps nearly all motion that 1 keeps, and every way between label sets; it is 1 where `common` is given."""
+    """Factor of all limits: a larger one gives more transitions, a smaller one better transitions. None takes the
+    smallest factor that keeps nearly all motion that 1 keeps, and every connection of label sets; with `common` it is
+    1."""
 
     def __post_init__(self) -> None:
         given = [*self.pairs.values(), *(value for value in (self.common, self.ease) if value is not None)]
@@ -169,7 +176,7 @@ class TransitionThresholds:
 
 
 def transition_limits(corpus: Corpus, thresholds: TransitionThresholds) -> FloatArray:
-    """Limits for transitions from each label set to each other one [m]; (S, S). An ease of None counts as 1."""
+    """Return the limits of transitions between label sets [m]; (S, S). An ease of None counts as 1."""
     if thresholds.common is None:
         own = tempos(corpus)
         table = 0.5 * (own[:, None] + own)
@@ -181,7 +188,7 @@ def transition_limits(corpus: Corpus, thresholds: TransitionThresholds) -> Float
 
 
 def tempos(corpus: Corpus, tempo_s: float = TEMPO_S) -> FloatArray:
-    """How far clouds of each label set move within themselves in a time [m]; (S,), medians of frames that move."""
+    """Return the median motion of moving clouds relative to themselves in a time, by label set [m]; (S,)."""
     clouds = corpus.clouds
     before = np.flatnonzero(clouds.valid[:-1] & clouds.valid[1:] & (np.diff(corpus.clip_of) == 0))
     step = pair_distances(clouds, before, clouds, before + 1)

@@ -1,8 +1,8 @@
-"""Walks along a motion graph, and the motion that they are (Kovar et al. 2002, section 4.1)."""
+"""Walks along the edges of a motion graph, and their motion (Kovar et al. 2002, section 4.1)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,13 @@ from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Edges of a motion graph, one after another, from some place on the ground on."""
+    """Sequence of edges of a motion graph, placed on the ground."""
 
     graph: MotionGraph = field(repr=False)
     edges: IntArray
-    """(K,); each begins at the node where the one before it ends."""
+    """Edges; each begins at the node at which the one before it ends; (K,)."""
     start: FloatArray
-    """Planar move of the first edge's frames away from where they lie in the corpus; (3,)."""
+    """Planar move of the first edge's frames from their place in the corpus; (3,)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edges", owned(self.edges, "edges", (None,), np.int64, GraphError))
@@ -45,17 +45,17 @@ class Walk:
 
     @property
     def duration(self) -> float:
-        """[s]."""
+        """Duration [s]."""
         return (len(self) - 1) / self.graph.corpus.fps
 
     @property
     def firsts(self) -> IntArray:
-        """The frame of the walk that each edge begins with, and its length at the end; (K + 1,)."""
+        """First frame of each edge in the walk, and the number of frames at the end; (K + 1,)."""
         return np.cumsum([0, *self.graph.edges.frames[self.edges]])
 
     @property
     def moves(self) -> FloatArray:
-        """Planar move of each edge's frames away from where they lie in the corpus; (K, 3)."""
+        """Planar move of each edge's frames from their place in the corpus; (K, 3)."""
         out, here = np.empty((len(self.edges), 3)), self.start
         for k, move in enumerate(self.graph.moves[self.edges]):
             out[k] = here
@@ -64,7 +64,7 @@ class Walk:
 
     @property
     def places(self) -> FloatArray:
-        """Where the body is over the ground in every frame, without the sway of steps [m]; (F, 2)."""
+        """Place of the body over the ground in every frame, without the sway of steps [m]; (F, 2)."""
         starts, points = self.graph.tracks
         moves = self.moves
         pieces = [
@@ -79,18 +79,18 @@ class Walk:
         return self.firsts[:-1][self.graph.edges.transition[self.edges] >= 0]
 
     def labels(self) -> list[tuple[str, ...]]:
-        """What all frames of each edge are labelled; one an edge."""
+        """Return the labels that all frames of an edge have, for each edge."""
         words = self.graph.corpus.labels
         return [tuple(w for w, on in zip(words, row, strict=True) if on) for row in self.graph.edges.labels[self.edges]]
 
 
 def walk_clip(walk: Walk, *, clean: bool = True, name: str = "walk") -> Clip:
-    """The motion of a walk.
+    """Build the motion of a walk.
 
     Args:
-        walk: edges, and where they begin.
-        clean: whether to hold planted feet where blending made them slide; for figures with legs like people's.
-        name: of the clip.
+        walk: Walk.
+        clean: Whether planted feet that slide after blending are held; only for characters with human legs.
+        name: Name of the clip.
     """
     graph, corpus = walk.graph, walk.graph.corpus
     edges = graph.edges
@@ -117,7 +117,7 @@ def walk_clip(walk: Walk, *, clean: bool = True, name: str = "walk") -> Clip:
 
 
 def place_frames(roots: FloatArray, turned: FloatArray, move: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Root positions (F, 3) and local rotations (F, J, 4) carried by a planar move."""
+    """Return root positions (F, 3) and local rotations (F, J, 4) after a planar move (3,)."""
     move = np.asarray(move, dtype=np.float64)
     roots, turned = np.array(roots), np.array(turned)
     roots[:, :2] = planar.transform_points(move, roots[:, :2])
@@ -126,16 +126,16 @@ def place_frames(roots: FloatArray, turned: FloatArray, move: npt.ArrayLike) -> 
 
 
 def random_walk(graph: MotionGraph, seconds: float, rng: np.random.Generator, node: int | None = None) -> Walk:
-    """A walk that takes any way at every node.
+    """Draw a random walk.
 
     Args:
-        graph: pruned, so that there always is one.
-        seconds: at least so long [s].
-        rng: draws the ways.
-        node: where to begin; None draws one.
+        graph: Pruned motion graph, in which every node has an edge.
+        seconds: Least duration [s].
+        rng: Generator that draws the edges.
+        node: First node; None draws one.
 
     Raises:
-        GraphError: if it comes to an end.
+        GraphError: If the walk comes to a node without edges.
     """
     here = int(rng.integers(len(graph.node_frames))) if node is None else node
     edges, frames = list[int](), 0
@@ -147,8 +147,3 @@ def random_walk(graph: MotionGraph, seconds: float, rng: np.random.Generator, no
         frames += int(graph.edges.frames[edges[-1]])
         here = int(graph.edges.head[edges[-1]])
     return Walk(graph, np.array(edges), np.zeros(3))
-
-
-def moved(walk: Walk, move: npt.ArrayLike) -> Walk:
-    """The same walk from another place on."""
-    return replace(walk, start=planar.compose(move, walk.start))

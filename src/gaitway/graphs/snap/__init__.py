@@ -1,4 +1,4 @@
-"""Snap-together motion (gleicher2003): match sets, their common poses, and clips that join by a plain cut."""
+"""Snap-together motion (gleicher2003): match sets, their common poses, and clips that join by plain cuts."""
 
 from gaitway.graphs.snap.common_pose import HubPose, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.displacement import Anchor, displaced, velocities
