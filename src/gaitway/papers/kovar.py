@@ -1,4 +1,8 @@
-"""How good motion out of a motion graph is, beside the captures that it is made of."""
+"""Motion graphs (Kovar, Gleicher and Pighin 2002): building graphs, following paths, changing labels, and steering.
+
+The paper reports, on a 1.3 GHz Athlon: 25 minutes for all distances of 6,000 frames; 58.1 s of search for 54.9 s of
+walking, and 15.0 s for 87.7 s of martial arts, along a word in cursive, both with graphs of about 3,000 frames.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from gaitway.capture.corpora import ACTIONS, prepared_corpus, rehearsed_corpus
 from gaitway.capture.reading.prepared import prepare
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
+from gaitway.core.progress import Progress
 from gaitway.graphs.corpus import Corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
@@ -30,7 +35,7 @@ from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
 from gaitway.motion.clip import Clip
 from gaitway.motion.footskate import foot_slide
-from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
 
 _HELLO = (
@@ -40,37 +45,37 @@ _HELLO = (
     (2.92, 1.5), (2.8, 1.9), (2.65, 1.5), (2.65, 0.7), (2.75, 0.15), (3.05, 0.2), (3.3, 0.75), (3.6, 0.95),
     (3.35, 0.75), (3.3, 0.3), (3.6, 0.05), (3.9, 0.35), (3.85, 0.8), (3.65, 0.95), (3.95, 0.85), (4.4, 0.95),
 )  # fmt: skip
-"""The word in one line, letters a unit high; drawn for this."""
+"""Word of greeting in one line, with small letters one unit high; drawn for this table."""
 FASTER = 20.0
-"""How many times faster than it plays motion is to be found."""
+"""Claimed ratio of the duration of a motion to that of its search."""
 OFF_S = 0.35
-"""Motion may be off its path, in the mean, by as far as it goes in this time [s]."""
+"""Largest mean distance from the path, as the time in which the character covers that distance [s]."""
 SKATE = 0.005
-"""How much farther than in the captures planted feet may slide [m]."""
+"""Largest slide of planted feet beyond that in the captures [m]."""
 POP = 1.5
-"""How much more suddenly than the captures nearly ever do joints may change speed."""
+"""Largest change of velocity at transitions, as a multiple of the captures' 99.9th percentile."""
 _GAITS, _LEAST_FRAMES = ("walk", "jog", "run"), 60
-"""Ways to go on that are shown before others, and frames that they need to have left."""
+"""Gaits that are used before others, and the least number of frames that they must have after pruning."""
 _PLENTY = 5000
-"""Frames from which on transitions need not be many."""
+"""Number of frames above which a corpus needs only the best transitions."""
 _SECONDS = 100.0
-"""Of made-up captures: 3,000 frames, as in the paper."""
+"""Duration of corpora that are made from the cast [s]: 3,000 frames, as in the paper."""
 
 
 @dataclass(frozen=True, eq=False)
 class CorpusBaseline:
-    """What the captures do themselves."""
+    """Changes of velocity and slides in the captures themselves."""
 
     turns: FloatArray
     """99.9th percentile of changes of angular velocity, by joint [rad/s]; (J,)."""
     root: float
-    """The same of the root [m/s]."""
+    """99.9th percentile of changes of the root's velocity [m/s]."""
     slide: float
-    """Farthest slide of a planted point but for the worst twentieth of stances [m]."""
+    """95th percentile of the slides of planted points in stances [m]."""
 
 
 def captured(corpus: Corpus) -> CorpusBaseline:
-    """What the clips of a corpus do, before anything is blended."""
+    """Measure the clips of a corpus."""
     turns = np.percentile(np.concatenate([turn_steps(clip) for clip in corpus.clips]), 99.9, axis=0)
     roots = np.percentile(np.concatenate([root_steps(clip) for clip in corpus.clips]), 99.9)
     slides = np.concatenate([foot_slide(clip) for clip in corpus.clips])
@@ -79,44 +84,44 @@ def captured(corpus: Corpus) -> CorpusBaseline:
 
 
 def transition_shares(followed: FollowedPath, clip: Clip, turns: FloatArray, root: float) -> FloatArray:
-    """The audit's continuity of each transition of a walk: its most sudden change of speed over the usual one; (T,)."""
+    """Return the largest change of velocity at each transition of a walk, as a multiple of the usual one; (T,)."""
     shares = np.column_stack([turn_steps(clip) / turns, root_steps(clip) / root]).max(axis=1)
     window = followed.walk.graph.transitions.window
     return np.array([shares[max(first - 2, 0) : first + window + 1].max() for first in followed.walk.transitions])
 
 
 def slide(clip: Clip) -> float:
-    """How far planted points slide but in the worst twentieth of stances [cm]."""
+    """Return the 95th percentile of the slides of planted points in stances [cm]."""
     slides = foot_slide(clip)
     return round(100 * float(np.percentile(slides, 95.0)), 1) if len(slides) else 0.0
 
 
 def hello(size: float) -> GroundPath:
-    """A word of greeting in cursive, its small letters so high [m]."""
+    """Return a word of greeting in cursive; `size` is the height of its small letters [m]."""
     return spline(size * np.array(_HELLO) * (1.3, 1.0))
 
 
 def circle(radius: float) -> GroundPath:
-    """Once around [m]."""
+    """Return a circle of a radius [m]."""
     turn = np.linspace(-0.5 * np.pi, 1.5 * np.pi, 25)
     return spline(radius * np.column_stack([np.cos(turn), 1.0 + np.sin(turn)]), closed=True)
 
 
 def zigzag(size: float) -> GroundPath:
-    """To and fro with rounded corners, legs so long [m]."""
+    """Return a zigzag with rounded corners; `size` is the length of its lines [m]."""
     corners = size * np.array([(0.0, 0.0), (1.0, 0.0), (1.4, 0.8), (2.4, 0.8), (2.8, 0.0), (3.8, 0.0)])
     return sketched(polyline(corners).points, 0.22 * size)
 
 
 def scribble(size: float, rng: np.random.Generator) -> GroundPath:
-    """A wave drawn with a trembling hand, so long [m]."""
+    """Return a wave as if drawn with a trembling hand; `size` is its length [m]."""
     along = np.linspace(0.0, 1.0, 160)
     points = size * np.column_stack([along, 0.14 * np.sin(2.6 * np.pi * along) + 0.03 * np.sin(7.0 * np.pi * along)])
     return sketched(points + rng.normal(0.0, 0.004 * size, points.shape), 0.035 * size)
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """Build graphs, walk along paths, change manners and steer; on captures where a folder is given."""
+    """Build graphs, follow paths, change labels and steer; on captures if a folder is given, else on the cast."""
     progress("motions", 0, 5)
     corpus, mixed, size = _corpora(options)
     progress("graph", 1, 5)
@@ -154,9 +159,9 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
 
 
 def _corpora(options: PaperOptions) -> tuple[Corpus, Corpus | None, float]:
-    """Motions for paths, motions for changes where these are others, and how large to draw paths [m].
+    """Return motions for paths, other motions for changes of labels if there are any, and the size of paths [m].
 
-    Who was captured turns more sharply than the built-in cast.
+    Captured people turn more sharply than the built-in cast.
     """
     if options.mocap is not None:
         return prepared_corpus(prepare(options.mocap)), None, 3.2
@@ -199,7 +204,7 @@ def _graph(name: str, corpus: Corpus) -> tuple[MotionGraph, dict[str, Any]]:
 
 
 def _gaits(graph: MotionGraph) -> list[str]:
-    """Labels of ways to go on: walking, faster gaits, and then those with the most frames that are left."""
+    """Return the labels of gaits: walking, faster gaits, and then those with the most frames after pruning."""
     found = {}
     for part in graph.pruning.parts if graph.pruning is not None else ():
         if len(part.labels) == 1 and not part.labels & (graph.actions | {"stand", "turn"}):
@@ -216,7 +221,7 @@ def _paths(size: float, options: PaperOptions) -> dict[str, GroundPath]:
 
 
 def _changes(graph: MotionGraph) -> FollowedPath | None:
-    """A path along which the manner changes: one gait, another, and an action where there is one."""
+    """Follow a path with changes of labels: one gait, another gait, and an action if there is one."""
     gaits = _gaits(graph)
     first, second = gaits[0], gaits[min(1, len(gaits) - 1)]
     action = [label for label in ("duck", "jump") if label in graph.actions and label in graph.corpus.labels]
@@ -235,7 +240,7 @@ def _changes(graph: MotionGraph) -> FollowedPath | None:
 def _followed(
     follower: PathFollower, path: GroundPath, parts: list[PathPart] | str, slack: float = SLACK
 ) -> FollowedPath:
-    """A walk, with the time of this thread alone: others may be busy."""
+    """Follow a path; the duration of the search is that of this thread alone, because others may be busy."""
     began = time.thread_time()
     found = follower.follow(path, parts, slack=slack)
     return replace(found, seconds=time.thread_time() - began)
@@ -271,7 +276,7 @@ def _change_rows(changed: FollowedPath) -> list[dict[str, Any]]:
 
 
 def _steering(graph: MotionGraph, gait: str) -> dict[str, Any]:
-    """How quickly somebody turns who is told to, and how long a frame takes."""
+    """Measure how fast a steered character turns, and how long a frame takes."""
     labels = (gait,) if gait else ()
     steering_table(graph, labels)  # compiles
     began = time.perf_counter()
@@ -338,7 +343,7 @@ def _titles(
 def _data(
     graphs: list[dict[str, Any]], rows: list[dict[str, Any]], steer: dict[str, Any]
 ) -> tuple[dict[str, Any], ...]:
-    """One number a row."""
+    """Return one number a row."""
     out = [
         {"what": f"graph of {graph['graph']}", "measure": key, "value": graph[key]}
         for graph in graphs
@@ -361,7 +366,7 @@ def _pictures(
 
 
 def _strip(one: FollowedPath, clip: Clip) -> Image.Image:
-    """Poses across the widest transitions."""
+    """Draw poses across the transitions with the largest distances."""
     walk = one.walk
     edges = walk.graph.edges.transition[walk.edges]
     distances_of = walk.graph.transitions.distances[edges[edges >= 0]]
@@ -370,7 +375,7 @@ def _strip(one: FollowedPath, clip: Clip) -> Image.Image:
 
 
 def _error_figure(graph: MotionGraph) -> Image.Image:
-    """The error function of the two longest clips."""
+    """Draw the error function of the two longest clips."""
     corpus = graph.corpus
     order = np.argsort([-len(clip) for clip in corpus.clips], kind="stable")[:2].tolist()
     rows, columns = (np.arange(corpus.starts[k], min(corpus.starts[k + 1], corpus.starts[k] + 600)) for k in order[:2])

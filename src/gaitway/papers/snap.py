@@ -1,4 +1,4 @@
-"""Snap-together motion (Gleicher, Shin, Kovar and Jepsen 2003): graphs built by the largest match sets, and their cuts.
+"""Snap-together motion (Gleicher, Shin, Kovar and Jepsen 2003): graphs of the largest match sets, and their cuts.
 
 The paper builds a graph of one hub from thirteen seconds of sneaking, of two from thirty seconds of martial arts, of
 one from a hundred seconds of walking, and joins the last two. It reports 12 and 20 minutes of authoring, most of it
@@ -17,23 +17,25 @@ import numpy as np
 from PIL import Image
 
 from gaitway.core.arrays import FloatArray
+from gaitway.core.progress import Progress
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
 from gaitway.graphs.snap.playing import play_clips
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames
 from gaitway.papers.snap_data import SnapSet, capture_sets, cast_sets
 from gaitway.papers.snap_quality import Cuts, audited, measure_cuts, sinks, slides
-from gaitway.papers.tables import Claim, PaperOptions, PaperTable, Progress, kept
+from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.render.sheets.hub_picture import hub_picture
 from gaitway.render.sheets.strips import filmstrip
 
 TITLE = "Gleicher 2003: snap-together motion"
 GAP, JOIN, SLIDE, SINK = 1e-9, 1.5, 0.005, 0.01
-"""What a cut may differ by; changes of speed as shares of the source's; slide beyond the source's and sink [m]."""
+"""Largest difference of poses at a cut; largest change of velocity, as a multiple of the source's; largest slide beyond
+the source's, and largest depth under the floor [m]."""
 _STRIP_S = 0.5
-"""How much is shown before and after a cut [s]."""
+"""Time that is shown before and after a cut [s]."""
 NOTES = (
-    "paper: 12 minutes for martial arts and 20 for walking, from raw data to a controller; here: nobody chose anything",
+    "paper: 12 minutes for martial arts and 20 for walking, from raw data to a controller; here: without an author",
     "build: distances, match sets, common poses and clips; cut, root: greatest change of a joint's and of the root's "
     "speed over all cuts, as a share of the source's own 99.9th percentile; slide: of planted points a stance, 95th "
     "percentile and most; sink: under the floor at most; audit: continuity and skate of random takes",
@@ -42,7 +44,7 @@ NOTES = (
 
 @dataclass(frozen=True, eq=False)
 class _Built:
-    """A graph and what was measured of it."""
+    """Graph and its measures."""
 
     what: SnapSet
     graph: HubGraph
@@ -55,7 +57,7 @@ class _Built:
 
 
 def run(progress: Progress, options: PaperOptions) -> PaperTable:
-    """Build and measure every set: of captures where a folder is given, and of the cast always."""
+    """Build and measure every set of the cast, and of captures if a folder is given."""
     sets = [(f"cast {options.library}", s) for s in cast_sets(options.library, options.seed, options.quick)]
     if options.mocap is not None:
         progress("reading captures", 0, None)
@@ -65,7 +67,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
         progress(f"{source}, {what.name}", number, len(sets))
         one = _build(what, options.seed)
         if one is None:
-            skipped.append(f"{source}, {what.name}: no pose comes again")
+            skipped.append(f"{source}, {what.name}: no pose occurs twice")
         else:
             built.append((source, one))
     claims = _claims([one for _, one in built])
@@ -82,7 +84,7 @@ def run(progress: Progress, options: PaperOptions) -> PaperTable:
 
 
 def _build(what: SnapSet, seed: int) -> _Built | None:
-    """The graph of a set, or None if it has no match set of two frames."""
+    """Build the graph of a set; None if it has no match set of two frames."""
     motions = what.motions()
     begin = perf_counter()
     found = what.hubs(motions)
@@ -157,7 +159,7 @@ def _claims(built: list[_Built]) -> list[Claim]:
 
 
 def _excess(one: _Built) -> float:
-    """How much farther feet slide than in the source, at the 95th percentile [m]."""
+    """Return the 95th percentile of slides minus that of the source [m]."""
     before, after = one.slides
     return float(np.percentile(after, 95) - np.percentile(before, 95)) if len(before) and len(after) else 0.0
 
@@ -172,7 +174,7 @@ def _pictures(source: str, one: _Built) -> list[tuple[str, Callable[[], Image.Im
 
 
 def _strip(one: _Built) -> Image.Image:
-    """Figures before and after the worst cut, the median one, and others between; the cut is in the middle."""
+    """Draw figures before and after the worst cut, the median cut, and cuts between; the cut is in the middle."""
     order = np.argsort(one.cuts.turns)
     ranks = sorted({len(order) - 1, (3 * len(order)) // 4, len(order) // 2, len(order) // 4})
     chosen = [int(order[rank]) for rank in reversed(ranks)]

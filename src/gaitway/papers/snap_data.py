@@ -1,8 +1,8 @@
-"""Motions that snap-together graphs are built from: of a built-in cast, or of a folder of captures.
+"""Motions for snap-together graphs, of the built-in cast or of a folder of captures.
 
 The paper has four sets: thirteen seconds of sneaking, thirty of martial arts, a hundred of walking, and the last two
-together. Ours are as long where there is as much: one walk of a single person, actions from a stand, walks of several
-manners, and walks and actions together.
+together. Ours have the same durations if there is enough motion: one walk of a single person, actions from a stand,
+walks in several styles, and walks and actions together.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ _WALKING, _BOTH = "100 s of walking: 1 hub", "the last two together"
 
 @dataclass(frozen=True)
 class SnapSet:
-    """One set of motions and what the paper says of its own."""
+    """Set of motions, and the set of the paper that it corresponds to."""
 
     name: str
     paper: str
-    """What the paper has in its place."""
+    """Description of the paper's set."""
     minutes: float | None
-    """How long its graph took to author [min]."""
+    """Time that the paper's authors took for its graph [min]."""
     motions: Callable[[], Corpus]
+    """Function that makes the motions."""
     hubs: Callable[[Corpus], list[MatchSet]]
-    """Its match sets."""
+    """Function that chooses the match sets."""
 
 
 def _largest(count: int) -> Callable[[Corpus], list[MatchSet]]:
@@ -47,7 +48,7 @@ def _largest(count: int) -> Callable[[Corpus], list[MatchSet]]:
 
 
 def cast_sets(name: str, seed: int, quick: bool) -> list[SnapSet]:
-    """Sets from a built-in cast; `quick` makes them a quarter as long, of fewer manners."""
+    """Return sets of the built-in cast; with `quick` they are a quarter as long, in fewer styles."""
     scale = 0.25 if quick else 1.0
     people = [_styled(name, style) for style in (None, *style_names()[1 : 2 if quick else 5])]
     walking, acting = _moving(people[0]), _acting(people[0])
@@ -56,7 +57,7 @@ def cast_sets(name: str, seed: int, quick: bool) -> list[SnapSet]:
     changes = _changes(people[0], walking, seed)
 
     def seeded(motions: Corpus) -> list[MatchSet]:
-        """The hubs of both sets, found again in both together."""
+        """Return the hubs of both sets, searched again in both together."""
         own = [s.seed for s in choose_match_sets(corpus(actions), 2, least=2)]
         other = [s.seed + len(corpus(actions)) for s in choose_match_sets(corpus(paces), 1, least=2)]
         return match_sets_around(motions, [*own, *other])
@@ -70,7 +71,7 @@ def cast_sets(name: str, seed: int, quick: bool) -> list[SnapSet]:
 
 
 def capture_sets(folder: Path, quick: bool) -> list[SnapSet]:
-    """Sets from captures of one person."""
+    """Return sets of captures of one person."""
     takes = [take for take in prepare(folder).takes if not take.mirrored]
     walks, others = _walks(takes), _others(takes)
     longest = max(walks or [take.clip for take in takes], key=len)
@@ -89,12 +90,12 @@ def capture_sets(folder: Path, quick: bool) -> list[SnapSet]:
 
 
 def _walks(takes: Sequence[PreparedTake]) -> list[Clip]:
-    """Takes that are walked for the most part."""
+    """Return the takes that are walks for the most part."""
     return [take.clip for take in takes if _share(take, ("walk",)) > 0.6]
 
 
 def _others(takes: Sequence[PreparedTake]) -> list[Clip]:
-    """Takes that are neither walked nor run for the most part."""
+    """Return the takes that are neither walks nor runs for the most part."""
     return [take.clip for take in takes if _share(take, ("walk", "jog", "run")) < 0.3]
 
 
@@ -103,7 +104,7 @@ def _share(take: PreparedTake, kinds: Sequence[str]) -> float:
 
 
 def _up_to(clips: Sequence[Clip], seconds: float) -> list[Clip]:
-    """Clips from the first on, until there is so much."""
+    """Return the first clips whose total duration is at most a time [s]."""
     out, total = list[Clip](), 0.0
     for clip in clips:
         if out and total + clip.duration > seconds:
@@ -118,7 +119,7 @@ def _styled(name: str, style: str | None) -> Library:
 
 
 def _moving(library: Library) -> list[str]:
-    """Behaviours that stay in the state of travel with the most of them, on level ground."""
+    """Return the behaviours of walking, or of the moving state with the most behaviours, on level ground."""
     plain = [
         b for b in library.graph.behaviors if b.start == b.end and b.obstacle is None and not _stays(library, b.name)
     ]
@@ -128,14 +129,14 @@ def _moving(library: Library) -> list[str]:
 
 
 def _acting(library: Library) -> list[str]:
-    """Behaviours that begin and end in a stand, on level ground."""
+    """Return the behaviours that begin and end in a stand, on level ground."""
     chosen = [b.name for b in library.graph.behaviors if b.start == b.end == "stand" and b.obstacle is None]
     level = [n for n in chosen if np.ptp(library.clips[library.graph[n].clips[0]].root_positions[[0, -1], 2]) < 0.05]
     return level or _moving(library)
 
 
 def _changes(library: Library, walking: Sequence[str], seed: int) -> list[Clip]:
-    """Motions that go from a stand into travel and back, so that both can be had in one graph."""
+    """Return motions from a stand to walking and back, which connect both in one graph."""
     graph = library.graph
     state = graph[walking[0]].start
     starts = [b.name for b in graph.behaviors if b.start == "stand" and b.end == state]
@@ -155,7 +156,7 @@ def _stays(library: Library, behavior: str) -> bool:
 
 
 def _chain(library: Library, behaviors: Sequence[str], seconds: float, seed: int) -> Clip:
-    """A motion of random behaviours of one state, one after another, at least so long."""
+    """Return a motion of random behaviours of one state that lasts a time [s]."""
     rng, clips, total = np.random.default_rng(seed), list[Clip](), 0.0
     while total < seconds:
         clips.append(library.clips[library.graph[str(rng.choice(behaviors))].clips[0]])

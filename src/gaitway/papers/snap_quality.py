@@ -1,4 +1,4 @@
-"""How good a hub graph is: what its cuts, its feet and takes that are played from it look like in numbers."""
+"""Quality of a hub graph: measures of its cuts, of its feet, and the audit of a take that plays it."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ from gaitway.take.tracks import assemble, lay_track
 
 _PARTS = ("heel", "ball", "toe")
 _LEAST_TURN, _LEAST_STEP = 0.2, 0.02
-"""Changes of speed below these are never judged [rad/s, m/s]: sources that hardly move would make them large shares."""
+"""Least changes of velocity that others are divided by, of joints [rad/s] and of the root [m/s]."""
 _PERCENTILE = 99.9
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """All transitions of a graph: every clip that enters a hub with every clip that leaves it."""
+    """Measures of all cuts of a graph: every clip that enters a hub with every clip that leaves it."""
 
     pairs: tuple[tuple[int, int], ...]
+    """Numbers of both clips of each cut."""
     turns: FloatArray
-    """Greatest change of a joint's speed at each, as a share of the source's own 99.9th percentile; (cuts,)."""
+    """Largest change of a joint's velocity at each cut, as a multiple of the source's 99.9th percentile; (cuts,)."""
     roots: FloatArray
-    """The same of the root's speed; (cuts,)."""
+    """Change of the root's velocity at each cut, as a multiple of the source's 99.9th percentile; (cuts,)."""
     gap: float
-    """Greatest difference of a clip's end to its common pose, in metres or radians."""
+    """Largest difference between the end of a clip and its common pose [m or rad]."""
 
 
 def usual_steps(motions: tuple[Clip, ...]) -> tuple[FloatArray, float]:
-    """99.9th percentile of changes of speed from frame to frame: of joints [rad/s] (J,) and of the root [m/s]."""
+    """Return the 99.9th percentile of changes of velocity between frames: of joints [rad/s] (J,), of the root [m/s]."""
     turns = np.percentile(np.concatenate([turn_steps(c) for c in motions]), _PERCENTILE, axis=0)
     roots = np.percentile(np.concatenate([root_steps(c) for c in motions]), _PERCENTILE)
     return np.maximum(turns, _LEAST_TURN), max(float(roots), _LEAST_STEP)
 
 
 def measure_cuts(graph: HubGraph) -> Cuts:
-    """Measure every transition."""
+    """Measure every cut."""
     usual, usual_root = usual_steps(graph.motions.clips)
     ends = [_velocities(edge.clip, last=True) for edge in graph.clips]
     starts = [_velocities(edge.clip, last=False) for edge in graph.clips]
@@ -58,7 +59,7 @@ def measure_cuts(graph: HubGraph) -> Cuts:
 
 
 def _velocities(clip: Clip, *, last: bool) -> tuple[FloatArray, FloatArray]:
-    """Speeds of joints (J, 3) and root (3,) beside one end of a clip, seen from the root's heading at that end."""
+    """Return the velocities of joints (J, 3) and root (3,) at one end of a clip, relative to the heading there."""
     rows = slice(-2, None) if last else slice(0, 2)
     heading = float(clip.headings()[-1 if last else 0])
     back = rotations.from_yaw(-heading)
@@ -82,7 +83,7 @@ def _gap(graph: HubGraph) -> float:
 
 
 def slides(graph: HubGraph) -> tuple[FloatArray, FloatArray]:
-    """Slide of planted points in every stance [m]: in the captured frames of the graph's clips, and in the clips."""
+    """Return the slides of planted points in every stance [m]: in the source frames of the clips, and in the clips."""
     sources = [slice_frames(graph.motions.clips[e.motion], e.first, e.last + 1) for e in graph.clips]
     before = np.concatenate([foot_slide(clip, _PARTS) for clip in sources])
     after = np.concatenate([foot_slide(edge.clip, _PARTS) for edge in graph.clips])
@@ -90,7 +91,7 @@ def slides(graph: HubGraph) -> tuple[FloatArray, FloatArray]:
 
 
 def sinks(graph: HubGraph) -> tuple[float, float]:
-    """How far points of feet are under the floor at most [m]: in captured frames, and in the clips."""
+    """Return the largest depth of a foot under the floor [m]: in the source frames, and in the clips."""
     lowest = [
         (
             float(graph.motions.clips[e.motion].contact_positions()[e.first : e.last + 1, :, 2].min()),
@@ -103,7 +104,7 @@ def sinks(graph: HubGraph) -> tuple[float, float]:
 
 
 def audited(graph: HubGraph, seed: int, walkers: int = 6, length: int = 12) -> Report:
-    """The audit of a take in which some characters play clips at random."""
+    """Return the audit of a take in which some characters play random clips."""
     rng, tracks = np.random.default_rng(seed), []
     hubs = sorted({graph.clips[i].start for i in np.flatnonzero(graph.connected)})
     for number in range(walkers):

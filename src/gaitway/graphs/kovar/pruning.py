@@ -1,6 +1,6 @@
-"""Pruning of a graph to the edges from which motion can continue for ever: strongly connected components, dead ends and sinks.
+"""Pruning of a graph to the edges from which motion can continue for ever (Kovar et al. 2002, section 3.4).
 
-Kovar et al. 2002, section 3.4.
+Strongly connected components, dead ends and sinks.
 """
 
 from __future__ import annotations

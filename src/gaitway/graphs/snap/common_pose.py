@@ -1,8 +1,8 @@
-"""The common pose of a match set: what every clip at a hub begins and ends in (gleicher2003, 4.2).
+"""The common pose of a match set, in which all clips at a hub begin and end (gleicher2003, 4.2).
 
-Match frames are aligned to one of them, the base, so that all alignments are consistent (equation 5), and averaged: the
-root, the joints and their velocities. A contact that most of them have is a contact of the common pose, and is
-satisfied before the pose is used: an average of feet on the floor may well lie under it.
+Match frames are aligned to one of them, the base, so that all alignments are consistent (equation 5). Then the root,
+the joints and their velocities are averaged. A contact of most match frames is a contact of the common pose. Contacts
+are satisfied before the pose is used, because an average of feet on the floor may lie below it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,16 @@ from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG
 from gaitway.motion.skeleton import Skeleton
 
 MatchMember = tuple[Clip, int]
-"""A motion and the frame of it that is a match frame."""
+"""A motion and its match frame."""
 _AROUND_S = 0.7
-"""How much of a motion to each side of its match frame the search for a common pose looks at [s]."""
-
-
+"""Time before and after a match frame that is used to settle a pose [s]."""
 _SETTLING = 12
-"""No more than so many match frames, the nearest to the base, take part in settling a pose; more change it little."""
+"""Largest number of match frames, the nearest to the base, that settle a pose; more frames change it little."""
 
 
 @dataclass(frozen=True, eq=False)
 class HubPose:
-    """The pose and velocities at a hub, with the root at heading 0 over the origin."""
+    """Pose and velocities at a hub, with the root at heading 0 over the origin."""
 
     skeleton: Skeleton
     root: FloatArray
@@ -46,11 +44,11 @@ class HubPose:
     rotations: FloatArray
     """Local rotations, wxyz; (J, 4)."""
     root_velocity: FloatArray
-    """[m/s]; (3,)."""
+    """Velocity of the root [m/s]; (3,)."""
     angular_velocity: FloatArray
-    """Of each joint, in its parent's frame [rad/s]; (J, 3)."""
+    """Angular velocity of each joint in its parent's frame [rad/s]; (J, 3)."""
     contacts: BoolArray
-    """Which contact points are on the ground; (C,)."""
+    """Whether each contact point is on the ground; (C,)."""
 
     def __post_init__(self) -> None:
         joints, points = len(self.skeleton), len(self.skeleton.contact_points)
@@ -61,7 +59,7 @@ class HubPose:
         object.__setattr__(self, "contacts", owned(self.contacts, "contacts", (points,), np.bool_, GraphError))
 
     def anchor(self, frame: int, pose: npt.ArrayLike) -> Anchor:
-        """This pose for a frame of a clip whose root shall be at a planar pose (x, y, heading) there."""
+        """Return this pose as an anchor for a frame of a clip, with the root at a planar pose (x, y, heading); (3,)."""
         pose = np.asarray(pose, dtype=np.float64)
         turn = rotations.from_yaw(pose[2])
         local, spin = np.array(self.rotations), np.array(self.angular_velocity)
@@ -70,19 +68,19 @@ class HubPose:
         return Anchor(frame, root, local, rotations.rotate(turn, self.root_velocity), spin)
 
     def clip(self, fps: float = 30.0) -> Clip:
-        """The pose as a clip of one frame."""
+        """Return the pose as a clip of one frame."""
         return Clip(self.skeleton, self.root[None], self.rotations[None], fps, "hub", self.contacts[None])
 
 
 def common_pose(
     clips_and_frames: Sequence[MatchMember], base: int | None = None, *, rest: npt.ArrayLike | None = None
 ) -> HubPose:
-    """The average of match frames, with its contacts satisfied.
+    """Return the average of match frames, with its contacts satisfied.
 
     Args:
-        clips_and_frames: motions of one skeleton at one rate, each with its match frame.
-        base: which of them the others are aligned to; None takes the one with the least sum of distances to the others.
-        rest: height of each contact point while it rests [m]; (C,). None is 0 for all.
+        clips_and_frames: Motions of one skeleton at one rate, each with its match frame.
+        base: Number of the motion that the others are aligned to; None takes the one with the least sum of distances.
+        rest: Height of each contact point at rest [m]; (C,). None is 0 for all.
     """
     return satisfy_contacts(_average(align_members(clips_and_frames, base)[0]), rest)
 
@@ -94,16 +92,16 @@ def settled_pose(
     rounds: int = 3,
     rest: npt.ArrayLike | None = None,
 ) -> HubPose:
-    """A common pose that keeping footplants changes little (the iteration of 4.2.2).
+    """Return a common pose that the enforcement of footplants changes little (the iteration of 4.2.2).
 
-    In every round all motions are led through the pose, footplants are enforced with nothing locked, and the match
-    frames that come out are averaged anew.
+    In every round all motions are led through the pose, footplants are enforced with nothing locked, and the resulting
+    match frames are averaged again.
 
     Args:
-        clips_and_frames: as of `common_pose`.
-        base: as of `common_pose`.
-        rounds: how often; the paper found three to five enough.
-        rest: as of `common_pose`.
+        clips_and_frames: As for `common_pose`.
+        base: As for `common_pose`.
+        rounds: Number of rounds; three to five are enough in the paper.
+        rest: As for `common_pose`.
     """
     placed, away = align_members([_around(*member) for member in clips_and_frames], base)
     placed = [placed[i] for i in np.sort(np.argsort(away, kind="stable")[:_SETTLING])]
@@ -121,10 +119,10 @@ def settled_pose(
 def align_members(
     clips_and_frames: Sequence[MatchMember], base: int | None = None
 ) -> tuple[list[MatchMember], FloatArray]:
-    """The motions moved over the ground so that their match frames lie on that of the base, and their distances to it.
+    """Move motions over the ground so that their match frames lie on that of the base; also return their distances.
 
     Raises:
-        GraphError: if there is none, a frame is outside of its clip, or they differ in skeleton or rate.
+        GraphError: If there are no motions, a frame is outside of its clip, or clips differ in skeleton or rate.
     """
     if not clips_and_frames:
         raise GraphError("a common pose of no frames; give at least one motion and its match frame")
@@ -149,13 +147,13 @@ def align_members(
 
 
 def satisfy_contacts(pose: HubPose, rest: npt.ArrayLike | None = None) -> HubPose:
-    """The pose with its contacts satisfied: feet in contact on the floor and flat, none under it."""
+    """Return the pose with its contacts satisfied: feet in contact are flat on the floor, and no foot is below it."""
     roles = pose.skeleton.roles
     if any(role not in roles for role in (*LEFT_LEG, *RIGHT_LEG)) or not pose.skeleton.contact_points:
         return pose
     stood = planted(pose.clip(), rest=rest)
     heading = stood.headings()[0]
-    back = rotations.from_yaw(-heading)  # legs alone were changed, so this is what rounding left
+    back = rotations.from_yaw(-heading)  # only legs were changed, so this is a rounding error
     local = np.array(stood.rotations[0])
     local[0] = rotations.multiply(back, local[0])
     shift = stood.root_positions[0] * np.array([0.0, 0.0, 1.0])
@@ -163,7 +161,7 @@ def satisfy_contacts(pose: HubPose, rest: npt.ArrayLike | None = None) -> HubPos
 
 
 def with_contacts(clip: Clip, frames: Sequence[int], poses: Sequence[HubPose]) -> Clip:
-    """The clip with the contacts of common poses in their frames: a match frame may gain and lose some."""
+    """Return the clip with the contacts of common poses in some frames; a match frame may gain and lose contacts."""
     if clip.contacts is None:
         raise ClipError(f"clip '{clip.name}' has no contacts; pass it through motion.contacts.detect_contacts first")
     contacts = np.array(clip.contacts)
@@ -173,7 +171,7 @@ def with_contacts(clip: Clip, frames: Sequence[int], poses: Sequence[HubPose]) -
 
 
 def _average(placed: Sequence[MatchMember], contacts: BoolArray | None = None) -> HubPose:
-    """The mean of aligned match frames, turned to heading 0 over the origin."""
+    """Return the mean of aligned match frames, turned to heading 0 over the origin."""
     skeleton = placed[0][0].skeleton
     root = np.mean([clip.root_positions[frame] for clip, frame in placed], axis=0)
     local = rotations.mean(np.stack([clip.rotations[frame] for clip, frame in placed]))
@@ -191,7 +189,7 @@ def _average(placed: Sequence[MatchMember], contacts: BoolArray | None = None) -
 
 
 def _where(placed: Sequence[MatchMember]) -> FloatArray:
-    """The planar pose of the averaged root among aligned match frames; (3,)."""
+    """Return the planar pose of the averaged root of aligned match frames; (3,)."""
     root = np.mean([clip.root_positions[frame] for clip, frame in placed], axis=0)
     turned = rotations.mean(np.stack([clip.rotations[frame, 0] for clip, frame in placed]))
     ahead = rotations.rotate(turned, placed[0][0].skeleton.forward)
@@ -199,7 +197,7 @@ def _where(placed: Sequence[MatchMember]) -> FloatArray:
 
 
 def hub_places(clips_and_frames: Sequence[MatchMember], base: int | None = None) -> FloatArray:
-    """Where the common pose belongs in each motion: planar poses (x, y, heading) for `HubPose.anchor`; (N, 3)."""
+    """Return the planar pose (x, y, heading) of the common pose in each motion, for `HubPose.anchor`; (N, 3)."""
     placed, _ = align_members(clips_and_frames, base)
     centre = _where(placed)
     places = []
@@ -210,7 +208,7 @@ def hub_places(clips_and_frames: Sequence[MatchMember], base: int | None = None)
 
 
 def _cloud(clip: Clip, frame: int) -> Clouds:
-    """The cloud of one frame."""
+    """Return the cloud of one frame."""
     half = max(round(HALF_WINDOW_S * clip.fps), 1)
     low = max(frame - half, 0)
     part = slice_frames(clip, low, frame + half + 1)
@@ -220,7 +218,7 @@ def _cloud(clip: Clip, frame: int) -> Clouds:
 
 
 def _around(clip: Clip, frame: int) -> MatchMember:
-    """The part of a motion near its match frame."""
+    """Return the part of a motion near its match frame."""
     half = max(round(_AROUND_S * clip.fps), 2)
     low = max(frame - half, 0)
     return slice_frames(clip, low, frame + half + 1), frame - low

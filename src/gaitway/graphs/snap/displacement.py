@@ -1,9 +1,9 @@
-"""Displacement maps: a clip bent so that it passes through given poses at given velocities (gleicher2003, 4.2.1).
+"""Displacement maps: a clip is bent to pass through given poses at given velocities (gleicher2003, 4.2.1).
 
-A map adds to the root a curve of positions and turns each joint by a curve of rotation vectors. Each curve is made of
-Hermite cubics: at the anchor it has the value and slope that lead to the wanted pose and velocity, and at its far end
-value and slope are zero. So the result is as smooth as the clip, and untouched beyond the reach of its maps. A joint
-turns about axes of its own: what twists a shank in one frame must not bend the knee aside in another.
+A map adds a curve of positions to the root, and turns each joint by a curve of rotation vectors. Each curve is a
+Hermite cubic: at the anchor it has the value and slope that give the wanted pose and velocity, and at its far end value
+and slope are 0. So the result is as smooth as the clip, and equal to it beyond the reach of the maps. Rotation vectors
+are in the joint's own axes, so that the twist of a shank in one frame does not bend the knee sideways in another.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gaitway.core.errors import ClipError
 from gaitway.motion.clip import Clip
 
 VELOCITY_WINDOW_S = 0.08
-"""Frames this far to each side count for a velocity [s]; more is quieter, and blunter where speed changes."""
+"""Time before and after a frame that is used for its velocity [s]; more gives less noise and smooths changes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Anchor:
-    """A pose that a clip shall pass through, and how fast."""
+    """Pose and velocities that a clip shall have in a frame."""
 
     frame: int
     root: FloatArray
@@ -33,9 +33,9 @@ class Anchor:
     rotations: FloatArray
     """Local rotations, wxyz; (J, 4)."""
     root_velocity: FloatArray
-    """[m/s]; (3,)."""
+    """Velocity of the root [m/s]; (3,)."""
     angular_velocity: FloatArray
-    """Of each joint, in its parent's frame [rad/s]; (J, 3)."""
+    """Angular velocity of each joint in its parent's frame [rad/s]; (J, 3)."""
 
     def __post_init__(self) -> None:
         set_field, joints = object.__setattr__, len(np.asarray(self.rotations))
@@ -47,10 +47,9 @@ class Anchor:
 
 
 def velocities(clip: Clip, frame: int, window_s: float = VELOCITY_WINDOW_S) -> tuple[FloatArray, FloatArray]:
-    """Velocity of the root [m/s] (3,) and of the joints in their parents' frames [rad/s] (J, 3) at one frame.
+    """Return the velocity of the root [m/s] (3,) and of the joints in their parents' frames [rad/s] (J, 3) at a frame.
 
-    The slope of a parabola through the frames around, which in the middle of a clip is a filter over differences and
-    holds at its ends too.
+    It is the slope of a parabola that is fitted to the frames around. That works at the ends of a clip, too.
     """
     frames, weights = _slope_weights(clip, frame, window_s)
     turned = rotations.multiply(clip.rotations[frames], rotations.conjugate(clip.rotations[frame]))
@@ -59,13 +58,13 @@ def velocities(clip: Clip, frame: int, window_s: float = VELOCITY_WINDOW_S) -> t
 
 
 def displaced(clip: Clip, anchors: Sequence[Anchor], reach_s: float = 0.6) -> Clip:
-    """The clip bent to pass through every anchor's pose, to the bit, with its velocities.
+    """Return the clip bent to pass exactly through the pose of every anchor, with its velocities.
 
     Args:
-        clip: the motion; its contacts go along, and its feet will slide (`planting.planted` holds them).
-        anchors: poses, each at a frame of its own.
-        reach_s: each side of a map ends after this time [s], or at the next anchor or the clip's end if that is nearer.
-            More is gentler and changes more of the clip.
+        clip: Motion; its contacts are kept, and its feet will slide (`planting.planted` holds them).
+        anchors: Poses, each at a different frame.
+        reach_s: Time after which each side of a map ends [s]; it ends earlier at the next anchor or at the clip's end.
+            A longer time bends the clip less, but changes more of it.
     """
     ordered = _checked(clip, anchors, reach_s)
     shift, turn = np.zeros((len(clip), 3)), np.zeros((len(clip), len(clip.skeleton), 3))
@@ -89,10 +88,10 @@ def displaced(clip: Clip, anchors: Sequence[Anchor], reach_s: float = 0.6) -> Cl
 
 
 def _checked(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> list[Anchor]:
-    """The anchors by frame.
+    """Check the anchors and return them sorted by frame.
 
     Raises:
-        ClipError: if one is outside of the clip, two share a frame, or joints do not match.
+        ClipError: If one is outside of the clip, two share a frame, or the number of joints is wrong.
     """
     if not (np.isfinite(reach_s) and reach_s > 0.0):
         raise ClipError(f"the reach of a displacement map is {reach_s}; write a time above 0 [s]")
@@ -114,7 +113,7 @@ def _checked(clip: Clip, anchors: Sequence[Anchor], reach_s: float) -> list[Anch
 
 
 def _wanted(clip: Clip, anchor: Anchor) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
-    """Values of the root's and the joints' maps at an anchor, and their slopes a frame."""
+    """Return the values of the maps of root and joints at an anchor, and their slopes for each frame."""
     drift, spin = velocities(clip, anchor.frame)
     own, wanted = rotations.conjugate(clip.rotations[anchor.frame]), rotations.conjugate(anchor.rotations)
     change = rotations.multiply(own, anchor.rotations)
@@ -128,7 +127,7 @@ def _wanted(clip: Clip, anchor: Anchor) -> tuple[tuple[FloatArray, FloatArray], 
 
 
 def _inverse_jacobian(turn: FloatArray, spin: FloatArray) -> FloatArray:
-    """The derivative of rotation vectors (..., 3) whose rotations spin so in outer axes [rad/s] (..., 3)."""
+    """Return the derivative of rotation vectors (..., 3) whose rotations have an angular velocity (..., 3) [rad/s]."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
     half = 0.5 * np.maximum(angle, 1e-4)
     # (1 - (a/2) cot(a/2)) / a^2, by its limit 1/12 near zero
@@ -139,12 +138,12 @@ def _inverse_jacobian(turn: FloatArray, spin: FloatArray) -> FloatArray:
 
 
 def _fade(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Hermite cubics over 0..1 that end at 0 with slope 0: one begins with value 1, one with slope 1."""
+    """Return Hermite cubics over 0..1 that end at 0 with slope 0: one begins with value 1, one with slope 1."""
     return (1.0 + 2.0 * t) * (1.0 - t) ** 2, t * (1.0 - t) ** 2
 
 
 def _slope_weights(clip: Clip, frame: int, window_s: float) -> tuple[slice, FloatArray]:
-    """Frames around one, and by what to multiply their values for the slope at it [1/s]."""
+    """Return the frames around a frame, and the weights of their values that give the slope at it [1/s]."""
     half = max(round(window_s * clip.fps), 1)
     low, high = max(frame - half, 0), min(frame + half, len(clip) - 1)
     if high == low:

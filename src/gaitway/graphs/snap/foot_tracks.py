@@ -1,8 +1,8 @@
-"""Where a foot shall be in every frame so that it stands still, passes through locked frames, and never sinks.
+"""Targets of a foot in every frame: it stands still in stances, passes through locked frames, and never sinks.
 
-As `motion.footplants`, with three things more: some frames are locked, so every stance that holds one lies where the
-foot is in that frame; planted points lie at their height of rest; and a free foot that would dip below it is lifted.
-Where two locked frames of one stance do not agree, the foot goes from one to the other, slowly.
+This extends `motion.footplants` by three rules. A stance with a locked frame lies where the foot is in that frame.
+Planted points lie at their height at rest. A free foot that would sink below that height is lifted. If two locked
+frames of one stance disagree, the foot moves slowly from one place to the other.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def foot_track(
     rest: FloatArray,
     window_s: float = 0.3,
 ) -> FootPlan:
-    """Targets for one foot; in locked frames they are the clip's own.
+    """Compute the targets of one foot; in locked frames they are those of the clip.
 
     Args:
-        clip: motion with contacts for points named "left_heel" and "left_ball" (and "left_toe").
+        clip: Motion with contacts of points named "left_heel" and "left_ball" (and "left_toe").
         side: "left" or "right".
-        transforms: world positions (F, J, 3) [m] and rotations (F, J, 4) of all joints.
-        locked: frames that stay as they are; (F,).
-        rest: height of each contact point at rest [m]; (C,).
-        window_s: time over which a correction fades where it is free to [s].
+        transforms: World positions [m] (F, J, 3) and rotations (F, J, 4) of all joints.
+        locked: Frames that stay as they are; (F,).
+        rest: Height of each contact point at rest [m]; (C,).
+        window_s: Time over which a correction fades in free frames [s].
     """
     sole, fps = read_sole(clip, side, rest), clip.fps
     foot, tip = _whole_foot(clip, side, transforms)
@@ -72,12 +72,18 @@ def foot_track(
 
 
 def lift(heights: FloatArray, fixed: BoolArray, fps: float) -> FloatArray:
-    """By how much to raise a free foot whose points are so high over their rest, (F, points); (F,) [m], smooth."""
+    """Return a smooth curve by which a free foot is raised [m]; (F,).
+
+    Args:
+        heights: Heights of its points over their heights at rest [m]; (F, points).
+        fixed: Frames in which the foot is not raised; (F,).
+        fps: Frame rate [Hz].
+    """
     return covering(np.where(fixed, 0.0, np.maximum(-heights.min(axis=1, initial=0.0), 0.0)), fixed, fps)
 
 
 def _whole_foot(clip: Clip, side: str, transforms: tuple[FloatArray, FloatArray]) -> tuple[Foot, BoolArray]:
-    """The captured foot, its ball down wherever heel and tip are, and frames in which the tip of its toes is (F,)."""
+    """Return the captured foot, with its ball down if heel and tip are, and the frames with the tip down (F,)."""
     foot, tip = read_foot(clip, side, *transforms), np.zeros(len(clip), dtype=bool)
     for column, point in enumerate(clip.skeleton.contact_points):
         if point.name == f"{side}_toe" and clip.contacts is not None and foot.toes is not None:
@@ -87,14 +93,14 @@ def _whole_foot(clip: Clip, side: str, transforms: tuple[FloatArray, FloatArray]
 
 
 def _not_under(sole: Sole, foot: Foot, held: FloatArray, swing: FloatArray, heel: bool) -> FloatArray:
-    """Turns (n, 4) of a foot about its one planted point, which give it rotations `held`, with its other end not under.
+    """Return turns (n, 4) of a foot about its planted point that keep its other end over the ground.
 
     Args:
-        sole: heights at rest.
-        foot: offsets.
-        held: rotations of the foot after the turn; (n, 4).
-        swing: the turn; (n, 4).
-        heel: the heel is planted, and the ball is its other end; else the other way round.
+        sole: Heights at rest.
+        foot: Offsets of the foot.
+        held: Rotations of the foot after the turn; (n, 4).
+        swing: Turns; (n, 4).
+        heel: Whether the heel is planted and the ball is the other end; else the ball is planted.
     """
     arm = foot.ball_offset - foot.heel_offset if heel else foot.heel_offset - foot.ball_offset
     lowest = (sole.pivot - sole.heel) if heel else (sole.heel - sole.pivot)

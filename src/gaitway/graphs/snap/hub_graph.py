@@ -1,8 +1,8 @@
-"""Hub graphs: motions cut at their match frames into clips that join by a plain cut (gleicher2003, 4.2 and 4.3).
+"""Hub graphs: motions are cut at their match frames into clips that join by plain cuts (gleicher2003, 4.2 and 4.3).
 
-Every match set becomes a hub with a common pose. Each motion is led through the poses of its match frames, its
-footplants are held with those frames locked, and what lies between two of them is an edge from hub to hub. Whatever
-enters a hub can be followed by whatever leaves it.
+Every match set becomes a hub with a common pose. Each motion is led through the common poses at its match frames, and
+its footplants are held with these frames locked. The part between two match frames is an edge from hub to hub. Every
+clip that enters a hub can be followed by every clip that leaves it.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from gaitway.motion.editing import place, slice_frames
 from gaitway.motion.limits import clamp, violations
 
 _STILL = 0.12
-"""A hub whose root is slower than this is a place to stay [m/s]."""
+"""Speed of the root below which a character can stay at a hub [m/s]."""
 _STRAINED = 1.0
-"""Joints that are farther beyond their limits than this are brought back [degrees]."""
+"""Violation of a joint limit above which the joint is clamped [degrees]."""
 _STAY_S = 0.5
-"""How long the clip lasts that stays at such a hub [s]."""
+"""Duration of the clip that stays at such a hub [s]."""
 _GAITS = ((0.3, "stand"), (1.9, "walk"), (3.0, "jog"), (np.inf, "run"))
-"""Words for hubs by the speed of their root, up to [m/s]."""
+"""Speeds of the root [m/s], and the names of hubs up to each speed."""
 MatchMark = tuple[int, int, FloatArray]
-"""A match frame of a motion: the frame, its hub, and the planar pose at which the common pose lies there."""
+"""Match frame of a motion: the frame, the number of its hub, and the planar pose of the common pose there (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class SnapHub:
-    """A node: a common pose, and the match frames that became it."""
+    """Node of a hub graph: a common pose and its match frames."""
 
     name: str
     pose: HubPose
@@ -53,23 +53,25 @@ class SnapHub:
 
 @dataclass(frozen=True, eq=False)
 class HubClip:
-    """An edge: a piece of a motion from one hub to another."""
+    """Edge of a hub graph: a piece of a motion from one hub to another."""
 
     clip: Clip
-    """Its first frame is the pose of `start` at heading 0 over the origin, its last that of `end`, moved."""
+    """Motion; its first frame is the pose of `start` at heading 0 over the origin, its last frame the pose of `end`."""
     start: int
+    """Number of the hub at the start."""
     end: int
+    """Number of the hub at the end."""
     motion: int
-    """Which motion of the corpus it is from."""
+    """Number of the motion in the corpus."""
     first: int
-    """Its first frame in that motion."""
+    """First frame in that motion."""
     last: int
-    """Its last."""
+    """Last frame in that motion."""
 
 
 @dataclass(frozen=True, eq=False)
 class HubGraph:
-    """Hubs and the clips between them."""
+    """Graph of hubs and the clips between them."""
 
     motions: Corpus
     hubs: tuple[SnapHub, ...]
@@ -85,34 +87,34 @@ class HubGraph:
 
     @cached_property
     def arcs(self) -> Arcs:
-        """The graph as plain arrays."""
+        """The graph without motion, as plain arrays."""
         rows = np.array([(e.start, e.end, len(e.clip) - 1) for e in self.clips], dtype=np.int64).reshape(-1, 3)
         return Arcs(len(self.hubs), rows[:, 0], rows[:, 1], rows[:, 2])
 
     def leaving(self, hub: int) -> tuple[int, ...]:
-        """Numbers of the clips that may follow at a hub."""
+        """Return the numbers of the clips that leave a hub."""
         return tuple(i for i, edge in enumerate(self.clips) if edge.start == hub)
 
     @cached_property
     def connected(self) -> BoolArray:
-        """Which clips lie in the largest strongly connected part; (clips,)."""
+        """Whether each clip is in the largest strongly connected component; (clips,)."""
         return largest_component(self.arcs)
 
     def dead_ends(self) -> tuple[int, ...]:
-        """Hubs outside of the largest strongly connected part: motion that enters them cannot go on for ever."""
+        """Return the hubs outside of the largest strongly connected component, where motion comes to an end."""
         inside = np.zeros(len(self.hubs), dtype=bool)
         inside[self.arcs.tail[self.connected]] = True
         return tuple(int(hub) for hub in np.flatnonzero(~inside))
 
     def to_library(self, name: str, *, connected: bool = True) -> Library:
-        """A library whose states are the hubs, so that planners can play the clips.
+        """Build a library whose states are the hubs, so that planners can play the clips.
 
         Args:
-            name: of the library.
-            connected: leave out clips that are not in the largest strongly connected part.
+            name: Name of the library.
+            connected: Whether clips outside of the largest strongly connected component are left out.
 
         Raises:
-            GraphError: if no clip is left.
+            GraphError: If no clip is left.
         """
         kept = [e for i, e in enumerate(self.clips) if self.connected[i] or not connected]
         if not kept:
@@ -138,17 +140,17 @@ def snap_together(
     rounds: int = 3,
     rest: npt.ArrayLike | None = None,
 ) -> HubGraph:
-    """A hub graph of motions.
+    """Build the hub graph of motions.
 
     Args:
-        motions: with contacts.
-        match_sets: frames that shall become one pose, of each hub; no frame may be in two.
-        reach_s: as of `displacement.displaced` [s].
-        rounds: as of `common_pose.settled_pose`; 0 takes the plain average.
-        rest: height of each contact point while it rests [m]; (C,). None is 0 for all.
+        motions: Motions with contacts.
+        match_sets: Match set of each hub; no frame may be in two sets.
+        reach_s: Reach of displacement maps, as for `displacement.displaced` [s].
+        rounds: Number of rounds, as for `common_pose.settled_pose`; 0 takes the plain average.
+        rest: Height of each contact point at rest [m]; (C,). None is 0 for all.
 
     Raises:
-        GraphError: if there is no match set, or a frame is in two.
+        GraphError: If there is no match set, or a frame is in two sets.
     """
     _check_sets(motions, match_sets)
     members = [[_where(motions, frame) for frame in one.frames.tolist()] for one in match_sets]
@@ -183,13 +185,13 @@ def _check_sets(motions: Corpus, match_sets: Sequence[MatchSet]) -> None:
 
 
 def _where(motions: Corpus, frame: int) -> tuple[int, int]:
-    """The motion of a frame that is counted through all of them, and its number in that motion."""
+    """Return the motion of a frame of the corpus, and the frame's number in that motion."""
     motion = int(np.searchsorted(motions.starts, frame, side="right")) - 1
     return motion, frame - int(motions.starts[motion])
 
 
 def _marks(members: Sequence[Sequence[tuple[int, int]]], places: Sequence[FloatArray]) -> dict[int, list[MatchMark]]:
-    """Match frames of each motion, ascending."""
+    """Return the match frames of each motion, in ascending order."""
     marks: dict[int, list[MatchMark]] = {}
     for hub, (rows, poses) in enumerate(zip(members, places, strict=True)):
         for (motion, frame), pose in zip(rows, poses, strict=True):
@@ -198,7 +200,7 @@ def _marks(members: Sequence[Sequence[tuple[int, int]]], places: Sequence[FloatA
 
 
 def _held(motions: Corpus, motion: int, a: MatchMark, b: MatchMark, poses: Sequence[HubPose]) -> BoolArray:
-    """Contacts that hold from one match frame to the next, in the common poses too; (C,)."""
+    """Return the contacts that hold from one match frame to the next, and in both common poses; (C,)."""
     contacts = motions.contacts[motions.starts[motion] + a[0] + 1 : motions.starts[motion] + b[0]]
     return linked_contacts(motions.skeleton, np.vstack([poses[a[1]].contacts, contacts, poses[b[1]].contacts]))
 
@@ -217,11 +219,11 @@ def _snapped(
     reach_s: float,
     rest: npt.ArrayLike | None,
 ) -> list[HubClip]:
-    """The clips of one motion."""
+    """Cut one motion into clips from hub to hub."""
     clip, laid = motions.clips[motion], [marks[0][2]]
     for a, b in pairwise(marks):
         held = linked_place(laid[-1], poses[a[1]], poses[b[1]], _held(motions, motion, a, b, poses), b[2])
-        # feet that move from here on are free again, and the motion goes on from where it is
+        # after a step the feet are free again, and the motion continues from its own place
         laid.append(b[2] if held is None else held)
     frames = [frame for frame, _, _ in marks]
     hubs = [poses[hub] for _, hub, _ in marks]
@@ -236,20 +238,20 @@ def _snapped(
 
 
 def _within_limits(clip: Clip, source: Clip, kept: Sequence[int], *, standing: bool = False) -> Clip:
-    """The clip with joints brought back to their limits: speeds that differ much make maps overshoot.
+    """Return the clip with joints clamped to their limits; displacement maps overshoot if velocities differ much.
 
     Args:
-        clip: the motion.
-        source: what it was made of. Where that is beyond a limit itself, the clip may be.
-        kept: frames that stay.
-        standing: whether legs with a foot on the ground stay too.
+        clip: Motion.
+        source: Motion before the maps. Where it violates a limit itself, the clip may do so too.
+        kept: Frames that stay.
+        standing: Whether legs with a foot on the ground stay too.
     """
     beyond = violations(clip)
     if beyond.max(initial=0.0) <= _STRAINED:
         return clip
     wrong, own = np.zeros(beyond.shape, dtype=bool), violations(source)
     for joint in np.flatnonzero((beyond > _STRAINED).any(axis=0)).tolist():
-        for start, stop in stances(beyond[:, joint] > 0.0):  # whole spans, so that nothing jumps at their ends
+        for start, stop in stances(beyond[:, joint] > 0.0):  # whole spans, so that there are no jumps at their ends
             span = slice(start, stop)
             wrong[span, joint] = beyond[span, joint].max() > _STRAINED and own[span, joint].max() <= 0.0
     wrong[list(kept)] = False
@@ -264,7 +266,7 @@ def _within_limits(clip: Clip, source: Clip, kept: Sequence[int], *, standing: b
 
 
 def _stay(hub: SnapHub, fps: float) -> Clip:
-    """A clip that keeps still at a hub."""
+    """Return a clip that stays still at a hub."""
     pose, frames = hub.pose.clip(fps), np.zeros(max(round(_STAY_S * fps), 1) + 1, dtype=np.int64)
     return replace(
         pose,
@@ -275,7 +277,7 @@ def _stay(hub: SnapHub, fps: float) -> Clip:
 
 
 def _names(poses: Sequence[HubPose]) -> list[str]:
-    """A name for each hub: how fast it goes and on which foot, numbered where that is not enough."""
+    """Return a name for each hub by its speed and its foot, with a number if two are equal."""
     words = []
     for pose in poses:
         speed = float(np.linalg.norm(pose.root_velocity[:2]))

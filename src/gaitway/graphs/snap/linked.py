@@ -1,9 +1,9 @@
-"""Linked footplants: feet that stay down from one hub to another must stand alike at both (gleicher2003, appendix).
+"""Linked footplants: feet that stay down from one hub to another must stand equally at both (gleicher2003, appendix).
 
-If a foot is down all through a clip, the common poses at its two ends must put it in the same place. With one foot that
-is a matter of where the poses are laid. With both it is also a matter of how the feet stand to one another: how far
-apart their middles are, and how each is turned against the line between them. Poses that are linked by clips with both
-feet down form a class, and all poses of a class are given its average stand.
+If a foot is down during a whole clip, the common poses at both ends must put it at the same place. For one foot, this
+depends only on where the poses are placed. For both feet, it also depends on their stand: the distance of their
+middles, and the turn of each foot relative to the line between them. Poses that are linked by clips with both feet down
+form a class, and all poses of a class get its average stand.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from gaitway.motion.skeleton import Skeleton
 
 _SIDES = ("left", "right")
 _STUBBORN = 0.001
-"""How firmly a pose keeps the direction it has against points that would turn it [m^2]; a foot's points have 0.02."""
+"""Weight by which a pose keeps its heading [m^2]; the points of a foot have a weight of 0.02."""
 Link = tuple[int, int, BoolArray]
-"""Hubs at the start and end of a clip, and contacts that hold from its first frame to its last; (C,)."""
+"""Hubs at the start and end of a clip, and the contacts that hold during the whole clip (C,)."""
 
 
 @dataclass(frozen=True)
 class FootStand:
-    """How two feet stand to one another, wherever on the floor they are."""
+    """Stand of two feet relative to each other."""
 
     distance: float
-    """Of their middles [m]."""
+    """Distance of the middles of the feet [m]."""
     left: float
-    """Where the left foot points, against the line from the left middle to the right one [rad]."""
+    """Direction of the left foot, relative to the line from the left middle to the right one [rad]."""
     right: float
-    """Where the right foot points, against the same line [rad]."""
+    """Direction of the right foot, relative to the same line [rad]."""
 
 
 def linked_contacts(skeleton: Skeleton, contacts: BoolArray) -> BoolArray:
-    """Contacts of a clip (F, C) that link its two ends, of feet that are down all the time; (C,).
+    """Return the contacts that link both ends of a clip with contacts (F, C), for feet that are always down; (C,).
 
-    These are the contacts that both ends have. A foot is down while any point of it is; one that stands on its heel at
-    first and on its ball at last links by all of these.
+    These are the contacts that both ends have. A foot is down while any of its points is. A foot that stands on its
+    heel at the start and on its ball at the end links by all of these contacts.
     """
     contacts = np.asarray(contacts, dtype=bool)
     shared, either = contacts[0] & contacts[-1], contacts[0] | contacts[-1]
@@ -59,24 +59,24 @@ def linked_contacts(skeleton: Skeleton, contacts: BoolArray) -> BoolArray:
 
 
 def linked_feet(skeleton: Skeleton, held: BoolArray) -> tuple[str, ...]:
-    """Sides, "left" and "right", of feet with a contact among those held (C,)."""
+    """Return the sides, "left" and "right", of feet with a contact among those held (C,)."""
     sides = {_side(point.name) for point, on in zip(skeleton.contact_points, held, strict=True) if on}
     return tuple(side for side in _SIDES if side in sides)
 
 
 def _side(name: str) -> str:
-    """Side of a point of a foot, "left" or "right"; nothing for hands, knees and wheels."""
+    """Return the side of a point of a foot, "left" or "right"; an empty string for hands, knees and wheels."""
     side, _, part = name.partition("_")
     return side if side in _SIDES and part in ("heel", "ball", "toe") else ""
 
 
 def linked_classes(count: int, links: Sequence[Link], skeleton: Skeleton) -> list[tuple[int, ...]]:
-    """Classes of two or more hubs that are linked with both feet, each ascending.
+    """Return the classes of two or more hubs that are linked by both feet, each in ascending order.
 
     Args:
-        count: how many hubs there are.
-        links: one for each clip.
-        skeleton: of the hubs.
+        count: Number of hubs.
+        links: Links, one for each clip.
+        skeleton: Skeleton of the hubs.
     """
     owner = list(range(count))
 
@@ -95,7 +95,7 @@ def linked_classes(count: int, links: Sequence[Link], skeleton: Skeleton) -> lis
 
 
 def foot_places(pose: HubPose) -> FloatArray:
-    """Where both feet are over the floor: middle of heel and ball, and where they point; (2, 3), left and right."""
+    """Return the planar poses of both feet: middle of heel and ball [m], direction [rad]; (2, 3), left and right."""
     points = {p.name: i for i, p in enumerate(pose.skeleton.contact_points)}
     missing = [f"{s}_{part}" for s in _SIDES for part in ("heel", "ball") if f"{s}_{part}" not in points]
     if missing:
@@ -112,7 +112,7 @@ def foot_places(pose: HubPose) -> FloatArray:
 
 
 def foot_stand(pose: HubPose) -> FootStand:
-    """How the feet of a pose stand to one another."""
+    """Return the stand of the feet of a pose."""
     left, right = foot_places(pose)
     line = right[:2] - left[:2]
     bearing = np.arctan2(line[1], line[0])
@@ -121,7 +121,7 @@ def foot_stand(pose: HubPose) -> FootStand:
 
 
 def average_stand(stands: Sequence[FootStand]) -> FootStand:
-    """The mean distance and the mean directions."""
+    """Return the stand with the mean distance and the mean directions."""
     if not stands:
         raise GraphError("an average of no foot stands; give at least one")
     means = [np.angle(np.mean(np.exp(1j * np.array([getattr(s, side) for s in stands])))) for side in _SIDES]
@@ -129,7 +129,7 @@ def average_stand(stands: Sequence[FootStand]) -> FootStand:
 
 
 def with_stand(pose: HubPose, stand: FootStand) -> HubPose:
-    """The pose with its feet moved over the floor to stand so; the middle between them and its line stay."""
+    """Return the pose with its feet moved over the floor to a stand; the middle and the line between them stay."""
     left, right = foot_places(pose)
     line = right[:2] - left[:2]
     bearing, middle = np.arctan2(line[1], line[0]), 0.5 * (left[:2] + right[:2])
@@ -149,12 +149,12 @@ def with_stand(pose: HubPose, stand: FootStand) -> HubPose:
         toes = None if toe is None else rotations.multiply(turn, world[:, toe])
         plans[side] = FootPlan(at[None], rotations.multiply(turn, world[:, ankle]), toes, np.ones(1, dtype=bool))
     stood = stand_on(clip, plans)
-    # what little the root moves aside is taken off again, so that the pose stays over the origin
+    # the root moves sideways a little; that is undone, so that the pose stays over the origin
     return replace(pose, root=stood.root_positions[0] * np.array([0.0, 0.0, 1.0]), rotations=stood.rotations[0])
 
 
 def similar_poses(poses: Sequence[HubPose], links: Sequence[Link]) -> list[HubPose]:
-    """The poses with those of each class of linked ones given the average stand of its members."""
+    """Return the poses; the poses of each class of linked ones get the average stand of the class."""
     out = list(poses)
     if not out:
         return out
@@ -168,15 +168,15 @@ def similar_poses(poses: Sequence[HubPose], links: Sequence[Link]) -> list[HubPo
 def linked_place(
     place: FloatArray, before: HubPose, after: HubPose, held: BoolArray, own: FloatArray
 ) -> FloatArray | None:
-    """Where the pose at the end of a clip must lie for contacts that hold all through it not to move.
+    """Return the place of the pose at the end of a clip at which contacts that always hold do not move.
 
     Args:
-        place: planar pose (x, y, heading) at which the first pose lies; (3,).
-        before: the pose at the clip's start.
-        after: the pose at its end.
-        held: contacts that hold in every frame; (C,).
-        own: where the last pose would lie otherwise; (3,). Points that lie close to one another say little about
-            where a body faces, so it turns away from this only as far as they have a say.
+        place: Planar pose (x, y, heading) of the first pose; (3,).
+        before: Pose at the start of the clip.
+        after: Pose at the end of the clip.
+        held: Contacts that hold in every frame; (C,).
+        own: Planar pose of the last pose without contacts; (3,). Its heading is kept if the points are close together,
+            because such points hardly determine a heading.
 
     Returns:
         The planar pose (3,), or None if no contact holds.
@@ -194,9 +194,9 @@ def linked_place(
 
 
 def _linking_points(before: HubPose, after: HubPose, side: str, held: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Points of a foot that must not move from one pose to the other [m]; (n, 2) in each pose's own frame.
+    """Return the points of a foot that must not move between two poses [m]; (n, 2) in each pose's own frame.
 
-    Contacts that both poses have; else heel and ball of a foot that lies flat on what each has of it.
+    These are the contacts that both poses have; if there are none, heel and ball of the foot when it lies flat.
     """
     own = np.array([_side(point.name) == side for point in before.skeleton.contact_points])
     shared = held & own & before.contacts & after.contacts
@@ -206,7 +206,7 @@ def _linking_points(before: HubPose, after: HubPose, side: str, held: BoolArray)
 
 
 def _laid_flat(pose: HubPose, side: str) -> FloatArray:
-    """Heel and ball of a foot if it were turned about the point on which it stands until it lies flat [m]; (2, 2)."""
+    """Return heel and ball of a foot that is turned about its planted point until it lies flat [m]; (2, 2)."""
     points = {p.name: i for i, p in enumerate(pose.skeleton.contact_points)}
     heel, ball = points[f"{side}_heel"], points[f"{side}_ball"]
     at = pose.clip().contact_positions()[0, :, :2]
@@ -220,7 +220,7 @@ def _laid_flat(pose: HubPose, side: str) -> FloatArray:
 
 
 def _foot_length(skeleton: Skeleton, side: str) -> float:
-    """From heel to ball of a foot that lies flat [m]."""
+    """Return the distance from heel to ball of a foot that lies flat [m]."""
     world = t_pose(skeleton)
     places, ends = t_pose_positions(skeleton, world), []
     for part in ("heel", "ball"):

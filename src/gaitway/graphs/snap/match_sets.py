@@ -1,8 +1,8 @@
-"""Match sets: frames of a corpus that are alike, chosen so that all of them can be led to one pose (gleicher2003, 4.1).
+"""Match sets: similar frames of a corpus, all of which can be led to one pose (gleicher2003, 4.1).
 
-Around a frame the best partners of each motion are the local minima of the distance to it. They are taken in order of
-distance, and no two match frames of a motion may be nearer to one another than the least spacing, so that every
-displacement map has room. The largest set over all frames is the hub that the corpus itself suggests.
+The candidates for the match set of a frame are the local minima of the distance to it, in each motion. They are taken
+in order of distance. Two match frames of one motion keep a least spacing, so that displacement maps do not overlap. The
+largest match set of all frames is the hub that the corpus suggests.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gaitway.graphs.distance import distances
 
 @dataclass(frozen=True, eq=False)
 class MatchSet:
-    """Frames, counted through all motions of a corpus, that shall become one pose."""
+    """Frames of a corpus that shall become one pose."""
 
     seed: int
-    """The frame that the others were compared with."""
+    """Frame that the others were compared with."""
     frames: IntArray
-    """The match frames, ascending; (M,). The seed is one of them."""
+    """Match frames in ascending order, with the seed; (M,)."""
     distances: FloatArray
-    """Of each to the seed [m]; (M,)."""
+    """Distance of each match frame to the seed [m]; (M,)."""
 
     def __post_init__(self) -> None:
         count = len(self.frames)
@@ -40,20 +40,20 @@ class MatchSet:
 
     @property
     def mean(self) -> float:
-        """Mean distance of match frames to the seed [m]."""
+        """Mean distance of the match frames to the seed [m]."""
         return float(self.distances.mean())
 
 
 @dataclass(frozen=True, eq=False)
 class MatchSearch:
-    """Distances of all frames of a corpus, and what a match set may be."""
+    """Search for match sets in the distances of all frames of a corpus."""
 
     matrix: npt.NDArray[np.float32]
-    """Distances of all frames to all frames [m]; (F, F)."""
+    """Distances of all frames to each other [m]; (F, F)."""
     starts: IntArray
-    """First frame of each motion, and the number of frames at the end; (motions + 1,)."""
+    """First frame of each motion, and the number of all frames at the end; (motions + 1,)."""
     spacing: int
-    """Least number of frames between match frames of one motion."""
+    """Least distance of two match frames of one motion, in frames."""
 
     def __post_init__(self) -> None:
         matrix, starts = np.asarray(self.matrix, dtype=np.float32), np.asarray(self.starts, dtype=np.int64)
@@ -70,27 +70,27 @@ class MatchSearch:
         object.__setattr__(self, "starts", starts)
 
     def around(self, frame: int, threshold: float, taken: Sequence[int] = ()) -> MatchSet:
-        """The match set of one frame.
+        """Return the match set of a frame.
 
         Args:
-            frame: the seed.
-            threshold: match frames are nearer to it than this [m]; more gives more of them, and worse ones.
-            taken: frames of match sets that are there already; new ones keep the spacing to these too.
+            frame: Seed.
+            threshold: Largest distance of match frames to the seed [m]; a larger one gives more and worse match frames.
+            taken: Frames of earlier match sets; new match frames keep the spacing to these too.
 
         Raises:
-            GraphError: if the seed is no frame, or too near to one that is taken.
+            GraphError: If the seed is not a frame of the corpus, or too near to a taken frame.
         """
         self._check(frame)
         free = self._free(taken)
         if not free[frame]:
             raise GraphError(f"frame {frame} is within {self.spacing} frames of a match frame that is there already")
         low = self._minima(frame, threshold)
-        # the seed is its own partner, whatever rounding makes of a distance of nothing
+        # the seed belongs to its set, even if rounding makes its distance to itself larger than 0
         low[frame] = True
         return self._spaced(frame, np.flatnonzero(low & free))
 
     def is_free(self, frame: int, taken: Sequence[int]) -> bool:
-        """Whether a frame keeps the spacing to those that are taken."""
+        """Return whether a frame keeps the spacing to the taken frames."""
         self._check(frame)
         return bool(self._free(taken)[frame])
 
@@ -99,14 +99,14 @@ class MatchSearch:
             raise GraphError(f"frame {frame} of a corpus with frames 0 to {len(self.matrix) - 1}")
 
     def largest(self, thresholds: npt.ArrayLike, taken: Sequence[int] = ()) -> MatchSet | None:
-        """The largest match set over all frames; of equally large ones that with the lowest mean distance.
+        """Find the largest match set of all seeds; of equally large sets, the one with the least mean distance.
 
         Args:
-            thresholds: [m]; one for all seeds, or one for each (F,). A threshold of 0 keeps a frame from being a seed.
-            taken: as of `around`.
+            thresholds: Threshold of all seeds, or of each seed (F,) [m]. A frame with threshold 0 is no seed.
+            taken: Frames of earlier match sets.
 
         Returns:
-            None if no frame is free.
+            The match set, or None if no frame is free.
         """
         limits = np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(self.matrix),))
         free, best = self._free(taken), None
@@ -121,16 +121,16 @@ class MatchSearch:
         return best
 
     def _minima(self, frame: int, threshold: float) -> BoolArray:
-        """Frames that are local minima of the distance to one frame within their motion, under a threshold; (F,)."""
+        """Return the frames that are local minima of the distance to a frame in their motion, below a limit; (F,)."""
         row = self.matrix[frame]
         before, after = np.empty_like(row), np.empty_like(row)
         before[1:], after[:-1] = row[:-1], row[1:]
         before[self.starts[:-1]], after[self.starts[1:] - 1] = np.inf, np.inf
-        # of equal neighbours the first counts
+        # of equal neighbours, the first counts
         return np.asarray((row < threshold) & (row < before) & (row <= after))
 
     def _spaced(self, seed: int, candidates: IntArray) -> MatchSet:
-        """Candidates in order of distance, without those too near to one that was taken before."""
+        """Return the match set of the candidates, in order of distance, without those too near to an earlier one."""
         row, motion = self.matrix[seed], np.searchsorted(self.starts, candidates, side="right")
         order = np.lexsort((candidates, row[candidates], candidates != seed))
         chosen: list[int] = []
@@ -142,7 +142,7 @@ class MatchSearch:
         return MatchSet(seed, frames, np.where(frames == seed, 0.0, row[frames]))
 
     def _free(self, taken: Sequence[int]) -> BoolArray:
-        """Frames that keep the spacing to those that are taken; (F,)."""
+        """Return the frames that keep the spacing to the taken frames; (F,)."""
         free = np.ones(len(self.matrix), dtype=bool)
         for frame in taken:
             motion = int(np.searchsorted(self.starts, frame, side="right"))
@@ -152,12 +152,12 @@ class MatchSearch:
 
 
 def speed_thresholds(corpus: Corpus, still: float = 0.045, per_speed: float = 0.02) -> FloatArray:
-    """Thresholds that grow with speed [m]; (F,). One fixed threshold finds no hub in runs, or a loose one in walks.
+    """Return thresholds that grow with speed [m]; (F,). A constant one is too small for runs or too large for walks.
 
     Args:
-        corpus: the motions.
-        still: threshold of a body that stands [m].
-        per_speed: what is added for every m/s of the root.
+        corpus: Motions.
+        still: Threshold of a standing body [m].
+        per_speed: Growth of the threshold for each m/s of the root [s].
     """
     speeds = []
     for clip in corpus.clips:
@@ -177,14 +177,14 @@ def choose_match_sets(
     spacing_s: float = 0.3,
     least: int = 3,
 ) -> list[MatchSet]:
-    """The largest match sets of a corpus, one after another.
+    """Find the largest match sets of a corpus, one after another.
 
     Args:
-        corpus: the motions.
-        most: no more than so many.
-        thresholds: [m]; one for all frames, or one for each (F,). None takes `speed_thresholds`.
-        spacing_s: least time between match frames of one motion [s].
-        least: smaller sets are none.
+        corpus: Motions.
+        most: Largest number of match sets.
+        thresholds: Threshold of all frames, or of each frame (F,) [m]. None takes `speed_thresholds`.
+        spacing_s: Least time between match frames of one motion [s].
+        least: Least number of match frames of a set.
     """
     if most < 1 or least < 1:
         raise GraphError(f"at most {most} match sets of at least {least} frames; write 1 or more")
@@ -201,13 +201,13 @@ def choose_match_sets(
 def match_sets_around(
     corpus: Corpus, seeds: Sequence[int], *, thresholds: npt.ArrayLike | None = None, spacing_s: float = 0.3
 ) -> list[MatchSet]:
-    """The match sets of chosen frames, one after another; arguments as of `choose_match_sets`.
+    """Return the match sets of given seeds, one after another.
 
     Args:
-        corpus: the motions.
-        seeds: frames, counted through all motions. One that a set before has come too near to is left out.
-        thresholds: [m]; one for all frames, or one for each (F,). None takes `speed_thresholds`.
-        spacing_s: least time between match frames of one motion [s].
+        corpus: Motions.
+        seeds: Frames of the corpus. A seed that is too near to an earlier match set is left out.
+        thresholds: Threshold of all frames, or of each frame (F,) [m]. None takes `speed_thresholds`.
+        spacing_s: Least time between match frames of one motion [s].
     """
     search, limits = _search(corpus, spacing_s), _limits(corpus, thresholds)
     found: list[MatchSet] = []

@@ -1,8 +1,8 @@
-"""Footplants held while chosen frames stay as they are, to the bit (gleicher2003, 4.2.2).
+"""Enforcement of footplants while some frames stay exactly as they are (gleicher2003, 4.2.2).
 
-Where feet shall be comes from `foot_tracks`. The root then follows, smoothly, so that each leg keeps the length that it
-has in the clip: a knee bends as its leg gets shorter, so knees go on bending as they were captured and do not pop.
-What is left goes to the legs in closed form.
+`foot_tracks` gives the targets of the feet. Then the root follows smoothly, so that each leg keeps its length in the
+clip. A knee bends when its leg gets shorter, so knees bend as captured and do not pop. The rest is solved by the legs
+in closed form.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, SOFTNESS
 
 _LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
 _FOLLOW_S = 0.08
-"""How slowly the root follows what its legs need [s]; less is more faithful to the knees and shakes the trunk."""
+"""Time constant with which the root follows its legs [s]; less is better for the knees but shakes the trunk."""
 _FREE = 0.05
-"""How much the length of a leg in the air counts against that of one that stands."""
+"""Weight of the length of a leg in the air; a standing leg has 1."""
 _STAY = 0.003
-"""How much the root is drawn to where it is in the clip, against a standing leg's length."""
+"""Weight by which the root is drawn to its place in the clip; the length of a standing leg has 1."""
 _LOCK = 1e4
-"""How firmly the root is held in locked frames."""
+"""Weight by which the root is held in locked frames."""
 _LONGEST = 1.0 - 1.06 * SOFTNESS
-"""Share of its length up to which the solver of legs reaches exactly."""
+"""Share of the leg length up to which the leg solver reaches its target exactly."""
 _FREE_S = 0.1
-"""How long before and after a locked frame a contact is free that it does not have [s]."""
+"""Time before and after a locked frame in which contacts that the locked frame does not have are removed [s]."""
 _SETTLE_S = 0.15
-"""Time over which the difference of a locked pose to what the solver makes of it fades [s]."""
+"""Time over which the difference between a locked pose and the solved pose fades [s]."""
 
 
 def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | None = None) -> Clip:
-    """The clip with its footplants held and some of its frames unchanged to the bit.
+    """Return the clip with its footplants held, and with some of its frames exactly unchanged.
 
     Args:
-        clip: motion of a humanoid over a floor at height 0. Contacts are detected where it has none.
-        locked: frames to leave as they are; their own contacts should be satisfied (`common_pose` sees to that).
-        rest: height of each of the skeleton's contact points while it rests [m]; (C,). None is 0 for all.
+        clip: Motion of a humanoid over a floor at height 0. Contacts are detected if it has none.
+        locked: Frames that stay as they are; their own contacts should be satisfied (`common_pose` does that).
+        rest: Height of each contact point of the skeleton at rest [m]; (C,). None is 0 for all.
 
     Returns:
-        The clip with new root positions and legs. No foot is below its rest, but in locked frames. A foot that is
-        planted from one locked frame to another slides by what the two disagree on. Contacts are as they were, but for
-        those that a locked frame does not have: they end a little before it, and begin a little after it, so that the
-        foot has time to come to where that frame has it.
+        The clip with new root positions and legs. Except in locked frames, no foot is below its height at rest. A foot
+        that is planted from one locked frame to another slides by the difference of its places there. Contacts stay,
+        except those that a locked frame does not have: they end a little before it and begin a little after it, so that
+        the foot has time to move to its place in that frame.
     """
     clip = clip if clip.contacts is not None else detect_contacts(clip)
     clip.skeleton.require(*LEFT_LEG, *RIGHT_LEG)
@@ -69,7 +69,7 @@ def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | Non
     plans = {side: foot_track(clip, side, transforms, lock, heights) for side in _LEGS}
     moved = replace(clip, root_positions=clip.root_positions + root_shift(clip, plans, lock))
     out = _legs(moved, plans, lock)
-    for _ in range(2):  # what spares a knee may lower a free foot again
+    for _ in range(2):  # the solution for the knee may lower a free foot again
         raised = {side: _raised(out, side, plan, lock, heights) for side, plan in plans.items()}
         if all(raised[side] is plans[side] for side in plans):
             break
@@ -78,23 +78,23 @@ def planted(clip: Clip, locked: Sequence[int] = (), *, rest: npt.ArrayLike | Non
 
 
 def stand_on(clip: Clip, plans: Mapping[str, FootPlan]) -> Clip:
-    """The clip with its root and legs brought to where its feet shall be, by side; no frame is locked."""
+    """Return the clip with its root and legs solved for the targets of its feet, by side; no frame is locked."""
     free = np.zeros(len(clip), dtype=bool)
     moved = replace(clip, root_positions=clip.root_positions + root_shift(clip, plans, free))
     return _legs(moved, plans, free)
 
 
 def root_shift(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray, rounds: int = 4) -> FloatArray:
-    """The smoothest shift of the root [m] (F, 3) that leaves legs as long as they are, as nearly as can be.
+    """Compute the smoothest shift of the root that nearly keeps the lengths of the legs [m]; (F, 3).
 
-    Least squares over the whole clip: bends of the shift over time against what legs would have to shorten or stretch,
-    the latter counted by how far the knee would turn. Locked frames do not move.
+    Least squares over the whole clip: second differences of the shift, and changes of the legs' lengths, weighted by
+    the turn of the knee. Locked frames do not move.
 
     Args:
-        clip: motion of a humanoid.
-        plans: what the feet shall do, by side.
-        locked: frames whose root stays; (F,).
-        rounds: Gauss-Newton steps.
+        clip: Motion of a humanoid.
+        plans: Targets of the feet, by side.
+        locked: Frames whose root stays; (F,).
+        rounds: Number of Gauss-Newton steps.
     """
     frames, positions = len(clip), clip.joint_positions()
     legs = [_LegLengths(clip, positions, side, plan) for side, plan in plans.items()]
@@ -115,7 +115,7 @@ def root_shift(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray, rou
 
 
 class _LegLengths:
-    """How long a leg is in the clip, and how much it matters."""
+    """Length of a leg in every frame of a clip, and its weight."""
 
     def __init__(self, clip: Clip, positions: FloatArray, side: str, plan: FootPlan) -> None:
         hip, knee, ankle = clip.skeleton.require(*_LEGS[side])
@@ -125,25 +125,27 @@ class _LegLengths:
         own = np.linalg.norm(positions[:, ankle] - positions[:, hip], axis=-1)
         self.wanted = np.minimum(own, self.longest)
         cosine = np.clip((self.wanted**2 - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)
-        turning = self.wanted / (a * b * np.sqrt(np.maximum(1.0 - cosine**2, 1e-3)))  # radians of the knee a metre
+        turning = self.wanted / (
+            a * b * np.sqrt(np.maximum(1.0 - cosine**2, 1e-3))
+        )  # turn of the knee [rad] for each metre
         usual = np.sqrt(a * a + b * b + 2 * a * b * np.cos(0.5)) / (a * b * np.sin(0.5))
         self.weights = np.clip(turning / usual, 0.5, 3.0) ** 2 * np.where(plan.planted, 1.0, _FREE)
 
     def residual(self, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How much too long the leg is [m] (F,), and where it points (F, 3), with the root shifted."""
+        """Return the excess of the leg's length [m] (F,), and its direction (F, 3), with the root shifted."""
         line = self.line - shift
         length = np.linalg.norm(line, axis=-1)
         return length - self.wanted, line / np.maximum(length, 1e-9)[:, None]
 
     def overstretch(self, shift: FloatArray) -> FloatArray:
-        """By how much the leg cannot reach [m]; (F,)."""
+        """Return by how much the leg fails to reach its target [m]; (F,)."""
         return np.asarray(np.linalg.norm(self.line - shift, axis=-1) - self.longest)
 
 
 def _bending(locked: BoolArray) -> FloatArray:
-    """Squared second differences over frames as a symmetric matrix, by its diagonals 0, 1 and 2; (3, F).
+    """Return the diagonals 0, 1 and 2 of the symmetric matrix of squared second differences over frames; (3, F).
 
-    Beyond a locked first or last frame there are zeros; a free end may go on straight.
+    Beyond a locked first or last frame the shift is 0; at a free end it may continue straight.
     """
     frames = len(locked)
     rows = np.tile([1.0, -2.0, 1.0], (frames, 1))
@@ -163,7 +165,7 @@ def _bending(locked: BoolArray) -> FloatArray:
 
 
 def _banded(diagonals: FloatArray, blocks: FloatArray) -> FloatArray:
-    """A matrix over (frame, axis) for `solveh_banded`: diagonals (3, F) of each axis, and blocks (F, 3, 3)."""
+    """Return a matrix over (frame, axis) for `solveh_banded`, from diagonals (3, F) of each axis, blocks (F, 3, 3)."""
     frames = len(blocks)
     bands = np.zeros((7, 3 * frames))  # bands[6 - k, j] is the entry k rows over (j, j)
     for apart in range(3):
@@ -176,12 +178,12 @@ def _banded(diagonals: FloatArray, blocks: FloatArray) -> FloatArray:
 
 
 def _legs(clip: Clip, plans: Mapping[str, FootPlan], locked: BoolArray) -> Clip:
-    """The clip with its legs led to where feet shall be; exact in locked frames too."""
+    """Return the clip with its legs solved for the targets of the feet; exact in locked frames too."""
     return with_legs(clip, {side: replace(plan, planted=plan.planted | locked) for side, plan in plans.items()})
 
 
 def _raised(clip: Clip, side: str, plan: FootPlan, locked: BoolArray, rest: FloatArray) -> FootPlan:
-    """The plan with its free foot lifted by what it still sinks in the clip; the same plan if it does not."""
+    """Return the plan with its free foot lifted by the depth that it still sinks; the same plan if it does not sink."""
     positions, world = clip.joint_transforms()
     ankle, toe = clip.skeleton.roles[f"{side}_ankle"], clip.skeleton.roles.get(f"{side}_toe")
     pivot = np.zeros(3)
@@ -196,7 +198,7 @@ def _raised(clip: Clip, side: str, plan: FootPlan, locked: BoolArray, rest: Floa
 
 
 def _free_near_locks(clip: Clip, locked: BoolArray) -> BoolArray:
-    """Contacts (F, C) without those beside locked frames that do not have them."""
+    """Return the contacts (F, C) without those near locked frames that do not have them."""
     assert clip.contacts is not None
     contacts, near = np.array(clip.contacts), max(round(_FREE_S * clip.fps), 1)
     for frame in np.flatnonzero(locked):
@@ -206,7 +208,7 @@ def _free_near_locks(clip: Clip, locked: BoolArray) -> BoolArray:
 
 
 def _with_locked(clip: Clip, out: Clip, locked: BoolArray) -> Clip:
-    """The result with locked frames put back, and what the solver of legs changed in them eased in around."""
+    """Return the result with the locked frames restored; their difference to the solved poses fades around them."""
     if not locked.any():
         return out
     frames = np.arange(len(clip))

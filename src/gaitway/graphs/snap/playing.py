@@ -1,4 +1,4 @@
-"""Playing a hub graph: clips one after another, each moved to where the last one ended, and nothing else (4.3)."""
+"""Playback of a hub graph: clips in sequence, each moved to where the one before ended (gleicher2003, 4.3)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ SnapFrame = tuple[FloatArray, FloatArray]
 
 @dataclass
 class HubPlayer:
-    """A character that plays a hub graph: where it is, and which clips it may play next.
-
-    The only state is the hub it has come to and the planar pose there.
-    """
+    """Character that plays a hub graph. Its only state is its current hub and the planar pose there."""
 
     graph: HubGraph
     hub: int = 0
@@ -39,16 +36,16 @@ class HubPlayer:
 
     @property
     def options(self) -> tuple[int, ...]:
-        """Numbers of the clips that can be played now; none at a dead end."""
+        """Numbers of the clips that can be played next; empty at a dead end."""
         return self.graph.leaving(self.hub)
 
     def play(self, clip: int) -> Iterator[SnapFrame]:
-        """Go along a clip: its frames but for the last, which is the first of whatever follows.
+        """Play a clip: yield its frames without the last one, which is the first frame of the next clip.
 
-        The character is at the clip's end as soon as this is called, so frames may be drawn late, or never.
+        The character is at the end of the clip as soon as this is called, even if no frame is used.
 
         Raises:
-            GraphError: if that clip does not leave the hub.
+            GraphError: If the clip does not leave the current hub.
         """
         if clip not in self.options:
             raise GraphError(
@@ -61,7 +58,7 @@ class HubPlayer:
         return _frames(edge.clip, start)
 
     def wander(self, rng: np.random.Generator) -> Iterator[SnapFrame]:
-        """Frames for ever, by clips chosen at random; up to a dead end if it comes to one."""
+        """Yield frames of random clips for ever, or up to a dead end."""
         while self.options:
             yield from self.play(int(rng.choice(self.options)))
 
@@ -75,15 +72,15 @@ def _frames(clip: Clip, pose: FloatArray) -> Iterator[SnapFrame]:
 
 
 def play_clips(graph: HubGraph, clips: Sequence[int], start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Clip:
-    """A sequence of clips as one motion, with contacts.
+    """Return a sequence of clips as one motion, with contacts.
 
     Args:
-        graph: what is played.
-        clips: numbers of clips, each of which begins at the hub that the one before ends at.
-        start: planar pose (x, y, heading) of the first frame's root; (3,).
+        graph: Hub graph.
+        clips: Numbers of clips; each begins at the hub at which the one before ends.
+        start: Planar pose (x, y, heading) of the root in the first frame; (3,).
 
     Raises:
-        GraphError: if there is none, or two do not follow one another.
+        GraphError: If there are no clips, or a clip does not follow the one before.
     """
     if not clips:
         raise GraphError("nothing to play; give the numbers of one or more clips")
@@ -106,7 +103,7 @@ def play_clips(graph: HubGraph, clips: Sequence[int], start: npt.ArrayLike = (0.
 
 
 def random_clips(graph: HubGraph, count: int, rng: np.random.Generator, hub: int | None = None) -> list[int]:
-    """Numbers of clips that follow one another, chosen at random; fewer at a dead end."""
+    """Return the numbers of random clips that follow one another; fewer than `count` at a dead end."""
     at = int(rng.integers(len(graph.hubs))) if hub is None else hub
     out: list[int] = []
     while len(out) < count:

@@ -1,4 +1,4 @@
-"""The sole of a foot: points that touch the ground, how high they are at rest, and turns that keep them over it."""
+"""The sole of a foot: points that touch the ground, their heights at rest, and turns that keep them over the ground."""
 
 from __future__ import annotations
 
@@ -13,31 +13,38 @@ from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 
 OTHER_GROUND = 0.06
-"""A stance farther than this from the height of rest is on other ground, such as a box, and stays there [m]."""
+"""Distance from the height at rest above which a stance is on other ground, such as a box, and stays there [m]."""
 _HEEL_SWING, _BALL_SWING = 0.15, 0.35
-"""A foot on its heel, or on its ball, turns by at most this so that its ankle stays on its track [rad].
+"""Largest turn of a foot on its heel, and on its ball, that keeps the ankle on its track [rad].
 
-More spares the knee, and shows: toes that point up at heel strike, heels that rise early.
+A larger turn changes the knee less, but is visible: toes point up at heel strike, heels rise early.
 """
 _LIFT_S = 0.2
-"""Time that lifting a foot over the ground takes to come and to go [s]."""
+"""Time in which the lift of a foot begins and ends [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """Points of one foot that touch the ground, and how high they are when they rest."""
+    """Points of one foot that touch the ground, and their heights at rest."""
 
     heel: float
     """Height of the heel at rest [m]."""
     pivot: float
-    """Height at rest of what the foot turns about over its toes [m]."""
+    """Height at rest of the point about which the foot turns over its toes [m]."""
     points: tuple[tuple[str, FloatArray, float], ...]
     """Part ("heel", "ball", "toe"), offset in the frame of the joint that carries it [m], and height at rest [m]."""
     on_toes: frozenset[str]
     """Parts that the toe joint carries."""
 
     def heights(self, ankle: FloatArray, foot: FloatArray, toes: FloatArray | None, pivot: FloatArray) -> FloatArray:
-        """How high each point is over its rest [m]; (F, points)."""
+        """Return the height of each point over its height at rest [m]; (F, points).
+
+        Args:
+            ankle: Positions of the ankle [m]; (F, 3).
+            foot: World rotations of the foot; (F, 4).
+            toes: World rotations of the toes; (F, 4). None if there is no toe joint.
+            pivot: Offset of the toe joint in the frame of the foot [m]; (3,).
+        """
         rows = []
         for part, offset, rest in self.points:
             if part in self.on_toes and toes is not None:
@@ -49,12 +56,12 @@ class Sole:
 
 
 def read_sole(clip: Clip, side: str, rest: FloatArray) -> Sole:
-    """The sole of one foot.
+    """Return the sole of one foot.
 
     Args:
-        clip: motion on a skeleton with contact points.
+        clip: Motion on a skeleton with contact points.
         side: "left" or "right".
-        rest: height of each contact point at rest [m]; (C,).
+        rest: Height of each contact point at rest [m]; (C,).
     """
     skeleton = clip.skeleton
     ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
@@ -73,7 +80,7 @@ def read_sole(clip: Clip, side: str, rest: FloatArray) -> Sole:
 
 
 def _over_sole(ball: FloatArray, tip: FloatArray) -> float:
-    """How high the joint of toes that lie flat is over the line from ball to tip [m]."""
+    """Return the height of the toe joint over the line from ball to tip, when toes lie flat [m]."""
     line = tip - ball
     length = float(np.linalg.norm(line))
     along = line / length if length > 1e-6 else np.zeros(3)
@@ -81,12 +88,12 @@ def _over_sole(ball: FloatArray, tip: FloatArray) -> float:
 
 
 def tip_offset(sole: Sole) -> tuple[FloatArray, float] | None:
-    """Offset of the toes' tip in the frame of their joint, and its height at rest [m]; None where there is none."""
+    """Return the offset of the toes' tip in their joint's frame, and its height at rest [m]; None without a tip."""
     return next(((offset, rest) for part, offset, rest in sole.points if part == "toe" and part in sole.on_toes), None)
 
 
 def tipped(lines: FloatArray, lowest: FloatArray | float) -> FloatArray:
-    """The least turns (n, 4) that bring ends of lines (n, 3) up to a height over their beginnings [m]."""
+    """Return the smallest turns (n, 4) that raise the ends of lines (n, 3) to a height over their beginnings [m]."""
     length = np.linalg.norm(lines, axis=-1)
     up = np.maximum(lines[:, 2], np.clip(lowest, -0.95 * length, 0.95 * length))
     level = np.linalg.norm(lines[:, :2], axis=-1)
@@ -95,7 +102,7 @@ def tipped(lines: FloatArray, lowest: FloatArray | float) -> FloatArray:
 
 
 def bounded(swing: FloatArray, heel: bool) -> FloatArray:
-    """Turns (n, 4) of a foot about its one planted point, with large ones made smaller, smoothly."""
+    """Return turns (n, 4) of a foot about its planted point, smoothly limited to the largest turn."""
     most = _HEEL_SWING if heel else _BALL_SWING
     turn = rotations.to_rotation_vector(swing)
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
@@ -103,7 +110,7 @@ def bounded(swing: FloatArray, heel: bool) -> FloatArray:
 
 
 def covering(need: FloatArray, fixed: BoolArray, fps: float) -> FloatArray:
-    """A smooth curve that is nowhere under what is needed (F,), and 0 in fixed frames."""
+    """Return a smooth curve (F,) that is nowhere below what is needed (F,), and 0 in fixed frames."""
     if not need.any():
         return need
     half = max(int(0.5 * _LIFT_S * fps), 1)

@@ -1,4 +1,4 @@
-"""One time of a foot on the ground: where it lies, and how it comes to pass through locked frames."""
+"""The stance of a foot: its place on the ground, which passes through locked frames."""
 
 from __future__ import annotations
 
@@ -14,23 +14,29 @@ from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import Foot, held_rotation, resting_place
 
 _SETTLE_S = 0.15
-"""Time in which a locked foot that does not lie flat comes to do so [s]."""
+"""Time in which a foot that is not flat in a locked frame becomes flat [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class SnapStance:
-    """One time on the ground of one foot."""
+    """Frames from `start` up to, but not including, `stop` in which a foot is on the ground."""
 
     foot: Foot
     sole: Sole
     start: int
     stop: int
     locks: IntArray
-    """Locked frames in it."""
+    """Locked frames of the stance."""
     fps: float
 
     def hold(self, shift: FloatArray, turn: FloatArray, pins: FloatArray) -> None:
-        """Fill in corrections of frames in which the foot is flat, and places of single points, (F, 3) each."""
+        """Write the corrections of the stance.
+
+        Args:
+            shift: Receives the shifts of the ankle in frames with a flat foot [m]; (F, 3).
+            turn: Receives the rotation vectors of the foot in these frames [rad]; (F, 3).
+            pins: Receives the places of the planted point in all frames [m]; (F, 3).
+        """
         foot, frames = self.foot, np.arange(self.start, self.stop)
         flat = (foot.heel & foot.ball)[frames]
         if not flat.any():
@@ -51,14 +57,14 @@ class SnapStance:
         pins[frames] = place + rotations.rotate(held, offsets)
 
     def _height(self, heel: bool, track: FloatArray) -> float:
-        """Height at which a point stands [m]: its rest, or where it is if that is on other ground."""
+        """Return the height at which a point stands [m]: its height at rest, or its own height on other ground."""
         rest, now = self.sole.heel if heel else self.sole.pivot, float(np.median(track[:, 2]))
         return rest if abs(now - rest) < OTHER_GROUND else now
 
     def _flat_poses(self, flat: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Ankle (n, 3) and rotation (n, 4) of the flat foot in every frame; where it is not flat, those of a flat near.
+        """Return ankle (n, 3) and rotation (n, 4) of the flat foot in every frame; else those of the nearest flat foot.
 
-        Flats between which one point stays down share that point.
+        Consecutive flat poses between which one point stays down share that point.
         """
         foot, start = self.foot, self.start
         runs = stances(flat)
@@ -86,7 +92,7 @@ class SnapStance:
         return np.array(places)[nearest], np.array(held)[nearest]
 
     def _through_locks(self, place: FloatArray, held: FloatArray, flat: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """The flat poses moved, each stance as one, to where the foot is in locked frames."""
+        """Return the flat poses, moved as a whole to the places of the foot in locked frames."""
         if not len(self.locks):
             return place, held
         foot, rows = self.foot, self.locks - self.start
@@ -94,7 +100,7 @@ class SnapStance:
         for k in lying:
             undone = rotations.multiply(foot.rotations[self.locks[k]], rotations.conjugate(held[rows[k]]))
             turns[k] = rotations.to_rotation_vector(undone)
-        if len(lying):  # a locked foot that stands on one point says nothing of how it lies
+        if len(lying):  # a locked foot that stands on one point does not show how it lies flat
             turns = turns[lying[np.abs(rows[:, None] - rows[lying]).argmin(axis=1)]]
         spin = rotations.from_rotation_vector(self._between_locks(turns, level=False))
         centre, held = place[self._lock_rows()], rotations.multiply(spin, held)
@@ -106,14 +112,14 @@ class SnapStance:
         return place + self._between_locks(gaps, level=True), held
 
     def _lock_rows(self) -> IntArray:
-        """For each frame of the stance the row of the locked frame that is nearest."""
+        """Return the row of the nearest locked frame for each frame of the stance; (n,)."""
         rows = np.arange(self.stop - self.start)
         return np.asarray((self.locks - self.start)[np.abs(rows[:, None] - (self.locks - self.start)).argmin(axis=1)])
 
     def _between_locks(self, values: FloatArray, *, level: bool) -> FloatArray:
-        """Values (locks, 3) at locked frames, eased from one to the next and kept beyond; (n, 3).
+        """Return values (locks, 3) at locked frames, eased from one to the next and constant beyond; (n, 3).
 
-        What is upright of a shift, or tips a foot, is a fault of the locked pose, and settles within a short time.
+        The vertical part of a shift, and the tilting part of a turn, are faults of the locked pose and fade soon.
         """
         count = self.stop - self.start
         if not len(self.locks):
@@ -134,7 +140,7 @@ class SnapStance:
 
 
 def _nearest_run(runs: list[tuple[int, int]], count: int) -> IntArray:
-    """For each of `count` frames the index of the run that it is in, or that is nearest."""
+    """Return for each of `count` frames the index of the run that holds it, or that is nearest."""
     rows = np.arange(count)[:, None]
     starts, stops = np.array(runs).T
     away = np.maximum(np.maximum(starts - rows, rows - stops + 1), 0)

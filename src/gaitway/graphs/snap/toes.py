@@ -1,4 +1,4 @@
-"""Toes: held flat while they are down, and held by their tip while nothing else of the foot is."""
+"""Toes: held flat while they are down, and held by their tip while only the tip of the foot is down."""
 
 from __future__ import annotations
 
@@ -12,13 +12,25 @@ from gaitway.motion.contacts import stances
 from gaitway.motion.footplants import Foot, bridge, resting_place
 
 _SUNK = 0.002
-"""A point lower than this under its rest is under the ground [m]."""
+"""Depth below its height at rest from which a point is under the ground [m]."""
 
 
 def held_toes(
     foot: Foot, sole: Sole, held: FloatArray, locked: BoolArray, fps: float, window_s: float
 ) -> FloatArray | None:
-    """Toes that go with the corrected foot, lie still and level while they are down, and stay in locked frames."""
+    """Return rotations of the toes that follow the corrected foot, are still and level while down, and keep locks.
+
+    Args:
+        foot: Captured foot.
+        sole: Heights at rest.
+        held: Corrected rotations of the foot; (F, 4).
+        locked: Frames that stay as they are; (F,).
+        fps: Frame rate [Hz].
+        window_s: Time over which corrections fade [s].
+
+    Returns:
+        (F, 4), or None if the foot has no toe joint.
+    """
     if foot.toes is None:
         return None
     change = rotations.multiply(held, rotations.conjugate(foot.rotations))
@@ -40,7 +52,7 @@ def held_toes(
 
 
 def _level_toes(sole: Sole, toes: FloatArray) -> FloatArray:
-    """A rotation of the toes (4,), pitched so that ball and tip both rest."""
+    """Return a rotation of the toes (4,), pitched so that ball and tip both rest on the ground."""
     known = {part: offset for part, offset, _ in sole.points if part in sole.on_toes}
     if "ball" not in known or "toe" not in known:
         return toes
@@ -54,7 +66,7 @@ def _level_toes(sole: Sole, toes: FloatArray) -> FloatArray:
 def raise_toes(
     sole: Sole, foot: Foot, ankle: FloatArray, held: FloatArray, toes: FloatArray, fixed: BoolArray, fps: float
 ) -> FloatArray:
-    """Toes (F, 4) bent up where their tip would be under the ground."""
+    """Return the rotations of the toes (F, 4), bent up where their tip would be under the ground."""
     known = tip_offset(sole)
     if known is None:
         return toes
@@ -75,9 +87,9 @@ def to_tip_locks(
     fps: float,
     window_s: float,
 ) -> FloatArray:
-    """Shift of the foot (F, 3) that brings a stance to a locked frame in which nothing but the tip of its toes is down.
+    """Return the shift of the foot (F, 3) that moves a stance to a locked frame in which only the tip of toes is down.
 
-    Arguments as of `tip_held`. A stance with another locked frame goes from one to the other.
+    The arguments are those of `tip_held`. A stance with another locked frame moves from one to the other.
     """
     (ankle, held, toes), (alone, planted, locked), known = plan, flags, tip_offset(sole)
     shift = np.zeros_like(ankle)
@@ -109,18 +121,18 @@ def tip_held(
     fps: float,
     window_s: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """A plan in which the tip of the toes stays while nothing else is down.
+    """Return a plan in which the tip of the toes stays in place while only the tip is down.
 
-    Foot and toes turn about the ankle as far as that helps and keeps the ball over the ground, and the ankle goes the
-    rest of the way: a leg that is held back as a whole at this moment bends its knee with a jerk.
+    Foot and toes turn about the ankle as far as the ball stays over the ground, and the ankle moves by the rest. If the
+    whole leg were held back at this moment, the knee would bend with a jerk.
 
     Args:
-        sole: heights at rest.
-        foot: offsets.
-        plan: ankle, rotations of the foot and of its toes so far.
-        flags: frames in which the tip alone is down, heel or ball are, and locked ones; (F,) each.
-        fps: frames a second.
-        window_s: time over which corrections fade [s].
+        sole: Heights at rest.
+        foot: Offsets of the foot.
+        plan: Positions of the ankle [m] (F, 3), rotations of the foot (F, 4) and of its toes (F, 4).
+        flags: Frames in which only the tip is down, frames in which heel or ball are, and locked frames; (F,) each.
+        fps: Frame rate [Hz].
+        window_s: Time over which corrections fade [s].
     """
     (ankle, held, toes), (alone, planted, locked), known = plan, flags, tip_offset(sole)
     if known is None or not (alone & ~locked).any():
@@ -134,7 +146,7 @@ def tip_held(
         if abs(place[2] - known[1]) < OTHER_GROUND:
             place = np.array([place[0], place[1], known[1]])
         gap[start:stop] = place - track[start:stop]
-        if len(beside) > 1:  # the foot comes down again elsewhere
+        if len(beside) > 1:  # the foot comes down again at another place
             share = ease((np.arange(start, stop) - beside[0]) / (beside[-1] - beside[0]))[:, None]
             gap[start:stop] += share * (track[beside[-1]] - track[beside[0]])
     rows, fixed = alone & ~locked, alone | planted | locked
@@ -153,7 +165,7 @@ def tip_held(
 
 
 def _runs_of(flags: BoolArray, frames: IntArray) -> BoolArray:
-    """The runs of flags (F,) that hold one of some frames; (F,)."""
+    """Return the runs of flags (F,) that hold one of some frames; (F,)."""
     out = np.zeros(len(flags), dtype=bool)
     for start, stop in stances(flags):
         out[start:stop] = bool(((frames >= start) & (frames < stop)).any())
