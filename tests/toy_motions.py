@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gaitway.core import rotations
-from gaitway.graphs.corpus import Corpus, corpus
+from gaitway.graphs.corpus import Corpus, build_corpus
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
 
@@ -36,7 +36,7 @@ def slide(
 def toy_corpus(*labels: str) -> Corpus:
     """Straight on, to the left and to the right, with a waving arm; windows of three frames."""
     words = labels or ("", "", "")
-    return corpus(
+    return build_corpus(
         [
             slide("straight", wave=0.3, label=words[0]),
             slide("left", bend=1.2, wave=0.3, label=words[1]),

@@ -11,10 +11,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gaitway.capture.reading.prepared import prepare
+from gaitway.capture.reading.prepared import capture_corpus, prepare
 from gaitway.capture.reading.true_speed import RateEvidence, agreed_factor, judge_rate
 from gaitway.capture.takes import PreparedSubject, PreparedTake, PrepareOptions
 from gaitway.core.errors import LibraryError
+from gaitway.graphs.kovar.building import build_graph
+from gaitway.graphs.kovar.following import follow_path
+from gaitway.graphs.kovar.paths import polyline
 from shared_data import MOCAP, needs_mocap
 
 pytestmark = [pytest.mark.slow, needs_mocap]
@@ -234,3 +237,14 @@ def test_feet_rest_on_the_floor() -> None:
             heights = np.concatenate(rests)
             assert abs(np.median(heights)) < 0.006, (name, side)
             assert np.percentile(np.abs(heights), 90) < 0.02, (name, side)
+
+
+@needs_mocap
+def test_captures_are_labelled_by_what_is_done() -> None:
+    files = [MOCAP / "bvh" / f"{name}.bvh" for name in ("16_15", "16_21", "16_11", "16_35")]
+    motions = capture_corpus(prepare(files))
+    assert "walk" in motions.labels
+    assert any(clip.name.endswith("~") for clip in motions.clips)
+    graph = build_graph(motions)
+    followed = follow_path(graph, polyline([(0.0, 0.0), (5.0, 0.0)]), "walk")
+    assert followed.error < 0.3

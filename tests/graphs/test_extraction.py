@@ -9,7 +9,7 @@ import pytest
 
 from gaitway.core import planar
 from gaitway.core.errors import GraphError
-from gaitway.graphs.corpus import corpus
+from gaitway.graphs.corpus import build_corpus
 from gaitway.graphs.kovar import _extraction_kernels as kernels
 from gaitway.graphs.kovar import _steering_kernels as steering_kernels
 from gaitway.graphs.kovar.building import build_graph
@@ -265,7 +265,7 @@ def test_bad_input() -> None:
 
 def test_parts_without_a_way_between_them() -> None:
     clips = [slide("a", 60, wave=0.3, label="go"), slide("b", 60, wave=1.4, speed=3.0, label="rush")]
-    motions = corpus(clips, half_window_s=1.0 / 30.0)
+    motions = build_corpus(clips, half_window_s=1.0 / 30.0)
     graph = build_graph(motions, TransitionThresholds(0.02, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     with pytest.raises(GraphError, match="no way from 'go' to 'rush'"):
         follow_path(graph, BEND, [PathPart(("go",), 1.0), PathPart(("rush",))])

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gaitway.core import rotations
+from gaitway.core import planar, rotations
 from gaitway.core.errors import GraphError
-from gaitway.graphs.corpus import LabelSpan, corpus
+from gaitway.graphs.corpus import LabelSpan, build_corpus
 from gaitway.graphs.kovar.building import assemble_graph, build_graph, pruned
 from gaitway.graphs.kovar.pruning import Arcs, census, distances_from, largest_component, lasting_edges, returning_edges
 from gaitway.graphs.kovar.transitions import (
@@ -22,7 +22,7 @@ from gaitway.graphs.kovar.transitions import (
     thinned,
     transition_limits,
 )
-from gaitway.graphs.kovar.walks import Walk, moved, random_walk, walk_clip
+from gaitway.graphs.kovar.walks import Walk, random_walk, walk_clip
 from gaitway.graphs.minima import Minima
 from gaitway.motion.editing import move
 from gaitway.motion.skeleton import ContactPoint
@@ -112,14 +112,14 @@ def test_constraints_change_in_the_middle_of_a_blend() -> None:
         replace(slide("a"), skeleton=footed, contacts=flags),
         replace(slide("b"), skeleton=footed, contacts=~flags),
     ]
-    motions = corpus(clips, half_window_s=1.0 / 30.0)
+    motions = build_corpus(clips, half_window_s=1.0 / 30.0)
     found = Transitions(np.array([10]), np.array([60]), np.zeros((1, 3)), np.zeros(1), 9)
     assert blended(motions, found).contacts[0, :, 0].tolist() == [True] * 4 + [False] * 5
 
 
 def test_thresholds_follow_tempo_and_pairs() -> None:
     slow, fast = slide("slow", wave=0.1, label="slow"), slide("fast", wave=0.9, label="fast")
-    motions = corpus([slow, fast], half_window_s=1.0 / 30.0)
+    motions = build_corpus([slow, fast], half_window_s=1.0 / 30.0)
     own = tempos(motions)
     assert own[1] > own[0] >= 0.035
     table = transition_limits(motions, TransitionThresholds())
@@ -161,7 +161,7 @@ def test_edges_join_without_a_gap() -> None:
     steps = np.linalg.norm(np.diff(clip.root_positions, axis=0), axis=1)
     assert steps.max() < 0.06  # a frame of 1 m/s is 3.3 cm, and a blend adds little
     assert np.abs(walk.places - clip.root_positions[:, :2]).max() < 0.05
-    there = moved(walk, (3.0, 4.0, 1.0))
+    there = replace(walk, start=planar.compose((3.0, 4.0, 1.0), walk.start))
     assert np.allclose(walk_clip(there).root_positions, move(clip, (3.0, 4.0, 1.0)).root_positions)
     assert walk.duration == pytest.approx((len(walk) - 1) / 30.0)
 
@@ -179,7 +179,7 @@ def test_labels_are_carried_into_transitions() -> None:
 
 def test_spans_divide_clips_at_nodes() -> None:
     spans = [LabelSpan("a", 10, 20, frozenset({"hop"}))]
-    motions = corpus([slide("a", label="go")], spans=spans, half_window_s=1.0 / 30.0)
+    motions = build_corpus([slide("a", label="go")], spans=spans, half_window_s=1.0 / 30.0)
     assert motions.sets == (frozenset({"go"}), frozenset({"hop"}))
     none = Transitions(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0), 3)
     graph = assemble_graph(motions, none)
@@ -189,7 +189,7 @@ def test_spans_divide_clips_at_nodes() -> None:
 
 def test_warnings_say_what_is_cut_off() -> None:
     a, b = slide("a", 60, wave=0.3, label="go"), slide("b", 60, wave=1.4, speed=3.0, label="rush")
-    motions = corpus([a, b], half_window_s=1.0 / 30.0)
+    motions = build_corpus([a, b], half_window_s=1.0 / 30.0)
     graph = build_graph(motions, TransitionThresholds(0.01, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     assert graph.pruning is not None
     assert any("no way from 'go' to 'rush'" in words for words in graph.pruning.warnings)
@@ -200,21 +200,21 @@ def test_bad_input() -> None:
     drawn = rotations.normalize(np.random.default_rng(0).normal(size=(40, 3, 4)))
     random_poses = replace(slide("random"), rotations=drawn)
     with pytest.raises(GraphError, match="no clips"):
-        corpus([])
+        build_corpus([])
     other = replace(TOY, names=("root", "leg", "tip"), name="other")
     with pytest.raises(GraphError, match="'a' and 'b' are of different skeletons"):
-        corpus([slide("a"), replace(slide("b"), skeleton=other)])
+        build_corpus([slide("a"), replace(slide("b"), skeleton=other)])
     with pytest.raises(GraphError, match="run at 30 and 25 Hz"):
-        corpus([slide("a"), replace(slide("b"), fps=25.0)])
+        build_corpus([slide("a"), replace(slide("b"), fps=25.0)])
     with pytest.raises(GraphError, match="clip 'b' has 5 frames, fewer than a window of 9"):
-        corpus([slide("a"), slide("b", 5)])
+        build_corpus([slide("a"), slide("b", 5)])
     with pytest.raises(GraphError, match="a clip 'c', which is not there"):
-        corpus([slide("a")], spans=[LabelSpan("c", 0, 1, frozenset({"x"}))])
+        build_corpus([slide("a")], spans=[LabelSpan("c", 0, 1, frozenset({"x"}))])
     with pytest.raises(GraphError, match="frames 30 to 50 of clip 'a', which has 40"):
-        corpus([slide("a")], spans=[LabelSpan("a", 30, 50, frozenset({"x"}))])
+        build_corpus([slide("a")], spans=[LabelSpan("a", 30, 50, frozenset({"x"}))])
     with pytest.raises(GraphError, match=r"within 0\.0 cm of one another; raise the threshold"):
-        build_graph(corpus([random_poses]), TransitionThresholds(1e-9))
-    lonely = corpus([slide("a", 12)], half_window_s=1.0 / 30.0)
+        build_graph(build_corpus([random_poses]), TransitionThresholds(1e-9))
+    lonely = build_corpus([slide("a", 12)], half_window_s=1.0 / 30.0)
     none = Transitions(np.empty(0), np.empty(0), np.empty((0, 3)), np.empty(0), 3)
     with pytest.raises(GraphError, match="no motion can continue for ever"):
         pruned(assemble_graph(lonely, none))

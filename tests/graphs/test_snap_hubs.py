@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gaitway.audit.sources import turn_steps
 from gaitway.core import planar, rotations
 from gaitway.core.errors import ClipError, GraphError
-from gaitway.graphs.corpus import corpus
+from gaitway.graphs.corpus import build_corpus
 from gaitway.graphs.snap.common_pose import HubPose, align_members, common_pose, hub_places, settled_pose, with_contacts
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
 from gaitway.graphs.snap.linked import (
@@ -41,7 +41,7 @@ from snap_walks import stand, walk
 
 @cache
 def graph() -> HubGraph:
-    motions = corpus([walk(), walk(1), stand()])
+    motions = build_corpus([walk(), walk(1), stand()])
     return snap_together(motions, choose_match_sets(motions, 3), rounds=1)
 
 
@@ -238,7 +238,7 @@ def test_hubs_without_a_way_back_are_dead_ends():
 
 
 def test_wrong_graphs_and_sequences_are_refused():
-    motions = corpus([walk()])
+    motions = build_corpus([walk()])
     one = MatchSet(5, np.array([5, 40]), np.array([0.0, 0.01]))
     with pytest.raises(GraphError, match="no match sets"):
         snap_together(motions, [])

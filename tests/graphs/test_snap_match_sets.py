@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gaitway.core.errors import GraphError
-from gaitway.graphs.corpus import corpus
+from gaitway.graphs.corpus import build_corpus
 from gaitway.graphs.snap.match_sets import MatchSearch, choose_match_sets, speed_thresholds
 from snap_walks import walk
 
@@ -81,11 +81,11 @@ def test_wrong_input_is_refused():
     with pytest.raises(GraphError, match="frame 4 of a corpus with frames 0 to 3"):
         MatchSearch(np.zeros((4, 4)), np.array([0, 4]), 1).around(4, 1.0)
     with pytest.raises(GraphError, match="at most 0 match sets"):
-        choose_match_sets(corpus([walk()]), 0)
+        choose_match_sets(build_corpus([walk()]), 0)
 
 
 def test_a_walk_gives_one_match_frame_a_cycle():
-    motions = corpus([walk(), walk(1)])
+    motions = build_corpus([walk(), walk(1)])
     sets = choose_match_sets(motions, 2)
     steps = np.diff(sets[0].frames[sets[0].frames < motions.starts[1]])
     assert len(sets) == 2 and len(sets[0]) >= 8

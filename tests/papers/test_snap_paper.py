@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gaitway.graphs.corpus import corpus
+from gaitway.graphs.corpus import build_corpus
 from gaitway.graphs.snap.hub_graph import HubGraph, snap_together
 from gaitway.graphs.snap.match_sets import choose_match_sets
 from gaitway.papers import PaperOptions, run_paper
@@ -20,7 +20,7 @@ from snap_walks import walk
 
 @cache
 def graph() -> HubGraph:
-    motions = corpus([walk(), walk(1)])
+    motions = build_corpus([walk(), walk(1)])
     return snap_together(motions, choose_match_sets(motions, 1), rounds=0)
 
 

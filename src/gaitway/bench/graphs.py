@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine, measure
-from gaitway.capture.corpora import rehearsed_corpus
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
 from gaitway.graphs.clouds import Clouds
-from gaitway.graphs.corpus import Corpus
+from gaitway.graphs.corpus import Corpus, library_corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.following import PathFollower
@@ -59,7 +58,7 @@ def row_wise(a: Clouds, b: Clouds) -> FloatArray:
 
 
 def _walker(seconds: float) -> Corpus:
-    return rehearsed_corpus(load_cast("person"), seconds, np.random.default_rng(0), states=("walk",), actions=())
+    return library_corpus(load_cast("person"), seconds, np.random.default_rng(0), states=("walk",), actions=())
 
 
 def _searches(motions: Corpus) -> list[BenchRow]:

@@ -1,7 +1,7 @@
 """Graphs of captured motion: pose distances, motion graphs (`kovar`) and snap-together motion (`snap`)."""
 
 from gaitway.graphs.clouds import Clouds, point_clouds
-from gaitway.graphs.corpus import Corpus, LabelSpan
+from gaitway.graphs.corpus import Corpus, LabelSpan, build_corpus, library_corpus
 from gaitway.graphs.distance import aligning_moves, distances
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.extraction import GraphSearch, extract
@@ -28,11 +28,13 @@ __all__ = [
     "TransitionThresholds",
     "Walk",
     "aligning_moves",
+    "build_corpus",
     "build_graph",
     "distances",
     "extract",
     "follow_path",
     "keyframed",
+    "library_corpus",
     "point_clouds",
     "polyline",
     "random_walk",

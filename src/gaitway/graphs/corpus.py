@@ -1,22 +1,30 @@
-"""Corpus: clips of one skeleton at one frame rate, with a set of labels for every frame."""
+"""Corpus: clips of one skeleton at one frame rate, with a set of labels for every frame.
+
+A corpus is made from clips, or from random takes of a library's character.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
 from gaitway.core.errors import GraphError
 from gaitway.graphs.clouds import HALF_WINDOW_S, Clouds, joined, point_clouds
+from gaitway.library.behavior import Behavior, Library
+from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import mirror, root_path, with_name
 from gaitway.motion.skeleton import Skeleton
 
 LabelSet = frozenset[str]
+ACTIONS = ("jump", "duck")
+"""Labels of motions that pass an obstacle."""
 SWAY_S = 0.25
 """Width of the filter that removes the sway of single steps from a path [s]."""
 
@@ -122,7 +130,7 @@ class Corpus:
         return np.array([set(labels) <= labels_of for labels_of in self.sets])
 
 
-def corpus(
+def build_corpus(
     clips: Sequence[Clip],
     *,
     mirrored: bool = False,
@@ -156,6 +164,68 @@ def corpus(
     sets = tuple(dict.fromkeys(labels for row in rows for labels in row))
     number = {labels: k for k, labels in enumerate(sets)}
     return Corpus(tuple(whole), sets, np.array([number[labels] for row in rows for labels in row]), half_window_s)
+
+
+def label_spans(clip: str, labels: list[str]) -> list[LabelSpan]:
+    """Return the runs of equal labels of a clip, given one label for each frame; an empty string is no label."""
+    starts = [0, *(k for k in range(1, len(labels)) if labels[k] != labels[k - 1]), len(labels)]
+    return [LabelSpan(clip, start, stop, frozenset({labels[start]} - {""})) for start, stop in pairwise(starts)]
+
+
+def library_corpus(
+    library: Library,
+    seconds: float,
+    rng: np.random.Generator,
+    *,
+    states: Collection[str] = ("walk", "jog"),
+    actions: Collection[str] = ACTIONS,
+    takes: int = 4,
+) -> Corpus:
+    """Build a corpus of random takes of a library's character; every behaviour occurs about equally often.
+
+    The label of a frame is the state of its behaviour, or the obstacle that the behaviour passes ("jump"). Frames of a
+    behaviour that leads from one state to another have no label.
+
+    Args:
+        library: Clips and the graph that says which may follow which.
+        seconds: Least duration of all takes together [s].
+        rng: Generator that draws the next behaviour.
+        states: States in which the character may play behaviours; other states it only passes through.
+        actions: Obstacles that the character may pass.
+        takes: Number of takes.
+
+    Raises:
+        GraphError: If the library has no behaviour in these states.
+    """
+    known = [b for b in library.graph.behaviors if _fits(b, states, actions)]
+    if not any(b.start in states for b in known):
+        raise GraphError(f"library '{library.name}' has no behaviour in the states {', '.join(states)}")
+    used = {behavior.name: 0 for behavior in known}
+    clips, spans = [], list[LabelSpan]()
+    for number in range(takes):
+        name, state, frames = f"{library.name}-{number + 1}", known[0].start, 0
+        pieces, labels = [], list[str]()
+        while frames < seconds / takes * next(iter(library.clips.values())).fps:
+            ways = [b for b in known if b.start == state and any(after.start == b.end for after in known)]
+            if not ways:
+                raise GraphError(f"library '{library.name}' has no behaviour that continues from '{state}'")
+            behavior = min(ways, key=lambda b: (used[b.name], rng.random()))
+            used[behavior.name] += 1
+            piece = library.clips[str(rng.choice(behavior.clips))]
+            word = behavior.obstacle or (behavior.start if behavior.start == behavior.end else "")
+            labels[-1:] = [word] * len(piece)  # the first frame of a clip takes the place of the last before it
+            pieces.append(piece)
+            frames += len(piece) - 1
+            state = behavior.end
+        clips.append(replace(concatenate(pieces, 0.0, overlap=False, name=name), labels=()))
+        spans += label_spans(name, labels)
+    return build_corpus(clips, spans=spans)
+
+
+def _fits(behavior: Behavior, states: Collection[str], actions: Collection[str]) -> bool:
+    through = behavior.start != behavior.end and (behavior.start in states or behavior.end in states)
+    inside = behavior.start in states and behavior.end in states
+    return (inside or through) and (behavior.obstacle is None or behavior.obstacle in actions)
 
 
 def _contacts(clip: Clip) -> BoolArray:

@@ -16,12 +16,11 @@ import numpy as np
 from PIL import Image
 
 from gaitway.audit.sources import root_steps, turn_steps
-from gaitway.capture.corpora import ACTIONS, prepared_corpus, rehearsed_corpus
-from gaitway.capture.reading.prepared import prepare
+from gaitway.capture.reading.prepared import capture_corpus, prepare
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
 from gaitway.core.progress import Progress
-from gaitway.graphs.corpus import Corpus
+from gaitway.graphs.corpus import ACTIONS, Corpus, library_corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.extraction import GraphSearch
@@ -164,14 +163,14 @@ def _corpora(options: PaperOptions) -> tuple[Corpus, Corpus | None, float]:
     Captured people turn more sharply than the built-in cast.
     """
     if options.mocap is not None:
-        return prepared_corpus(prepare(options.mocap)), None, 3.2
+        return capture_corpus(prepare(options.mocap)), None, 3.2
     rng = np.random.default_rng(options.seed)
     library, seconds = load_cast(options.library), 0.4 * _SECONDS if options.quick else _SECONDS
     if options.library == "person":
-        walking = rehearsed_corpus(library, seconds, rng, states=("walk",), actions=())
-        return walking, rehearsed_corpus(library, seconds, rng), 7.0
+        walking = library_corpus(library, seconds, rng, states=("walk",), actions=())
+        return walking, library_corpus(library, seconds, rng), 7.0
     moving = [state for state in library.graph.states if state != "stand"]
-    return rehearsed_corpus(library, seconds, rng, states=moving), None, 30.0
+    return library_corpus(library, seconds, rng, states=moving), None, 30.0
 
 
 def _graph(name: str, corpus: Corpus) -> tuple[MotionGraph, dict[str, Any]]:

@@ -17,7 +17,7 @@ import numpy as np
 from gaitway.capture.reading.prepared import prepare
 from gaitway.capture.takes import PreparedTake
 from gaitway.cast.catalog import load_cast, style_names
-from gaitway.graphs.corpus import Corpus, corpus
+from gaitway.graphs.corpus import Corpus, build_corpus
 from gaitway.graphs.snap.match_sets import MatchSet, choose_match_sets, match_sets_around
 from gaitway.library.behavior import Library
 from gaitway.motion.blending import concatenate
@@ -58,15 +58,17 @@ def cast_sets(name: str, seed: int, quick: bool) -> list[SnapSet]:
 
     def seeded(motions: Corpus) -> list[MatchSet]:
         """Return the hubs of both sets, searched again in both together."""
-        own = [s.seed for s in choose_match_sets(corpus(actions), 2, least=2)]
-        other = [s.seed + len(corpus(actions)) for s in choose_match_sets(corpus(paces), 1, least=2)]
+        own = [s.seed for s in choose_match_sets(build_corpus(actions), 2, least=2)]
+        other = [s.seed + len(build_corpus(actions)) for s in choose_match_sets(build_corpus(paces), 1, least=2)]
         return match_sets_around(motions, [*own, *other])
 
     return [
-        SnapSet("one walk", _SNEAKING, None, lambda: corpus([_chain(people[1], walking, 13.0, seed)]), _largest(1)),
-        SnapSet("actions", _ARTS, 12.0, lambda: corpus(actions), _largest(2)),
-        SnapSet("walks", _WALKING, 20.0, lambda: corpus(paces), _largest(1)),
-        SnapSet("together", _BOTH, None, lambda: corpus([*actions, *paces, *changes]), seeded),
+        SnapSet(
+            "one walk", _SNEAKING, None, lambda: build_corpus([_chain(people[1], walking, 13.0, seed)]), _largest(1)
+        ),
+        SnapSet("actions", _ARTS, 12.0, lambda: build_corpus(actions), _largest(2)),
+        SnapSet("walks", _WALKING, 20.0, lambda: build_corpus(paces), _largest(1)),
+        SnapSet("together", _BOTH, None, lambda: build_corpus([*actions, *paces, *changes]), seeded),
     ]
 
 
@@ -77,15 +79,15 @@ def capture_sets(folder: Path, quick: bool) -> list[SnapSet]:
     longest = max(walks or [take.clip for take in takes], key=len)
     part = slice_frames(longest, 0, min(len(longest), round(13.0 * longest.fps)))
     seconds = 25.0 if quick else 100.0
-    sets = [SnapSet("one take", _SNEAKING, None, lambda: corpus([part]), _largest(1))]
+    sets = [SnapSet("one take", _SNEAKING, None, lambda: build_corpus([part]), _largest(1))]
     if others:
         clips = _up_to(others, seconds)
-        sets.append(SnapSet("actions", _ARTS, 12.0, lambda: corpus(clips), _largest(2)))
+        sets.append(SnapSet("actions", _ARTS, 12.0, lambda: build_corpus(clips), _largest(2)))
     if walks:
         paces = _up_to(walks, seconds)
-        sets.append(SnapSet("walks", _WALKING, 20.0, lambda: corpus(paces), _largest(1)))
+        sets.append(SnapSet("walks", _WALKING, 20.0, lambda: build_corpus(paces), _largest(1)))
     whole = _up_to([take.clip for take in takes], 40.0 if quick else 400.0)
-    sets.append(SnapSet("all", _BOTH, None, lambda: corpus(whole), _largest(4)))
+    sets.append(SnapSet("all", _BOTH, None, lambda: build_corpus(whole), _largest(4)))
     return sets
 
 

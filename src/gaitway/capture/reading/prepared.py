@@ -41,14 +41,17 @@ from gaitway.capture.takes import (
     RecognitionThresholds,
     SubjectFacts,
 )
-from gaitway.core.errors import LibraryError
+from gaitway.core.errors import GraphError, LibraryError
 from gaitway.core.progress import Progress, silent
+from gaitway.graphs.corpus import Corpus, LabelSpan, build_corpus, label_spans
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import mirror, with_name
 from gaitway.motion.skeleton import Skeleton
 
 _PLATFORM = 0.04
 """Distance from the subject's floor above which a take was taken on another floor, such as a platform [m]."""
+_SHORTEST_S = 1.0
+"""Least duration of a take in a corpus [s]."""
 _LOCOMOTION = ("walk", "jog", "run", "back", "side", "crawl", "low walk", "bent walk", "carry", "hop")
 _LEAST_LOCOMOTION_S = 1.0
 """Least duration of locomotion for a library [s]."""
@@ -109,6 +112,30 @@ def prepare(
     dropped.sort(key=lambda d: d.file)
     facts = _facts(name, files, takes, floor, notes)
     return PreparedSubject(takes[0].clip.skeleton, tuple(takes), tuple(dropped), facts, library_wishes(overrides))
+
+
+def capture_corpus(prepared: PreparedSubject) -> Corpus:
+    """Build a corpus from captures of one person; the label of a frame is its motion: "walk", "stand", "jump" ...
+
+    Mirrored takes are included. The label of a phase of kind "other" is its detail, such as "low walk".
+
+    Raises:
+        GraphError: If no take is long enough.
+    """
+    clips, spans = [], list[LabelSpan]()
+    for take in prepared.takes:
+        if take.clip.duration < _SHORTEST_S:
+            continue
+        name = f"{take.name}~" if take.mirrored and not take.name.endswith("~") else take.name
+        clips.append(replace(take.clip, name=name, skeleton=prepared.skeleton))
+        words = [phase.detail or phase.kind if phase.kind == "other" else phase.kind for phase in take.phases]
+        labels = [word for phase, word in zip(take.phases, words, strict=True) for _ in range(phase.stop - phase.start)]
+        for special in take.specials:
+            labels[special.start : special.stop] = [special.kind] * (special.stop - special.start)
+        spans += label_spans(name, labels)
+    if not clips:
+        raise GraphError(f"no take of {prepared.facts.name} lasts {_SHORTEST_S:g} s; give longer captures")
+    return build_corpus(clips, spans=spans)
 
 
 def _overrides(

@@ -1,14 +1,13 @@
-"""Corpora of libraries and captures, and the pictures of what is made of them."""
+"""Corpora of libraries, and the pictures of the graphs that are built from them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gaitway.capture.corpora import prepared_corpus, rehearsed_corpus
-from gaitway.capture.reading.prepared import prepare
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError, GraphError
+from gaitway.graphs.corpus import library_corpus
 from gaitway.graphs.distance import distances
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.following import follow_path
@@ -19,11 +18,10 @@ from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
 from gaitway.motion.footskate import foot_slide
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
-from shared_data import MOCAP, needs_mocap
 
 
-def test_a_person_rehearses_walks_and_changes_to_a_jog() -> None:
-    motions = rehearsed_corpus(load_cast("person"), 30.0, np.random.default_rng(0), takes=2)
+def test_random_takes_of_a_person_walk_and_change_to_a_jog() -> None:
+    motions = library_corpus(load_cast("person"), 30.0, np.random.default_rng(0), takes=2)
     assert {"walk", "jog", "jump"} <= set(motions.labels)
     assert len(motions) >= 900
     steps = np.linalg.norm(np.diff(motions.roots, axis=0), axis=1)
@@ -45,7 +43,7 @@ def test_a_person_rehearses_walks_and_changes_to_a_jog() -> None:
 
 
 def test_an_error_function_is_drawn() -> None:
-    clouds = rehearsed_corpus(load_cast("person"), 6.0, np.random.default_rng(0), takes=1).clouds
+    clouds = library_corpus(load_cast("person"), 6.0, np.random.default_rng(0), takes=1).clouds
     matrix = distances(clouds, clouds, ends=False)
     picture = error_picture(matrix, local_minima(matrix), 0.05, title="figure 3", names=("a", "b"), width=200)
     middle = np.asarray(picture.convert("L"))[64 + 60 : 64 + 140, 46 + 60 : 46 + 140]
@@ -56,15 +54,4 @@ def test_an_error_function_is_drawn() -> None:
 
 def test_libraries_without_such_states_are_refused() -> None:
     with pytest.raises(GraphError, match="no behaviour in the states swim"):
-        rehearsed_corpus(load_cast("person"), 5.0, np.random.default_rng(0), states=("swim",))
-
-
-@needs_mocap
-def test_captures_are_labelled_by_what_is_done() -> None:
-    files = [MOCAP / "bvh" / f"{name}.bvh" for name in ("16_15", "16_21", "16_11", "16_35")]
-    motions = prepared_corpus(prepare(files))
-    assert "walk" in motions.labels
-    assert any(clip.name.endswith("~") for clip in motions.clips)
-    graph = build_graph(motions)
-    followed = follow_path(graph, polyline([(0.0, 0.0), (5.0, 0.0)]), "walk")
-    assert followed.error < 0.3
+        library_corpus(load_cast("person"), 5.0, np.random.default_rng(0), states=("swim",))
