@@ -14,7 +14,7 @@ from gaitway.graphs.kovar import _extraction_kernels as kernels
 from gaitway.graphs.kovar import _steering_kernels as steering_kernels
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.extraction import GraphSearch, best_walks, extract
-from gaitway.graphs.kovar.following import PathFollower, PathKey, follow_path, keyframed
+from gaitway.graphs.kovar.following import PathFollower, PathKeyframe, follow_path, keyframed
 from gaitway.graphs.kovar.motion_graph import MotionGraph
 from gaitway.graphs.kovar.path_task import PathPart, beginning_move, edge_costs, path_task
 from gaitway.graphs.kovar.paths import GroundPath, polyline, sketched, spline
@@ -191,7 +191,9 @@ def test_manners_change_where_asked() -> None:
 
 
 def test_keys_make_paths_and_parts() -> None:
-    path, parts = keyframed([PathKey(0, 0, ("a",)), PathKey(2, 0, ("a",)), PathKey(4, 1, ("b",)), PathKey(6, 1)])
+    path, parts = keyframed(
+        [PathKeyframe(0, 0, ("a",)), PathKeyframe(2, 0, ("a",)), PathKeyframe(4, 1, ("b",)), PathKeyframe(6, 1)]
+    )
     assert [part.labels for part in parts] == [("a",), ("b",)]
     assert np.allclose(path.at(parts[0].until), (4.0, 1.0), atol=0.02)
     assert parts[1].until == np.inf
@@ -256,7 +258,7 @@ def test_bad_input() -> None:
     with pytest.raises(GraphError, match="0 < keep_s <= horizon_s"):
         GraphSearch(horizon_s=1.0, keep_s=2.0)
     with pytest.raises(GraphError, match="at least two keys"):
-        keyframed([PathKey(0, 0)])
+        keyframed([PathKeyframe(0, 0)])
     with pytest.raises(GraphError, match="4 or more"):
         steering_table(GRAPH, directions=2)
     with pytest.raises(GraphError, match="can be steered from node -5"):

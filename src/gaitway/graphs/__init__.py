@@ -5,7 +5,7 @@ from gaitway.graphs.corpus import Corpus, LabelSpan, build_corpus, library_corpu
 from gaitway.graphs.distance import aligning_moves, distances
 from gaitway.graphs.kovar.building import build_graph
 from gaitway.graphs.kovar.extraction import GraphSearch, extract
-from gaitway.graphs.kovar.following import PathFollower, PathKey, follow_path, keyframed
+from gaitway.graphs.kovar.following import PathFollower, PathKeyframe, follow_path, keyframed
 from gaitway.graphs.kovar.motion_graph import MotionGraph
 from gaitway.graphs.kovar.path_task import PathPart
 from gaitway.graphs.kovar.paths import GroundPath, polyline, sketched, spline
@@ -21,7 +21,7 @@ __all__ = [
     "LabelSpan",
     "MotionGraph",
     "PathFollower",
-    "PathKey",
+    "PathKeyframe",
     "PathPart",
     "SteeredCharacter",
     "SteeringTable",

@@ -218,7 +218,7 @@ def follow_path(
 
 
 @dataclass(frozen=True)
-class PathKey:
+class PathKeyframe:
     """Place to pass, and the labels of the motion from there on."""
 
     x: float
@@ -229,7 +229,7 @@ class PathKey:
     """Labels of the motion from here to the next key."""
 
 
-def keyframed(keys: Sequence[PathKey]) -> tuple[GroundPath, tuple[PathPart, ...]]:
+def keyframed(keys: Sequence[PathKeyframe]) -> tuple[GroundPath, tuple[PathPart, ...]]:
     """Return the path through keys on the ground, and its parts.
 
     A key with the same labels as the key before it only bends the path.
@@ -238,7 +238,7 @@ def keyframed(keys: Sequence[PathKey]) -> tuple[GroundPath, tuple[PathPart, ...]
         GraphError: If there are fewer than two keys.
     """
     if len(keys) < 2:
-        raise GraphError("keyframing needs at least two keys; write Key(x, y, labels)")
+        raise GraphError("keyframing needs at least two keys; write PathKeyframe(x, y, labels)")
     path = spline([(key.x, key.y) for key in keys])
     parts: list[PathPart] = []
     for key, after in pairwise(keys):
