@@ -216,7 +216,7 @@ def test_paths() -> None:
     assert np.allclose(smooth.points[[0, -1]], drawn[[0, -1]], atol=1e-6)
 
 
-def test_somebody_is_steered() -> None:
+def test_a_character_is_steered() -> None:
     table = steering_table(GRAPH)
     walker = SteeredCharacter(table, (1.0, 2.0, 0.5))
     frames = [walker.step(0.5) for _ in range(20)]
@@ -261,13 +261,13 @@ def test_bad_input() -> None:
         keyframed([PathKeyframe(0, 0)])
     with pytest.raises(GraphError, match="4 or more"):
         steering_table(GRAPH, directions=2)
-    with pytest.raises(GraphError, match="can be steered from node -5"):
+    with pytest.raises(GraphError, match="node -5 has no edge for every direction"):
         SteeredCharacter(steering_table(GRAPH), node=-5)
 
 
-def test_parts_without_a_way_between_them() -> None:
+def test_parts_without_motion_between_them() -> None:
     clips = [slide("a", 60, wave=0.3, label="go"), slide("b", 60, wave=1.4, speed=3.0, label="rush")]
     motions = build_corpus(clips, half_window_s=1.0 / 30.0)
     graph = build_graph(motions, TransitionThresholds(0.02, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
-    with pytest.raises(GraphError, match="no way from 'go' to 'rush'"):
+    with pytest.raises(GraphError, match="no motion leads from 'go' to 'rush'"):
         follow_path(graph, BEND, [PathPart(("go",), 1.0), PathPart(("rush",))])

@@ -192,7 +192,7 @@ def test_warnings_say_what_is_cut_off() -> None:
     motions = build_corpus([a, b], half_window_s=1.0 / 30.0)
     graph = build_graph(motions, TransitionThresholds(0.01, {("go", "rush"): 1e-6, ("rush", "go"): 1e-6}))
     assert graph.pruning is not None
-    assert any("no way from 'go' to 'rush'" in words for words in graph.pruning.warnings)
+    assert any("no motion leads from 'go' to 'rush'" in words for words in graph.pruning.warnings)
     assert any("can continue for ever" in words for words in graph.pruning.warnings)
 
 

@@ -131,10 +131,10 @@ class SteeredCharacter:
         self.table, self.graph = table, table.graph
         known = table.nodes
         if not len(known):
-            raise GraphError("no node of this table has edges for all directions; raise the threshold of the graph")
+            raise GraphError("no node of this table has an edge for every direction; raise the threshold of the graph")
         self.node = int(known[0]) if node is None else node
         if self.node not in known:
-            raise GraphError(f"node {self.node} has no edges for all directions; take one of the table's nodes")
+            raise GraphError(f"node {self.node} has no edge for every direction; take one of the table's `nodes`")
         corpus = self.graph.corpus
         frame = min(int(self.graph.node_frames[self.node]), len(corpus) - 1)
         clip = int(corpus.clip_of[frame])
