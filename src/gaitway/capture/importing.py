@@ -203,7 +203,7 @@ def _captured(builder: ClipBuilder, options: ImportOptions, progress: Progress) 
         if len(out) >= options.behaviors - _RESERVE:
             builder.passed_over += [rest.name for rest in groups[done:]]
             break
-        out += builder.captured([group], options.clips)
+        out += builder.make_captured([group], options.clips)
     return out
 
 

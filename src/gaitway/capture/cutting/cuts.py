@@ -81,7 +81,7 @@ class HubDistances:
             centres = np.array([hubs[k].centre for k in rows])
             radii = np.array([hubs[k].radius for k in rows])
             ratios[rows] = pose_index.distances(centres, np.arange(count)) / radii[:, None]
-        twins = _twin_frames(pose_index)
+        twins = _mirrored_frames(pose_index)
         for k, hub in enumerate(hubs):
             if hub.centre < 0 and hub.kind == "step" and k > 0:  # a mirrored hub follows its original
                 ratios[k] = np.where(twins >= 0, ratios[k - 1][np.maximum(twins, 0)], np.inf)
@@ -103,17 +103,17 @@ class HubDistances:
         return bool(low <= self.pose_index.speeds[frame] <= high)
 
 
-def _twin_frames(pose_index: PoseIndex) -> IntArray:
+def _mirrored_frames(pose_index: PoseIndex) -> IntArray:
     """Return for each frame the same moment in the mirrored or original take; -1 if there is none; (F,)."""
     out = np.full(int(pose_index.starts[-1]), -1, dtype=np.int64)
-    for t, twin in enumerate(twin_takes(pose_index.takes)):
+    for t, twin in enumerate(mirrored_takes(pose_index.takes)):
         if twin is not None:
             first, last = pose_index.starts[t : t + 2]
             out[first:last] = np.arange(pose_index.starts[twin], pose_index.starts[twin] + last - first)
     return out
 
 
-def twin_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
+def mirrored_takes(takes: Sequence[PreparedTake]) -> list[int | None]:
     """Return for each take the number of its mirror image, or of its original; None if there is none."""
     where = {(take.source, take.name.removesuffix(" mirrored"), take.mirrored): t for t, take in enumerate(takes)}
     twins = [where.get((t.source, t.name.removesuffix(" mirrored"), not t.mirrored)) for t in takes]
@@ -125,7 +125,7 @@ def mirror_images(hub_distances: HubDistances, pieces: Sequence[TakePiece]) -> l
     """Return each piece as cut from the mirrored take: the same frames, from the other foot; None if there is none."""
     takes = hub_distances.pose_index.takes
     number = {id(take): t for t, take in enumerate(takes)}
-    twins, hubs = twin_takes(takes), {hub.name: hub for hub in hub_distances.hubs}
+    twins, hubs = mirrored_takes(takes), {hub.name: hub for hub in hub_distances.hubs}
     out: list[TakePiece | None] = []
     for piece in pieces:
         twin = twins[number[id(piece.take)]]

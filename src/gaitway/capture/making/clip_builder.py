@@ -57,7 +57,7 @@ class BehaviorDraft:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedClip:
+class CheckedClip:
     """Clip that passes the gate, at least the gate for rare motions."""
 
     snapped: SnappedClip
@@ -65,7 +65,7 @@ class JudgedClip:
     doubt: tuple[str, str, str]
     """Name, take and frames, and why the clip does not pass the strict gate (empty if it does)."""
 
-    def in_mirror(self) -> JudgedClip:
+    def in_mirror(self) -> CheckedClip:
         """Return the clip, marked as a mirror image."""
         return replace(self, snapped=replace(self.snapped, mirrored=True))
 
@@ -89,11 +89,11 @@ class ClipBuilder:
         """Hubs by name."""
         return {hub.name: hub for hub in self.hub_distances.hubs}
 
-    def twin(self, hub: CaptureHub) -> CaptureHub:
+    def mirrored_hub(self, hub: CaptureHub) -> CaptureHub:
         """Return the mirror image of a hub."""
         return self.hubs[other_side(hub.name)] if hub.kind == "step" else hub
 
-    def judged(self, name: str, make: ClipMaker, *, rare: bool) -> JudgedClip | None:
+    def checked_clip(self, name: str, make: ClipMaker, *, rare: bool) -> CheckedClip | None:
         """Make and check a clip; None if it does not even pass the gate for rare motions (the reason is recorded)."""
         try:
             snapped = make()
@@ -106,9 +106,9 @@ class ClipBuilder:
         if why:
             self.refused.append((name, where, why))
             return None
-        return JudgedClip(snapped, quality, (name, where, refusal(quality, self.gate, self.bars, rare=rare)))
+        return CheckedClip(snapped, quality, (name, where, refusal(quality, self.gate, self.bars, rare=rare)))
 
-    def pair(
+    def make_pair(
         self, name: str, makers: Sequence[tuple[ClipMaker, ClipMaker]], most: int, *, rare: bool
     ) -> list[BehaviorDraft]:
         """Make a behaviour and its mirror image. Both clips of a pair pass the gate, or neither is used.
@@ -121,17 +121,17 @@ class ClipBuilder:
             most: Largest number of clips.
             rare: Whether the motion is rare, so that the gate for rare motions is strict enough.
         """
-        good: list[tuple[JudgedClip, JudgedClip]] = []
-        spare: list[tuple[JudgedClip, JudgedClip]] = []
+        good: list[tuple[CheckedClip, CheckedClip]] = []
+        spare: list[tuple[CheckedClip, CheckedClip]] = []
         for make, make_mirror in makers:
             if len(good) >= most:
                 break
-            one = self.judged(name, make, rare=rare)
-            other = self.judged(mirrored_name(name), make_mirror, rare=rare) if one is not None else None
+            one = self.checked_clip(name, make, rare=rare)
+            other = self.checked_clip(mirrored_name(name), make_mirror, rare=rare) if one is not None else None
             if one is not None and other is not None:
                 (spare if one.doubt[2] or other.doubt[2] else good).append((one, other))
         if not good and spare:
-            good = [min(spare, key=lambda both: max(judged.quality.score for judged in both))]
+            good = [min(spare, key=lambda both: max(clip.quality.score for clip in both))]
         self.refused += [
             j.doubt for both in spare if not any(both is used for used in good) for j in both if j.doubt[2]
         ]
@@ -142,14 +142,14 @@ class ClipBuilder:
             return [_draft(name, [*ones, *others])]
         return [_draft(name, ones), _draft(mirrored_name(name), others)]
 
-    def captured(self, groups: Sequence[CandidateGroup], most: int) -> list[BehaviorDraft]:
+    def make_captured(self, groups: Sequence[CandidateGroup], most: int) -> list[BehaviorDraft]:
         """Make behaviours from pieces of the capture; each has at most a number of clips."""
         out: list[BehaviorDraft] = []
         for group in groups:
             makers = [
                 (_snapping(c.piece), _snapping(c.mirror)) for c in group.candidates[: most + 2] if c.mirror is not None
             ]
-            out += self.pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
+            out += self.make_pair(group.name, makers, 1 if group.candidates[0].piece.special else most, rare=group.rare)
         return [draft for draft in map(self._wanted, out) if draft is not None]
 
     def _wanted(self, draft: BehaviorDraft) -> BehaviorDraft | None:
@@ -163,6 +163,6 @@ def _snapping(piece: TakePiece) -> ClipMaker:
     return lambda: snap_piece(piece)
 
 
-def _draft(name: str, clips: Sequence[JudgedClip]) -> BehaviorDraft:
+def _draft(name: str, clips: Sequence[CheckedClip]) -> BehaviorDraft:
     first = clips[0].snapped
     return BehaviorDraft(name, first.start, first.end, tuple(c.snapped for c in clips), tuple(c.quality for c in clips))

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gaitway.capture.cutting.cuts import CutMark, TakePiece, twin_takes
+from gaitway.capture.cutting.cuts import CutMark, TakePiece, mirrored_takes
 from gaitway.capture.cutting.hub_poses import place_on_frame
 from gaitway.capture.cutting.hubs import CaptureHub, other_side
 from gaitway.capture.cutting.snapping import SnappedClip, snap_piece
@@ -53,7 +53,7 @@ def idle_standing(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list
         take = _borrowed(builder, name)
         if take is not None:
             last = len(take[0].clip) - 1
-            out += builder.pair(name, [_borrowing(builder, take, (0, stand), (last, stand))], 1, rare=True)
+            out += builder.make_pair(name, [_borrowing(builder, take, (0, stand), (last, stand))], 1, rare=True)
     return out
 
 
@@ -87,7 +87,7 @@ def _start_or_stop(builder: ClipBuilder, hub: CaptureHub, verb: str) -> list[Beh
                     choices.append((ratio, _borrowing(builder, take, *ends)))
     choices.sort(key=lambda choice: choice[0])
     makers = [maker for _, maker in choices[:_ATTEMPTS]]
-    return builder.pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
+    return builder.make_pair(f"{verb}_{hub.gait}_l", makers, 1, rare=True)
 
 
 def _borrowable(hub: CaptureHub) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def spot_turns(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[Be
         take = _borrowed(builder, f"turn_left_{degrees:.0f}")
         if not known and take is not None:
             last = len(take[0].clip) - 1
-            out += builder.pair(
+            out += builder.make_pair(
                 f"turn_left_{degrees:.0f}", [_borrowing(builder, take, (0, stand), (last, stand))], 1, rare=True
             )
     return out
@@ -131,7 +131,7 @@ def gait_changes(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list[
             if known or ones is None or others is None:
                 continue
             name = f"{a}_to_{b}_l"
-            out += builder.pair(name, [_leading(ones, others, name)], 1, rare=True)
+            out += builder.make_pair(name, [_leading(ones, others, name)], 1, rare=True)
     return out
 
 
@@ -149,7 +149,7 @@ def turning_steps(builder: ClipBuilder, drafts: Sequence[BehaviorDraft]) -> list
         for degrees, word in wanted:
             turn, name = float(np.radians(degrees)), f"{gait}_{word}_l"
             if not any(abs(t - turn) < _SAME_TURN for t in own) and all(e.name != name for e in drafts):
-                out += builder.pair(name, [_bending(pair, turn, name)], 1, rare=False)
+                out += builder.make_pair(name, [_bending(pair, turn, name)], 1, rare=False)
     return out
 
 
@@ -188,7 +188,7 @@ def _borrowed(builder: ClipBuilder, name: str) -> tuple[PreparedTake, PreparedTa
     """Return a borrowed take and its mirror image; None if there is none of that name."""
     takes = builder.hub_distances.pose_index.takes
     at = next((t for t, take in enumerate(takes) if take.source == CAST and take.name == name), None)
-    twin = None if at is None else twin_takes(takes)[at]
+    twin = None if at is None else mirrored_takes(takes)[at]
     return None if at is None or twin is None else (takes[at], takes[twin])
 
 
@@ -225,7 +225,7 @@ def _borrowing(
 
     def make(take: PreparedTake, mirrored: bool) -> SnappedClip:
         take, frames = _paced(take, pace, (begin[0], end[0]))
-        hubs = [builder.twin(hub) if mirrored else hub for _, hub in (begin, end)]
+        hubs = [builder.mirrored_hub(hub) if mirrored else hub for _, hub in (begin, end)]
         ends = list(zip(frames, hubs, strict=True))
         marks = [CutMark(frame, hub, place_on_frame(hub.pose, take.clip, frame), 1.0) for frame, hub in ends]
         return snap_piece(TakePiece(take, marks[0], marks[1]), BORROWED, _WHOLE)

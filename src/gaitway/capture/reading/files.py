@@ -120,7 +120,7 @@ def read_takes(
             except GaitwayError as error:
                 dropped.append(DroppedFile(path, _without_path(error, path)))
                 break
-    read = _rates_judged(read)
+    read = _with_true_rates(read)
     kept = []
     for take in map(_off_treadmill, read):
         reason = _too_little(take, options)
@@ -169,7 +169,7 @@ def _on_feet(clip: Clip, roles: Mapping[str, str]) -> Clip:
     return with_contact_points(clip)
 
 
-def _rates_judged(takes: Sequence[ReadTake]) -> list[ReadTake]:
+def _with_true_rates(takes: Sequence[ReadTake]) -> list[ReadTake]:
     """Return the takes with impossible frame rates divided by a factor.
 
     A take without evidence of its own follows the other takes of its session.
