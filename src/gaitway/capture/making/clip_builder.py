@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,14 +57,24 @@ class BehaviorDraft:
         return float(headings[-1] - headings[0])
 
 
+class RefusedClip(NamedTuple):
+    """Clip that a gate refused."""
+
+    behavior: str
+    """Name of its behaviour."""
+    where: str
+    """Take and frames; empty if the clip could not be made."""
+    reason: str
+
+
 @dataclass(frozen=True, eq=False)
 class CheckedClip:
     """Clip that passes the gate, at least the gate for rare motions."""
 
     snapped: SnappedClip
     quality: ClipQuality
-    doubt: tuple[str, str, str]
-    """Name, take and frames, and why the clip does not pass the strict gate (empty if it does)."""
+    doubt: RefusedClip
+    """Why the clip does not pass the strict gate; its reason is empty if it does."""
 
     def in_mirror(self) -> CheckedClip:
         """Return the clip, marked as a mirror image."""
@@ -77,8 +88,8 @@ class ClipBuilder:
     hub_distances: HubDistances
     bars: CaptureBaseline
     gate: ClipGate
-    refused: list[tuple[str, str, str]] = field(default_factory=list)
-    """Refused clips: name of the behaviour, take and frames, and the reason."""
+    refused: list[RefusedClip] = field(default_factory=list)
+    """Clips that did not pass the gate."""
     unwanted: frozenset[str] = frozenset()
     """Names of mirrored takes that give no clips."""
     passed_over: list[str] = field(default_factory=list)
@@ -99,14 +110,15 @@ class ClipBuilder:
             snapped = make()
             quality = measure_quality(snapped.clip, self.bars, snapped.raw)
         except (GaitwayError, *NUMERIC_ERRORS) as problem:  # a piece without a solution does not end the import
-            self.refused.append((name, "", str(problem)))
+            self.refused.append(RefusedClip(name, "", str(problem)))
             return None
         where = f"{snapped.source} {snapped.frames[0]}-{snapped.frames[1]}"
         why = refusal(quality, self.gate, self.bars, rare=True) or passing_problem(snapped, self.bars.size)
         if why:
-            self.refused.append((name, where, why))
+            self.refused.append(RefusedClip(name, where, why))
             return None
-        return CheckedClip(snapped, quality, (name, where, refusal(quality, self.gate, self.bars, rare=rare)))
+        doubt = RefusedClip(name, where, refusal(quality, self.gate, self.bars, rare=rare))
+        return CheckedClip(snapped, quality, doubt)
 
     def make_pair(
         self, name: str, makers: Sequence[tuple[ClipMaker, ClipMaker]], most: int, *, rare: bool
@@ -129,11 +141,11 @@ class ClipBuilder:
             one = self.checked_clip(name, make, rare=rare)
             other = self.checked_clip(mirrored_name(name), make_mirror, rare=rare) if one is not None else None
             if one is not None and other is not None:
-                (spare if one.doubt[2] or other.doubt[2] else good).append((one, other))
+                (spare if one.doubt.reason or other.doubt.reason else good).append((one, other))
         if not good and spare:
             good = [min(spare, key=lambda both: max(clip.quality.score for clip in both))]
         self.refused += [
-            j.doubt for both in spare if not any(both is used for used in good) for j in both if j.doubt[2]
+            clip.doubt for both in spare if not any(both is used for used in good) for clip in both if clip.doubt.reason
         ]
         if not good:
             return []
