@@ -42,7 +42,9 @@ def test_everybody_stands_until_the_end(person: Library) -> None:
     crowd = [
         Performer("walker", person, (0.0, 0.0, 0.0), plan, seed=1),
         Performer("bystander", person, (0.0, 5.0, 1.0), seed=1),
-        Performer("there already", person, (0.0, 8.0, 1.0), Plan((), (0.0, 8.0, 1.0), 1.0, 0.0), 1.0, seed=1),
+        Performer(
+            "there already", person, (0.0, 8.0, 1.0), Plan((), (0.0, 8.0, 1.0), 1.0, 0.0), start_time=1.0, seed=1
+        ),
     ]
     take = plans_to_take(FLOOR, crowd, hold_until=20.0)
     np.testing.assert_array_equal(take.ends, 20.0)

@@ -13,7 +13,7 @@ from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree
 from gaitway.tree.moves import choose_moves
 from gaitway.tree.thesis import _baseline_kernels as kernels
 from gaitway.tree.thesis import baselines
-from gaitway.tree.thesis.baselines import RIVALS, green_kelly_tree, inclusion_exclusion_tree, survivable_tree
+from gaitway.tree.thesis.baselines import BASELINES, green_kelly_tree, inclusion_exclusion_tree, survivable_tree
 from search_twin import WALKER, small_table
 
 MOVES = choose_moves(small_table(WALKER), "walk", ["straight", "left", "right", "stop", "start"])
@@ -24,26 +24,26 @@ def sequences(tree) -> set[tuple[int, ...]]:  # type: ignore[no-untyped-def]
     return {tuple(tree.actions[tree.path(n)].tolist()) for n in range(len(tree))}
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 @pytest.mark.parametrize("nodes", [2, 30, 77])
 def test_a_part_of_the_candidates(name: str, nodes: int) -> None:
-    tree = RIVALS[name](WHOLE, Budget(nodes))
+    tree = BASELINES[name](WHOLE, Budget(nodes))
     assert len(tree) == nodes
     assert sequences(tree) <= sequences(WHOLE)
     assert len(sequences(tree)) == nodes
-    again = RIVALS[name](WHOLE, Budget(nodes))
+    again = BASELINES[name](WHOLE, Budget(nodes))
     assert again.links.tobytes() == tree.links.tobytes()
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_all_of_the_candidates(name: str) -> None:
     """Nothing is left when the budget is large."""
-    assert sequences(RIVALS[name](WHOLE, Budget(10_000))) >= {s for s in sequences(WHOLE) if len(s) == 4}
+    assert sequences(BASELINES[name](WHOLE, Budget(10_000))) >= {s for s in sequences(WHOLE) if len(s) == 4}
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_few_of_many_candidates(name: str) -> None:
-    trees = [RIVALS[name](WHOLE, Budget(10_000), seed=seed, most=20) for seed in (0, 0, 1)]
+    trees = [BASELINES[name](WHOLE, Budget(10_000), seed=seed, most=20) for seed in (0, 0, 1)]
     assert trees[0].links.tobytes() == trees[1].links.tobytes()
     assert sequences(trees[0]) != sequences(trees[2])
     assert len(trees[0]) <= 1 + 20 * 4
@@ -141,7 +141,7 @@ def test_cells_near_paths(reach: float) -> None:
 
 def test_what_the_thesis_saw() -> None:
     """I-P keeps shorter paths than I-E does."""
-    short, long = (RIVALS[f"Branicky et al. {name}"](WHOLE, Budget(40)) for name in ("I-P", "I-E"))
+    short, long = (BASELINES[f"Branicky et al. {name}"](WHOLE, Budget(40)) for name in ("I-P", "I-E"))
     assert short.depths.mean() < long.depths.mean()
 
 

@@ -39,7 +39,7 @@ _SOON, _BRISK = 3.0, 1.6
 """A character that makes room is gone after this time [s], or when the other could arrive at this speed [m/s]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CrowdPlan:
     """Plans of all characters, and how they were found."""
 
@@ -107,16 +107,16 @@ def plan_crowd(
     best = crowd.plan(rounds)
     searched = sum(result.seconds for result in crowd.searched)
     return CrowdPlan(
-        tuple(c.name for c in scene.characters),
-        best.plans,
-        {c.name: best.results[c.name] for c in scene.characters},
-        best.order,
-        best.bent,
-        {m.name: m.prepared.library for m in crowd.members},
-        crowd.rounds,
-        time.perf_counter() - began,
-        searched,
-        sum(result.expanded for result in crowd.searched),
+        names=tuple(c.name for c in scene.characters),
+        plans=best.plans,
+        results={c.name: best.results[c.name] for c in scene.characters},
+        order=best.order,
+        bent=best.bent,
+        libraries={m.name: m.prepared.library for m in crowd.members},
+        rounds=crowd.rounds,
+        seconds=time.perf_counter() - began,
+        search_seconds=searched,
+        expanded=sum(result.expanded for result in crowd.searched),
     )
 
 
@@ -332,10 +332,10 @@ class _CrowdPlanner:
         return Query(
             character.start,
             character.goal,
-            character.goal_heading,
-            options.tolerance - min(member.prepared.sway, 0.5 * options.tolerance),
-            float(np.radians(options.goal_heading_tolerance_deg)),
-            character.start_time,
+            goal_heading=character.goal_heading,
+            tolerance=options.tolerance - min(member.prepared.sway, 0.5 * options.tolerance),
+            heading_tolerance=float(np.radians(options.goal_heading_tolerance_deg)),
+            start_time=character.start_time,
             seed=int(np.random.SeedSequence([self.seed, member.number]).generate_state(1)[0]) >> 2,
             max_seconds=options.max_seconds,
             crowded=member.crowded,

@@ -26,7 +26,7 @@ from gaitway.tree.building.coverage import coverage, covered
 from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import NODE_BYTES, Tree
 from gaitway.tree.thesis.backward import BackwardSearch
-from gaitway.tree.thesis.baselines import CANDIDATES, RIVALS
+from gaitway.tree.thesis.baselines import BASELINES, CANDIDATES
 from gaitway.tree.thesis.gridmap import EnvironmentMap, GoalMap
 from gaitway.tree.thesis.mapping import MappedGrid, MappedThings
 
@@ -137,7 +137,7 @@ def _methods(who: Walker, whole: Tree, seed: int, most: int | None = None) -> di
     }
     for k in PRUNED[:-1]:
         grown[f"{_TRIED}{k}"] = lambda nodes, k=k: pruned_tree(moves, region, Budget(nodes), k, seed=seed)  # type: ignore[misc]
-    for name, baseline in RIVALS.items():
+    for name, baseline in BASELINES.items():
         few = {} if most is None else {"most": most}
         grown[name] = lambda nodes, baseline=baseline, few=few: baseline(whole, Budget(nodes), seed=seed, **few)  # type: ignore[misc]
     return grown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from zlib import crc32
 
@@ -39,6 +39,7 @@ class Performer:
     start: Pose
     plan: Plan | None = None
     """None for a character that stays in place."""
+    _: KW_ONLY
     start_time: float = 0.0
     """Time at which it appears [s]."""
     goal: tuple[float, float] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
 import numpy as np
@@ -42,6 +42,7 @@ class Query:
     start: Pose
     goal: tuple[float, float]
     """x, y [m]."""
+    _: KW_ONLY
     goal_heading: float | None = None
     """[rad], or None for any."""
     tolerance: float = 0.5

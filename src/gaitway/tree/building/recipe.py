@@ -29,13 +29,13 @@ from gaitway.tree.thesis.baselines import (
     survivable_tree,
 )
 
-RIVALS: Mapping[str, Baseline] = {
+BASELINES: Mapping[str, Baseline] = {
     "green-kelly": green_kelly_tree,
     "inner-product": inner_product_tree,
     "inclusion-exclusion": inclusion_exclusion_tree,
     "survivable": survivable_tree,
 }
-METHODS = ("diverse", "pruned", "exhaustive", *RIVALS)
+METHODS = ("diverse", "pruned", "exhaustive", *BASELINES)
 """Ways to choose nodes, see `growing` and `baselines`."""
 REGIONS = ("disc", "half-disc")
 _FEW_LEVELS, _FEW_NODES = 4, 1000
@@ -117,7 +117,7 @@ class TreeRecipe:
         most = None if self.nodes is None else Budget(self.nodes)
         if self.method == "exhaustive":
             return exhaustive_tree(moves, levels, inside, most)
-        return RIVALS[self.method](exhaustive_tree(moves, levels, inside), most or Budget(_FEW_NODES), self.seed)
+        return BASELINES[self.method](exhaustive_tree(moves, levels, inside), most or Budget(_FEW_NODES), self.seed)
 
     def save(self, tree: Tree, path: str | Path) -> None:
         """Write the grown tree with its recipe."""

@@ -125,7 +125,7 @@ def survivable_tree(
     return _chosen(candidates, leaves[order], budget)
 
 
-RIVALS: dict[str, Baseline] = {
+BASELINES: dict[str, Baseline] = {
     "Green and Kelly": green_kelly_tree,
     "Branicky et al. I-P": inner_product_tree,
     "Branicky et al. I-E": inclusion_exclusion_tree,
