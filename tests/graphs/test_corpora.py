@@ -16,7 +16,7 @@ from gaitway.graphs.kovar.paths import polyline
 from gaitway.graphs.kovar.transitions import TransitionThresholds
 from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.quality import foot_slide
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
 
 

@@ -34,7 +34,7 @@ from gaitway.graphs.snap.playing import HubPlayer, play_clips, random_clips
 from gaitway.library.actions import action_table
 from gaitway.library.checks import check_joins
 from gaitway.motion.editing import move
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.quality import foot_slide
 from gaitway.render.sheets.hub_picture import hub_picture
 from snap_walks import stand, walk
 

@@ -15,7 +15,7 @@ from gaitway.graphs.snap.displacement import displaced, velocities
 from gaitway.graphs.snap.planting import _banded, _bending, planted
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.quality import foot_slide
 from snap_walks import person, stand, walk
 
 PARTS = ("heel", "ball", "toe")

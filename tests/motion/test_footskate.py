@@ -7,9 +7,10 @@ import pytest
 
 from figures import standing, walking
 from gaitway.core import rotations
-from gaitway.motion import clean_footskate, detect_contacts, foot_slide, knee_angles, knee_speeds, stances
+from gaitway.motion import clean_footskate, detect_contacts, foot_slide, stances
 from gaitway.motion.footplants import bridge
 from gaitway.motion.formats import load_clip
+from knees import knee_angles, knee_speeds
 from shared_data import MOCAP, needs_mocap
 from strategies import oblique, same_motion
 

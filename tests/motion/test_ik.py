@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from figures import standing, walking
 from gaitway.core import rotations
 from gaitway.core.errors import ClipError, SkeletonError
-from gaitway.motion import _kernels, knee_angles, knee_speeds, reach, two_bone
+from gaitway.motion import _kernels, reach, two_bone
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.ik import LEFT_ARM, LEFT_LEG, RIGHT_LEG, SOFTNESS, STRAIGHT
 from gaitway.motion.kinematics import forward_kinematics
+from knees import knee_angles, knee_speeds
 from strategies import oblique, random_rotations, same_motion
 
 

@@ -14,12 +14,14 @@ from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts, stances
 from gaitway.motion.editing import resample
-from gaitway.motion.footskate import clean_footskate, foot_slide, knee_speeds
+from gaitway.motion.footskate import clean_footskate
 from gaitway.motion.formats import load_clip
+from gaitway.motion.quality import foot_slide
 from gaitway.performing.arrival import _bending_kernels
 from gaitway.performing.arrival.bending import bent, plan_bend
 from gaitway.performing.arrival.bent_steps import HARDEST
 from gaitway.performing.arrival.footwork import Footwork, footwork, laid
+from knees import knee_speeds
 from shared_data import MOCAP, needs_mocap
 
 LACKS = st.tuples(st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.none() | st.floats(-0.15, 0.15))

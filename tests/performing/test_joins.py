@@ -14,8 +14,9 @@ from gaitway.library.behavior import Library
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import resample, slice_frames
-from gaitway.motion.footskate import clean_footskate, foot_slide, knee_speeds
+from gaitway.motion.footskate import clean_footskate
 from gaitway.motion.formats import load_clip
+from gaitway.motion.quality import foot_slide
 from gaitway.performing.joins import LAYER, mend_joins
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.performing.terrain.footing import on_ground
@@ -23,6 +24,7 @@ from gaitway.performing.terrain.ground import follow_ground
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world.world import World
 from hand_plans import plan_of
+from knees import knee_speeds
 from shared_data import MOCAP, needs_mocap
 
 WALK = ["start_walk", "walk_forward", "walk_forward", "stop_walk"]

@@ -1,4 +1,8 @@
-"""What the source clips do themselves: the measure that a take is held against."""
+"""What the source clips do themselves: the measure that a take is held against.
+
+The changes of velocity are computed here once more, on purpose, and not with `gaitway.motion.quality`, which the makers
+of motion use: a mistake there must not hide itself from the audit.
+"""
 
 from __future__ import annotations
 

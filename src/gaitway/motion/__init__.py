@@ -6,10 +6,11 @@ from gaitway.motion.body import CapsuleBody, capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import ContactLimits, detect_contacts, floor_height, humanoid_contact_points, stances
 from gaitway.motion.editing import mirror, move, place, resample, root_path, slice_frames, slice_seconds, with_name
-from gaitway.motion.footskate import clean_footskate, foot_slide, knee_angles, knee_speeds
+from gaitway.motion.footskate import clean_footskate
 from gaitway.motion.ik import reach, two_bone
 from gaitway.motion.kinematics import angular_velocities, forward_kinematics, linear_velocities, local_rotations
 from gaitway.motion.limits import JointLimits, RoleLimit, clamp, joint_limits, violations
+from gaitway.motion.quality import foot_slide
 from gaitway.motion.retarget import retarget
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 
@@ -36,8 +37,6 @@ __all__ = [
     "humanoid_contact_points",
     "inertialize",
     "joint_limits",
-    "knee_angles",
-    "knee_speeds",
     "linear_velocities",
     "local_rotations",
     "mirror",

@@ -17,7 +17,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.anatomy import pole_direction
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import detect_contacts, stances
+from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.footplants import FootPlan, bridge, plan_foot
 from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG, SOFTNESS, set_limb, two_bone
 from gaitway.motion.kinematics import forward_kinematics
@@ -66,39 +66,6 @@ def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, straightest: float 
 def lowered(clip: Clip, drop: FloatArray) -> Clip:
     """The clip with its root lower by some height [m] in each frame (F,)."""
     return replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, 1.0]) * drop[:, None])
-
-
-def foot_slide(clip: Clip, parts: tuple[str, ...] = ("heel", "ball")) -> FloatArray:
-    """The farthest that each planted point moves level from where it was first planted [m]; one number a stance.
-
-    Args:
-        clip: motion with contacts.
-        parts: contact points by the last word of their name.
-    """
-    clip = clip if clip.contacts is not None else detect_contacts(clip)
-    points, slides = clip.contact_positions(), []
-    for column, point in enumerate(clip.skeleton.contact_points):
-        if point.name.rpartition("_")[2] in parts and not point.rolls and clip.contacts is not None:
-            for start, stop in stances(clip.contacts[:, column]):
-                track = points[start:stop, column, :2]
-                slides.append(float(np.linalg.norm(track - track[0], axis=-1).max()))
-    return np.array(slides)
-
-
-def knee_speeds(clip: Clip) -> FloatArray:
-    """How fast each knee bends, left and right [rad/s]; (F-1, 2)."""
-    return np.abs(np.diff(knee_angles(clip), axis=0)) * clip.fps
-
-
-def knee_angles(clip: Clip) -> FloatArray:
-    """How far each knee is bent, left and right; 0 is straight [rad]; (F, 2)."""
-    positions, columns = clip.joint_positions(), []
-    for chain in _LEGS.values():
-        hip, knee, ankle = clip.skeleton.require(*chain)
-        thigh, shank = positions[:, knee] - positions[:, hip], positions[:, ankle] - positions[:, knee]
-        sine = np.linalg.norm(np.cross(thigh, shank), axis=-1)
-        columns.append(np.arctan2(sine, np.sum(thigh * shank, axis=-1)))
-    return np.stack(columns, axis=1)
 
 
 def _root_shift(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray) -> FloatArray:

@@ -33,7 +33,7 @@ from gaitway.graphs.kovar.transitions import TransitionThresholds, transition_li
 from gaitway.graphs.kovar.walks import walk_clip
 from gaitway.graphs.minima import local_minima
 from gaitway.motion.clip import Clip
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.quality import foot_slide
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.render.sheets.motion_graph_pictures import error_picture, path_picture, transition_strips
 

@@ -19,7 +19,8 @@ from PIL import Image
 from gaitway.core.arrays import FloatArray
 from gaitway.core.progress import Progress
 from gaitway.motion.clip import Clip
-from gaitway.motion.footskate import clean_footskate, foot_slide
+from gaitway.motion.footskate import clean_footskate
+from gaitway.motion.quality import foot_slide
 from gaitway.papers.lau_5_captured import captured_rows, captured_studies, captured_walkers
 from gaitway.papers.lau_5_figures import curves_of, noise_picture, poses_picture, single_picture, strip_clips
 from gaitway.papers.lau_5_sampling import (

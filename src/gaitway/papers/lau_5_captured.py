@@ -18,7 +18,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, VariationError
 from gaitway.core.progress import Progress
 from gaitway.motion.clip import Clip
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.quality import foot_slide
 from gaitway.papers.lau_5_sets import INPUTS, Sizes, Study, learn_from, study_of
 from gaitway.variation.evaluation.features import Yardstick
 from gaitway.variation.evaluation.measures import roughness, spread_of

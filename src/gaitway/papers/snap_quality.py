@@ -14,7 +14,7 @@ from gaitway.graphs.snap.hub_graph import HubGraph
 from gaitway.graphs.snap.playing import random_clips
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames
-from gaitway.motion.footskate import foot_slide
+from gaitway.motion.quality import foot_slide
 from gaitway.take.tracks import assemble, lay_track
 
 _PARTS = ("heel", "ball", "toe")

@@ -14,14 +14,19 @@ import scipy
 
 from gaitway.capture.cutting.snapping import SnappedClip
 from gaitway.capture.takes import PreparedTake
-from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.library.behavior import Behavior
 from gaitway.library.reach import clip_reach
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
-from gaitway.motion.contacts import stances
-from gaitway.motion.limits import joint_limits, violations
+from gaitway.motion.quality import (
+    greatest_limit_excess,
+    greatest_slide,
+    joint_velocity_changes,
+    planted_height_error,
+    root_velocity_changes,
+    usual_velocity_changes,
+)
 from gaitway.motion.roles import mirror_twins
 from gaitway.motion.skeleton import Skeleton
 from gaitway.world.regions import Reach
@@ -94,11 +99,10 @@ class CaptureBaseline:
     def of(cls, takes: Sequence[PreparedTake], size: float) -> CaptureBaseline:
         """Measure the original takes; both sides get the larger value, because mirror images swap them."""
         clips = [take.clip for take in takes if not take.mirrored and len(take.clip) > 2]
-        turns = np.concatenate([turn_steps(clip) for clip in clips])
-        roots = np.concatenate([root_steps(clip) for clip in clips])
-        usual = np.maximum(np.percentile(turns, 99.9, axis=0), _least_turns(clips[0].skeleton))
-        twins = mirror_twins(clips[0].skeleton.names, clips[0].skeleton.roles)
-        return cls(np.maximum(usual, usual[twins]), max(float(np.percentile(roots, 99.9)), _LEAST_STEP), size)
+        skeleton = clips[0].skeleton
+        usual = usual_velocity_changes(clips, least_joint=_least_turns(skeleton), least_root=_LEAST_STEP)
+        turns, twins = usual[:-1], mirror_twins(skeleton.names, skeleton.roles)
+        return cls(np.maximum(turns, turns[twins]), float(usual[-1]), size)
 
 
 def _least_turns(skeleton: Skeleton) -> FloatArray:
@@ -110,19 +114,6 @@ def _least_turns(skeleton: Skeleton) -> FloatArray:
     return np.array([_LEAST_SMALL_TURN if j in small else _LEAST_TURN for j in range(len(skeleton))])
 
 
-def turn_steps(clip: Clip) -> FloatArray:
-    """Return the change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
-    spins = rotations.to_rotation_vector(
-        rotations.multiply(clip.rotations[1:], rotations.conjugate(clip.rotations[:-1]))
-    )
-    return np.asarray(np.linalg.norm(np.diff(spins, axis=0), axis=-1) * clip.fps)
-
-
-def root_steps(clip: Clip) -> FloatArray:
-    """Return the change of the root's velocity from frame to frame [m/s]; (F - 2,)."""
-    return np.asarray(np.linalg.norm(np.diff(clip.root_positions, n=2, axis=0), axis=-1) * clip.fps)
-
-
 def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) -> ClipQuality:
     """Measure the quality of a clip.
 
@@ -131,38 +122,22 @@ def measure_quality(clip: Clip, bars: CaptureBaseline, raw: Clip | None = None) 
         bars: Changes of velocity in the capture.
         raw: Frames that the clip was made from; a change of velocity that they have at the same moment is allowed.
     """
-    turns, roots = turn_steps(clip), root_steps(clip)
+    turns, roots = joint_velocity_changes(clip), root_velocity_changes(clip)
     turn_bars, root_bars = np.broadcast_to(bars.turns, turns.shape), np.full(len(roots), bars.root)
     if raw is not None and len(raw) == len(clip):
-        turn_bars, root_bars = _forgiving(turn_bars, turn_steps(raw)), _forgiving(root_bars, root_steps(raw))
+        turn_bars = _forgiving(turn_bars, joint_velocity_changes(raw))
+        root_bars = _forgiving(root_bars, root_velocity_changes(raw))
     turns, roots = turns / turn_bars, roots / root_bars
     joint = int(np.argmax(turns.max(axis=0))) if len(turns) else 0
     pop = max(float(turns.max(initial=0.0)), float(roots.max(initial=0.0)))
     name = clip.skeleton.names[joint] if turns.max(initial=0.0) >= roots.max(initial=0.0) else "root"
-    slide, sink = _feet(clip)
-    strain = float(violations(clip, joint_limits(clip.skeleton)).max(initial=0.0))
-    return ClipQuality(pop, name, slide, sink, strain)
+    return ClipQuality(pop, name, greatest_slide(clip, None), planted_height_error(clip), greatest_limit_excess(clip))
 
 
 def _forgiving(bars: FloatArray, own: FloatArray) -> FloatArray:
     """Return the bars (F, ...), raised where the capture itself changes as much within one frame."""
     around = scipy.ndimage.maximum_filter1d(own, 3, axis=0, mode="nearest")
     return np.asarray(np.maximum(bars, _OWN * around))
-
-
-def _feet(clip: Clip) -> tuple[float, float]:
-    """Return the largest slide of a planted point [m], and the largest distance of one from the floor [m]."""
-    if clip.contacts is None:
-        return 0.0, 0.0
-    points, slide = clip.contact_positions(), 0.0
-    for column, point in enumerate(clip.skeleton.contact_points):
-        if point.rolls:
-            continue
-        for start, stop in stances(clip.contacts[:, column]):
-            track = points[start:stop, column, :2]
-            slide = max(slide, float(np.linalg.norm(track - track[0], axis=-1).max()))
-    off = np.abs(points[..., 2])[clip.contacts]
-    return slide, float(off.max(initial=0.0))
 
 
 def refusal(quality: ClipQuality, gate: ClipGate, bars: CaptureBaseline, *, rare: bool) -> str:

@@ -9,10 +9,9 @@ import numpy as np
 
 from gaitway.capture.making.candidates import STRAIGHT
 from gaitway.capture.making.clip_builder import BehaviorDraft
-from gaitway.capture.making.gate import root_steps, turn_steps
-from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
+from gaitway.motion.quality import end_velocities, usual_velocity_changes
 
 _KINDS = ("jump", "duck", "crawl", "step")
 """Kinds of special motions that a capture may hold."""
@@ -109,7 +108,7 @@ def smooth_joins(drafts: Sequence[BehaviorDraft]) -> tuple[list[BehaviorDraft], 
     clips = [c.clip for e in drafts for c in e.clips]
     if not clips:
         return list(drafts), []
-    scale = _usual(clips)
+    scale = usual_velocity_changes(clips, least_joint=_LEAST_TURN, least_root=_LEAST_STEP)
     places = [_place(e, c, s.clip, scale) for e, draft in enumerate(drafts) for c, s in enumerate(draft.clips)]
     bad = _bad(drafts, places)
     gone: set[int] = set()
@@ -130,29 +129,13 @@ def smooth_joins(drafts: Sequence[BehaviorDraft]) -> tuple[list[BehaviorDraft], 
     return kept, lost
 
 
-def _usual(clips: Sequence[Clip]) -> FloatArray:
-    """Return the 99.9th percentile of changes of velocity between frames: joints [rad/s], then root [m/s]; (J + 1,)."""
-    turns = np.percentile(np.concatenate([turn_steps(c) for c in clips]), 99.9, axis=0)
-    root = float(np.percentile(np.concatenate([root_steps(c) for c in clips]), 99.9))
-    return np.append(np.maximum(turns, _LEAST_TURN), max(root, _LEAST_STEP))
-
-
 def _place(draft: int, number: int, clip: Clip, scale: FloatArray) -> _Place:
     headings = clip.headings()
     first, last = (
-        _speeds(clip, at, float(headings[at + side])) / scale[:, None] for at, side in ((0, 0), (len(clip) - 2, 1))
+        end_velocities(clip, at, float(headings[at + side])) / scale[:, None]
+        for at, side in ((0, 0), (len(clip) - 2, 1))
     )
     return _Place(draft, number, first, last)
-
-
-def _speeds(clip: Clip, frame: int, heading: float) -> FloatArray:
-    """Return velocities from a frame to the next, relative to a heading: joints [rad/s], root [m/s]; (J + 1, 3)."""
-    back = rotations.from_yaw(-heading)
-    turned = rotations.multiply(clip.rotations[frame + 1], rotations.conjugate(clip.rotations[frame]))
-    spins = rotations.to_rotation_vector(turned) * clip.fps
-    spins[0] = rotations.rotate(back, spins[0])
-    drift = rotations.rotate(back, np.diff(clip.root_positions[frame : frame + 2], axis=0)[0] * clip.fps)
-    return np.vstack([spins, drift])
 
 
 def _bad(drafts: Sequence[BehaviorDraft], places: Sequence[_Place]) -> BoolArray:

@@ -11,11 +11,15 @@ from gaitway.core import planar, rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.motion.clip import Clip
-from gaitway.motion.footskate import foot_slide
-from gaitway.motion.limits import JointLimits, joint_limits, violations
+from gaitway.motion.limits import JointLimits, joint_limits
+from gaitway.motion.quality import (
+    greatest_limit_excess,
+    greatest_slide,
+    planted_height_error,
+    usual_velocity_changes,
+)
 from gaitway.variation.sampling.end_matching import velocity_changes
 
-_PERCENTILE = 99.9
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
 """Changes of velocity below which nobody sees them, of a joint [rad/s] and of the root [m/s]."""
 _ALONG = np.linspace(0.0, 1.0, 5)
@@ -95,11 +99,11 @@ class VariantGate:
             bars=bars,
             limits=limits,
             usual=velocity_change_limits(takes) if usual is None else usual,
-            slide=max((float(foot_slide(t).max(initial=0.0)) for t in takes if t.contacts is not None), default=0.0),
-            height=max(_off_ground(t) for t in takes),
+            slide=max(greatest_slide(t) for t in takes),
+            height=max(planted_height_error(t) for t in takes),
             under=max(under_ground(t) for t in takes),
             inside=max(arms_inside(t) for t in takes),
-            strain=max(float(violations(t, limits).max(initial=0.0)) for t in takes),
+            strain=max(greatest_limit_excess(t, limits) for t in takes),
             moves=np.array([planar.relative(*t.planar_path()[[0, -1]]) for t in takes]),
         )
 
@@ -111,10 +115,10 @@ class VariantGate:
             others: Variants that joined before; the variant must not be a copy of one of them either.
         """
         bars, out = self.bars, list[Fault]()
-        slide = float(foot_slide(variant).max(initial=0.0)) if variant.contacts is not None else 0.0
+        slide = greatest_slide(variant)
         if slide > self.slide + bars.skate:
             out.append(Fault("a foot slides", f"a foot slides {100 * slide:.1f} cm"))
-        height = _off_ground(variant)
+        height = planted_height_error(variant)
         if height > self.height + bars.height:
             out.append(
                 Fault("a planted foot off the ground", f"a planted foot is {100 * height:.1f} cm off the ground")
@@ -127,7 +131,7 @@ class VariantGate:
             out.append(
                 Fault("too sudden", f"{names[joint]} changes speed {sudden.max():.1f} times as suddenly as takes do")
             )
-        strain = float(violations(variant, self.limits).max(initial=0.0))
+        strain = greatest_limit_excess(variant, self.limits)
         if strain > self.strain + bars.limit_deg:
             out.append(Fault("beyond a joint's limit", f"a joint is {strain:.0f} degrees beyond its limit"))
         out += self._other_ways(variant)
@@ -173,16 +177,7 @@ def joint_difference(one: Clip, other: Clip) -> float:
 
 def velocity_change_limits(clips: Sequence[Clip]) -> FloatArray:
     """Return the 99.9th percentile of `velocity_changes` over clips, at least what can be seen; (J + 1,)."""
-    least = np.append(np.full(len(clips[0].skeleton), _LEAST_TURN), _LEAST_STEP)
-    every = np.concatenate([velocity_changes(clip) for clip in clips])
-    return np.maximum(np.percentile(every, _PERCENTILE, axis=0), least) if len(every) else least
-
-
-def _off_ground(clip: Clip) -> float:
-    """Return the greatest distance of a planted point from the floor at z = 0 [m]."""
-    if clip.contacts is None or not clip.contacts.any():
-        return 0.0
-    return float(np.abs(clip.contact_positions()[..., 2][clip.contacts]).max())
+    return usual_velocity_changes(clips, least_joint=_LEAST_TURN, least_root=_LEAST_STEP, in_joint_frame=True)
 
 
 def under_ground(clip: Clip) -> float:

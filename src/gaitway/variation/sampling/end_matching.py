@@ -10,6 +10,7 @@ import numpy as np
 from gaitway.core import planar, rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import VariationError
+from gaitway.motion import quality
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 from gaitway.motion.editing import slice_frames
@@ -119,12 +120,7 @@ def velocity_changes(clip: Clip) -> FloatArray:
 
     A change is that from one frame to the next.
     """
-    spin = rotations.to_rotation_vector(
-        rotations.multiply(rotations.conjugate(clip.rotations[:-1]), clip.rotations[1:])
-    )
-    turns = np.linalg.norm(np.diff(spin, axis=0), axis=-1) * clip.fps
-    roots = np.linalg.norm(np.diff(clip.root_positions, 2, axis=0), axis=-1) * clip.fps
-    return np.column_stack([turns, roots])
+    return quality.velocity_changes(clip, in_joint_frame=True)
 
 
 def rms_velocity_changes(takes: Sequence[Clip]) -> FloatArray:
