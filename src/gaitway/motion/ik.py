@@ -71,6 +71,42 @@ def two_bone(
     return new_upper.reshape(*batch, 4), new_lower.reshape(*batch, 4)
 
 
+def two_bone_from_pole(
+    start: FloatArray, target: FloatArray, pole: FloatArray, lengths: tuple[float, float], longest: float = 0.999
+) -> tuple[FloatArray, FloatArray]:
+    """Return world rotations of both bones of a limb that is placed anew, without a given pose.
+
+    `two_bone` changes a given pose as little as possible. This function is for generated motion that has no such pose:
+    the bones hang along -Z of their own axes, and the middle joint lies exactly toward the pole.
+
+    Args:
+        start: Hip or shoulder [m]; (F, 3).
+        target: Wanted position of the end [m]; (F, 3).
+        pole: World direction toward which the middle joint lies; (F, 3).
+        lengths: Lengths of the first and of the second bone [m].
+        longest: Greatest reach as a share of both lengths; a target that is farther away is approached.
+
+    Returns:
+        World rotations of the first and of the second bone; (F, 4) each.
+    """
+    first, second = lengths
+    line = target - start
+    length = np.linalg.norm(line, axis=-1, keepdims=True)
+    along = line / length
+    reached = np.minimum(length, longest * (first + second))
+    side = np.cross(pole, along)
+    side /= np.linalg.norm(side, axis=-1, keepdims=True)
+    ahead = np.cross(along, side)
+    near = (reached**2 + first**2 - second**2) / (2.0 * reached)
+    middle = start + near * along + np.sqrt(np.maximum(first**2 - near**2, 0.0)) * ahead
+    end = start + reached * along
+    out = []
+    for top, bottom in ((start, middle), (middle, end)):
+        up = (top - bottom) / np.linalg.norm(top - bottom, axis=-1, keepdims=True)
+        out.append(rotations.from_matrix(np.stack([np.cross(side, up), side, up], axis=-1)))
+    return out[0], out[1]
+
+
 def bend_chain(points: FloatArray, turns: FloatArray, targets: FloatArray, rounds: int = 4) -> FloatArray:
     """World rotations that bring the end of a chain of joints to targets, each joint turned as little as possible.
 

@@ -12,6 +12,7 @@ from gaitway.cast.skateboarder.skeleton import AXLE_HEIGHT, DECK_RISE, FEET, ska
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
+from gaitway.motion.ik import two_bone_from_pole
 from gaitway.motion.kinematics import forward_kinematics, local_rotations
 from gaitway.motion.skeleton import Skeleton
 
@@ -181,7 +182,7 @@ def _with_legs(skeleton: Skeleton, trunk: FloatArray, roots: FloatArray, feet: d
     for side, foot in feet.items():
         thigh_at = skeleton.index(side + "UpLeg")
         hip = roots + rotations.rotate(hips, skeleton.offsets[thigh_at])
-        thigh, shank = _two_bones(hip, foot.ankle, _knee_direction(foot.forward, hips))
+        thigh, shank = two_bone_from_pole(hip, foot.ankle, _knee_direction(foot.forward, hips), (THIGH, SHANK))
         for joint, turn in (("UpLeg", thigh), ("Leg", shank), ("Foot", foot.rotation), ("ToeBase", foot.toe)):
             world[:, skeleton.index(side + joint)] = turn
         world[:, skeleton.index(side + "Toe_End")] = foot.toe
@@ -194,25 +195,6 @@ def _knee_direction(foot_forward: FloatArray, hips: FloatArray) -> FloatArray:
     level /= np.linalg.norm(level, axis=-1, keepdims=True)
     out: FloatArray = 0.5 * level + 0.5 * rotations.rotate(hips, np.array([1.0, 0.0, 0.0]))
     return out
-
-
-def _two_bones(hip: FloatArray, ankle: FloatArray, pole: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return world rotations (F, 4) of thigh and shank; the knee lies toward `pole` (F, 3). The leg rests along -Z."""
-    line = ankle - hip
-    length = np.linalg.norm(line, axis=-1, keepdims=True)
-    along = line / length
-    reach = np.minimum(length, 0.999 * (THIGH + SHANK))
-    side = np.cross(pole, along)
-    side /= np.linalg.norm(side, axis=-1, keepdims=True)
-    ahead = np.cross(along, side)
-    near = (reach**2 + THIGH**2 - SHANK**2) / (2.0 * reach)
-    knee = hip + near * along + np.sqrt(np.maximum(THIGH**2 - near**2, 0.0)) * ahead
-    end = hip + reach * along
-    out = []
-    for start, stop in ((hip, knee), (knee, end)):
-        up = (start - stop) / np.linalg.norm(start - stop, axis=-1, keepdims=True)
-        out.append(rotations.from_matrix(np.stack([np.cross(side, up), side, up], axis=-1)))
-    return out[0], out[1]
 
 
 def _mass_error(skeleton: Skeleton, ride: Ride, roots: FloatArray, local: FloatArray) -> FloatArray:

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from gaitway.cast.curves import smooth_step
-from gaitway.cast.person.actions.posing import Stiffness, Targets, solve_poses
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import ContactPoint
+from gaitway.motion.whole_body_ik import Stiffness, Targets, solve_poses
 
 _EXTRA = tuple(
     ContactPoint(f"{side}_fingers", person_skeleton().index(f"{side.capitalize()}Hand"), (0.0, sign * 0.16, -0.02))

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gaitway.cast.curves import fill_smoothly
-from gaitway.cast.person.actions.posing import Stiffness, Targets, solve_poses
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core import rotations
 from gaitway.core.errors import SkeletonError
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import ContactPoint
+from gaitway.motion.whole_body_ik import Stiffness, Targets, solve_poses
 
 
 def standing(frames: int) -> tuple[np.ndarray, np.ndarray]:

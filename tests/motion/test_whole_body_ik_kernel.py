@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.cast.person.actions.posing import Stiffness, Targets, solve_poses
 from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core import rotations
 from gaitway.core.errors import SkeletonError
 from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.whole_body_ik import Stiffness, Targets, solve_poses
 
 FIRM, FLOOR = 1e5, 1e4
 

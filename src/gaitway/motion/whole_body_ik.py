@@ -1,8 +1,10 @@
-"""Whole-body posing: the smallest change of a motion that puts chosen points of the body where they must be.
+"""Whole-body inverse kinematics: the smallest change of a motion that puts chosen points of the body on targets.
 
-Hands and knees on the floor bind the pelvis, the spine and all four limbs at once; no limb can be solved alone.
-Every frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints). Where targets and
-the given motion are smooth in time, so is the result.
+Hands and knees on the floor constrain the pelvis, the spine and all four limbs together, so no limb can be solved alone.
+Each frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints). The result is smooth
+in time if the targets and the given motion are.
+
+`gaitway.variation.sampling.constraints` solves another problem: all frames of a clip at once (Lau 2009, equation 5.7).
 """
 
 from __future__ import annotations
@@ -13,47 +15,54 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.cast.person.actions import _kernels
 from gaitway.core import rotations
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import SkeletonError
+from gaitway.motion import _whole_body_ik_kernels
 from gaitway.motion.skeleton import ContactPoint, Skeleton
 
 _FIRM = 1e5
 """Weight of a target [1/m^2] against a stiffness of 1 [1/rad^2]: leaves errors of a few hundredths of a millimetre."""
 _FLOOR = 1e4
-"""Weight against sinking [1/m^2]; below that of a target, so that the two cannot wrestle."""
+"""Weight against sinking below the floor [1/m^2]; lower than that of a target, so that targets win."""
 _SETTLED = 1e-8
-"""A step that changes the pose by less [m, rad] is the last."""
+"""Iterations end after a step that changes the pose by less than this [m, rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Where points of the body shall be, and which must stay over the floor."""
+    """Wanted positions of points of the body, and points that must stay above the floor."""
 
     points: tuple[ContactPoint, ...]
+    """Points that have targets."""
     places: FloatArray
-    """World positions [m]; (F, P, 3)."""
+    """Targets: world positions [m]; (F, P, 3)."""
     weights: FloatArray
-    """How firmly each is held: 0 free, 1 exact; (F, P)."""
+    """Weight of each target: 0 ignores it, 1 meets it exactly; (F, P)."""
     floor: tuple[ContactPoint, ...] = ()
-    """Points that must not sink."""
+    """Points that must not sink below their height."""
     heights: tuple[float, ...] | None = None
-    """How far over the floor each of those must stay [m], such as the middle of a round knee; None is 0 for all."""
+    """Least height of each of those above the floor [m], such as the centre of a round knee; None is 0 for all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stiffness:
-    """How unwilling the body is to leave the given motion."""
+    """Cost of leaving the given motion."""
 
     joints: FloatArray
-    """For each joint about its own x, y, z [1/rad^2]; (J, 3)."""
+    """Stiffness of each joint about its own x, y, z [1/rad^2]; (J, 3)."""
     root: FloatArray
-    """For the root position along x, y, z [1/m^2]; (3,) or (F, 3)."""
+    """Stiffness of the root position along x, y, z [1/m^2]; (3,) or (F, 3)."""
 
     @staticmethod
     def of(skeleton: Skeleton, joints: Mapping[str, Sequence[float]], root: npt.ArrayLike) -> Stiffness:
-        """From joint name endings ("UpLeg" serves both sides); the longest ending that fits counts, else 1."""
+        """Build the stiffness of a skeleton from endings of joint names; "UpLeg" covers both sides.
+
+        Args:
+            skeleton: Skeleton of the motion.
+            joints: Stiffness about x, y, z [1/rad^2] by ending. The longest ending that fits a joint counts; 1 if none.
+            root: Stiffness of the root position [1/m^2]; (3,) or (F, 3).
+        """
         rows = np.ones((len(skeleton), 3))
         for j, name in enumerate(skeleton.names):
             fitting = [key for key in joints if name.endswith(key)]
@@ -72,17 +81,17 @@ def solve_poses(
     iterations: int = 12,
     in_turn: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the poses near a given motion whose points are on their targets.
+    """Find poses near a given motion whose points are on their targets.
 
     Args:
-        skeleton: The skeleton of the motion.
+        skeleton: Skeleton of the motion.
         root: Root positions of the given motion [m]; (F, 3).
-        local: Local rotations of it; (F, J, 4).
-        targets: What must be met.
-        stiffness: What it costs to leave the given motion.
-        iterations: Gauss-Newton steps; a dozen is enough from half a metre away.
-        in_turn: Begin each frame at the solution of the one before instead of at the given motion. Far from the given
-            motion only this keeps neighbouring frames in the same one of several solutions.
+        local: Local rotations of the given motion; (F, J, 4).
+        targets: Targets to meet.
+        stiffness: Cost of leaving the given motion.
+        iterations: Number of Gauss-Newton steps; a dozen is enough for targets half a metre away.
+        in_turn: Whether each frame begins at the solution of the frame before, not at the given motion. Far from the
+            given motion only this keeps neighbouring frames in the same one of several solutions.
 
     Returns:
         Root positions (F, 3) and local rotations (F, J, 4).
@@ -97,7 +106,7 @@ def solve_poses(
         )
     points = (*targets.points, *targets.floor)
     place, turn = np.empty(root.shape), np.empty(local.shape)
-    _kernels.solve_frames(
+    _whole_body_ik_kernels.solve_frames(
         skeleton.parents,
         skeleton.offsets,
         _ancestors(skeleton),
@@ -121,7 +130,7 @@ def solve_poses(
 
 
 def _ancestors(skeleton: Skeleton) -> BoolArray:
-    """Return whether a joint moves another one when it turns: rows are moved, columns move; (J, J)."""
+    """Return whether a joint (row) moves when another joint (column) turns; (J, J)."""
     out = np.eye(len(skeleton), dtype=bool)
     for j, p in enumerate(skeleton.parents):
         if p >= 0:

@@ -1,4 +1,4 @@
-"""Compiled loops of `posing`: plain arrays in, plain arrays out.
+"""Compiled loops of `whole_body_ik`: plain arrays in, plain arrays out.
 
 Rows are copied by loops: an assignment of whole rows makes Numba compile NumPy's broadcasting, which takes seconds.
 """
