@@ -12,7 +12,8 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.motion.body import CapsuleBody, capsule_body
 from gaitway.motion.clip import Clip
-from gaitway.take.model import Layer, Take
+from gaitway.take.data import Layer
+from gaitway.take.model import Take
 from gaitway.take.tracks import Track, assemble, lay_track
 from gaitway.world import World
 

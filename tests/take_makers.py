@@ -70,7 +70,8 @@ def random_take(
     goals = rng.normal(size=(characters, 4)) ** 2
     goals[rng.random((characters, 4)) < 0.3] = np.nan
     return Take(
-        tuple(f"person-{i}" for i in range(characters)), skeletons, bodies, clips, table, np.array(rows),
-        np.array(ends), 30.0, ("walk", "jog"), tuple(lain) if layers else (), goals,
+        names=tuple(f"person-{i}" for i in range(characters)), skeletons=skeletons, bodies=bodies, clips=clips,
+        segments=table, rows=np.array(rows), ends=np.array(ends), fps=30.0, behaviors=("walk", "jog"),
+        layers=tuple(lain) if layers else (), goals=goals,
         facts={"seed": seed, "scene": {"hash": "ä", "list": [1, 2.5, None, True]}},
     )  # fmt: skip

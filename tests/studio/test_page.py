@@ -31,7 +31,7 @@ from gaitway.studio.page.people import resting
 from gaitway.studio.page.rays import ground_point, on_level
 from gaitway.studio.segments import body_segments, capsule_segments
 from gaitway.studio.serving import Studio
-from gaitway.take.poses import Joints
+from gaitway.take.evaluation import Joints
 from wire_viewer import WireViewer
 
 SCENE: dict[str, object] = {

@@ -118,4 +118,3 @@ def test_what_it_says_of_itself():
     assert take.duration == take.ends.max()
     np.testing.assert_array_equal(take.starts, [take.start(c) for c in range(6)])
     assert take.index("person-3") == 3
-    np.testing.assert_array_equal(take.character_clips(1), take.segments.clip[take.rows[1] : take.rows[2]])

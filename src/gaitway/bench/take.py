@@ -13,7 +13,8 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, read_only
 from gaitway.library.behavior import Library
 from gaitway.motion import _kernels
-from gaitway.take.model import Layer, Take
+from gaitway.take.data import Layer
+from gaitway.take.model import Take
 from gaitway.take.tracks import ClipEnds, assemble, lay_track
 
 CHARACTERS = 10_000

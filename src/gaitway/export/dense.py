@@ -16,7 +16,7 @@ from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_write, check_writable
 from gaitway.export.clock import clock_blocks
 from gaitway.export.formats import Progress
-from gaitway.take.checks import checked_rate
+from gaitway.take.data import checked_rate
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
 from gaitway.take.tables import chosen_body, clock_frames

@@ -17,7 +17,7 @@ from gaitway.export.glb_world import add_world
 from gaitway.export.naming import different
 from gaitway.export.people import INDIVIDUALS, character_mesh
 from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inverse_bind_matrices
-from gaitway.take.checks import checked_rate
+from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.world.world import World
 

@@ -17,7 +17,7 @@ from gaitway.core.files import atomic_path, atomic_write, check_writable
 from gaitway.export import _kernels
 from gaitway.export.clock import clock_blocks
 from gaitway.export.formats import Progress
-from gaitway.take.checks import checked_rate
+from gaitway.take.data import checked_rate
 from gaitway.take.evaluation import locate, planar_poses
 from gaitway.take.model import Take
 from gaitway.take.tables import clock_frames

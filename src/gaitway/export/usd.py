@@ -7,7 +7,7 @@ from pathlib import Path
 from gaitway.core.errors import FormatError, MissingExtraError
 from gaitway.core.files import check_writable
 from gaitway.export.formats import Progress
-from gaitway.take.checks import checked_rate
+from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.world.world import World
 

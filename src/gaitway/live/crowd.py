@@ -31,7 +31,7 @@ from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query, ask
 from gaitway.space.similar_clips import SimilarClips
-from gaitway.take.poses import Joints, Poses
+from gaitway.take.evaluation import Joints, Poses
 from gaitway.tree.building.default_moves import gaits
 from gaitway.tree.forest import Forest
 from gaitway.world.world import World

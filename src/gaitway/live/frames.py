@@ -8,7 +8,7 @@ from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live.bodies import frame_pool
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.take import _kernels
-from gaitway.take.poses import Joints, Poses
+from gaitway.take.evaluation import Joints, Poses
 from gaitway.world.world import World
 
 _NO_SAMPLES = np.empty((0, 4, 1), np.float32)

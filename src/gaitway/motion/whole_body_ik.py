@@ -1,8 +1,8 @@
 """Whole-body inverse kinematics: the smallest change of a motion that puts chosen points of the body on targets.
 
 Hands and knees on the floor constrain the pelvis, the spine and all four limbs together, so no limb can be solved
-alone. Each frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints). The result is
-smooth in time if the targets and the given motion are.
+alone. Each frame is one small least-squares problem (Gauss-Newton, damped by the stiffness of the joints). The result
+is smooth in time if the targets and the given motion are.
 
 `gaitway.variation.sampling.constraints` solves another problem: all frames of a clip at once (Lau 2009, equation 5.7).
 """

@@ -19,7 +19,8 @@ from gaitway.motion.footplants import FootPlan, bridge
 from gaitway.motion.footskate import clean_footskate, reach_feet
 from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.layers import layer_between
-from gaitway.take.model import Layer, Take
+from gaitway.take.data import Layer
+from gaitway.take.model import Take
 
 LAYER = "joins"
 """Name of the layers."""

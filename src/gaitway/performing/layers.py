@@ -7,7 +7,8 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
-from gaitway.take.model import Layer, Single, Take
+from gaitway.take.data import Layer, Single
+from gaitway.take.model import Take
 
 _SAME = 1e-7
 """Largest turn that counts as none [rad]."""

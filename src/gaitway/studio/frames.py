@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
-from gaitway.take.poses import Joints
+from gaitway.take.evaluation import Joints
 
 
 class Ahead(NamedTuple):

@@ -17,8 +17,8 @@ from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.space.prepared import planning_context
 from gaitway.studio.frames import Ahead
+from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
-from gaitway.take.poses import Joints
 from gaitway.world.world import World
 
 KINDS = ("jump", "duck")

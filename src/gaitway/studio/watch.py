@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from gaitway.core.arrays import FloatArray
-from gaitway.take.poses import Joints
+from gaitway.take.evaluation import Joints
 from gaitway.world.exact import footprint_distance
 from gaitway.world.obstacle import WALL
 from gaitway.world.world import World

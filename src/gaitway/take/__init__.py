@@ -1,7 +1,8 @@
 """What all characters do over time, compactly: segments over clips, evaluated on demand."""
 
-from gaitway.take.model import Layer, Segments, Take
-from gaitway.take.poses import Joints, Poses
+from gaitway.take.data import Layer, Segments
+from gaitway.take.evaluation import Joints, Poses
+from gaitway.take.model import Take
 from gaitway.take.storage import load_take, save_take
 from gaitway.take.tables import Dense, Trajectories
 from gaitway.take.tracks import ClipEnds, Track, assemble, lay_track, take_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,22 +13,59 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TakeError
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
+from gaitway.motion.kinematics import forward_kinematics
+from gaitway.motion.skeleton import Skeleton
 from gaitway.take import _kernels
-from gaitway.take.checks import TIME_SLACK, checked_character, checked_characters, checked_rate
-from gaitway.take.poses import Joints, Poses
-
-if TYPE_CHECKING:
-    from gaitway.take.model import Take
+from gaitway.take.data import TIME_SLACK, checked_character, checked_characters, checked_rate
+from gaitway.take.pool import PooledTake
 
 
-def present(take: Take, time: float) -> IntArray:
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """Poses of characters that share a skeleton, all at one time."""
+
+    skeleton: Skeleton
+    characters: IntArray
+    """Indices of the characters; (N,)."""
+    root_positions: FloatArray
+    """World positions of the roots [m]; (N, 3)."""
+    rotations: FloatArray
+    """Local unit quaternions wxyz; (N, J, 4)."""
+    contacts: BoolArray | None = None
+    """Which of `skeleton.contact_points` rest; (N, P). None unless asked for, or where a clip does not know them."""
+
+    def __len__(self) -> int:
+        return len(self.characters)
+
+    def joint_transforms(self) -> tuple[FloatArray, FloatArray]:
+        """World positions [m] (N, J, 3) and world rotations (N, J, 4) of all joints."""
+        return forward_kinematics(self.skeleton, self.root_positions, self.rotations)
+
+
+@dataclass(frozen=True, eq=False)
+class Joints:
+    """World positions and rotations of all joints of characters that share a skeleton, all at one time."""
+
+    skeleton: Skeleton
+    characters: IntArray
+    """Indices of the characters; (N,)."""
+    positions: FloatArray
+    """World positions [m]; (N, J, 3)."""
+    rotations: FloatArray
+    """World rotations, unit quaternions wxyz; (N, J, 4)."""
+
+    def __len__(self) -> int:
+        return len(self.characters)
+
+
+def present(take: PooledTake, time: float) -> IntArray:
     """Indices of the characters that are there at a time [s]."""
     t = checked_time(time)
     return np.flatnonzero((take.starts <= t + TIME_SLACK) & (t <= take.ends + TIME_SLACK))
 
 
 def poses(
-    take: Take, time: float, characters: npt.ArrayLike | None, *, contacts: bool = False, threads: int = 1
+    take: PooledTake, time: float, characters: npt.ArrayLike | None, *, contacts: bool = False, threads: int = 1
 ) -> tuple[Poses, ...]:
     """See `Take.poses`."""
     result = []
@@ -42,7 +79,7 @@ def poses(
     return tuple(result)
 
 
-def joints(take: Take, time: float, characters: npt.ArrayLike | None, *, threads: int = 1) -> tuple[Joints, ...]:
+def joints(take: PooledTake, time: float, characters: npt.ArrayLike | None, *, threads: int = 1) -> tuple[Joints, ...]:
     """See `Take.joints`."""
     result = []
     for body, group in _grouped(take, time, characters):
@@ -52,7 +89,7 @@ def joints(take: Take, time: float, characters: npt.ArrayLike | None, *, threads
     return tuple(result)
 
 
-def clip(take: Take, character: int, fps: float | None = None) -> Clip:
+def clip(take: PooledTake, character: int, fps: float | None = None) -> Clip:
     """See `Take.clip`."""
     c = checked_character(take, character)
     body, rate = int(take.bodies[c]), take.fps if fps is None else checked_rate(fps)
@@ -64,14 +101,14 @@ def clip(take: Take, character: int, fps: float | None = None) -> Clip:
     return Clip(take.skeletons[body], root, local, rate, take.names[c], resting)
 
 
-def sampled(take: Take, body: int, characters: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+def sampled(take: PooledTake, body: int, characters: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Root positions (N, 3) and local rotations (N, J, 4) of characters with one body at N times."""
     segments, clamped = locate(take, characters, times)
     root, local, _, _ = _evaluated(take, body, characters, segments, clamped)
     return root, local
 
 
-def planar_poses(take: Take, characters: IntArray, times: FloatArray) -> FloatArray:
+def planar_poses(take: PooledTake, characters: IntArray, times: FloatArray) -> FloatArray:
     """Planar poses (x, y, heading) of characters (N,) at times (N,), held before their start and after their end."""
     out = np.empty((len(characters), 3))
     segments, clamped = locate(take, characters, times)
@@ -85,7 +122,7 @@ def planar_poses(take: Take, characters: IntArray, times: FloatArray) -> FloatAr
     return out
 
 
-def planar(take: Take, times: npt.ArrayLike, characters: npt.ArrayLike | None = None) -> FloatArray:
+def planar(take: PooledTake, times: npt.ArrayLike, characters: npt.ArrayLike | None = None) -> FloatArray:
     """See `Take.planar`."""
     who = np.arange(len(take)) if characters is None else checked_characters(take, characters)
     when = np.atleast_1d(np.asarray(times, dtype=np.float64))
@@ -96,7 +133,7 @@ def planar(take: Take, times: npt.ArrayLike, characters: npt.ArrayLike | None = 
     return np.where(there[..., None], grid, np.nan)
 
 
-def behavior_at(take: Take, time: float, characters: npt.ArrayLike | None = None) -> tuple[str | None, ...]:
+def behavior_at(take: PooledTake, time: float, characters: npt.ArrayLike | None = None) -> tuple[str | None, ...]:
     """See `Take.behavior_at`."""
     t = checked_time(time)
     who = np.arange(len(take)) if characters is None else checked_characters(take, characters)
@@ -112,7 +149,7 @@ def frame_times(start: float, end: float, fps: float) -> FloatArray:
     return start + np.arange(int(np.floor((end - start) * fps + 1e-6)) + 1) / fps
 
 
-def locate(take: Take, characters: IntArray, times: FloatArray) -> tuple[IntArray, FloatArray]:
+def locate(take: PooledTake, characters: IntArray, times: FloatArray) -> tuple[IntArray, FloatArray]:
     """Segments that play (N,), and the times held within each character's span (N,)."""
     segments, clamped = np.empty(len(characters), dtype=np.int64), np.empty(len(characters))
     _kernels.locate(
@@ -128,7 +165,7 @@ def checked_time(time: float) -> float:
     return float(time)
 
 
-def contact_states(take: Take, body: int, segments: IntArray, times: FloatArray) -> BoolArray:
+def contact_states(take: PooledTake, body: int, segments: IntArray, times: FloatArray) -> BoolArray:
     """Which contact points rest: in the nearest frame, in a fade of the clip with the greater weight; (N, P)."""
     table, pool = take.segments, take.pool
     share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
@@ -139,7 +176,7 @@ def contact_states(take: Take, body: int, segments: IntArray, times: FloatArray)
     return np.asarray(pool.bodies[body].contacts[(row + nearest).astype(np.int64)])
 
 
-def _grouped(take: Take, time: float, characters: npt.ArrayLike | None) -> list[tuple[int, IntArray]]:
+def _grouped(take: PooledTake, time: float, characters: npt.ArrayLike | None) -> list[tuple[int, IntArray]]:
     """Characters by body; each group keeps the order that was asked for."""
     checked_time(time)
     who = present(take, time) if characters is None else checked_characters(take, characters)
@@ -150,7 +187,7 @@ def _grouped(take: Take, time: float, characters: npt.ArrayLike | None) -> list[
 
 
 def _evaluated(
-    take: Take,
+    take: PooledTake,
     body: int,
     characters: IntArray,
     segments: IntArray,

@@ -10,16 +10,14 @@ that occur least often are blended when asked for as well; the result is the sam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.take import _kernels
-
-if TYPE_CHECKING:
-    from gaitway.take.model import Segments, Take
+from gaitway.take.data import Segments, TakeData
 
 Single = npt.NDArray[np.float32]
 
@@ -68,7 +66,7 @@ class Pool:
     """How many of them were blended beforehand."""
 
 
-def build_pool(take: Take, fade_bytes: int = FADE_BYTES) -> Pool:
+def build_pool(take: TakeData, fade_bytes: int = FADE_BYTES) -> Pool:
     """Lay out a take for the kernels and blend its fades.
 
     Args:
@@ -96,7 +94,7 @@ def _single(array: Single) -> Single:
     return view
 
 
-def _segment_table(take: Take, members: list[list[int]]) -> FloatArray:
+def _segment_table(take: TakeData, members: list[list[int]]) -> FloatArray:
     columns = take.segments
     rate, count = np.array([[clip.fps, len(clip)] for clip in take.clips]).T
     first_row = np.zeros(len(take.clips))
@@ -132,7 +130,7 @@ def _different_fades(table: Segments) -> tuple[IntArray, IntArray]:
     return fading[representative], fade_of
 
 
-def _clip_frames(take: Take, body: int, indices: list[int]) -> tuple[Single, BoolArray]:
+def _clip_frames(take: TakeData, body: int, indices: list[int]) -> tuple[Single, BoolArray]:
     """Frames (P, 4, J + 1) and contacts (P, points) of all clips of one body."""
     skeleton = take.skeletons[body]
     frame_count = sum(len(take.clips[i]) for i in indices)
@@ -192,7 +190,7 @@ def _blended(frames: Single, table: FloatArray, segment: IntArray, first: IntArr
     return filled
 
 
-def _layer_table(take: Take) -> LayerTable:
+def _layer_table(take: TakeData) -> LayerTable:
     order = sorted(range(len(take.layers)), key=lambda i: take.layers[i].character)
     owners, channels, samples, used = [], [], [np.empty((0, 4), dtype=np.float32)], 0
     for layer in (take.layers[i] for i in order):
@@ -212,3 +210,12 @@ def _layer_table(take: Take) -> LayerTable:
         read_only(np.array(channels).reshape(-1, 4)),
         _single(np.concatenate(samples)[:, :, None]),
     )
+
+
+class PooledTake(TakeData):
+    """The data of a take, with its frames laid out for the kernels at first use."""
+
+    @cached_property
+    def pool(self) -> Pool:
+        """Frames of all clips and all fades, made at first use."""
+        return build_pool(self)

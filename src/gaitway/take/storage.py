@@ -27,7 +27,8 @@ import numpy.typing as npt
 from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, write_archive
 from gaitway.motion import packing
 from gaitway.motion.skeleton import MAX_JOINTS
-from gaitway.take.model import MAX_CHARACTERS, MAX_SEGMENTS, POSE_STEPS, Layer, Segments, Take
+from gaitway.take.data import MAX_CHARACTERS, MAX_SEGMENTS, POSE_STEPS, Layer, Segments
+from gaitway.take.model import Take
 
 FORMAT = Format("take", 1)
 _POSE_COLUMNS = ("x", "y", "heading")

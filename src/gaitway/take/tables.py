@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import TakeError
 from gaitway.take import evaluation
-from gaitway.take.checks import TIME_SLACK, checked_rate
-
-if TYPE_CHECKING:
-    from gaitway.take.model import Take
+from gaitway.take.data import TIME_SLACK, checked_rate
+from gaitway.take.pool import PooledTake
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Dense:
     """All poses of characters that share a skeleton, each character's frames in one run."""
 
@@ -40,7 +37,7 @@ class Dense:
     """Local unit quaternions wxyz; (N, J, 4)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Trajectories:
     """Root paths, one row for each character and frame, sorted by character and then by frame."""
 
@@ -63,7 +60,7 @@ class Trajectories:
         return len(self.id)
 
 
-def clock_frames(take: Take, fps: float) -> tuple[IntArray, IntArray]:
+def clock_frames(take: PooledTake, fps: float) -> tuple[IntArray, IntArray]:
     """First frame and number of frames of each character on the common clock (frame = time * fps); (C,) each.
 
     The frames are those that lie within the character's span; a character between two frames has none.
@@ -74,7 +71,7 @@ def clock_frames(take: Take, fps: float) -> tuple[IntArray, IntArray]:
     return first, np.maximum(last - first + 1, 0)
 
 
-def chosen_body(take: Take, skeleton: int | None) -> int:
+def chosen_body(take: PooledTake, skeleton: int | None) -> int:
     """The index of the one skeleton whose characters a table is to hold.
 
     Raises:
@@ -90,7 +87,7 @@ def chosen_body(take: Take, skeleton: int | None) -> int:
     return body
 
 
-def dense(take: Take, fps: float | None = None, skeleton: int | None = None) -> Dense:
+def dense(take: PooledTake, fps: float | None = None, skeleton: int | None = None) -> Dense:
     """See `Take.dense`."""
     rate = take.fps if fps is None else checked_rate(fps)
     body = chosen_body(take, skeleton)
@@ -100,10 +97,20 @@ def dense(take: Take, fps: float | None = None, skeleton: int | None = None) -> 
     root, rotations = evaluation.sampled(take, body, characters, frames / rate)
     bones = take.skeletons[body]
     names = tuple(take.names[c] for c in chosen)
-    return Dense(rate, names, bones.names, bones.parents, bones.offsets, first, length, root, rotations)
+    return Dense(
+        fps=rate,
+        names=names,
+        joint_names=bones.names,
+        parents=bones.parents,
+        offsets=bones.offsets,
+        start=first,
+        length=length,
+        root=root,
+        rotations=rotations,
+    )
 
 
-def trajectories(take: Take, fps: float | None = None) -> Trajectories:
+def trajectories(take: PooledTake, fps: float | None = None) -> Trajectories:
     """See `Take.trajectories`."""
     rate = take.fps if fps is None else checked_rate(fps)
     characters, frames = _rows(np.arange(len(take)), *clock_frames(take, rate))
@@ -112,7 +119,9 @@ def trajectories(take: Take, fps: float | None = None) -> Trajectories:
     segments, _ = evaluation.locate(take, characters, times)
     names = np.array([*take.behaviors, ""], dtype=object)
     behavior = tuple(names[take.segments.behavior[segments]])
-    return Trajectories(rate, characters, frames, path[:, 0], path[:, 1], path[:, 2], behavior)
+    return Trajectories(
+        fps=rate, id=characters, frame=frames, x=path[:, 0], y=path[:, 1], heading=path[:, 2], behavior=behavior
+    )
 
 
 def _rows(characters: IntArray, first: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:

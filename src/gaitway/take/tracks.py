@@ -16,7 +16,8 @@ from gaitway.core.errors import TakeError
 from gaitway.motion.blending import height_step
 from gaitway.motion.clip import Clip
 from gaitway.motion.skeleton import Skeleton
-from gaitway.take.model import Layer, Segments, Take
+from gaitway.take.data import Layer, Segments
+from gaitway.take.model import Take
 
 
 @dataclass(frozen=True, eq=False)

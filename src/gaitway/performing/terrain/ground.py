@@ -12,7 +12,8 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.performing.layers import layer_between
 from gaitway.performing.terrain.footing import SIDES, on_ground
 from gaitway.performing.terrain.terrain_tilt import carried
-from gaitway.take.model import Layer, Take
+from gaitway.take.data import Layer
+from gaitway.take.model import Take
 from gaitway.world.world import World
 
 LAYER = "ground"

@@ -1,0 +1,394 @@
+"""The data of a take: segments, layers, the tables that hold them together, and what is checked.
+
+A character's **track** is a run of segments. A segment says which clip plays, from where in the clip, when, how fast
+and where in the world. Where it begins, it may fade in over the end of the segment before. **Layers** change the
+result: joint offsets over a span of time (a corrected arm, a bent path, a locked foot).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, owned
+from gaitway.core.errors import TakeError
+from gaitway.core.suggest import did_you_mean
+from gaitway.motion.clip import Clip
+from gaitway.motion.skeleton import Skeleton
+
+Single = npt.NDArray[np.float32]
+
+TIME_SLACK = 1e-9
+"""Times that differ by less count as equal [s]: sums of clip lengths are not exact."""
+_FADE_SLACK = 1e-4
+"""A fade may run this far into the next segment [s]; nothing of the one before is left of it then."""
+MAX_FACTS = 16_000_000
+"""Characters of JSON text."""
+MAX_CHARACTERS = 1_000_000
+MAX_SEGMENTS = 100_000_000
+"""Limits on what a file may ask for."""
+
+POSE_STEPS = np.array([2.0**20, 2.0**20, 2.0**24])
+"""Where a segment plays is kept to whole steps of 2^-20 m (a micrometre) and 2^-24 rad, so that it packs well."""
+
+_COLUMNS: dict[str, tuple[tuple[int, ...], type]] = {
+    "clip": ((), np.int32),
+    "start": ((), np.float64),
+    "offset": ((), np.float64),
+    "speed": ((), np.float64),
+    "pose": ((3,), np.float64),
+    "height": ((), np.float64),
+    "blend": ((), np.float64),
+    "behavior": ((), np.int32),
+}
+"""Shape and type of each column of `Segments`."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Segments:
+    """All segments of a take; those of one character are one run of rows, in order of time."""
+
+    clip: npt.NDArray[np.int32]
+    """Index into `Take.clips`; (S,)."""
+    start: FloatArray
+    """When it begins [s], and the one before it ends; (S,)."""
+    offset: FloatArray
+    """Where in the clip it begins [s]; (S,). Before its first frame and after its last, a clip holds that frame."""
+    speed: FloatArray
+    """Seconds of the clip that pass in a second, above 0; (S,)."""
+    pose: FloatArray
+    """Planar move (x, y, heading) that carries the clip from where it was recorded to where it plays, in whole steps
+    of a micrometre and 2^-24 rad; (S, 3)."""
+    height: FloatArray
+    """How far the clip is raised [m]; (S,)."""
+    blend: FloatArray
+    """Over how long it fades in, from `start` on, while the one before plays on (and holds its last frame when its clip
+    is over) [s]; 0 is a cut; (S,). A fade is over before the next segment begins."""
+    behavior: npt.NDArray[np.int32]
+    """Index into `Take.behaviors`, or -1; (S,)."""
+
+    def __post_init__(self) -> None:
+        count = len(np.asarray(self.clip))
+        if count > MAX_SEGMENTS:
+            raise TakeError(f"{count} segments are more than the {MAX_SEGMENTS} that a take may have")
+        for name, (shape, dtype) in _COLUMNS.items():
+            value = np.asarray(getattr(self, name))
+            if name == "pose" and value.shape == (count, 3):
+                value = np.round(value * POSE_STEPS) / POSE_STEPS
+            if np.dtype(dtype).kind == "i" and value.size and value.dtype.kind not in "iu":
+                raise TakeError(f"segments.{name} must be whole numbers, got {value.dtype}")
+            column = owned(value, f"segments.{name}", (count, *shape), dtype, TakeError)
+            object.__setattr__(self, name, column)
+        if count and (self.speed <= 0.0).any():
+            raise TakeError(f"segment {int(np.argmin(self.speed))} has speed {self.speed.min():g}; it must be above 0")
+        if count and (self.blend < 0.0).any():
+            raise TakeError(f"segment {int(np.argmin(self.blend))} has a negative blend time")
+
+    def __len__(self) -> int:
+        return len(self.clip)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Offsets on one character over a span of time, sampled at the take's rate; none outside the span.
+
+    Between samples they are interpolated. Offsets should begin and end at nothing; the values at the ends are not
+    faded. Several layers on one character apply in the order in which the take lists them.
+    """
+
+    character: int
+    """Index of the character."""
+    start: float
+    """Time of the first sample [s]."""
+    joints: IntArray
+    """Joints that turn; (K,)."""
+    turns: Single
+    """Rotation of each joint *before* its own, in its own frame (local becomes local * turn), wxyz; (F, K, 4)."""
+    root_turns: Single | None = None
+    """World rotation about the root's own position, wxyz; (F, 4)."""
+    root_moves: Single | None = None
+    """World move of the root [m]; (F, 3)."""
+    name: str = "layer"
+
+    def __post_init__(self) -> None:
+        joints = owned(self.joints, "layer joints", (None,), np.int64, TakeError)
+        turns = owned(self.turns, "layer turns", (None, len(joints), 4), np.float32, TakeError)
+        if len(turns) < 1:
+            raise TakeError(f"layer '{self.name}' has no samples")
+        if len(np.unique(joints)) < len(joints) or (joints < 0).any():
+            raise TakeError(f"layer '{self.name}' names a joint twice, or a negative one: {joints.tolist()}")
+        if not np.isfinite(self.start):
+            raise TakeError(f"layer '{self.name}' starts at {self.start}; it must be a finite time")
+        object.__setattr__(self, "character", int(self.character))
+        object.__setattr__(self, "start", float(self.start))
+        object.__setattr__(self, "joints", joints)
+        object.__setattr__(self, "turns", turns)
+        for name, width in (("root_turns", 4), ("root_moves", 3)):
+            value = getattr(self, name)
+            if value is not None:
+                value = owned(value, f"layer {name}", (len(turns), width), np.float32, TakeError)
+                object.__setattr__(self, name, value)
+        for name in ("turns", "root_turns"):
+            value = getattr(self, name)
+            if value is not None and (np.abs(np.linalg.norm(value, axis=-1) - 1.0) > 1e-3).any():
+                raise TakeError(f"layer '{self.name}': {name} must be quaternions of length one")
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TakeData:
+    """The data of a take; `gaitway.take.model.Take` adds the questions that can be asked of it.
+
+    Clips are kept in single precision, so that a take is bit for bit the same after it was saved and loaded.
+    """
+
+    names: tuple[str, ...]
+    """Names of the characters, all different; (C,)."""
+    skeletons: tuple[Skeleton, ...]
+    """The kinds of body that occur."""
+    bodies: IntArray
+    """Index into `skeletons` of each character; (C,)."""
+    clips: tuple[Clip, ...]
+    """Every clip that is played, each on one of `skeletons` (the same object)."""
+    segments: Segments
+    rows: IntArray
+    """First segment of each character, and the number of segments at the end; (C + 1,)."""
+    ends: FloatArray
+    """When each character's last segment ends [s]; (C,)."""
+    fps: float = 30.0
+    """The rate at which it is meant to be looked at [Hz]; poses can be had at any time."""
+    behaviors: tuple[str, ...] = ()
+    """Names of behaviours that segments refer to."""
+    layers: tuple[Layer, ...] = ()
+    goals: FloatArray = field(default_factory=lambda: np.empty((0, 4)))
+    """Where each character was to arrive: x, y [m], heading [rad] and tolerance [m]; NaN where nothing was asked;
+    (C, 4), all NaN unless given."""
+    radii: FloatArray = field(default_factory=lambda: np.empty(0))
+    """Radius of the disc that the planner kept clear about each root [m]; (C,), all NaN unless given."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Where it comes from, as plain JSON values: "seed", "scene_hash", "planner", versions ..."""
+
+    def __post_init__(self) -> None:
+        names = checked_names(self.names, MAX_CHARACTERS)
+        count = len(names)
+        values: dict[str, Any] = {
+            "names": names,
+            "skeletons": tuple(self.skeletons),
+            "bodies": owned(self.bodies, "bodies", (count,), np.int64, TakeError),
+            "clips": tuple(single_precision(clip) for clip in self.clips),
+            "rows": owned(self.rows, "rows", (count + 1,), np.int64, TakeError),
+            "ends": owned(self.ends, "ends", (count,), error=TakeError),
+            "fps": checked_rate(self.fps),
+            "behaviors": tuple(str(b) for b in self.behaviors),
+            "layers": tuple(self.layers),
+            "goals": with_gaps(self.goals, "goals", (count, 4)),
+            "radii": with_gaps(self.radii, "radii", (count,)),
+            "facts": plain_facts(self.facts),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        check_take(self)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def duration(self) -> float:
+        """When the last character ends [s]; the clock begins at 0."""
+        return float(self.ends.max())
+
+    @property
+    def starts(self) -> FloatArray:
+        """When each character's first segment begins [s]; (C,)."""
+        return self.segments.start[self.rows[:-1]]
+
+    def start(self, character: int) -> float:
+        """When a character's first segment begins [s]."""
+        return float(self.segments.start[self.rows[checked_character(self, character)]])
+
+    def index(self, name: str) -> int:
+        """Index of the character with this name.
+
+        Raises:
+            TakeError: if there is none; the message offers the nearest name.
+        """
+        return index_of(self.names, name)
+
+    @cached_property
+    def has_contacts(self) -> BoolArray:
+        """Whether all clips that a character plays know their contacts; (C,)."""
+        known = np.array([clip.contacts is not None for clip in self.clips])
+        return np.asarray(np.logical_and.reduceat(known[self.segments.clip], self.rows[:-1]))
+
+
+def checked_names(names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Names of characters, checked to be different."""
+    names = tuple(str(n) for n in names)
+    if not 1 <= len(names) <= most:
+        raise TakeError(f"a take needs between 1 and {most} characters, got {len(names)}")
+    if len(set(names)) < len(names):
+        seen: set[str] = set()
+        twice = next(n for n in names if n in seen or seen.add(n))  # type: ignore[func-returns-value]
+        raise TakeError(f"two characters are called '{twice}'; every name must occur once")
+    return names
+
+
+def checked_rate(fps: float) -> float:
+    """A frame rate [Hz] within its bounds."""
+    if not (np.isfinite(fps) and 0.0 < fps <= 100_000.0):
+        raise TakeError(f"frame rate {fps} of the take must be above 0 and at most 100000 Hz")
+    return float(fps)
+
+
+def checked_character(take: TakeData, character: int) -> int:
+    """The index of a character, which must exist."""
+    if not 0 <= character < len(take.names):
+        raise TakeError(f"no character {character}; the take has {len(take.names)}, numbered from 0")
+    return int(character)
+
+
+def checked_characters(take: TakeData, characters: npt.ArrayLike) -> IntArray:
+    """Indices of characters (N,), which must exist."""
+    given = np.atleast_1d(np.asarray(characters))
+    if given.size and (given.dtype.kind not in "iu" or given.ndim != 1):
+        raise TakeError(f"characters must be whole numbers in one row, got {given.dtype} of shape {given.shape}")
+    if given.size and not (given.min() >= 0 and given.max() < len(take.names)):
+        bad = int(given[(given < 0) | (given >= len(take.names))][0])
+        raise TakeError(f"no character {bad}; the take has {len(take.names)}, numbered from 0")
+    return given.astype(np.int64)
+
+
+def index_of(names: Sequence[str], name: str) -> int:
+    """Where a name stands among the names of the characters."""
+    try:
+        return names.index(name)
+    except ValueError:
+        hint = did_you_mean(name, names[:10_000]) or f"; the first is '{names[0]}'"
+        raise TakeError(f"no character '{name}' among {len(names)}{hint}") from None
+
+
+def single_precision(clip: Clip) -> Clip:
+    """The clip with every number rounded to single precision; the same object where they are already."""
+    roots, local = clip.root_positions.astype(np.float32), clip.rotations.astype(np.float32)
+    if not np.isfinite(roots).all():
+        raise TakeError(f"clip '{clip.name}' has root positions too large for single precision")
+    if np.array_equal(roots, clip.root_positions) and np.array_equal(local, clip.rotations):
+        return clip
+    return replace(clip, root_positions=roots.astype(np.float64), rotations=local.astype(np.float64))
+
+
+def with_gaps(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """A read-only copy in which NaN stands for what is not known; all NaN where nothing is given."""
+    given = np.asarray(value, dtype=np.float64)
+    array = np.array(given) if given.size else np.full(shape, np.nan)
+    if array.shape != shape:
+        raise TakeError(f"{name} has shape {array.shape}, expected {shape}")
+    if np.isinf(array).any():
+        raise TakeError(f"{name} of character {int(np.argwhere(np.isinf(array))[0][0])} is infinite")
+    array.setflags(write=False)
+    return array
+
+
+def plain_facts(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A copy of facts that are plain JSON values."""
+    try:
+        text = json.dumps(dict(facts), allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise TakeError(f"facts must be plain JSON values: {problem}") from None
+    if len(text) > MAX_FACTS:
+        raise TakeError(f"facts are {len(text)} characters of JSON; at most {MAX_FACTS} are kept")
+    return MappingProxyType(json.loads(text))
+
+
+def check_take(take: TakeData) -> None:
+    """Refuse a take whose tables do not fit together.
+
+    Raises:
+        TakeError: naming the character and the segment.
+    """
+    _check_bodies(take)
+    _check_rows(take)
+    _check_segments(take)
+    for number, layer in enumerate(take.layers):
+        if not 0 <= layer.character < len(take.names):
+            raise TakeError(f"layer {number} ('{layer.name}') is on character {layer.character} of {len(take.names)}")
+        joints = len(take.skeletons[take.bodies[layer.character]])
+        if (layer.joints >= joints).any():
+            raise TakeError(
+                f"layer {number} ('{layer.name}') turns joint {layer.joints.max()} of character "
+                f"'{take.names[layer.character]}', which has {joints}"
+            )
+    tolerance, radii = take.goals[:, 3], take.radii
+    for name, values in (("goal tolerance", tolerance), ("radius", radii)):
+        if (values < 0.0).any():
+            raise TakeError(f"character '{take.names[int(np.argmax(values < 0.0))]}' has a negative {name}")
+
+
+def _check_bodies(take: TakeData) -> None:
+    bodies, count = take.bodies, len(take.skeletons)
+    if bodies.min() < 0 or bodies.max() >= count:
+        c = int(np.argmax((bodies < 0) | (bodies >= count)))
+        raise TakeError(f"character '{take.names[c]}' has body {bodies[c]} of {count} skeletons")
+    for clip in take.clips:
+        if not any(clip.skeleton is skeleton for skeleton in take.skeletons):
+            raise TakeError(
+                f"clip '{clip.name}' is on skeleton '{clip.skeleton.name}', which is not (the same object as) one "
+                "of the take's skeletons"
+            )
+
+
+def _check_rows(take: TakeData) -> None:
+    rows, count = take.rows, len(take.segments)
+    if rows[0] != 0 or rows[-1] != count:
+        raise TakeError(f"rows begin at {rows[0]} and end at {rows[-1]}; they must go from 0 to {count} segments")
+    empty = np.diff(rows) < 1
+    if empty.any():
+        c = int(np.argmax(empty))
+        raise TakeError(f"character '{take.names[c]}' has no segments (rows {rows[c]} to {rows[c + 1]})")
+
+
+def _check_segments(take: TakeData) -> None:
+    table, rows = take.segments, take.rows
+    owner = np.repeat(np.arange(len(take.names)), np.diff(rows))
+
+    def refuse(wrong: BoolArray, problem: str) -> None:
+        if wrong.any():
+            s = int(np.argmax(wrong))
+            values = {"clip": table.clip[s], "start": table.start[s], "offset": table.offset[s]}
+            shown = problem.format(**values, blend=table.blend[s], behavior=table.behavior[s], until=until[s])
+            raise TakeError(f"character '{take.names[owner[s]]}', segment {s - rows[owner[s]]}: {shown}")
+
+    until = np.append(table.start[1:], 0.0)
+    until[rows[1:] - 1] = take.ends
+    first = np.zeros(len(table), dtype=bool)
+    first[rows[:-1]] = True
+    refuse((table.clip < 0) | (table.clip >= len(take.clips)), f"clip {{clip}} of {len(take.clips)} does not exist")
+    clip_body = np.array([_body_of(take, clip) for clip in take.clips])
+    refuse(clip_body[table.clip] != take.bodies[owner], "clip {clip} is on another skeleton than the character's")
+    refuse(
+        (table.behavior < -1) | (table.behavior >= len(take.behaviors)),
+        f"behaviour {{behavior}} of {len(take.behaviors)} does not exist; write -1 for none",
+    )
+    durations = np.array([clip.duration for clip in take.clips])
+    refuse(until < table.start, "it begins at {start:g} s, after what comes next at {until:g} s")
+    last = np.roll(first, -1)
+    refuse((until <= table.start) & ~last, "it begins at {start:g} s, when the next one does")
+    refuse(table.offset > durations[table.clip] + _FADE_SLACK, "it begins {offset:g} s into clip {clip}, past its end")
+    refuse(first & (table.blend > 0.0), "the first segment has nothing to fade from; write blend 0")
+    refuse(
+        table.start + table.blend > until + _FADE_SLACK,
+        "its fade of {blend:g} s from {start:g} s is not over at {until:g} s",
+    )
+
+
+def _body_of(take: TakeData, clip: Clip) -> int:
+    return next(i for i, skeleton in enumerate(take.skeletons) if skeleton is clip.skeleton)
