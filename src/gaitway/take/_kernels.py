@@ -1,13 +1,12 @@
-"""Compiled loops of `gaitway.take`: from segment tables to poses.
+"""Compiled loops of `gaitway.take`: they compute poses from segment tables.
 
 The loops share these arrays:
 
-* `table` (S, 12), one row a segment: start [s], frame of the clip at the start, frames a second, x, y [m], cosine and
-  sine of half the heading, height [m], fade [s], first pool row of the clip, its number of frames, pool row of the
-  fade's frame 0 (-1: none). A row is all that is read of a segment, and lies in two lines of the cache.
-* `frames` (P, 4, J + 1) in single precision: the local rotations, component by component, which lets the processor take
-  several joints at once; the last column is the root's position and a zero.
-* `work` (7, 4, J) and `roots` (7, 3): scratch poses of the same layout. Row 6 is the result, the others are on the way.
+* `table` (S, 12), one row per segment, with the columns `START` to `FADE_ROW`. A row is all that is read of a segment,
+  and lies in two cache lines.
+* `frames` (P, 4, J + 1) in single precision: the local rotations, component by component, so that the processor works
+  on several joints at once; the last column is the root's position and a zero.
+* `work` (7, 4, J) and `roots` (7, 3): scratch poses of the same layout, with the rows `LAYER_TURN` to `RESULT`.
 
 Functions share few arrays and take indices, not slices: Numba counts references for every slice.
 """
@@ -29,7 +28,17 @@ SNAP = 1e-6
 NEAR = 0.03
 """One minus the cosine, up to which slerp is done by its series; the error is then below 2e-8."""
 ROOT_TURN, ROOT_MOVE = -1.0, -2.0
-"""What a layer's channel does, where it does not turn a joint."""
+"""Values of `CHANNEL_JOINT` of a channel that turns or moves the root instead of turning a joint."""
+
+START, FIRST_FRAME, RATE, X, Y, COS_HALF, SIN_HALF, HEIGHT, FADE, CLIP_ROW, FRAME_COUNT, FADE_ROW = range(12)
+"""Columns of `table`: start [s], frame of the clip at the start, frames per second, x, y [m], cosine and sine of half
+the heading, height [m], fade [s], first pool row of the clip, number of frames of the clip, and pool row of frame 0 of
+the fade (-1: none)."""
+CHANNEL_START, CHANNEL_LENGTH, CHANNEL_JOINT, CHANNEL_ROW = range(4)
+"""Columns of `channels`: time of the first sample [s], number of samples, joint, and row of the first sample."""
+LAYER_TURN, FADE_FROM, FADE_TO, FRAME_BEFORE, FRAME_AFTER, RESULT, SCRATCH_ROWS = 2, 2, 3, 4, 5, 6, 7
+"""Rows of `work` and `roots`: the turn of a layer; the two clips of a fade; the frames before and after a moment in a
+fade; the resulting pose. Then the number of rows."""
 
 
 @kernel
@@ -109,13 +118,13 @@ def _sample(frames: Single, row: int, t: float, first: int, stop: int, n: int, w
 
 @kernel(inline=True)
 def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
-    """As `_sample`, into row 6, for all joints but the root, and fast: a loop over joints without branches."""
+    """As `_sample`, into `RESULT`, for all joints but the root, and fast: a loop over joints without branches."""
     stop, r, after, far = work.shape[2], 1.0 - t, row + 1, 0
     if t == 0.0:
         after = row
         for k in range(4):
             for j in range(1, stop):
-                work[6, k, j] = frames[row, k, j]
+                work[RESULT, k, j] = frames[row, k, j]
         stop = 0
     # the series of `_share`, with what does not depend on the joint taken out of the loop
     a1, a2, a3 = (1.0 - r * r) * (1.0 / 3.0), (4.0 - r * r) * 0.1, (9.0 - r * r) * (1.0 / 21.0)
@@ -131,10 +140,10 @@ def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
         q = t * (1.0 + b1 * gap * (1.0 + b2 * gap * (1.0 + b3 * gap)))
         q = q if cosine >= 0.0 else -q
         far += gap > NEAR
-        work[6, 0, j], work[6, 1, j] = p * w + q * w2, p * x + q * x2
-        work[6, 2, j], work[6, 3, j] = p * y + q * y2, p * z + q * z2
+        work[RESULT, 0, j], work[RESULT, 1, j] = p * w + q * w2, p * x + q * x2
+        work[RESULT, 2, j], work[RESULT, 3, j] = p * y + q * y2, p * z + q * z2
     if far > 0:
-        _sample(frames, row, t, 1, stop, 6, work)
+        _sample(frames, row, t, 1, stop, RESULT, work)
 
 
 @kernel
@@ -146,20 +155,20 @@ def _root(
     Returns:
         The pool row at or before that frame, and how far beyond it, in frames.
     """
-    held = min(max(u, 0.0), table[s, 10] - 1.0)
+    held = min(max(u, 0.0), table[s, FRAME_COUNT] - 1.0)
     low = int(held)
     t = held - low
-    row, last = int(table[s, 9]) + low, frames.shape[2] - 1
+    row, last = int(table[s, CLIP_ROW]) + low, frames.shape[2] - 1
     _sample(frames, row, t, 0, 1, n, work)
     for k in range(3):
         roots[n, k] = frames[row, k, last]
         if t > 0.0:
             roots[n, k] += t * (frames[row + 1, k, last] - roots[n, k])
-    c, h = table[s, 5], table[s, 6]
+    c, h = table[s, COS_HALF], table[s, SIN_HALF]
     cosine, sine, x, y = c * c - h * h, 2.0 * c * h, roots[n, 0], roots[n, 1]
-    roots[n, 0] = table[s, 3] + cosine * x - sine * y
-    roots[n, 1] = table[s, 4] + sine * x + cosine * y
-    roots[n, 2] += table[s, 7]
+    roots[n, 0] = table[s, X] + cosine * x - sine * y
+    roots[n, 1] = table[s, Y] + sine * x + cosine * y
+    roots[n, 2] += table[s, HEIGHT]
     for k in range(2):  # yaw times rotation pairs w with z, and x with y
         p, q = work[n, k, 0], work[n, 3 - k, 0]
         work[n, k, 0], work[n, 3 - k, 0] = c * p - h * q, c * q + h * p
@@ -172,19 +181,19 @@ def _faded(table: FloatArray, frames: Single, s: int, k: int, n: int, work: Floa
     time, weight = _fade(table, s, float(k))
     for i in range(2):
         r = s - 1 + i
-        u = float(k) if i == 1 else _snapped(table[r, 1] + table[r, 2] * (time - table[r, 0]))
-        held = min(max(u, 0.0), table[r, 10] - 1.0)
+        u = float(k) if i == 1 else _snapped(table[r, FIRST_FRAME] + table[r, RATE] * (time - table[r, START]))
+        held = min(max(u, 0.0), table[r, FRAME_COUNT] - 1.0)
         low = int(held)
-        _sample(frames, int(table[r, 9]) + low, held - low, 1, work.shape[2], 2 + i, work)
-    _mix(work, 2, 3, 1, work.shape[2], weight, n)
+        _sample(frames, int(table[r, CLIP_ROW]) + low, held - low, 1, work.shape[2], FADE_FROM + i, work)
+    _mix(work, FADE_FROM, FADE_TO, 1, work.shape[2], weight, n)
 
 
 @kernel
 def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
     """When segment `s` shows frame `u` [s], and how far it has faded in by then, 0 to 1."""
-    since = (u - table[s, 1]) / table[s, 2]
-    share = min(max(since / table[s, 8], 0.0), 1.0)
-    return table[s, 0] + since, share * share * (3.0 - 2.0 * share)
+    since = (u - table[s, FIRST_FRAME]) / table[s, RATE]
+    share = min(max(since / table[s, FADE], 0.0), 1.0)
+    return table[s, START] + since, share * share * (3.0 - 2.0 * share)
 
 
 @kernel
@@ -198,31 +207,31 @@ def _layered(
     roots: FloatArray,
     work: FloatArray,
 ) -> None:
-    """What the layers of character `c` do to row 6; `pool.LayerTable` says what the arrays are."""
+    """What the layers of character `c` do to `RESULT`; `pool.LayerTable` says what the arrays are."""
     for i in range(rows[c], rows[c + 1]):
-        u = _snapped((time - channels[i, 0]) * fps)
-        if u < 0.0 or u > channels[i, 1] - 1.0:
+        u = _snapped((time - channels[i, CHANNEL_START]) * fps)
+        if u < 0.0 or u > channels[i, CHANNEL_LENGTH] - 1.0:
             continue
         low = int(u)
-        t, row, what = u - low, int(channels[i, 3]) + low, channels[i, 2]
+        t, row, what = u - low, int(channels[i, CHANNEL_ROW]) + low, channels[i, CHANNEL_JOINT]
         if what == ROOT_MOVE:
             for k in range(3):
                 here = float(samples[row, k, 0])
-                roots[6, k] += here if t == 0.0 else here + t * (samples[row + 1, k, 0] - here)
+                roots[RESULT, k] += here if t == 0.0 else here + t * (samples[row + 1, k, 0] - here)
             continue
         joint = int(max(what, 0.0))
         if joint >= work.shape[2]:
             continue
-        _sample(samples, row, t, 0, 1, 2, work)
+        _sample(samples, row, t, 0, 1, LAYER_TURN, work)
         # a = first times b; a turn of the root in the world comes after its own rotation
-        a, b = (2, 6) if what == ROOT_TURN else (6, 2)
+        a, b = (LAYER_TURN, RESULT) if what == ROOT_TURN else (RESULT, LAYER_TURN)
         i1, i2 = (0, joint) if what == ROOT_TURN else (joint, 0)
         w, x, y, z = work[a, 0, i1], work[a, 1, i1], work[a, 2, i1], work[a, 3, i1]
         w2, x2, y2, z2 = work[b, 0, i2], work[b, 1, i2], work[b, 2, i2], work[b, 3, i2]
-        work[6, 0, joint] = w * w2 - x * x2 - y * y2 - z * z2
-        work[6, 1, joint] = w * x2 + x * w2 + y * z2 - z * y2
-        work[6, 2, joint] = w * y2 - x * z2 + y * w2 + z * x2
-        work[6, 3, joint] = w * z2 + x * y2 - y * x2 + z * w2
+        work[RESULT, 0, joint] = w * w2 - x * x2 - y * y2 - z * z2
+        work[RESULT, 1, joint] = w * x2 + x * w2 + y * z2 - z * y2
+        work[RESULT, 2, joint] = w * y2 - x * z2 + y * w2 + z * x2
+        work[RESULT, 3, joint] = w * z2 + x * y2 - y * x2 + z * w2
 
 
 @kernel(inline=True)
@@ -235,13 +244,13 @@ def _joints(
     at: FloatArray,
     world: FloatArray,
 ) -> None:
-    """Forward kinematics of row 6 into at[n] and world[n]."""
+    """Forward kinematics of `RESULT` into at[n] and world[n]."""
     for j in range(work.shape[2]):
         p = parents[j]
-        w, x, y, z = work[6, 0, j], work[6, 1, j], work[6, 2, j], work[6, 3, j]
+        w, x, y, z = work[RESULT, 0, j], work[RESULT, 1, j], work[RESULT, 2, j], work[RESULT, 3, j]
         if p < 0:
             world[n, j, 0], world[n, j, 1], world[n, j, 2], world[n, j, 3] = w, x, y, z
-            at[n, j, 0], at[n, j, 1], at[n, j, 2] = roots[6, 0], roots[6, 1], roots[6, 2]
+            at[n, j, 0], at[n, j, 1], at[n, j, 2] = roots[RESULT, 0], roots[RESULT, 1], roots[RESULT, 2]
             continue
         a, b, c, d = world[n, p, 0], world[n, p, 1], world[n, p, 2], world[n, p, 3]
         world[n, j, 0] = a * w - b * x - c * y - d * z
@@ -293,28 +302,28 @@ def evaluate(
         world: world rotations of the joints; (N, J, 4), or (0, J, 4).
     """
     stop = local.shape[1]
-    roots, work = np.empty((7, 3)), np.empty((7, 4, stop))
+    roots, work = np.empty((SCRATCH_ROWS, 3)), np.empty((SCRATCH_ROWS, 4, stop))
     for n in range(len(characters)):
         s, time = segments[n], times[n]
-        u = _snapped(table[s, 1] + table[s, 2] * (time - table[s, 0]))
-        fading = time - table[s, 0] < table[s, 8] - SLACK
+        u = _snapped(table[s, FIRST_FRAME] + table[s, RATE] * (time - table[s, START]))
+        fading = time - table[s, START] < table[s, FADE] - SLACK
         for r in range(s - 1 if fading else s, s + 1):
-            shown = u if r == s else _snapped(table[r, 1] + table[r, 2] * (time - table[r, 0]))
-            row, t = _root(table, frames, r, shown, 3 + r - s if fading else 6, roots, work)
+            shown = u if r == s else _snapped(table[r, FIRST_FRAME] + table[r, RATE] * (time - table[r, START]))
+            row, t = _root(table, frames, r, shown, FADE_TO + r - s if fading else RESULT, roots, work)
         if fading:
             # the root is blended as of now, the other joints at the frames before and after, which are interpolated
             weight = _fade(table, s, u)[1]
             for k in range(3):
-                roots[6, k] = roots[2, k] + weight * (roots[3, k] - roots[2, k])
-            _mix(work, 2, 3, 0, 1, weight, 6)
+                roots[RESULT, k] = roots[FADE_FROM, k] + weight * (roots[FADE_TO, k] - roots[FADE_FROM, k])
+            _mix(work, FADE_FROM, FADE_TO, 0, 1, weight, RESULT)
             low = int(np.floor(u))
-            row, t = int(table[s, 11]), u - low
+            row, t = int(table[s, FADE_ROW]), u - low
             if row >= 0:
                 row += low
             else:
                 for i in range(2):
-                    _faded(table, frames, s, low + i, 4 + i, work)
-                _mix(work, 4, 5, 1, stop, t, 6)
+                    _faded(table, frames, s, low + i, FRAME_BEFORE + i, work)
+                _mix(work, FRAME_BEFORE, FRAME_AFTER, 1, stop, t, RESULT)
         if row >= 0:
             _read(frames, row, t, work)
         if len(layer_rows) > 0:
@@ -323,7 +332,7 @@ def evaluate(
             _joints(parents, offsets, roots, work, n, positions, world)
         else:
             for k in range(3):
-                roots_out[n, k] = roots[6, k]
+                roots_out[n, k] = roots[RESULT, k]
             for j in range(stop):
                 for k in range(4):
-                    local[n, j, k] = work[6, k, j]
+                    local[n, j, k] = work[RESULT, k, j]

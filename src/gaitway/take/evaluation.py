@@ -171,7 +171,8 @@ def contact_states(take: PooledTake, body: int, segments: IntArray, times: Float
     share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
     fading_out = (table.blend[segments] > 0.0) & (ease(share + 1e-9) < 0.5)
     shown = segments - fading_out
-    begins, first, rate, row, count = pool.table[shown][:, [0, 1, 2, 9, 10]].T
+    columns = [_kernels.START, _kernels.FIRST_FRAME, _kernels.RATE, _kernels.CLIP_ROW, _kernels.FRAME_COUNT]
+    begins, first, rate, row, count = pool.table[shown][:, columns].T
     nearest = np.clip(np.floor(first + rate * (times - begins) + 0.5 + 1e-6), 0.0, count - 1.0)
     return np.asarray(pool.bodies[body].contacts[(row + nearest).astype(np.int64)])
 

@@ -154,7 +154,7 @@ def _with_fades(
     if not len(mine):
         return frames, 0
     segment = representative[mine]
-    start, rate, length = table[segment, 1], table[segment, 2], table[segment, 8]
+    start, rate, length = (table[segment, k] for k in (_kernels.FIRST_FRAME, _kernels.RATE, _kernels.FADE))
     first = np.floor(start).astype(np.int64)
     counts = np.floor(start + rate * length).astype(np.int64) + 2 - first
     uses = np.bincount(fade_of[fade_of >= 0], minlength=len(representative))[mine]
@@ -165,7 +165,7 @@ def _with_fades(
     row_of_fade = np.full(len(representative) + 1, -1.0)  # the last one is for segments without a fade
     row_of_fade[mine[chosen]] = len(frames) + row - first[chosen]
     rows = row_of_fade[fade_of]
-    table[:, 11] = np.where(rows >= 0.0, rows, table[:, 11])
+    table[:, _kernels.FADE_ROW] = np.where(rows >= 0.0, rows, table[:, _kernels.FADE_ROW])
     return np.concatenate([frames, filled]), len(chosen)
 
 
@@ -174,7 +174,8 @@ def _blended(frames: Single, table: FloatArray, segment: IntArray, first: IntArr
     which = np.repeat(segment, counts)
     total, joints = len(which), frames.shape[2] - 1
     frame = np.arange(total) - np.repeat(np.cumsum(counts) - counts - first, counts)
-    times = table[which, 0] + (frame - table[which, 1]) / table[which, 2]
+    begins, shown, rate = (table[which, k] for k in (_kernels.START, _kernels.FIRST_FRAME, _kernels.RATE))
+    times = begins + (frame - shown) / rate
     filled = np.zeros((total, 4, joints + 1), dtype=np.float32)
     nothing, read_only_table = np.empty(0, dtype=np.int64), read_only(table)
     for low in range(0, total, _BATCH):
