@@ -22,7 +22,7 @@ from gaitway.world import (
     exact,
 )
 from gaitway.world.meshes import Mesh
-from gaitway.world.sampling import sample_free, uniform_points
+from gaitway.world.sampling import sample_free
 from gaitway.world.surface import surface
 
 BOUNDS = (0.0, 0.0, 20.0, 15.0)
@@ -125,7 +125,7 @@ def test_crowded_areas_are_filled_regularly():
 
 def test_samples_are_even():
     halves = shapely.MultiPolygon([shapely.box(0, 0, 1, 1), shapely.box(5, 0, 8, 1)])
-    points = uniform_points(halves, 20000, np.random.default_rng(1))
+    points = sample_free(halves, 20000, 0.0, np.random.default_rng(1))
     assert (points[:, 0] < 2).mean() == pytest.approx(0.25, abs=0.02)
     assert points[points[:, 0] < 2].mean(axis=0) == pytest.approx([0.5, 0.5], abs=0.02)
 
@@ -133,8 +133,6 @@ def test_samples_are_even():
 def test_nowhere_to_sample():
     with pytest.raises(WorldError, match="the area is empty"):
         sample_free(shapely.Polygon(), 3, 1.0, np.random.default_rng(0))
-    with pytest.raises(WorldError, match="empty area"):
-        uniform_points(shapely.Polygon(), 1, np.random.default_rng(0))
     assert len(sample_free(shapely.Polygon(), 0, 1.0, np.random.default_rng(0))) == 0
 
 

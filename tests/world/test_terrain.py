@@ -29,7 +29,6 @@ def test_of_a_function_that_bilinear_cells_reproduce():
     assert terrain.height(points) == pytest.approx(1.0 + 0.3 * x - 0.2 * y + 0.05 * x * y)
     assert terrain.gradients(points) == pytest.approx(np.stack([0.3 + 0.05 * y, -0.2 + 0.05 * x], axis=1))
     assert terrain.slopes(points) == pytest.approx(np.arctan(np.hypot(0.3 + 0.05 * y, -0.2 + 0.05 * x)))
-    assert terrain.steepest == pytest.approx(np.arctan(np.hypot(0.3 + 0.05 * 6.0, -0.2 - 0.05 * 3.0)))
 
 
 @given(st.floats(-1.9, 5.4), st.floats(0.6, 5.6))
@@ -43,13 +42,6 @@ def test_gradients_are_differences_of_heights(x, y):
     normal = ROUGH.normals([x, y])
     assert np.linalg.norm(normal) == pytest.approx(1.0)
     assert np.arccos(normal[2]) == pytest.approx(ROUGH.slopes([x, y]), abs=1e-6)
-    assert ROUGH.slopes([x, y]) <= ROUGH.steepest + 1e-12
-
-
-def test_steepest_is_reached():
-    points = np.stack(np.meshgrid(np.linspace(-2, 5.5, 1501), np.linspace(0.5, 5.75, 1051)), axis=-1)
-    assert ROUGH.slopes(points).max() == pytest.approx(ROUGH.steepest, rel=5e-3)
-    assert ROUGH.slopes([[-5.0, 3.0], [2.0, 9.0]])[0] != ROUGH.steepest
 
 
 def test_beyond_the_corner_it_is_level():
@@ -101,7 +93,8 @@ def test_hills_are_smooth_seeded_and_as_high_as_told():
     assert hills.heights.max() == pytest.approx(2.0)
     assert np.array_equal(hills.heights, Terrain.hills((0, 0, 60, 40), 2.0, 12.0, seed=4).heights)
     assert not np.allclose(hills.heights, Terrain.hills((0, 0, 60, 40), 2.0, 12.0, seed=5).heights)
-    assert 0.2 < np.tan(hills.steepest) / (np.pi * 2.0 / 12.0) < 1.3  # a sine of this height and length has 1
+    steepest = hills.slopes(np.random.default_rng(0).uniform((0, 0), (60, 40), (20_000, 2))).max()
+    assert 0.2 < np.tan(steepest) / (np.pi * 2.0 / 12.0) < 1.3  # a sine of this height and length has 1
     bend = np.abs(np.diff(hills.heights, 2, axis=0)).max() / 0.25
     assert bend < 2.0 * (2.0 * np.pi / 9.0) ** 2
     assert not Terrain.hills((0, 0, 60, 40), 0.0, 12.0).heights.any()

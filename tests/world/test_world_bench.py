@@ -14,13 +14,13 @@ from gaitway.world import GridSpec, Occupancy
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_timing, "_SHORTEST_TURN", 0.0)
-    for name, value in {"CELLS": 120, "OBSTACLES": 12, "MOVERS": 3, "SECONDS": 4.0}.items():
+    for name, value in {"CELLS": 120, "OBSTACLES": 12}.items():
         monkeypatch.setattr(world, name, value)
 
 
 def test_the_table():
     (table,) = run_benches("world")
-    assert len(table.rows) == 8
+    assert len(table.rows) == 6
     assert all(row.ours.median > 0.0 for row in table.rows)
     assert "shapely" in table.machine
     json.dumps(table.as_dict())

@@ -1,4 +1,4 @@
-"""Occupancy, clearance and timed grids, beside Pillow, shapely and SciPy."""
+"""Benchmark of occupancy and clearance grids, beside Pillow, shapely and SciPy."""
 
 from __future__ import annotations
 
@@ -16,23 +16,20 @@ from gaitway.core.arrays import FloatArray
 from gaitway.world import plane
 from gaitway.world.clearance import Clearance
 from gaitway.world.grid import GridSpec
-from gaitway.world.mover import Mover
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape
-from gaitway.world.timed import TimedOccupancy
 from gaitway.world.world import World
 
 CELLS, CELL, RADIUS, OBSTACLES = 1080, 0.05, 0.3, 200
-MOVERS, SECONDS, STEP = 100, 60.0, 0.1
 REACH = 2.0
-"""How far the live clearance looks [m]."""
+"""Reach of the live clearance [m]."""
 FILL_TARGET, EXACT_TARGET, MOVE_TARGET = 4.0, 100.0, 50.0
-CLEARANCE_TARGET, UPDATE_TARGET, TRACK_TARGET = 4.0, 30.0, 30.0
+CLEARANCE_TARGET, UPDATE_TARGET = 4.0, 30.0
 
 
 def run() -> BenchTable:
-    """Build a grid of 200 obstacles, move one of them, and find clearances and what 100 movers cover (one thread)."""
+    """Build a grid of 200 obstacles, move one of them, and compute clearances (one thread)."""
     world = _scene()
     size = f"{CELLS} x {CELLS}"
     spec = GridSpec.covering(world.bounds, CELL)
@@ -51,8 +48,7 @@ def run() -> BenchTable:
         "update": lambda: near.update(grid.window(0)),
     }
     times = measure(tasks)
-    slow = measure({"shapely": lambda: _by_shapely(world, spec), **_crowd(world, spec)}, rounds=1)
-    timed = f"{MOVERS} movers, {SECONDS:g} s in slots of {STEP:g} s"
+    slow = measure({"shapely": lambda: _by_shapely(world, spec)}, rounds=1)
     polygons, squares = f"{peer_label('pillow')} fill, not conservative", f"{peer_label('shapely')}, squares in reach"
     rows = (
         BenchRow(f"occupancy {size}", f"{polygons}, grown by shapely", times["build"], times["grow"], FILL_TARGET),
@@ -65,8 +61,6 @@ def run() -> BenchTable:
         BenchRow(
             f"clearance to {REACH:g} m, one moved", "gaitway, anew", times["update"], times["near"], UPDATE_TARGET
         ),
-        BenchRow(timed, "none", slow["timed"], None),
-        BenchRow("one more track of 60 s at 30 Hz", "gaitway, all movers", slow["track"], slow["timed"], TRACK_TARGET),
     )
     title = f"world: {OBSTACLES} obstacles in {size} cells; median, fastest and slowest of interleaved rounds"
     return BenchTable(title, rows, machine(("shapely", "pillow", "scipy")))
@@ -126,24 +120,3 @@ def _by_shapely(world: World, spec: GridSpec) -> FloatArray:
         shapely.prepare(core)
         counts[np.ix_(i, j)] += shapely.dwithin(core, squares, footprint.radius + RADIUS)
     return counts
-
-
-def _crowd(world: World, spec: GridSpec) -> dict[str, Callable[[], object]]:
-    """Movers on long walks, half of them people and half of them carts: all in slots, or one more after them."""
-    rng = np.random.default_rng(1)
-    keys = np.arange(0.0, SECONDS + 1.0, 2.0)
-    movers = []
-    for number in range(MOVERS):
-        walk = np.cumsum(rng.normal(0.0, 1.5, (len(keys), 3)), axis=0) * (1.0, 1.0, 0.3)
-        walk[:, :2] += rng.uniform(0.1, 0.9, 2) * CELLS * CELL
-        shape = Cylinder((0.0, 0.0), 0.3, 1.8) if number % 2 else Box((0.0, 0.0), (1.2, 0.6), 1.8)
-        movers.append(Mover.of(shape, keys, walk))
-    place = World(world.bounds, (), tuple(movers))
-    frames = np.arange(0.0, SECONDS, 1.0 / 30.0)
-    track = place.movers[1].pose(frames)[:, :2]
-    timed = TimedOccupancy.of(place, spec, RADIUS, 0.0, SECONDS, STEP)
-
-    return {
-        "timed": lambda: TimedOccupancy.of(place, spec, RADIUS, 0.0, SECONDS, STEP),
-        "track": lambda: timed.remove(timed.add_track(frames, track, RADIUS)),
-    }

@@ -1,7 +1,7 @@
 """Skeletons, clips and what can be done with them."""
 
 from gaitway.motion.anatomy import missing_roles, t_pose
-from gaitway.motion.blending import blend, concatenate, ease, inertialize
+from gaitway.motion.blending import blend, concatenate, ease
 from gaitway.motion.body import CapsuleBody, capsule_body, capsules
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import ContactLimits, detect_contacts, floor_height, humanoid_contact_points, stances
@@ -35,7 +35,6 @@ __all__ = [
     "foot_slide",
     "forward_kinematics",
     "humanoid_contact_points",
-    "inertialize",
     "joint_limits",
     "linear_velocities",
     "local_rotations",

@@ -77,34 +77,6 @@ def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool =
     return replace(result, name="+".join(c.name for c in clips) if name is None else name, labels=labels)
 
 
-def inertialize(before: Clip, after: Clip, window_s: float = 0.3) -> Clip:
-    """`after` with an offset that makes it go on from the last frames of `before` without a jump in pose or speed.
-
-    The offset starts as the difference in pose and speed and falls to nothing, with zero slope, after `window_s`.
-
-    Args:
-        before: the motion that ends one frame before `after` begins.
-        after: the motion to lead in; its length and its end stay.
-        window_s: time over which the offset dies away [s].
-    """
-    _check_alike(before, after)
-    window = min(max(window_s * after.fps, 1.0), float(len(after)))
-    rise, lead = _hermite(np.arange(len(after)) / window)
-    lead = lead * window
-    tail, head = before.root_positions[-2:], after.root_positions[:2]
-    speed, own_speed = tail[-1] - tail[0], head[-1] - head[0]
-    jump = tail[-1] + speed - head[0]
-    roots = after.root_positions + rise[:, None] * jump + lead[:, None] * (speed - own_speed)
-    last, first = before.rotations[-2:], after.rotations[:2]
-    spin = rotations.to_rotation_vector(rotations.multiply(last[-1], rotations.conjugate(last[0])))
-    own_spin = rotations.to_rotation_vector(rotations.multiply(first[-1], rotations.conjugate(first[0])))
-    wanted = rotations.multiply(rotations.from_rotation_vector(spin), last[-1])
-    turn = rotations.to_rotation_vector(rotations.multiply(wanted, rotations.conjugate(first[0])))
-    offsets = rise[:, None, None] * turn + lead[:, None, None] * (spin - own_spin)
-    turned = rotations.multiply(rotations.from_rotation_vector(offsets), after.rotations)
-    return replace(after, root_positions=roots, rotations=rotations.normalize(turned))
-
-
 def height_step(before: Clip, after: Clip) -> float:
     """How far `after` must be raised [m] so that points which rest in the shared frame rest at one height in both.
 
@@ -133,18 +105,12 @@ def _shared_frame(before: Clip, after: Clip, window_s: float) -> Clip:
     Speeds are left alone: equal poses need no change at all, and none is made, so planted feet stay planted.
     """
     window = min(max(window_s * after.fps, 1.0), float(len(after)))
-    rise, _ = _hermite(np.arange(len(after)) / window)
+    rise = 1.0 - ease(np.arange(len(after)) / window)
     roots = after.root_positions + rise[:, None] * (before.root_positions[-1] - after.root_positions[0])
     turn = rotations.multiply(before.rotations[-1], rotations.conjugate(after.rotations[0]))
     offsets = rotations.from_rotation_vector(rise[:, None, None] * rotations.to_rotation_vector(turn))
     turned = rotations.normalize(rotations.multiply(offsets, after.rotations))
     return replace(after, root_positions=roots, rotations=turned)
-
-
-def _hermite(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cubics that fall from value 1, slope 0 and from value 0, slope 1 to nothing at t = 1, and stay there."""
-    t = np.clip(t, 0.0, 1.0)
-    return 1.0 - t * t * (3.0 - 2.0 * t), t * (1.0 - t) ** 2
 
 
 def _overlapped(a: Clip, b: Clip, window_s: float) -> Clip:

@@ -9,7 +9,6 @@ from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere, Stairs
 from gaitway.world.terrain import Terrain
-from gaitway.world.timed import TimedOccupancy
 from gaitway.world.world import Snapshot, World
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "Sphere",
     "Stairs",
     "Terrain",
-    "TimedOccupancy",
     "Window",
     "World",
 ]

@@ -32,7 +32,7 @@ _ANGLES = np.radians(np.arange(0.0, 46.0, 5.0))
 """Angles off the straight way across that are considered for `near`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Reach:
     """What one motion gets past: the space that the body sweeps, seen from the side.
 
@@ -84,18 +84,6 @@ class Reach:
         if len(self.lowest) != len(self.highest) or not self.cell > 0.0:
             raise WorldError(f"reach of '{self.behavior}': lowest and highest must go together, over cells above 0")
 
-    def cleared_over(self, low: float, high: float) -> float:
-        """Greatest height [m] of something on the floor between two stations that the body gets over; margin kept."""
-        return float(self.lowest[self._between(low, high)].min(initial=np.inf)) - MARGIN
-
-    def cleared_under(self, low: float, high: float) -> float:
-        """Least height [m] of the underside of something between two stations that the body gets under."""
-        return float(self.highest[self._between(low, high)].max(initial=-np.inf)) + MARGIN
-
-    def passes(self, low: float, high: float, bottom: float, top: float) -> bool:
-        """Whether the body clears something between two stations and two heights [m]."""
-        return top <= self.cleared_over(low, high) or bottom >= self.cleared_under(low, high)
-
     def greatest_over(self, depth: float) -> float:
         """Greatest height [m] of something of a depth [m] that it gets over at the best place; 0 if nowhere."""
         return float(self._windows(depth)[1].max(initial=0.0))
@@ -134,12 +122,6 @@ class Reach:
         length = float(np.hypot(self.move[0], self.move[1]))
         inside = (middles > 0.5 * depth) & (middles < length - 0.5 * depth)
         return middles[inside], over[inside], under[inside]
-
-    def _between(self, low: float, high: float) -> slice:
-        """Stations that an interval touches."""
-        start = int(np.floor((low - self.first) / self.cell + 1e-9))
-        stop = int(np.ceil((high - self.first) / self.cell - 1e-9))
-        return slice(max(start, 0), max(stop, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,18 +71,6 @@ def sample_free(
     return points[rng.permutation(len(points))[:count]]
 
 
-def uniform_points(area: shapely.Geometry, count: int, rng: np.random.Generator) -> FloatArray:
-    """Points evenly at random in an area [m]; (count, 2).
-
-    Raises:
-        WorldError: if the area is empty.
-    """
-    corners = _triangles(area)
-    if count > 0 and not len(corners):
-        raise WorldError("no point can be drawn from an empty area")
-    return _uniform(corners, count, rng)
-
-
 def _triangles(area: shapely.Geometry) -> FloatArray:
     """Triangles (T, 3, 2) that make up the polygons of an area."""
     parts = shapely.get_parts(shapely.constrained_delaunay_triangles(area))

@@ -74,12 +74,6 @@ def join(parts: list[Surface]) -> Surface:
     return vertices, np.concatenate([np.empty((0, 3), np.int64), *triangles])
 
 
-def weld(vertices: FloatArray, triangles: IntArray) -> Surface:
-    """The same surface with one vertex where several were equal."""
-    unique, index = np.unique(vertices, axis=0, return_inverse=True)
-    return unique, index.reshape(-1)[triangles]
-
-
 def _lines(terrain: Terrain | None, low: float, high: float, cell: float | None, axis: int) -> FloatArray:
     """Coordinates of the vertices along one axis (0 is x)."""
     if cell is not None:

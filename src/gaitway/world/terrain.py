@@ -136,16 +136,6 @@ class Terrain:
         up = np.concatenate([-gradient, np.ones((*gradient.shape[:-1], 1))], axis=-1)
         return np.asarray(up / np.linalg.norm(up, axis=-1, keepdims=True))
 
-    @property
-    def steepest(self) -> float:
-        """The greatest slope anywhere [rad], exactly."""
-        # In a cell the rise along x depends on v alone and the rise along y on u alone, both linearly: the sum of their
-        # squares is greatest in a corner.
-        across, along = np.diff(self.heights, axis=1), np.diff(self.heights, axis=0)
-        most_across = np.maximum(np.abs(across[:-1]), np.abs(across[1:]))
-        most_along = np.maximum(np.abs(along[:, :-1]), np.abs(along[:, 1:]))
-        return float(np.arctan(np.hypot(most_across, most_along).max() / self.cell))
-
     def extremes(self, footprint: Footprint) -> tuple[float, float]:
         """Lowest and highest ground [m] under a footprint (whose round parts are taken with 32 sides).
 
