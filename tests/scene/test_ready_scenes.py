@@ -16,7 +16,8 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import FormatError, SceneError
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems, scene_summary
-from gaitway.world import PASSABLE, plane
+from gaitway.world import PASSABLE
+from gaitway.world.plane import drawn_geometry
 
 NAMES = (
     "c_trap", "circle_swap", "city_block", "corridor", "doorways", "fairground", "falling_tree", "fence_and_beam",
@@ -37,7 +38,7 @@ def solid_area(scene: Scene, time: float = 0.0, specials: bool = True) -> shapel
     for obstacle in scene.world.at(time).obstacles:
         if obstacle.kind == PASSABLE or (obstacle.special and not specials):
             continue
-        area = plane.drawn(obstacle.shape.footprint())
+        area = drawn_geometry(obstacle.shape.footprint())
         ground = float(scene.world.ground(np.array(area.centroid.coords[0])))
         if obstacle.shape.heights[0] - ground < HEAD:
             areas.append(area)

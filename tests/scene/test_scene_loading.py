@@ -28,7 +28,7 @@ from gaitway.scene import (
 )
 from gaitway.scene.building import wall_boxes
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
-from gaitway.world.plane import core
+from gaitway.world.plane import core_geometry
 
 BASE = {"gaitway": 1, "bounds": [0, 0, 40, 30]}
 
@@ -90,10 +90,14 @@ def test_shapes_of_obstacles():
 def test_walls_meet_in_their_corners():
     boxes = wall_boxes([(0, 0), (10, 0), (10, 5)], 0.2, 2.5, closed=False)
     assert [round(box.size[0], 9) for box in boxes] == [10.1, 5.1]
-    assert sum(core(box.outline).intersection(core(boxes[1].outline)).area for box in boxes[:1]) == pytest.approx(0.04)
-    corner = core(boxes[0].outline).union(core(boxes[1].outline))
-    assert corner.covers(core(Box((10.0, 0.0), (0.2, 0.2), 1.0).outline).buffer(-1e-9))
-    assert not corner.buffer(1e-9).covers(core(Box((0.0, 0.0), (0.2, 0.2), 1.0).outline))  # its ends are where it says
+    assert sum(
+        core_geometry(box.outline).intersection(core_geometry(boxes[1].outline)).area for box in boxes[:1]
+    ) == pytest.approx(0.04)
+    corner = core_geometry(boxes[0].outline).union(core_geometry(boxes[1].outline))
+    assert corner.covers(core_geometry(Box((10.0, 0.0), (0.2, 0.2), 1.0).outline).buffer(-1e-9))
+    assert not corner.buffer(1e-9).covers(
+        core_geometry(Box((0.0, 0.0), (0.2, 0.2), 1.0).outline)
+    )  # its ends are where it says
 
 
 def test_closed_walls_and_corners_written_twice():

@@ -8,32 +8,33 @@ from hypothesis import strategies as st
 
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
-from gaitway.world import Footprint, plane
+from gaitway.world import Footprint
+from gaitway.world.plane import core_geometry, drawn_geometry
 
 SQUARE = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]]
 HOLE = [[1.0, 1.0], [2.0, 1.0], [2.0, 2.0], [1.0, 2.0]]
 
 
 def test_rings_by_even_odd():
-    assert plane.core(Footprint.of_rings([SQUARE, HOLE])).area == pytest.approx(15.0)
+    assert core_geometry(Footprint.of_rings([SQUARE, HOLE])).area == pytest.approx(15.0)
     island = [[1.2, 1.2], [1.4, 1.2], [1.4, 1.4], [1.2, 1.4]]
-    assert plane.core(Footprint.of_rings([SQUARE, HOLE, island])).area == pytest.approx(15.04)
+    assert core_geometry(Footprint.of_rings([SQUARE, HOLE, island])).area == pytest.approx(15.04)
     apart = [[x + 10.0, y] for x, y in SQUARE]
-    assert plane.core(Footprint.of_rings([SQUARE, apart, HOLE])).area == pytest.approx(31.0)
+    assert core_geometry(Footprint.of_rings([SQUARE, apart, HOLE])).area == pytest.approx(31.0)
     over = [[x + 2.0, y] for x, y in SQUARE]
-    assert plane.core(Footprint.of_rings([SQUARE, over])).area == pytest.approx(16.0)  # twice covered is out
+    assert core_geometry(Footprint.of_rings([SQUARE, over])).area == pytest.approx(16.0)  # twice covered is out
 
 
 def test_points_and_lines():
-    both = plane.core(Footprint.of_rings([[[0.0, 0.0]], [[2.0, 0.0], [2.0, 3.0]]]))
+    both = core_geometry(Footprint.of_rings([[[0.0, 0.0]], [[2.0, 0.0], [2.0, 3.0]]]))
     assert both.area == 0.0
     assert both.length == pytest.approx(3.0)
     assert both.distance(shapely.Point(-1.0, 0.0)) == pytest.approx(1.0)
-    assert plane.core(Footprint.of_rings([])).is_empty
+    assert core_geometry(Footprint.of_rings([])).is_empty
 
 
 def test_drawn_rounding_is_inside_the_true_one_by_half_a_percent():
-    disc = plane.drawn(Footprint.of_rings([[[1.0, 1.0]]], 2.0))
+    disc = drawn_geometry(Footprint.of_rings([[[1.0, 1.0]]], 2.0))
     radii = np.hypot(*(shapely.get_coordinates(disc.boundary.segmentize(0.01)) - 1.0).T)
     assert radii.max() == pytest.approx(2.0)
     assert radii.min() == pytest.approx(2.0 * np.cos(np.pi / 32), rel=1e-4)
@@ -46,7 +47,7 @@ def test_grown_and_placed(pose, radius, by):
     assert moved.radius == radius + by
     assert moved.points == pytest.approx(planar.transform_points(pose, footprint.points))
     x0, y0, x1, y1 = moved.bounds
-    assert plane.drawn(moved).bounds == pytest.approx((x0, y0, x1, y1), abs=0.03)
+    assert drawn_geometry(moved).bounds == pytest.approx((x0, y0, x1, y1), abs=0.03)
     assert [len(ring) for ring in moved.rings] == [4, 4]
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from gaitway.core import planar
 from gaitway.core.errors import FormatError, WorldError
-from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs, plane
+from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
 from gaitway.world.meshes import Mesh, load_mesh
+from gaitway.world.plane import core_geometry, drawn_geometry
 from gaitway.world.surface import surface
 
 
@@ -32,7 +33,7 @@ def table():
 
 
 def area(mesh, low=-np.inf, high=np.inf):
-    return plane.core(mesh.footprint(low, high))
+    return core_geometry(mesh.footprint(low, high))
 
 
 def test_table_is_legs_below_and_top_above():
@@ -91,7 +92,7 @@ def test_the_mesh_of_a_shape_has_the_plan_of_the_shape(shape, span):
     assert mesh.closed
     assert mesh.model.oriented
     assert mesh.heights == pytest.approx(shape.heights)
-    expected = plane.drawn(shape.footprint(*span))
+    expected = drawn_geometry(shape.footprint(*span))
     tolerance = 0.03 if isinstance(shape, Sphere) else 1e-9
     assert area(mesh, *span).symmetric_difference(expected).area <= tolerance * max(expected.area, 1.0)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import GridSpec
-from gaitway.world.plane import core
+from gaitway.world.plane import core_geometry
 from gaitway.world.raster import filled, rasterise, rasterise_all, rasterise_rings, window_of
 
 TOLERANCE = 1e-8
@@ -48,7 +48,7 @@ def distances(footprint: Footprint, spec: GridSpec) -> np.ndarray:
     y = spec.origin[1] + spec.cell * np.arange(spec.shape[0])[:, None]
     cells = shapely.box(x, y, x + spec.cell, y + spec.cell)
     outlines = [shapely.LinearRing(ring) for ring in footprint.rings if len(ring) > 2]
-    return np.min([shapely.distance(cells, part) for part in (core(footprint), *outlines)], axis=0)
+    return np.min([shapely.distance(cells, part) for part in (core_geometry(footprint), *outlines)], axis=0)
 
 
 @settings(max_examples=120)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
-from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs, plane
+from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
+from gaitway.world.plane import core_geometry, drawn_geometry
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 U = ((0.0, 0.0), (3.0, 0.0), (3.0, 3.0), (2.0, 3.0), (2.0, 1.0), (1.0, 1.0), (1.0, 3.0), (0.0, 3.0))
@@ -71,7 +72,7 @@ def away_from(footprint, points):
     """Signed distances; negative inside."""
     if footprint.empty:
         return np.full(len(points), np.inf)
-    area, points = plane.core(footprint), shapely.points(points)
+    area, points = core_geometry(footprint), shapely.points(points)
     inner = shapely.distance(area.boundary, points) if area.area > 0.0 else 0.0
     return np.where(shapely.contains(area, points), -inner, shapely.distance(area, points)) - footprint.radius
 
@@ -127,9 +128,9 @@ def test_moves_compose(shape, a, b):
 
 @given(SHAPES)
 def test_solids_fill_the_footprint(shape):
-    total = shapely.union_all([plane.drawn(s.footprint) for s in shape.solids() if hasattr(s, "footprint")])
+    total = shapely.union_all([drawn_geometry(s.footprint) for s in shape.solids() if hasattr(s, "footprint")])
     if not isinstance(shape, Sphere):
-        assert plane.drawn(shape.footprint()).symmetric_difference(total).area < 1e-8 * total.area
+        assert drawn_geometry(shape.footprint()).symmetric_difference(total).area < 1e-8 * total.area
 
 
 def test_nothing_between_heights_the_wrong_way_round():

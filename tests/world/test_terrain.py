@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gaitway.core.errors import FormatError, GaitwayError, WorldError
-from gaitway.world import Box, Cylinder, Footprint, Polygon, Sphere, Stairs, Terrain, plane
+from gaitway.world import Box, Cylinder, Footprint, Polygon, Sphere, Stairs, Terrain
+from gaitway.world.plane import drawn_geometry
 from gaitway.world.standing import stood_on
 from gaitway.world.terrain_files import load_terrain
 
@@ -64,7 +65,7 @@ NODES = np.stack(np.meshgrid(-2.0 + 0.75 * np.arange(11), 0.5 + 0.75 * np.arange
 def test_extremes_under_a_footprint(x, y, length, width, yaw, disc):
     shape = Cylinder((x, y), length, 1.0) if disc else Box((x, y), (length, width), 1.0, yaw)
     low, high = ROUGH.extremes(shape.footprint())
-    outline = plane.drawn(shape.footprint())
+    outline = drawn_geometry(shape.footprint())
     x0, y0, x1, y1 = outline.bounds
     grid = np.stack(np.meshgrid(np.linspace(x0, x1, 40), np.linspace(y0, y1, 40)), axis=-1).reshape(-1, 2)
     grid = np.concatenate([grid, NODES])

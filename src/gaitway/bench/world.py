@@ -13,11 +13,11 @@ from PIL import Image, ImageDraw
 
 from gaitway.bench._timing import BenchRow, BenchTable, machine, measure, peer_label
 from gaitway.core.arrays import FloatArray
-from gaitway.world import plane
 from gaitway.world.clearance import Clearance
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
+from gaitway.world.plane import core_geometry, drawn_geometry
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape
 from gaitway.world.world import World
 
@@ -93,7 +93,7 @@ def _moved(obstacle: Obstacle) -> Obstacle:
 
 def _outline(shape: Shape, spec: GridSpec) -> list[float]:
     """A shape grown by the radius as Pillow takes it: corners in cells, one after another."""
-    area = plane.drawn(shape.footprint().grown(RADIUS))
+    area = drawn_geometry(shape.footprint().grown(RADIUS))
     corners: list[float] = ((shapely.get_coordinates(area.exterior) - spec.origin) / spec.cell).ravel().tolist()
     return corners
 
@@ -116,7 +116,7 @@ def _by_shapely(world: World, spec: GridSpec) -> FloatArray:
         x0, y0, x1, y1 = footprint.grown(RADIUS).bounds
         i, j = np.flatnonzero((y >= y0 - spec.cell) & (y <= y1)), np.flatnonzero((x >= x0 - spec.cell) & (x <= x1))
         squares = shapely.box(x[j], y[i, None], x[j] + spec.cell, y[i, None] + spec.cell)
-        core = plane.core(footprint)
+        core = core_geometry(footprint)
         shapely.prepare(core)
         counts[np.ix_(i, j)] += shapely.dwithin(core, squares, footprint.radius + RADIUS)
     return counts

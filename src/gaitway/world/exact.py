@@ -12,10 +12,8 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.footprint import Footprint
 from gaitway.world.obstacle import PASSABLE, Obstacle
-from gaitway.world.plane import ROUND_SEGMENTS, core, drawn
+from gaitway.world.plane import ROUND_SEGMENTS, core_geometry, drawn_geometry
 from gaitway.world.world import Snapshot, World
-
-__all__ = ["core", "distance", "drawn", "footprint_distance", "free_area", "in_the_way"]
 
 
 def in_the_way(
@@ -57,7 +55,7 @@ def footprint_distance(footprints: Sequence[Footprint], points: npt.ArrayLike) -
     flat = shapely.points(points.reshape(-1, 2))
     if not footprints or not len(flat):
         return np.full(points.shape[:-1], np.inf)
-    cores = np.array([core(footprint) for footprint in footprints])
+    cores = np.array([core_geometry(footprint) for footprint in footprints])
     radii = np.array([footprint.radius for footprint in footprints])
     tree = shapely.STRtree(cores)
     nearest = tree.nearest(flat)
@@ -95,7 +93,7 @@ def free_area(
     blocked = []
     for footprint in in_the_way(place, kinds, low, high):
         wide = footprint.grown(radius)
-        blocked.append(drawn(wide.grown((outward - 1.0) * wide.radius)))
+        blocked.append(drawn_geometry(wide.grown((outward - 1.0) * wide.radius)))
     return room.difference(shapely.union_all(blocked))
 
 

@@ -10,9 +10,10 @@ import shapely
 
 from gaitway.core.arrays import FloatArray, owned
 from gaitway.core.errors import WorldError
-from gaitway.world import _height_kernels, plane, standing
+from gaitway.world import _height_kernels, standing
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import Obstacle
+from gaitway.world.plane import core_geometry
 from gaitway.world.raster import filled, rasterise
 from gaitway.world.shapes import Prism, Shape
 from gaitway.world.terrain import Terrain
@@ -68,7 +69,7 @@ def _step_onto(shape: Shape, spec: GridSpec, center: FloatArray, lowest: FloatAr
         highest[row, column] = np.maximum(highest[row, column], upper)
         if isinstance(solid, Prism) and len(row):
             corners = np.stack([np.stack([row + i, column + j], axis=-1) for i in (-0.5, 0.5) for j in (-0.5, 0.5)])
-            away = shapely.distance(plane.core(footprint), shapely.points(spec.centers(corners)))
+            away = shapely.distance(core_geometry(footprint), shapely.points(spec.centers(corners)))
             whole = (away <= footprint.radius).all(axis=0)
             lowest[row[whole], column[whole]] = np.maximum(lowest[row[whole], column[whole]], upper)
     row, column = np.nonzero(filled(rasterise(shape.footprint(), spec), spec))

@@ -16,7 +16,7 @@ _NO_ROUNDING = 1e-9
 """Buffers that are thinner fail by rounding [m]."""
 
 
-def core(footprint: Footprint) -> shapely.Geometry:
+def core_geometry(footprint: Footprint) -> shapely.Geometry:
     """What a footprint is the rounding of, exactly: filled rings by the even-odd rule, lines and points."""
     rings = footprint.rings
     areas = [shapely.make_valid(shapely.Polygon(ring)) for ring in rings if len(ring) > 2]
@@ -26,12 +26,12 @@ def core(footprint: Footprint) -> shapely.Geometry:
     return area if not lines and not points else shapely.union_all([area, *lines, *points])
 
 
-def drawn(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shapely.Geometry:
+def drawn_geometry(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shapely.Geometry:
     """A footprint with its rounding, whose arcs are chains of `segments` straight pieces for a quarter turn.
 
     The corners of the chains lie on the true arc, so that the result is never larger than the footprint.
     """
-    area = core(footprint)
+    area = core_geometry(footprint)
     if footprint.radius < _NO_ROUNDING:
         return area
     return area.buffer(footprint.radius, quad_segs=segments)

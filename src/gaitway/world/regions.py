@@ -19,7 +19,7 @@ from gaitway.core.errors import WorldError
 from gaitway.world.exact import footprint_distance
 from gaitway.world.footprint import Footprint
 from gaitway.world.obstacle import Obstacle
-from gaitway.world.plane import core
+from gaitway.world.plane import core_geometry
 from gaitway.world.shapes import Stairs
 
 MARGIN = 0.02
@@ -224,7 +224,7 @@ def depth_along(footprint: Footprint, direction: float | None = None) -> float:
     if footprint.empty:
         return 0.0
     if direction is None:
-        corners = shapely.get_coordinates(shapely.minimum_rotated_rectangle(core(footprint)))
+        corners = shapely.get_coordinates(shapely.minimum_rotated_rectangle(core_geometry(footprint)))
         sides = np.linalg.norm(np.diff(corners[:3], axis=0), axis=1)
         return float(sides.min(initial=np.inf) if len(sides) == 2 else 0.0) + 2.0 * footprint.radius
     along = footprint.points @ [np.cos(direction), np.sin(direction)]

@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 
 from gaitway.core.arrays import FloatArray
-from gaitway.world import plane
+from gaitway.world.plane import core_geometry
 from gaitway.world.shapes import Ball, Box, Cylinder, Polygon, Prism, Shape, Solid, TriangleMesh
 from gaitway.world.terrain import Terrain
 
@@ -51,7 +51,7 @@ def top(shape: Shape, points: FloatArray) -> FloatArray:
 
 def _top(solid: Solid, points: FloatArray) -> FloatArray:
     if isinstance(solid, Prism):
-        within = shapely.dwithin(plane.core(solid.footprint), shapely.points(points), solid.footprint.radius)
+        within = shapely.dwithin(core_geometry(solid.footprint), shapely.points(points), solid.footprint.radius)
         return np.where(within, solid.top, -np.inf)
     if isinstance(solid, Ball):
         rest = solid.radius**2 - ((points - solid.center[:2]) ** 2).sum(axis=1)

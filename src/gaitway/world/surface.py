@@ -11,7 +11,7 @@ import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import WorldError
-from gaitway.world import plane
+from gaitway.world.plane import drawn_geometry
 from gaitway.world.shapes import Ball, Prism, Shape, Stairs, TriangleMesh
 from gaitway.world.terrain import Terrain
 
@@ -87,7 +87,7 @@ def _lines(terrain: Terrain | None, low: float, high: float, cell: float | None,
 
 def _solid(solid: Prism | Ball | TriangleMesh) -> Surface:
     if isinstance(solid, Prism):
-        outline = plane.drawn(solid.footprint)
+        outline = drawn_geometry(solid.footprint)
         return join([_extruded(p, solid.bottom, solid.top) for p in shapely.get_parts(outline) if p.area > 0.0])
     if isinstance(solid, Ball):
         vertices, triangles = _unit_ball()

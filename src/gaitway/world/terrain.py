@@ -12,8 +12,8 @@ import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray, owned
 from gaitway.core.errors import WorldError
-from gaitway.world import plane
 from gaitway.world.footprint import Footprint
+from gaitway.world.plane import drawn_geometry
 
 MAX_HEIGHTS = 16_000_000
 """Most heights of one terrain: 4000 by 4000."""
@@ -146,7 +146,7 @@ class Terrain:
             raise WorldError("nothing has no ground under it: the footprint is empty")
         # Inside a cell the surface is a saddle, and between two corners it is straight, so that only corners inside the
         # footprint and its outline can be extreme; along a straight piece within a cell it is a parabola.
-        outline = plane.drawn(footprint)
+        outline = drawn_geometry(footprint)
         heights = np.concatenate([self._heights_along(outline), self._heights_inside(outline)])
         return float(heights.min()), float(heights.max())
 

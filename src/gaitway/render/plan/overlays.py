@@ -11,11 +11,11 @@ from PIL import Image
 from gaitway.render.plan.canvas import Canvas, mixed, rgba
 from gaitway.render.plan.kinds import kind_color
 from gaitway.render.plan.things import HALO, INK
-from gaitway.world import plane
 from gaitway.world.clearance import Clearance
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
+from gaitway.world.plane import drawn_geometry
 from gaitway.world.regions import Reach, near, within
 from gaitway.world.world import World
 
@@ -46,11 +46,11 @@ def _draw_region(
 ) -> None:
     color = kind_color(obstacle.kind)
     ink = mixed(color, INK, 0.3)
-    inner = shapely.intersection(plane.drawn(within(obstacle, radius)), bounds)
+    inner = shapely.intersection(drawn_geometry(within(obstacle, radius)), bounds)
     region = near(obstacle, reaches, ground=ground)
     if region is not None:
-        outside = plane.drawn(region.footprint.grown(region.farthest))
-        band = shapely.difference(outside, plane.drawn(region.footprint.grown(max(region.nearest, 0.0))))
+        outside = drawn_geometry(region.footprint.grown(region.farthest))
+        band = shapely.difference(outside, drawn_geometry(region.footprint.grown(max(region.nearest, 0.0))))
         band = shapely.intersection(band, bounds)
         canvas.fill(band, (color, 0.13))
         canvas.outline(band, (color, 0.7), 1.0, 4.0)

@@ -15,9 +15,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.render.labels import text_size
 from gaitway.render.plan.canvas import Canvas, mixed
 from gaitway.render.plan.kinds import MOVER_COLOR, kind_color, obstacle_color
-from gaitway.world import plane
 from gaitway.world.mover import Mover
 from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+from gaitway.world.plane import drawn_geometry
 from gaitway.world.shapes import Stairs
 from gaitway.world.world import World
 
@@ -50,7 +50,7 @@ def items_of(world: World, obstacles: Sequence[Obstacle]) -> list[Item]:
     """What is drawn of obstacles, the lowest first."""
     items = []
     for obstacle in obstacles:
-        area = plane.drawn(obstacle.shape.footprint())
+        area = drawn_geometry(obstacle.shape.footprint())
         if area.is_empty:
             continue
         ground = 0.0 if world.terrain is None else float(world.ground(np.array(area.centroid.coords[0])))
@@ -253,7 +253,7 @@ def _draw_phases(canvas: Canvas, mover: Mover, time: float) -> None:
     now = mover.phase(time)
     for i, phase in enumerate(mover.phases):
         until = mover.phases[i + 1].start if i + 1 < len(mover.phases) else np.inf
-        area = plane.drawn(phase.shape.placed(mover.pose(max(phase.start, 0.0))).footprint())
+        area = drawn_geometry(phase.shape.placed(mover.pose(max(phase.start, 0.0))).footprint())
         color = MOVER_COLOR if phase.kind in (WALL, PASSABLE) else kind_color(phase.kind)
         if phase is not now:
             canvas.outline(area, (mixed(color, INK, 0.2), 0.9), 1.2, 4.0)

@@ -11,7 +11,7 @@ import shapely
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.world import PASSABLE, Obstacle, World
 from gaitway.world.body_band import BODY_BAND, body_footprint
-from gaitway.world.plane import core
+from gaitway.world.plane import core_geometry
 
 TOUCHING = 1e-9
 """Tolerance for rounding [m]: discs that only touch do not overlap."""
@@ -32,7 +32,7 @@ class FreeSpace:
                 continue
             footprint = body_footprint(obstacle.shape, world.terrain, BODY_BAND, radius)
             if not footprint.empty:
-                cores.append(core(footprint))
+                cores.append(core_geometry(footprint))
                 roundings.append(footprint.radius)
                 self._indices.append(index)
         self._cores, self._roundings = np.array(cores), np.array(roundings)

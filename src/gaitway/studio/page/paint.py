@@ -10,9 +10,9 @@ import numpy.typing as npt
 import shapely
 import shapely.affinity
 
-from gaitway.world import plane
 from gaitway.world.clearance import Clearance
 from gaitway.world.occupancy import Occupancy
+from gaitway.world.plane import drawn_geometry
 from gaitway.world.shapes import Shape
 from gaitway.world.world import World
 
@@ -58,7 +58,7 @@ def shadows(world: World) -> shapely.Geometry:
 @lru_cache(maxsize=2048)
 def _shadow(shape: Shape) -> shapely.Geometry:
     low, high = (min(max(height, 0.0), _LONGEST) for height in shape.heights)
-    outline = plane.drawn(shape.footprint(), 4)
+    outline = drawn_geometry(shape.footprint(), 4)
     if outline.area == 0.0 or high <= 0.02:
         return shapely.Polygon()
     near = shapely.affinity.translate(outline, _SUN[0] * low, _SUN[1] * low)
