@@ -9,7 +9,7 @@ import numpy as np
 from gaitway.cast.catalog import load_cast
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track
-from gaitway.world import PASSABLE, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Sphere, Stairs, Terrain, World
+from gaitway.world import PASSABLE, Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Sphere, Stairs, Terrain, World
 
 
 @cache
@@ -35,7 +35,10 @@ def place() -> World:
     hills = Terrain(0.1 * np.sin(0.7 * x) * np.cos(0.5 * y), 1.0, (-15.0, -12.0))
     circle = Mover.of(Sphere((0.5, 0.0), 0.4), [0.0, 3.0], [(8.0, 0.0, 0.0), (8.0, 2.0, 4.0 * np.pi)], name="ball")
     tree = Mover(
-        (Phase(0.0, Cylinder((0.0, 0.0), 0.2, 4.0), PASSABLE), Phase(1.0, Box((2.0, 0.0), (4.0, 0.4), 0.4), "jump")),
+        (
+            MoverPhase(0.0, Cylinder((0.0, 0.0), 0.2, 4.0), PASSABLE),
+            MoverPhase(1.0, Box((2.0, 0.0), (4.0, 0.4), 0.4), "jump"),
+        ),
         np.array([0.0]),
         np.array([(-8.0, -4.0, 0.7)]),
         "tree",

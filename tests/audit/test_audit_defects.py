@@ -33,8 +33,8 @@ from gaitway.motion.anatomy import t_pose
 from gaitway.motion.limits import anatomical_angles, joint_limits
 from gaitway.take.model import Take
 from gaitway.take.tracks import lay_track
-from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Sphere, Stairs, Terrain, World
-from gaitway.world.meshes import Mesh
+from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Sphere, Stairs, Terrain, World
+from gaitway.world.meshes import MeshShape
 
 
 def world_of(*obstacles: Obstacle, movers: tuple[Mover, ...] = ()) -> World:
@@ -134,26 +134,28 @@ class TestWalls:
         table = trimesh.util.concatenate([top, *legs])
         take = take_with(track(words=STAND))
         hand = segments(take)[0, body().names.index("left_hand")].mean(axis=0)
-        beneath = Mesh.of(table.vertices + np.array([hand[0], hand[1] + 0.29, 0.0]), table.faces)
+        beneath = MeshShape.of(table.vertices + np.array([hand[0], hand[1] + 0.29, 0.0]), table.faces)
         assert beneath.closed
         clear = audit_take(take, world_of(Obstacle(beneath, name="table")))
         assert clear["penetration"].worst is None or "hand" not in clear["penetration"].worst.part
-        lower = Mesh.of(table.vertices + np.array([hand[0], hand[1] + 0.33, hand[2] - 1.22]), table.faces)
+        lower = MeshShape.of(table.vertices + np.array([hand[0], hand[1] + 0.33, hand[2] - 1.22]), table.faces)
         report = audit_take(take, world_of(Obstacle(lower, name="table")))
         assert violated(report) == {"penetration"}
         assert report["penetration"].worst.part == "left_hand"
         head = segments(take)[0, body().names.index("head")].mean(axis=0)
-        above = Mesh.of(table.vertices * [1, 1, 0.2] + [head[0], head[1], head[2] - 0.24], table.faces)
+        above = MeshShape.of(table.vertices * [1, 1, 0.2] + [head[0], head[1], head[2] - 0.24], table.faces)
         report = audit_take(take, world_of(Obstacle(above, name="hung table")))
         assert violated(report) == {"penetration"}
         assert "head" in {v.part for v in report["penetration"].violations}
 
     def test_a_person_wholly_inside_a_mesh(self) -> None:
         crate = trimesh.creation.box(bounds=[[-2.0, -2.0, -0.5], [2.0, 2.0, 3.0]])
-        report = audit_take(take_with(track(words=STAND)), world_of(Obstacle(Mesh.of(crate.vertices, crate.faces))))
+        report = audit_take(
+            take_with(track(words=STAND)), world_of(Obstacle(MeshShape.of(crate.vertices, crate.faces)))
+        )
         assert violated(report) == {"penetration"}
         assert report["penetration"].worst.value > 1.0
-        shell = Mesh.of(crate.vertices, crate.faces[1:])  # one triangle is missing: a thin sheet, and free inside
+        shell = MeshShape.of(crate.vertices, crate.faces[1:])  # one triangle is missing: a thin sheet, and free inside
         assert audit_take(take_with(track(words=STAND)), world_of(Obstacle(shell))).ok
 
     def test_passable_things_are_no_obstacles(self) -> None:
@@ -220,7 +222,11 @@ class TestMovers:
     def test_a_falling_tree_counts_from_when_it_falls(self) -> None:
         trunk = Box((0.0, 0.0), (6.0, 0.4), 0.5)
         falls = 2.0 + 0.5 / 30.0
-        phases = (Phase(-np.inf, trunk, "passable"), Phase(falls, trunk, "wall"), Phase(3.0, trunk, "passable"))
+        phases = (
+            MoverPhase(-np.inf, trunk, "passable"),
+            MoverPhase(falls, trunk, "wall"),
+            MoverPhase(3.0, trunk, "passable"),
+        )
         tree = Mover(phases, np.array([0.0]), np.zeros((1, 3)), "tree")
         report = audit_take(take_with(track(words=STAND)), world_of(movers=(tree,)))
         assert violated(report) == {"penetration"}
@@ -230,7 +236,9 @@ class TestMovers:
 
     def test_a_tree_that_turns_into_a_fence(self) -> None:
         trunk = Box((0.0, 0.0), (6.0, 0.4), 0.5)
-        tree = Mover((Phase(-np.inf, trunk, "passable"), Phase(1.0, trunk, "jump")), np.array([0.0]), np.zeros((1, 3)))
+        tree = Mover(
+            (MoverPhase(-np.inf, trunk, "passable"), MoverPhase(1.0, trunk, "jump")), np.array([0.0]), np.zeros((1, 3))
+        )
         report = audit_take(take_with(track(words=STAND)), world_of(movers=(tree,)))
         assert violated(report) == {"penetration_special"}
         assert report["penetration_special"].violations[0].span[0] == pytest.approx(1.0, abs=1e-6)

@@ -20,7 +20,7 @@ from gaitway.core import cache
 from gaitway.core.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library, body_discs, reach
 from gaitway.library.actions import action_table
-from gaitway.library.packing import pack_library, unpack_library
+from gaitway.library.storage import pack_library, unpack_library
 from gaitway.motion import Clip, Skeleton
 from gaitway.space.states import States
 from gaitway.variation.learning import model_cache

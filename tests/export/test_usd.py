@@ -18,7 +18,7 @@ from gaitway.export.people import character_mesh
 from gaitway.export.usd_parts import identifiers, quaternions
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track
-from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Sphere, Terrain, World
+from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Sphere, Terrain, World
 from small_takes import odd_take, walkers
 from strategies import clips, skeletons
 
@@ -29,10 +29,10 @@ def full_world() -> World:
     """One thing of each kind that a world can have."""
     tree = Mover(
         (
-            Phase(0.0, Box((0, 0), (0.3, 0.3), 3.0), "passable"),
-            Phase(0.7, Box((0, 0), (0.5, 0.5), 2.0)),
-            Phase(1.5, Box((1, 0), (3.0, 0.3), 0.4), "jump"),
-            Phase(np.inf, Box((0, 0), (9.0, 9.0), 9.0), "never"),
+            MoverPhase(0.0, Box((0, 0), (0.3, 0.3), 3.0), "passable"),
+            MoverPhase(0.7, Box((0, 0), (0.5, 0.5), 2.0)),
+            MoverPhase(1.5, Box((1, 0), (3.0, 0.3), 0.4), "jump"),
+            MoverPhase(np.inf, Box((0, 0), (9.0, 9.0), 9.0), "never"),
         ),
         np.array([0.0, 1.25]),
         np.array([[4.0, 4.0, 0.0], [5.0, 3.0, 7.0]]),

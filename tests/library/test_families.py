@@ -16,8 +16,7 @@ from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.core.errors import LibraryError
 from gaitway.library import Behavior, BehaviorGraph, Library, check_joins
-from gaitway.library.families import families, with_families
-from gaitway.library.family import Family, Move
+from gaitway.library.families import Family, Move, families, with_families
 from gaitway.motion import Clip, clean_footskate, detect_contacts, foot_slide, slice_frames, violations
 from gaitway.motion.formats import load_clip
 from gaitway.take.tracks import assemble, lay_track

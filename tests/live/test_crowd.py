@@ -13,8 +13,7 @@ from gaitway.live.check import overlaps
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.record import LiveRecord
 from gaitway.tree.forest import Forest
-from gaitway.world.mover import Mover, Phase
-from gaitway.world.obstacle import WALL, Obstacle
+from gaitway.world.obstacle import WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, boxes, crowd_in, forest, prepared_in, ring
@@ -134,7 +133,7 @@ def test_a_wall_that_comes_up_is_gone_around() -> None:
 
 
 def test_things_that_move_are_given_way_to() -> None:
-    ball = Phase(0.0, Cylinder((0.0, 0.0), 0.5, 2.0), WALL)
+    ball = MoverPhase(0.0, Cylinder((0.0, 0.0), 0.5, 2.0), WALL)
     mover = Mover((ball,), np.array([0.0, 12.0]), np.array([[0.0, -6.0, 0.0], [0.0, 6.0, 0.0]]), "ball")
     crowd = crowd_in(World(OPEN.bounds, movers=(mover,)))
     crowd.add([[-6.0, 0.0, 0.0], [6.0, 1.0, np.pi]], [[6.0, 0.0], [-6.0, 1.0]])

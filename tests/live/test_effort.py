@@ -10,8 +10,7 @@ from gaitway.live._playing_kernels import FRESH
 from gaitway.live.movers import HORIZON, MoversAhead
 from gaitway.scene import scene_from_dict
 from gaitway.studio.live_play import LivePlay
-from gaitway.world.mover import Mover, Phase
-from gaitway.world.obstacle import WALL
+from gaitway.world.obstacle import WALL, Mover, MoverPhase
 from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, crowd_in, door, prepared_in
@@ -74,7 +73,7 @@ def test_somebody_who_waits_for_a_search_is_let_go_by_a_new_goal() -> None:
 def test_movers_are_known_for_long_enough_and_made_one_at_a_time() -> None:
     times = np.arange(0.0, 6000.0, 5.0)
     forth = np.where(np.arange(len(times)) % 2, 3.0, 0.0)
-    ball = Phase(0.0, Cylinder((0.0, 0.0), 0.4, 2.0), WALL)
+    ball = MoverPhase(0.0, Cylinder((0.0, 0.0), 0.4, 2.0), WALL)
     movers = tuple(
         Mover((ball,), times, np.column_stack([forth, np.full(len(times), 2.0 * k), 0.0 * times]), f"mover {k}")
         for k in range(3)

@@ -19,8 +19,7 @@ from gaitway.live.crowd import LiveCrowd
 from gaitway.live.planner import FIELDS
 from gaitway.live.record import LiveRecord
 from gaitway.live.routes import RouteBook
-from gaitway.world.mover import Mover, Phase
-from gaitway.world.obstacle import WALL, Obstacle
+from gaitway.world.obstacle import WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box, Cylinder
 from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, boxes, crowd_in, door, prepared_in
@@ -75,7 +74,7 @@ def test_a_way_that_was_searched_for_is_played_to_its_end() -> None:
 
 
 def test_searches_know_of_things_that_move() -> None:
-    ball = Phase(0.0, Cylinder((0.0, 0.0), 0.4, 2.0), WALL)
+    ball = MoverPhase(0.0, Cylinder((0.0, 0.0), 0.4, 2.0), WALL)
     way = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [5.0, -5.0, 0.0]])
     mover = Mover((ball,), np.array([0.0, 20.0, 24.0]), way, "ball in the door")
     crowd = crowd_in(World(NARROW.bounds, NARROW.obstacles, movers=(mover,)))

@@ -19,7 +19,7 @@ from gaitway.render.plan.people import group_colors, group_of
 from gaitway.render.plan.scene_plan import scene_plan
 from gaitway.render.plan.things import BLOCK, LOW, TALL
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
-from gaitway.world import Box, Cylinder, Mover, Obstacle, Phase, Polygon, Stairs, Terrain, World
+from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Stairs, Terrain, World
 from gaitway.world.clearance import Clearance
 from gaitway.world.occupancy import Occupancy
 
@@ -95,7 +95,7 @@ def test_an_arrow_points_up_the_stairs():
 def test_movers_are_where_and_what_they_are_at_a_time():
     moving = Mover.of(Cylinder((0, 0), 0.8, 1.5), [0.0, 4.0], [[2, 5, 0], [10, 5, 0]])
     changing = Mover(
-        (Phase(0.0, Box((0, 0), (2, 2), 1.0), "wall"), Phase(3.0, Box((0, 0), (2, 2), 0.4), "jump")),
+        (MoverPhase(0.0, Box((0, 0), (2, 2), 1.0), "wall"), MoverPhase(3.0, Box((0, 0), (2, 2), 0.4), "jump")),
         [0.0],
         [[15, 5, 0]],
     )

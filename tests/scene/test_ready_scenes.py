@@ -17,7 +17,7 @@ from gaitway.core.errors import FormatError, SceneError
 from gaitway.motion.body import capsule_body, capsules
 from gaitway.scene import Scene, load_scene, ready_scenes, scene_problems, scene_summary
 from gaitway.world import PASSABLE
-from gaitway.world.plane import drawn_geometry
+from gaitway.world.footprint import drawn_geometry
 
 NAMES = (
     "c_trap", "circle_swap", "city_block", "corridor", "doorways", "fairground", "falling_tree", "fence_and_beam",

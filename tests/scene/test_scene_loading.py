@@ -28,7 +28,7 @@ from gaitway.scene import (
 )
 from gaitway.scene.building import wall_boxes
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
-from gaitway.world.plane import core_geometry
+from gaitway.world.footprint import core_geometry
 
 BASE = {"gaitway": 1, "bounds": [0, 0, 40, 30]}
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gaitway.space.fields import WorldFields, resting_phases
-from gaitway.world.mover import Mover, Phase
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box
 from gaitway.world.world import World
 from search_twin import JUMPER, small_reaches
@@ -81,7 +80,7 @@ def test_blame_is_quick_among_a_thousand() -> None:
 def test_movers_that_rest_are_special_for_their_time() -> None:
     trunk = Box((0.0, 0.0), (4.0, 0.3), 0.3)
     tree = Mover(
-        (Phase(-np.inf, trunk, "passable"), Phase(5.0, trunk, "wall"), Phase(6.5, trunk, "jump")),
+        (MoverPhase(-np.inf, trunk, "passable"), MoverPhase(5.0, trunk, "wall"), MoverPhase(6.5, trunk, "jump")),
         np.array([0.0]), np.array([[5.0, 4.0, np.pi / 2]]), "tree",
     )  # fmt: skip
     spans = [(begin, end, o.kind) for begin, end, o in resting_phases(tree)]

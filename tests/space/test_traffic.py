@@ -21,7 +21,7 @@ from gaitway.space.mover_sweep import cover_footprint
 from gaitway.space.plan import Plan, PlanStep
 from gaitway.space.traffic import SLOT, Traffic, placed_discs
 from gaitway.world.exact import footprint_distance
-from gaitway.world.mover import Mover, Phase
+from gaitway.world.obstacle import Mover, MoverPhase
 from gaitway.world.shapes import Box, Cylinder
 
 PreparedLibrary = tuple[Library, ActionTable, BodyDiscs]
@@ -174,9 +174,9 @@ def test_a_disc_is_one_disc() -> None:
 
 def test_phases_come_and_go() -> None:
     phases = (
-        Phase(0.0, Cylinder((0.0, 0.0), 0.2, 4.0), "passable"),
-        Phase(5.0, Box((2.0, 0.0), (4.0, 0.8), 3.0), "wall"),
-        Phase(6.5, Box((2.0, 0.0), (4.0, 0.3), 0.3), "jump"),
+        MoverPhase(0.0, Cylinder((0.0, 0.0), 0.2, 4.0), "passable"),
+        MoverPhase(5.0, Box((2.0, 0.0), (4.0, 0.8), 3.0), "wall"),
+        MoverPhase(6.5, Box((2.0, 0.0), (4.0, 0.3), 0.3), "jump"),
     )
     traffic = Traffic(("duck", "jump"))
     traffic.add_mover(Mover(phases, np.array([0.0]), np.array([[10.0, 5.0, 0.0]]), "tree"))

@@ -21,7 +21,7 @@ from gaitway.world import (
     World,
     exact,
 )
-from gaitway.world.meshes import Mesh
+from gaitway.world.meshes import MeshShape
 from gaitway.world.sampling import sample_free
 from gaitway.world.surface import surface
 
@@ -146,7 +146,7 @@ def test_standing_height_is_the_highest_top():
             Obstacle(block, "climb"),
             Obstacle(Box((10.0, 5.0), (9.0, 9.0), 3.0), "wall"),
             Obstacle(Sphere((3.0, 10.0), 0.6, 0.1), "box"),
-            Obstacle(Mesh.of(*surface(Stairs((15.0, 10.0), 2.0, 3, 0.3, 0.4))), "box"),
+            Obstacle(MeshShape.of(*surface(Stairs((15.0, 10.0), 2.0, 3, 0.3, 0.4))), "box"),
         ),
         (Mover.of(Box((0, 0), (1, 1), 0.7), [0, 1], [[18, 2, 0], [18, 4, 0]], "box"),),
         hills,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
 from gaitway.world import Footprint
-from gaitway.world.plane import core_geometry, drawn_geometry
+from gaitway.world.footprint import core_geometry, drawn_geometry
 
 SQUARE = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]]
 HOLE = [[1.0, 1.0], [2.0, 1.0], [2.0, 2.0], [1.0, 2.0]]

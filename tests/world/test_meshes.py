@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from gaitway.core import planar
 from gaitway.core.errors import FormatError, WorldError
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
-from gaitway.world.meshes import Mesh, load_mesh
-from gaitway.world.plane import core_geometry, drawn_geometry
+from gaitway.world.footprint import core_geometry, drawn_geometry
+from gaitway.world.meshes import MeshShape, load_mesh
 from gaitway.world.surface import surface
 
 
 def of(*parts):
     whole = trimesh.util.concatenate(list(parts))
-    return Mesh.of(whole.vertices, whole.faces)
+    return MeshShape.of(whole.vertices, whole.faces)
 
 
 def block(size, center):
@@ -88,7 +88,7 @@ def test_a_cavity_stays_empty_where_nothing_is_over_it():
 )
 @pytest.mark.parametrize("span", [(-np.inf, np.inf), (0.31, 0.5), (0.9, 1.3), (1.2, 5.0)])
 def test_the_mesh_of_a_shape_has_the_plan_of_the_shape(shape, span):
-    mesh = Mesh.of(*surface(shape))
+    mesh = MeshShape.of(*surface(shape))
     assert mesh.closed
     assert mesh.model.oriented
     assert mesh.heights == pytest.approx(shape.heights)
@@ -103,7 +103,7 @@ def test_plan_of_a_lumpy_solid_against_rays(seed, low, thick):
     rng = np.random.default_rng(seed)
     ball = trimesh.creation.icosphere(1)
     vertices = ball.vertices * rng.uniform(0.5, 1.5, (len(ball.vertices), 1))
-    high, mesh = low + thick, Mesh.of(vertices, ball.faces)
+    high, mesh = low + thick, MeshShape.of(vertices, ball.faces)
     points = rng.uniform(-1.4, 1.4, (40, 2))
     plan = area(mesh, low, high)
     assert not plan.is_empty
@@ -126,19 +126,19 @@ def test_crumpled_and_turned_round_triangles_still_work():
     ball = trimesh.creation.icosphere(4)
     rough = ball.vertices * (1.0 + 0.05 * rng.normal(size=(len(ball.vertices), 1)))
     expected = shapely.union_all(shapely.polygons(rough[ball.faces][..., :2]))
-    assert area(Mesh.of(rough, ball.faces)).symmetric_difference(expected).area < 1e-7
+    assert area(MeshShape.of(rough, ball.faces)).symmetric_difference(expected).area < 1e-7
     mixed = ball.faces.copy()
     mixed[::2] = mixed[::2, ::-1]
-    odd = Mesh.of(ball.vertices, mixed)
+    odd = MeshShape.of(ball.vertices, mixed)
     assert odd.closed
     assert not odd.model.oriented
-    straight = Mesh.of(ball.vertices, ball.faces)
+    straight = MeshShape.of(ball.vertices, ball.faces)
     assert area(odd, 0.3, 0.5).symmetric_difference(area(straight, 0.3, 0.5)).area < 1e-9
 
 
 def test_an_inside_out_mesh_is_turned():
     cube = trimesh.creation.box()
-    mesh = Mesh.of(cube.vertices, cube.faces[:, ::-1])
+    mesh = MeshShape.of(cube.vertices, cube.faces[:, ::-1])
     corners = mesh.vertices[mesh.triangles]
     assert (corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])).sum() / 6.0 == pytest.approx(1.0)
     assert area(mesh, -0.2, 0.2).area == pytest.approx(1.0)
@@ -146,12 +146,12 @@ def test_an_inside_out_mesh_is_turned():
 
 def test_an_open_mesh_is_its_surface_and_walls_are_lines():
     cube = trimesh.creation.box()
-    walls = Mesh.of(cube.vertices, cube.faces[np.abs(cube.face_normals[:, 2]) < 0.5])
+    walls = MeshShape.of(cube.vertices, cube.faces[np.abs(cube.face_normals[:, 2]) < 0.5])
     assert not walls.closed
     assert area(walls, -0.2, 0.2).area == 0.0
     assert area(walls, -0.2, 0.2).length == pytest.approx(4.0)
     assert all(len(ring) == 2 for ring in walls.footprint(-0.2, 0.2).rings)
-    lid = Mesh.of(cube.vertices, cube.faces[cube.face_normals[:, 2] > -0.5])
+    lid = MeshShape.of(cube.vertices, cube.faces[cube.face_normals[:, 2] > -0.5])
     assert area(lid, 0.0, 1.0).area == pytest.approx(1.0)
     assert area(lid, -0.2, 0.2).area == 0.0
     assert lid.footprint(0.5, 1.0).empty
@@ -294,7 +294,7 @@ def test_limits_come_before_memory(tmp_path, monkeypatch):
 )
 def test_bad_arrays(vertices, triangles, message):
     with pytest.raises(WorldError, match=message):
-        Mesh.of(vertices, triangles)
+        MeshShape.of(vertices, triangles)
 
 
 def test_bad_options(tmp_path):

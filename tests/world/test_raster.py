@@ -8,10 +8,8 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaitway.world.footprint import Footprint
-from gaitway.world.grid import GridSpec
-from gaitway.world.plane import core_geometry
-from gaitway.world.raster import filled, rasterise, rasterise_all, rasterise_rings, window_of
+from gaitway.world.footprint import Footprint, core_geometry
+from gaitway.world.grid import GridSpec, filled, rasterise, rasterise_all, rasterise_rings, window_of
 
 TOLERANCE = 1e-8
 coordinate = st.integers(-24, 60).map(lambda n: n / 8.0) | st.floats(-3.0, 7.5).map(lambda v: round(v, 9))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
 from gaitway.world import Box, Cylinder, Polygon, Sphere, Stairs
-from gaitway.world.plane import core_geometry, drawn_geometry
+from gaitway.world.footprint import core_geometry, drawn_geometry
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 U = ((0.0, 0.0), (3.0, 0.0), (3.0, 3.0), (2.0, 3.0), (2.0, 1.0), (1.0, 1.0), (1.0, 3.0), (0.0, 3.0))

@@ -9,7 +9,7 @@ from PIL import Image
 
 from gaitway.core.errors import FormatError, GaitwayError, WorldError
 from gaitway.world import Box, Cylinder, Footprint, Polygon, Sphere, Stairs, Terrain
-from gaitway.world.plane import drawn_geometry
+from gaitway.world.footprint import drawn_geometry
 from gaitway.world.standing import stood_on
 from gaitway.world.terrain_files import load_terrain
 

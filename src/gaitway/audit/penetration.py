@@ -13,8 +13,7 @@ from gaitway.audit.bodies import FINEST, Walker, hulls, reach
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import chosen, gather, stack_of
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.world.mover import Mover
-from gaitway.world.obstacle import PASSABLE, STANDABLE, WALL
+from gaitway.world.obstacle import PASSABLE, STANDABLE, WALL, Mover
 from gaitway.world.shapes import Shape, Solid
 from gaitway.world.world import World
 

@@ -14,10 +14,10 @@ from PIL import Image, ImageDraw
 from gaitway.bench._timing import BenchRow, BenchTable, machine, measure, peer_label
 from gaitway.core.arrays import FloatArray
 from gaitway.world.clearance import Clearance
+from gaitway.world.footprint import core_geometry, drawn_geometry
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
-from gaitway.world.plane import core_geometry, drawn_geometry
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape
 from gaitway.world.world import World
 

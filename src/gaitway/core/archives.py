@@ -39,7 +39,7 @@ Spec = tuple[tuple[int | None, ...], str]
 
 
 @dataclass(frozen=True)
-class Format:
+class ArchiveFormat:
     """A kind of archive."""
 
     noun: str
@@ -53,7 +53,7 @@ class Format:
         return f"gaitway {self.noun}"
 
 
-def write_archive(path: str | Path, kind: Format, header: Mapping[str, Any], arrays: Arrays) -> None:
+def write_archive(path: str | Path, kind: ArchiveFormat, header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write an archive, which appears only when it is complete; equal content is equal bytes.
 
     Raises:
@@ -71,7 +71,7 @@ def write_archive(path: str | Path, kind: Format, header: Mapping[str, Any], arr
 
 def read_archive(
     path: str | Path,
-    kind: Format,
+    kind: ArchiveFormat,
     specs: Callable[[Mapping[str, Any], Mapping[str, int]], dict[str, Spec]],
     build: Callable[[Mapping[str, Any], Arrays], Built],
 ) -> Built:
@@ -100,7 +100,7 @@ def read_archive(
     return _guarded(source, lambda: build(header, arrays))
 
 
-def read_header(path: str | Path, kind: Format) -> dict[str, Any]:
+def read_header(path: str | Path, kind: ArchiveFormat) -> dict[str, Any]:
     """The header alone, which costs little; nothing else is checked.
 
     Raises:
@@ -142,7 +142,7 @@ def _write(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None
 
 
 @contextmanager
-def _opened(path: Path, kind: Format) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path, kind: ArchiveFormat) -> Iterator[zipfile.ZipFile]:
     """The archive; whatever is wrong with it as an archive becomes one line."""
     if path.is_dir():
         raise FormatError(path, f"is a folder, not a {kind.noun}")
@@ -161,7 +161,7 @@ def _one_line(problem: BaseException) -> str:
     return " ".join(str(problem).split())[:200] or type(problem).__name__
 
 
-def _members(path: Path, archive: zipfile.ZipFile, kind: Format) -> dict[str, int]:
+def _members(path: Path, archive: zipfile.ZipFile, kind: ArchiveFormat) -> dict[str, int]:
     """Name and unpacked size of each array, whose sum is within the limit."""
     sizes: dict[str, int] = {}
     for member in archive.infolist():
@@ -197,7 +197,7 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, spec: Spec, sizes: Ma
     return np.frombuffer(data, dtype=dtype).reshape(shape)
 
 
-def _read_header(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int], kind: Format) -> dict[str, Any]:
+def _read_header(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int], kind: ArchiveFormat) -> dict[str, Any]:
     if sizes["header"] > MAX_HEADER:
         raise FormatError(path, f"has a header of {sizes['header']:,} bytes; at most {MAX_HEADER:,} are read")
     try:

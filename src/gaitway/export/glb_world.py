@@ -15,7 +15,7 @@ from gaitway.export.naming import different
 from gaitway.export.scenery import ground_material, kind_material
 from gaitway.export.skinned import Material
 from gaitway.motion.formats.glb_asset import Asset, y_up, y_up_xyzw
-from gaitway.world.mover import Mover
+from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
 

@@ -11,7 +11,7 @@ from pxr import Gf, Usd, UsdGeom, UsdShade
 from gaitway.export import usd_parts
 from gaitway.export.scenery import ground_material, kind_material, vertex_normals
 from gaitway.export.skinned import Material
-from gaitway.world.mover import Mover
+from gaitway.world.obstacle import Mover
 from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
 

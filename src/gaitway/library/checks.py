@@ -57,7 +57,7 @@ def _unreachable_states(graph: BehaviorGraph) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Join:
+class ClipJoin:
     """How far the end of one clip is from the start of another that may follow it, heading and place aligned."""
 
     before: str
@@ -85,7 +85,7 @@ class _End:
     """By how much the velocity changes at the outermost frame but one [m/s]; (J,)."""
 
 
-def check_joins(library: Library) -> list[Join]:
+def check_joins(library: Library) -> list[ClipJoin]:
     """Measure every declared transition, worst angle first."""
     starts = {name: _end(clip, first=True) for name, clip in library.clips.items()}
     ends = {name: _end(clip, first=False) for name, clip in library.clips.items()}
@@ -96,12 +96,12 @@ def check_joins(library: Library) -> list[Join]:
     return sorted(joins, key=lambda join: -join.angle)
 
 
-def _join(library: Library, before: str, after: str, end: _End, start: _End) -> Join:
+def _join(library: Library, before: str, after: str, end: _End, start: _End) -> ClipJoin:
     names = library.skeleton.names
     angles = rotations.angle_between(end.local, start.local)
     change = np.linalg.norm(end.velocity - start.velocity, axis=-1)
     speeds = np.maximum(change - np.maximum(end.change, start.change), 0.0)
-    return Join(
+    return ClipJoin(
         before=before,
         after=after,
         angle=float(angles.max()),

@@ -1,22 +1,178 @@
 """Families of behaviours: turn by any angle, step any length, by blending two neighbours (Lau 2009, chapter 3.7).
 
-Behaviours are of one family if they begin and end in the same states, take the same steps and differ in one thing only:
-how far they turn, how far they go, or in which direction. Families are found from the clips, not from names.
+Behaviours form a family if they begin and end in the same states, take the same steps and differ in one parameter only:
+turn, length or direction. Families are found from the clips, not from names. Any value in the range of a family is
+reached by a blend of the two neighbours; the share of the blend is solved for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, count, product
 
 import numpy as np
+import scipy  # its submodules load on first use, which keeps start-up short
 
+from gaitway.core import planar
+from gaitway.core.arrays import FloatArray
+from gaitway.core.errors import LibraryError
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
-from gaitway.library.family import SAME, Family, Member, Move
 from gaitway.motion.blending import concatenate
 from gaitway.motion.clip import Clip
 from gaitway.motion.morphing import Morph, step_sequence
+
+SAME = {"turn": float(np.radians(5.0)), "length": 0.1, "direction": float(np.radians(20.0))}
+"""Parameters, and by how much moves differ in one if it counts [rad, m, rad]."""
+_PRECISE = 1e-4
+"""How exactly the share of two neighbours is found that gives a value."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a motion does on the floor plan."""
+
+    length: float
+    """From the first place of the root to the last [m]."""
+    direction: float
+    """In which direction that is, seen from half the turn [rad]; an arc leads straight ahead."""
+    turn: float
+    """How far it turns [rad]; left is positive."""
+
+    @classmethod
+    def of(cls, path: FloatArray) -> Move:
+        """What a path of planar poses (F, 3) with continuous headings does."""
+        x, y = path[-1, :2] - path[0, :2]
+        halfway = 0.5 * (path[0, 2] + path[-1, 2])
+        direction = float(planar.wrap_angle(np.arctan2(y, x) - halfway))
+        return cls(float(np.hypot(x, y)), direction, float(path[-1, 2] - path[0, 2]))
+
+    @property
+    def way(self) -> FloatArray:
+        """From the first place to the last, seen from half the turn [m]; (2,)."""
+        return self.length * np.array([np.cos(self.direction), np.sin(self.direction)])
+
+    def along(self, parameter: str) -> float:
+        """One of its parameters by name."""
+        return float(getattr(self, parameter))
+
+    def differs_in(self, parameter: str, other: Move) -> bool:
+        """Whether it does not do the same as another in one parameter."""
+        gap = self.along(parameter) - other.along(parameter)
+        return abs(float(planar.wrap_angle(gap)) if parameter == "direction" else gap) >= SAME[parameter]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyMember:
+    """A behaviour of a family."""
+
+    behavior: Behavior
+    clips: tuple[Clip, ...]
+    """Its takes."""
+    move: Move
+    """What the first of them does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Behaviours that differ in one parameter only, and everything between them; found by `families.families`."""
+
+    parameter: str
+    """"turn" [rad], "length" [m] or "direction" [rad], as in `Move`."""
+    members: tuple[FamilyMember, ...]
+    """In rising order of the parameter."""
+    morphs: tuple[Morph, ...]
+    """What is between the first takes of neighbours."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its behaviours."""
+        return tuple(member.behavior.name for member in self.members)
+
+    @property
+    def values(self) -> FloatArray:
+        """The parameter of each member, rising; (M,)."""
+        return np.array([member.move.along(self.parameter) for member in self.members])
+
+    def clip(self, value: float, name: str | None = None, take: int = 0) -> Clip:
+        """The motion that has a value of the parameter.
+
+        Args:
+            value: turn or direction [rad], or length [m], within the members' range.
+            name: of the clip; None makes one such as "walk_left_22.5".
+            take: which takes of the neighbours to blend, counted round.
+
+        Raises:
+            LibraryError: if the value is not in the range.
+        """
+        name = self.label(value) if name is None else name
+        low, high = self.neighbors(value)
+        if low == high:
+            clips = self.members[low].clips
+            return replace(clips[take % len(clips)], name=name)
+        morph = self._morph(low, take)
+        return morph.clip(self._share(morph, value), name)
+
+    def neighbors(self, value: float) -> tuple[int, int]:
+        """Numbers of the members just below and above a value; twice that of one that has it.
+
+        Raises:
+            LibraryError: if the value is not in the range.
+        """
+        values = self.values
+        slack = 1e-6 * max(float(np.ptp(values)), 1.0)
+        if not values[0] - slack <= value <= values[-1] + slack:
+            given, low, high = (self._shown(v) for v in (value, values[0], values[-1]))
+            raise LibraryError(f"{self.parameter} {given} of '{self.stem}' is out of range; ask for {low} to {high}")
+        nearest = int(np.argmin(np.abs(values - value)))
+        if abs(values[nearest] - value) <= slack:
+            return nearest, nearest
+        above = int(np.searchsorted(values, value))
+        return above - 1, above
+
+    def label(self, value: float) -> str:
+        """A name for what has a value, such as "walk_left_22.5" or "walk_1.20m"."""
+        if self.parameter == "length":
+            return f"{self.stem}_{value:.2f}m"
+        degrees = round(float(np.degrees(value)), 2)
+        if self.parameter == "direction":
+            return f"{self.stem}_toward_{degrees:g}"
+        if degrees == 0.0:
+            return f"{self.stem}_straight"
+        side = "left" if degrees > 0.0 else "right"
+        known = side in self.stem.split("_")
+        return f"{self.stem}_{abs(degrees):g}" if known else f"{self.stem}_{side}_{abs(degrees):g}"
+
+    @property
+    def stem(self) -> str:
+        """The words that all its behaviours' names begin with; else the state that they begin in."""
+        words = [name.split("_") for name in self.names]
+        shared = 0
+        while all(len(w) > shared and w[shared] == words[0][shared] for w in words):
+            shared += 1
+        return "_".join(words[0][:shared]) or self.members[0].behavior.start
+
+    def _shown(self, value: float) -> str:
+        return f"{value:.2f} m" if self.parameter == "length" else f"{np.degrees(value):.1f} deg"
+
+    def _morph(self, low: int, take: int) -> Morph:
+        """What is between two neighbours, by some of their takes."""
+        one, other = self.members[low].clips, self.members[low + 1].clips
+        chosen = one[take % len(one)], other[take % len(other)]
+        found = Morph.between(*chosen) if chosen != (one[0], other[0]) else None
+        return self.morphs[low] if found is None else found
+
+    def _share(self, morph: Morph, value: float) -> float:
+        """The share of the upper neighbour that gives a value."""
+
+        def beyond(share: float) -> float:
+            return Move.of(morph.path(share)).along(self.parameter) - value
+
+        below, above = beyond(0.0), beyond(1.0)
+        if below * above >= 0.0:  # takes differ a little from the first one, which the range is of
+            return 0.0 if abs(below) <= abs(above) else 1.0
+        return float(scipy.optimize.brentq(beyond, 0.0, 1.0, xtol=_PRECISE))
+
 
 _WIDEST = {"turn": float(np.radians(100.0)), "length": np.inf, "direction": float(np.radians(100.0))}
 """Neighbours farther apart than this have nothing sensible between them [rad, m, rad]."""
@@ -79,22 +235,22 @@ def with_families(
     return Library(library.name, library.skeleton, clips, graph)
 
 
-def _groups(library: Library) -> list[tuple[list[Member], list[Member]]]:
+def _groups(library: Library) -> list[tuple[list[FamilyMember], list[FamilyMember]]]:
     """Behaviours of the same states and steps; and straight ones that were repeated to take as many steps."""
-    natives: dict[_Steps, list[Member]] = {}
+    natives: dict[_Steps, list[FamilyMember]] = {}
     for behavior in library.graph.behaviors:
         clips = [library.clips[name] for name in behavior.clips]
         steps = step_sequence(clips[0]) if clips else None
         if behavior.obstacle is None and steps is not None:
             alike = tuple(clip for clip in clips if step_sequence(clip) == steps)
-            member = Member(behavior, alike, Move.of(alike[0].planar_path()))
+            member = FamilyMember(behavior, alike, Move.of(alike[0].planar_path()))
             natives.setdefault((behavior.start, behavior.end, steps), []).append(member)
     return [(group, _repeated(natives, key)) for key, group in natives.items()]
 
 
-def _repeated(natives: Mapping[_Steps, list[Member]], wanted: _Steps) -> list[Member]:
+def _repeated(natives: Mapping[_Steps, list[FamilyMember]], wanted: _Steps) -> list[FamilyMember]:
     """Straight behaviours that lead back to their own state, played so often that they take the wanted steps."""
-    out: list[Member] = []
+    out: list[FamilyMember] = []
     for ((start, end, steps), group), times in product(natives.items(), _REPEATS):
         longer = (start, end, tuple((down, times * changes) for down, changes in steps))
         if start == end and longer == wanted and steps != wanted[2]:
@@ -102,13 +258,13 @@ def _repeated(natives: Mapping[_Steps, list[Member]], wanted: _Steps) -> list[Me
     return out
 
 
-def _played(member: Member, times: int) -> Member:
+def _played(member: FamilyMember, times: int) -> FamilyMember:
     """A behaviour played several times."""
     clips = tuple(concatenate([clip] * times, overlap=False, name=clip.name) for clip in member.clips)
-    return Member(member.behavior, clips, Move.of(clips[0].planar_path()))
+    return FamilyMember(member.behavior, clips, Move.of(clips[0].planar_path()))
 
 
-def _clusters(group: Sequence[Member], parameter: str) -> Iterator[list[Member]]:
+def _clusters(group: Sequence[FamilyMember], parameter: str) -> Iterator[list[FamilyMember]]:
     """Members of a group that are alike but for a parameter, most of them first."""
     left = list(group)
     while len(left) > 1:
@@ -130,7 +286,7 @@ def _alike(one: Move, other: Move, parameter: str) -> bool:
     return not one.differs_in("direction", other) if parameter == "length" else abs(one.length - other.length) <= margin
 
 
-def _chains(cluster: Sequence[Member], parameter: str) -> Iterator[Family]:
+def _chains(cluster: Sequence[FamilyMember], parameter: str) -> Iterator[Family]:
     """Families of a cluster: runs of members in order, neighbours neither too near nor too far nor out of step."""
     ordered = _distinct(cluster, parameter)
     run, morphs = ordered[:1], list[Morph]()
@@ -148,10 +304,10 @@ def _chains(cluster: Sequence[Member], parameter: str) -> Iterator[Family]:
         yield Family(parameter, tuple(run), tuple(morphs))
 
 
-def _distinct(cluster: Sequence[Member], parameter: str) -> list[Member]:
+def _distinct(cluster: Sequence[FamilyMember], parameter: str) -> list[FamilyMember]:
     """In order of a parameter; of those that are the same in it, the one whose length is most usual."""
     usual = float(np.median([member.move.length for member in cluster]))
-    chosen: list[Member] = []
+    chosen: list[FamilyMember] = []
     for member in sorted(cluster, key=lambda m: abs(m.move.length - usual)):
         if all(member.move.differs_in(parameter, other.move) for other in chosen):
             chosen.append(member)

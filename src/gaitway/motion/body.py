@@ -80,7 +80,7 @@ def capsule_body(skeleton: Skeleton) -> CapsuleBody:
     return _human_body(skeleton) if known else _bone_body(skeleton)
 
 
-class _Builder:
+class _CapsuleBuilder:
     """Collects capsules whose ends are given in the T-pose."""
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -118,7 +118,7 @@ class _Builder:
 
 def _human_body(skeleton: Skeleton) -> CapsuleBody:
     size, roles = leg_length(skeleton) / _LEG, skeleton.roles
-    build = _Builder(skeleton)
+    build = _CapsuleBuilder(skeleton)
     for side in ("left", "right"):
         for upper, lower, radius in _LIMB_RADII:
             if f"{side}_{upper}" in roles and f"{side}_{lower}" in roles:
@@ -136,7 +136,7 @@ def _human_body(skeleton: Skeleton) -> CapsuleBody:
     return build.body()
 
 
-def _add_foot(build: _Builder, side: str, size: float) -> None:
+def _add_foot(build: _CapsuleBuilder, side: str, size: float) -> None:
     ankle, toe = build.skeleton.roles[f"{side}_ankle"], build.skeleton.roles.get(f"{side}_toe")
     at = build.places[ankle]
     ball = build.places[toe] if toe is not None else build.tip(ankle, size * np.array([0.13, 0.0, -0.06]))
@@ -150,7 +150,7 @@ def _add_foot(build: _Builder, side: str, size: float) -> None:
         build.add(f"{side}_toes", toe, np.maximum(ball, above), np.maximum(tip, above), _TOE_RADIUS * size)
 
 
-def _add_trunk(build: _Builder, size: float) -> None:
+def _add_trunk(build: _CapsuleBuilder, size: float) -> None:
     roles, parents = build.skeleton.roles, build.skeleton.parents
     left, right = build.at("left_hip"), build.at("right_hip")
     middle = 0.5 * (left + right)
@@ -187,7 +187,7 @@ def _add_trunk(build: _Builder, size: float) -> None:
 
 def _bone_body(skeleton: Skeleton) -> CapsuleBody:
     """One capsule a bone; thickness grows with length, and long bones are slimmer for their length."""
-    build, lengths = _Builder(skeleton), np.linalg.norm(skeleton.offsets, axis=-1)
+    build, lengths = _CapsuleBuilder(skeleton), np.linalg.norm(skeleton.offsets, axis=-1)
     typical = float(np.median(lengths[1:])) if len(lengths) > 1 else 0.1
     for joint in range(1, len(skeleton)):
         if lengths[joint] > 0.02 * typical:

@@ -24,8 +24,8 @@ from gaitway.scene.world_models import (
     TerrainItem,
     wall_pieces,
 )
-from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, Phase, Polygon, Shape, Sphere, Stairs, Terrain, World
-from gaitway.world.mover import MAX_KEYS
+from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, MoverPhase, Polygon, Shape, Sphere, Stairs, Terrain, World
+from gaitway.world.obstacle import MAX_KEYS
 from gaitway.world.standing import drawn_down, stood_on
 from gaitway.world.terrain_files import load_terrain
 
@@ -135,7 +135,7 @@ class WorldBuilder:
             given = any(getattr(phase, key) is not None for key in phase.SHAPES)
             shape = self._shapes(phase, entry.document.folder)[0] if given else own
             phases.append((phase.start, shape, phase.kind))
-        made = tuple(Phase(start, _along(shape, poses, terrain), kind) for start, shape, kind in phases)
+        made = tuple(MoverPhase(start, _along(shape, poses, terrain), kind) for start, shape, kind in phases)
         mover = Mover(made, times, poses, item.name or "", item.color)
         return mover.repeated(min(REPEATED, _most_rounds(times))) if item.repeat else mover
 

@@ -17,14 +17,11 @@ from gaitway.space import _distance_kernels, distances
 from gaitway.space._distance_kernels import Squares
 from gaitway.space.plan import NOT_PASSED
 from gaitway.space.slopes import steepest_passed, steepness
-from gaitway.world.body_band import BODY_BAND, NOTHING, Band, body_footprint
 from gaitway.world.clearance import Components
 from gaitway.world.footprint import Footprint, Outlines
-from gaitway.world.grid import Bounds, GridSpec
-from gaitway.world.mover import Mover
-from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
-from gaitway.world.occupancy import MaskArray, layer_kinds
-from gaitway.world.raster import rasterise
+from gaitway.world.grid import Bounds, GridSpec, rasterise
+from gaitway.world.obstacle import PASSABLE, WALL, Mover, Obstacle
+from gaitway.world.occupancy import BODY_BAND, NOTHING, Band, MaskArray, body_footprint, layer_kinds
 from gaitway.world.regions import BEHAVIOR_KINDS, Reach, near, obstruction, reaches_for
 from gaitway.world.world import World
 

@@ -23,8 +23,7 @@ from gaitway.library.body_discs import BodyDiscs
 from gaitway.space import _route_kernels
 from gaitway.space._route_kernels import ACROSS, BORDER, CLOSED, OPEN, STEPS, TOO_NEAR, WIDE_OPEN, Cells, Distances
 from gaitway.space.fields import WorldFields
-from gaitway.world.grid import GridSpec
-from gaitway.world.raster import rasterise
+from gaitway.world.grid import GridSpec, rasterise
 
 CELL, COARSEST = 0.2, 0.3
 """Cell size of a field in small worlds and in large ones, or as near to it as the world's fields allow [m]."""

@@ -32,8 +32,8 @@ from gaitway.space._traffic_kernels import (
 )
 from gaitway.space.mover_sweep import Swept, last_slot, sweep_mover
 from gaitway.space.plan import Plan, Pose
-from gaitway.world.body_band import BODY_BAND, Band
-from gaitway.world.mover import Mover
+from gaitway.world.obstacle import Mover
+from gaitway.world.occupancy import BODY_BAND, Band
 from gaitway.world.terrain import Terrain
 
 __all__ = ["FOREVER", "SLOT", "Traffic", "TrafficArrays", "traffic_hit"]

@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, write_archive
 from gaitway.motion import packing
 from gaitway.motion.skeleton import MAX_JOINTS
 from gaitway.take.data import MAX_CHARACTERS, MAX_SEGMENTS, POSE_STEPS, Layer, Segments
 from gaitway.take.model import Take
 
-FORMAT = Format("take", 1)
+FORMAT = ArchiveFormat("take", 1)
 _POSE_COLUMNS = ("x", "y", "heading")
 
 

@@ -4,8 +4,7 @@ from gaitway.world.clearance import Clearance, Components
 from gaitway.world.footprint import Footprint
 from gaitway.world.grid import GridSpec, Window
 from gaitway.world.height_grid import HeightGrid
-from gaitway.world.mover import Mover, Phase
-from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
+from gaitway.world.obstacle import PASSABLE, WALL, Mover, MoverPhase, Obstacle
 from gaitway.world.occupancy import Occupancy
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere, Stairs
 from gaitway.world.terrain import Terrain
@@ -22,9 +21,9 @@ __all__ = [
     "GridSpec",
     "HeightGrid",
     "Mover",
+    "MoverPhase",
     "Obstacle",
     "Occupancy",
-    "Phase",
     "Polygon",
     "Shape",
     "Snapshot",

@@ -10,9 +10,8 @@ import shapely
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
-from gaitway.world.footprint import Footprint
+from gaitway.world.footprint import ROUND_SEGMENTS, Footprint, core_geometry, drawn_geometry
 from gaitway.world.obstacle import PASSABLE, Obstacle
-from gaitway.world.plane import ROUND_SEGMENTS, core_geometry, drawn_geometry
 from gaitway.world.world import Snapshot, World
 
 

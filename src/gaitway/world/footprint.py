@@ -1,11 +1,13 @@
-"""What a solid covers of the floor plan: closed rings, open lines or single points, rounded by a radius.
+"""Footprints: the area of the floor plan that a solid covers, as rings, lines or points that are rounded by a radius.
 
 One form for every shape keeps the grids and the exact queries simple: a disc is a point with a radius, a box is a ring
-of four corners, and growing any of them by a character's radius only adds to the radius.
+of four corners, and growing any of them by a character's radius only adds to the radius. This module also checks the
+outlines that users write, and converts footprints to shapely geometry.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -13,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray, owned, read_only
@@ -119,3 +122,105 @@ class Outlines(NamedTuple):
             group_starts=read_only(np.cumsum([0, *rings_of])),
             radii=read_only(np.array([f.radius for f in footprints], dtype=np.float64)),
         )
+
+
+Point = tuple[float, float]
+Ring = tuple[Point, ...]
+
+MAX_POINTS = 100_000
+"""Most points of one polygon."""
+
+
+def check_outline(rings: Sequence[Ring]) -> None:
+    """Refuse what is not a simple outline (the first ring) with separate holes in it (the others).
+
+    Raises:
+        WorldError: that names the point which is wrong.
+    """
+    if (count := sum(map(len, rings))) > MAX_POINTS:
+        raise WorldError(f"polygon has {count} points; at most {MAX_POINTS} are possible")
+    names = ["polygon", *(f"polygon hole {number}" for number in range(len(rings) - 1))]
+    for name, ring in zip(names, rings, strict=True):
+        _check_ring(name, ring)
+    outside = shapely.Polygon(rings[0])
+    for name, ring in zip(names[1:], rings[1:], strict=True):
+        if not outside.covers(shapely.Polygon(ring)):
+            away = shapely.distance(outside, shapely.points(np.asarray(ring)))
+            place = f"point {int(np.argmax(away))} {ring[int(np.argmax(away))]}" if away.max() > 0.0 else "an edge"
+            raise WorldError(f"{name}: {place} lies outside the polygon; a hole must lie within it")
+    reason = shapely.is_valid_reason(shapely.Polygon(rings[0], rings[1:]))
+    if reason != "Valid Geometry":
+        raise WorldError(f"polygon has holes that overlap, or that cut it in two, at {_place(reason)}; make them one")
+
+
+def _check_ring(name: str, ring: Ring) -> None:
+    points = np.asarray(ring, dtype=np.float64).reshape(-1, 2)
+    if not np.isfinite(points).all():
+        bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise WorldError(f"{name}: point {bad} {ring[bad]} is not finite")
+    if len(points) < 3:
+        raise WorldError(f"{name} has {len(points)} points; at least 3 are needed")
+    same = np.flatnonzero((points == np.roll(points, 1, axis=0)).all(axis=1))
+    if len(same):
+        bad = int(same[-1])
+        before = (bad - 1) % len(points)
+        raise WorldError(f"{name}: point {max(bad, before)} {ring[bad]} repeats point {min(bad, before)}; leave it out")
+    polygon = shapely.Polygon(points)
+    extent = float(np.ptp(points, axis=0).max())
+    if polygon.area <= 1e-12 * extent**2 and shapely.LineString(points).minimum_rotated_rectangle.area <= (
+        1e-12 * extent**2
+    ):
+        raise WorldError(f"{name} has no area: its {len(points)} points lie on one line")
+    reason = shapely.is_valid_reason(polygon)
+    if reason != "Valid Geometry":
+        at = _place(reason)
+        closed = np.concatenate([points, points[:1]])
+        edges = shapely.linestrings(np.stack([closed[:-1], closed[1:]], axis=1))
+        near = int(np.argmin(shapely.distance(edges, shapely.Point(at))))
+        raise WorldError(
+            f"{name} crosses or touches itself at {at}, between point {near} and point {(near + 1) % len(points)}; "
+            "list the corners in order around it"
+        )
+
+
+def _place(reason: str) -> Point:
+    """The place out of GEOS's words, as in "Self-intersection[1 2]"."""
+    numbers = re.findall(r"-?\d[\d.eE+-]*", reason[reason.find("[") :])
+    return float(numbers[0]), float(numbers[1])
+
+
+ROUND_SEGMENTS = 8
+"""Straight pieces for a quarter turn where something round has to be drawn: the middles of the pieces lie inside the
+true circle by 0.48 % of its radius."""
+
+_NO_ROUNDING = 1e-9
+"""Buffers that are thinner fail by rounding [m]."""
+
+
+def core_geometry(footprint: Footprint) -> shapely.Geometry:
+    """What a footprint is the rounding of, exactly: filled rings by the even-odd rule, lines and points."""
+    rings = footprint.rings
+    areas = [shapely.make_valid(shapely.Polygon(ring)) for ring in rings if len(ring) > 2]
+    lines = [shapely.LineString(ring) for ring in rings if len(ring) == 2]
+    points = [shapely.Point(ring[0]) for ring in rings if len(ring) == 1]
+    area = _even_odd(areas)
+    return area if not lines and not points else shapely.union_all([area, *lines, *points])
+
+
+def drawn_geometry(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shapely.Geometry:
+    """A footprint with its rounding, whose arcs are chains of `segments` straight pieces for a quarter turn.
+
+    The corners of the chains lie on the true arc, so that the result is never larger than the footprint.
+    """
+    area = core_geometry(footprint)
+    if footprint.radius < _NO_ROUNDING:
+        return area
+    return area.buffer(footprint.radius, quad_segs=segments)
+
+
+def _even_odd(areas: Sequence[shapely.Geometry]) -> shapely.Geometry:
+    """All that lies in an odd number of areas; pairs of pairs, so that many rings do not grow one large sum."""
+    if len(areas) < 2:
+        return areas[0] if areas else shapely.Polygon()
+    pairs = [shapely.symmetric_difference(a, b) for a, b in zip(areas[::2], areas[1::2], strict=False)]
+    return _even_odd(pairs + list(areas[len(pairs) * 2 :]))

@@ -11,10 +11,9 @@ import shapely
 from gaitway.core.arrays import FloatArray, owned
 from gaitway.core.errors import WorldError
 from gaitway.world import _height_kernels, standing
-from gaitway.world.grid import GridSpec
+from gaitway.world.footprint import core_geometry
+from gaitway.world.grid import GridSpec, filled, rasterise
 from gaitway.world.obstacle import Obstacle
-from gaitway.world.plane import core_geometry
-from gaitway.world.raster import filled, rasterise
 from gaitway.world.shapes import Prism, Shape
 from gaitway.world.terrain import Terrain
 

@@ -55,7 +55,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh(Shape):
+class MeshShape(Shape):
     """Triangles that stand somewhere. If they are closed their inside is solid; otherwise they are thin sheets."""
 
     model: Model
@@ -65,7 +65,7 @@ class Mesh(Shape):
     """How much the model is raised [m]."""
 
     @staticmethod
-    def of(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> Mesh:
+    def of(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> MeshShape:
         """From arrays.
 
         Args:
@@ -83,7 +83,7 @@ class Mesh(Shape):
             raise WorldError(f"mesh triangles name vertex {corners.min()} to {corners.max()} of {len(points)}")
         if np.abs(points).max() > MAX_COORDINATE:
             raise WorldError(f"mesh has a coordinate of {np.abs(points).max():.4g} m; at most {MAX_COORDINATE:g}")
-        return Mesh(Model(points, corners))
+        return MeshShape(Model(points, corners))
 
     @property
     def closed(self) -> bool:
@@ -115,17 +115,17 @@ class Mesh(Shape):
         """Exact plan of the part strictly between two heights [m]; upright faces of an open mesh are lines."""
         return self.model.footprint(low - self.lift, high - self.lift).placed(self.pose)
 
-    def placed(self, pose: npt.ArrayLike) -> Mesh:
+    def placed(self, pose: npt.ArrayLike) -> MeshShape:
         """The mesh carried by a planar move; nothing is sliced anew."""
         x, y, heading = (float(v) for v in planar.compose(pose, self.pose))
         return replace(self, pose=(x, y, heading))
 
-    def raised(self, by: float) -> Mesh:
+    def raised(self, by: float) -> MeshShape:
         """The mesh lifted."""
         return replace(self, lift=self.lift + by)
 
 
-def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> Mesh:
+def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> MeshShape:
     """Read a mesh from a GLB, GLTF, OBJ, STL or PLY file, with everything in it as one.
 
     Args:
@@ -149,7 +149,7 @@ def load_mesh(path: str | Path, up: str | None = None, scale: float = 1.0) -> Me
         raise WorldError(f"mesh with scale {scale}; write a number above 0")
     vertices, triangles = _read(path, ending)
     try:
-        return Mesh.of(scale * (vertices[:, [2, 0, 1]] if up == "y" else vertices), triangles)
+        return MeshShape.of(scale * (vertices[:, [2, 0, 1]] if up == "y" else vertices), triangles)
     except WorldError as problem:
         raise FormatError(path, str(problem)) from None
 

@@ -17,9 +17,8 @@ import shapely
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import WorldError
 from gaitway.world.exact import footprint_distance
-from gaitway.world.footprint import Footprint
+from gaitway.world.footprint import Footprint, core_geometry
 from gaitway.world.obstacle import Obstacle
-from gaitway.world.plane import core_geometry
 from gaitway.world.shapes import Stairs
 
 MARGIN = 0.02

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import WorldError
-from gaitway.world.footprint import Footprint
-from gaitway.world.outline import Point, Ring, check_outline
+from gaitway.world.footprint import Footprint, Point, Ring, check_outline
 
 MAX_STEPS = 1000
 """Most steps of one flight of stairs."""

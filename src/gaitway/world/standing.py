@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 
 from gaitway.core.arrays import FloatArray
-from gaitway.world.plane import core_geometry
+from gaitway.world.footprint import core_geometry
 from gaitway.world.shapes import Ball, Box, Cylinder, Polygon, Prism, Shape, Solid, TriangleMesh
 from gaitway.world.terrain import Terrain
 

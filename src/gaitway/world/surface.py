@@ -11,7 +11,7 @@ import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import WorldError
-from gaitway.world.plane import drawn_geometry
+from gaitway.world.footprint import drawn_geometry
 from gaitway.world.shapes import Ball, Prism, Shape, Stairs, TriangleMesh
 from gaitway.world.terrain import Terrain
 

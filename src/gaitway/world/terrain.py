@@ -12,8 +12,7 @@ import shapely
 
 from gaitway.core.arrays import FloatArray, IntArray, owned
 from gaitway.core.errors import WorldError
-from gaitway.world.footprint import Footprint
-from gaitway.world.plane import drawn_geometry
+from gaitway.world.footprint import Footprint, drawn_geometry
 
 MAX_HEIGHTS = 16_000_000
 """Most heights of one terrain: 4000 by 4000."""

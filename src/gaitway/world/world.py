@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import WorldError
-from gaitway.world.mover import Mover
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.standing import top
 from gaitway.world.terrain import Terrain
 

@@ -9,7 +9,9 @@ import pytest
 
 from bvh_text import HEADER, MOTION, ROWS, SMALL
 from gaitway.core.errors import FormatError
-from gaitway.motion.formats import limits, load_clip, numbers, source
+from gaitway.motion.formats import bvh as numbers
+from gaitway.motion.formats import load_clip, source
+from gaitway.motion.formats import source as limits
 from gaitway.motion.skeleton import MAX_JOINTS
 
 

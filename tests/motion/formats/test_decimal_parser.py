@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gaitway.core import rotations
 from gaitway.core.errors import FormatError
 from gaitway.motion.formats import _kernels
-from gaitway.motion.formats.numbers import POWERS_HIGH, POWERS_LOW, eight_bytes, read_table
+from gaitway.motion.formats.bvh import POWERS_HIGH, POWERS_LOW, eight_bytes, read_table
 
 PATH = Path("table.txt")
 

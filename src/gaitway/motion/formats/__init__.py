@@ -8,15 +8,13 @@ from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import resample
 from gaitway.motion.formats.amc import read_amc
-from gaitway.motion.formats.assemble import LoadOptions, assemble
-from gaitway.motion.formats.axes import UP_AXES
+from gaitway.motion.formats.assemble import LoadOptions, LoadReport, assemble
 from gaitway.motion.formats.bvh import read_bvh
 from gaitway.motion.formats.bvh_writer import write_bvh
 from gaitway.motion.formats.glb_writer import write_glb
 from gaitway.motion.formats.gltf import read_gltf
-from gaitway.motion.formats.limits import MAX_FPS, MAX_VALUES
-from gaitway.motion.formats.raw import RawMotion
-from gaitway.motion.formats.report import LoadReport
+from gaitway.motion.formats.raw import UP_AXES, RawMotion
+from gaitway.motion.formats.source import MAX_FPS, MAX_VALUES
 from gaitway.motion.formats.units import metres_per_unit
 
 __all__ = ["LoadReport", "load_clip", "load_clip_with_report", "save_clip"]

@@ -13,9 +13,8 @@ from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import FormatError
 from gaitway.motion.formats import _kernels
 from gaitway.motion.formats.asf import AsfSkeleton, read_asf
-from gaitway.motion.formats.limits import MAX_FPS, MAX_MAGNITUDE, MAX_VALUES
 from gaitway.motion.formats.raw import RawMotion
-from gaitway.motion.formats.source import decoded, parse_number, quoted, read_text
+from gaitway.motion.formats.source import MAX_FPS, MAX_MAGNITUDE, MAX_VALUES, decoded, parse_number, quoted, read_text
 from gaitway.motion.formats.units import state_unit
 
 DEFAULT_RATE = 120.0

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from gaitway.core.errors import FormatError
-from gaitway.motion.formats.limits import MAX_DEPTH
-from gaitway.motion.formats.source import decoded, parse_number, quoted, read_text
+from gaitway.motion.formats.source import MAX_DEPTH, decoded, parse_number, quoted, read_text
 from gaitway.motion.skeleton import MAX_JOINTS
 
 ROOT = "root"
@@ -56,7 +55,7 @@ class AsfSkeleton:
     """Whether angles are radians (else degrees)."""
 
 
-class _Line:
+class _AsfLine:
     """Words of one line and its number."""
 
     __slots__ = ("number", "words")
@@ -85,7 +84,7 @@ class _AsfParser:
         self.has_hierarchy = False
 
     def parse(self) -> AsfSkeleton:
-        readers: dict[str, Callable[[list[_Line]], None]] = {
+        readers: dict[str, Callable[[list[_AsfLine]], None]] = {
             ":units": self.units,
             ":root": self.root,
             ":bonedata": self.bonedata,
@@ -103,10 +102,10 @@ class _AsfParser:
         bones, parents = self.in_order()
         return AsfSkeleton(self.path, bones, parents, self.position, self.length_unit, self.radians)
 
-    def sections(self) -> Iterator[tuple[_Line, list[_Line]]]:
+    def sections(self) -> Iterator[tuple[_AsfLine, list[_AsfLine]]]:
         """Each ":keyword" line with the lines up to the next."""
-        head: _Line | None = None
-        body: list[_Line] = []
+        head: _AsfLine | None = None
+        body: list[_AsfLine] = []
         for number, text in enumerate(read_text(self.path).split(b"\n"), start=1):
             words = decoded(text.split(b"#", 1)[0]).split()
             if not words:
@@ -114,15 +113,15 @@ class _AsfParser:
             if words[0].startswith(":"):
                 if head is not None:
                     yield head, body
-                head, body = _Line(number, words), []
+                head, body = _AsfLine(number, words), []
             elif head is not None:
-                body.append(_Line(number, words))
+                body.append(_AsfLine(number, words))
             else:
                 self.fail(f"is not an ASF file: expected a line that starts with ':', found {quoted(words[0])}", number)
         if head is not None:
             yield head, body
 
-    def units(self, lines: list[_Line]) -> None:
+    def units(self, lines: list[_AsfLine]) -> None:
         for line in lines:
             key = line.words[0].lower()
             if key == "length":
@@ -135,7 +134,7 @@ class _AsfParser:
                     self.fail(f"angle must be deg or rad, found {quoted(word)}", line.number)
                 self.radians = word.startswith("rad")
 
-    def root(self, lines: list[_Line]) -> None:
+    def root(self, lines: list[_AsfLine]) -> None:
         bone = self.bones[ROOT]
         for line in lines:
             key = line.words[0].lower()
@@ -148,7 +147,7 @@ class _AsfParser:
             elif key == "orientation":
                 bone.axis = self.vector(line)
 
-    def bonedata(self, lines: list[_Line]) -> None:
+    def bonedata(self, lines: list[_AsfLine]) -> None:
         bone: AsfBone | None = None
         in_limits = False
         for line in lines:
@@ -169,7 +168,7 @@ class _AsfParser:
         if bone is not None:
             self.fail(f"the bone {quoted(bone.name)} has no 'end'", bone.line)
 
-    def bone_line(self, bone: AsfBone, line: _Line, key: str) -> None:
+    def bone_line(self, bone: AsfBone, line: _AsfLine, key: str) -> None:
         if key == "name":
             bone.name = line.words[1] if len(line.words) > 1 else ""
         elif key == "direction":
@@ -186,7 +185,7 @@ class _AsfParser:
         elif key not in ("id", "bodymass", "cofmass"):
             self.fail(f"{quoted(line.words[0])} is not known in a bone", line.number)
 
-    def add_bone(self, bone: AsfBone, line: _Line) -> None:
+    def add_bone(self, bone: AsfBone, line: _AsfLine) -> None:
         if not bone.name:
             self.fail("the bone has no name", bone.line)
         if bone.name in self.bones:
@@ -197,7 +196,7 @@ class _AsfParser:
             self.fail(f"bone {quoted(bone.name)} has {len(bone.limits)} limits for {len(bone.dof)} dof", bone.line)
         self.bones[bone.name] = bone
 
-    def hierarchy(self, lines: list[_Line]) -> None:
+    def hierarchy(self, lines: list[_AsfLine]) -> None:
         self.has_hierarchy = True
         placed = {ROOT}
         for line in lines:
@@ -229,7 +228,7 @@ class _AsfParser:
             self.fail(f"bone {quoted(lost.name)} does not hang on the root in ':hierarchy'", lost.line)
         return bones, parents
 
-    def dof(self, line: _Line) -> tuple[str, ...]:
+    def dof(self, line: _AsfLine) -> tuple[str, ...]:
         names = tuple(word.lower() for word in line.words[1:])
         if len(set(names)) < len(names) or any(name not in _DOF_NAMES for name in names):
             self.fail(
@@ -237,13 +236,13 @@ class _AsfParser:
             )
         return names
 
-    def axis_order(self, line: _Line, words: list[str]) -> str:
+    def axis_order(self, line: _AsfLine, words: list[str]) -> str:
         order = words[0].lower() if words else "xyz"
         if sorted(order) != ["x", "y", "z"]:
             self.fail(f"axis order {quoted(order)} must name each of X, Y, Z once", line.number)
         return order
 
-    def limit_pairs(self, line: _Line, text: str) -> tuple[tuple[float, float], ...]:
+    def limit_pairs(self, line: _AsfLine, text: str) -> tuple[tuple[float, float], ...]:
         pairs = re.findall(r"\(([^()]*)\)", text)
         found = []
         for pair in pairs:
@@ -253,18 +252,18 @@ class _AsfParser:
             found.append((bounds[0], bounds[1]))
         return tuple(found)
 
-    def numbers(self, line: _Line, count: int) -> list[float]:
+    def numbers(self, line: _AsfLine, count: int) -> list[float]:
         values = [parse_number(word) for word in line.words[1 : 1 + count]]
         good = [value for value in values if value is not None]
         if len(good) != count:
             self.fail(f"{quoted(line.words[0])} needs {count} finite numbers", line.number)
         return good
 
-    def vector(self, line: _Line) -> Vector:
+    def vector(self, line: _AsfLine) -> Vector:
         x, y, z = self.numbers(line, 3)
         return x, y, z
 
-    def unit_vector(self, line: _Line) -> Vector:
+    def unit_vector(self, line: _AsfLine) -> Vector:
         x, y, z = self.vector(line)
         length = math.sqrt(x * x + y * y + z * z)
         if length < 1e-9:

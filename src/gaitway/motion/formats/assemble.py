@@ -1,7 +1,8 @@
-"""The border: from a file's units and axes to metres and Z up. Nothing is converted anywhere else."""
+"""Conversion from the units and axes of a file to metres and Z up. Nothing is converted anywhere else."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,12 +14,73 @@ from gaitway.core.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import humanoid_contact_points
 from gaitway.motion.formats import _kernels
-from gaitway.motion.formats.axes import UP_AXES
-from gaitway.motion.formats.raw import RawMotion, pose
-from gaitway.motion.formats.report import LoadReport
-from gaitway.motion.formats.tpose import starts_with_tpose
+from gaitway.motion.formats.raw import UP_AXES, RawMotion, pose
 from gaitway.motion.formats.units import detect_unit, metres_per_unit, stands_along_z, unit_name
 from gaitway.motion.skeleton import Skeleton
+
+LOGGER = logging.getLogger("gaitway")
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """How a capture file was understood. Each note is also logged to the logger "gaitway" at level INFO."""
+
+    path: Path
+    unit: str
+    """Name of the file's unit of length: "m", "cm", "mm", "inch", "cmu", or "0.3 m" for any other factor."""
+    metres_per_unit: float
+    up: str
+    """The file's vertical axis: "x", "y" or "z"."""
+    file_fps: float
+    """The rate the file's frames were taken to have [Hz]."""
+    dropped_tpose: bool
+    """Whether frame 0 was a converter's T-pose and was left out."""
+    notes: tuple[str, ...]
+    """Everything that was detected, assumed or repaired, a sentence each."""
+
+    def log(self) -> None:
+        """Send the notes to the logger "gaitway"."""
+        for note in self.notes:
+            LOGGER.info("%s: %s", self.path, note)
+
+
+_NEUTRAL = np.radians(0.01)
+"""A captured joint is never this near to no rotation at all, unless it has no markers."""
+_NEUTRAL_SHARE = 0.6
+"""Share of the moving joints that a T-pose leaves at exactly no rotation."""
+_LARGEST_TURN = np.radians(60.0)
+"""No joint of a T-pose is turned further than this (legs and arms are straightened by some 20 degrees)."""
+_LEAST_JUMP = np.radians(2.0)
+"""Mean turn of the moving joints from the T-pose to the first captured frame."""
+_JUMP_RATIO = 3.0
+"""That turn against the usual one from frame to frame in what follows."""
+_SAME_PLACE = 1e-4
+"""Distance of the two roots, as a share of the longest bone."""
+_FRAMES_SEEN = 8
+"""Frames, spread over the motion, that tell which joints move at all."""
+
+
+def starts_with_tpose(raw: RawMotion) -> bool:
+    """Whether frame 0 is a neutral pose that a converter added, rather than captured.
+
+    Such a frame stands at the very root position of frame 1, most joints that move later have no rotation whatsoever,
+    none is turned far, and the body jumps from it into the motion. A motion that begins in a T-pose leaves it smoothly
+    and is kept.
+    """
+    if not raw.may_have_tpose or len(raw.roots) < 3 or len(raw.parents) < 2:
+        return False
+    longest = float(np.linalg.norm(raw.offsets[1:], axis=1).max())
+    if np.linalg.norm(raw.roots[1] - raw.roots[0]) > _SAME_PLACE * longest:
+        return False
+    turns = rotations.angle_between(raw.neutral, raw.rotations[0])
+    seen = np.unique(np.linspace(0, len(raw.roots) - 1, _FRAMES_SEEN).astype(int))
+    moving = (rotations.angle_between(raw.neutral, raw.rotations[seen]) > _NEUTRAL).any(axis=0)
+    if not moving.any() or turns.max() > _LARGEST_TURN or (turns[moving] <= _NEUTRAL).mean() < _NEUTRAL_SHARE:
+        return False
+    head = raw.rotations[: _FRAMES_SEEN + 1, moving]
+    jumps = rotations.angle_between(head[1:], head[:-1]).mean(axis=1)
+    return bool(jumps[0] > max(_LEAST_JUMP, _JUMP_RATIO * float(np.median(jumps[1:]))))
+
 
 _FEET = {f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "ankle")}
 """Roles without which a foot's contact points cannot be placed."""

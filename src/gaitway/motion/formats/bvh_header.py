@@ -12,8 +12,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import FormatError
-from gaitway.motion.formats.limits import MAX_DEPTH
-from gaitway.motion.formats.source import decoded, line_of, parse_count, parse_number, quoted
+from gaitway.motion.formats.source import MAX_DEPTH, decoded, line_of, parse_count, parse_number, quoted
 from gaitway.motion.skeleton import MAX_JOINTS
 
 _TOKEN = re.compile(rb"[{}]|[^\s{}]+")

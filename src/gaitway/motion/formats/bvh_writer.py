@@ -14,7 +14,7 @@ from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_write
 from gaitway.motion.clip import Clip
 from gaitway.motion.formats import _kernels
-from gaitway.motion.formats.axes import UP_AXES
+from gaitway.motion.formats.raw import UP_AXES
 from gaitway.motion.skeleton import Skeleton
 
 _ROWS_AT_ONCE = 512

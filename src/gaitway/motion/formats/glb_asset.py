@@ -16,7 +16,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_write
-from gaitway.motion.formats.axes import UP_AXES
+from gaitway.motion.formats.raw import UP_AXES
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 

@@ -11,11 +11,9 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.formats.gltf_file import GltfFile, Json
 from gaitway.motion.formats.gltf_nodes import JointSet, NodeTree, decompose, joint_set
 from gaitway.motion.formats.gltf_sampling import Channel, read_channels
-from gaitway.motion.formats.limits import MAX_VALUES
-from gaitway.motion.formats.rates import whole_rate
 from gaitway.motion.formats.raw import RawMotion, settle_offsets, unique_names
-from gaitway.motion.formats.source import quoted
-from gaitway.motion.formats.units import state_unit
+from gaitway.motion.formats.source import MAX_VALUES, quoted
+from gaitway.motion.formats.units import state_unit, whole_rate
 
 _DEFAULT_RATE, _LEAST_RATE, _HIGHEST_RATE = 30.0, 15.0, 1000.0
 """Sampling [Hz] where the keys have no rate of their own, and between which rates they are believed to have one."""
@@ -46,7 +44,7 @@ def read_gltf(path: Path, file_fps: float | None = None, animation: int | str = 
     frames = int((last - first) * fps + 1e-3) + 1  # key times are single floats
     if frames * len(joints.nodes) * 4 > MAX_VALUES:
         file.fail(f"would be {frames} frames of {len(joints.nodes)} joints; at most {MAX_VALUES} numbers are read")
-    pose = _Pose(file, tree, channels, first + np.arange(frames) / fps)
+    pose = _NodePose(file, tree, channels, first + np.arange(frames) / fps)
     raw = _build(pose, joints, fps, notes)
     raw.rest_rotations = _rest_rotations(file, pose, joints, skin)
     state_unit(raw, 1.0, "glTF is in metres")
@@ -91,7 +89,7 @@ def _key_rate(channels: list[Channel]) -> float:
     return whole_rate(rate) if _LEAST_RATE <= rate <= _HIGHEST_RATE else _DEFAULT_RATE
 
 
-class _Pose:
+class _NodePose:
     """Local transforms of nodes at the sampled times."""
 
     def __init__(self, file: GltfFile, tree: NodeTree, channels: list[Channel], times: FloatArray) -> None:
@@ -129,7 +127,7 @@ class _Pose:
         return mean
 
 
-def _build(pose: _Pose, joints: JointSet, fps: float, notes: list[str]) -> RawMotion:
+def _build(pose: _NodePose, joints: JointSet, fps: float, notes: list[str]) -> RawMotion:
     """The joints' motion, with what is above the root folded into the root."""
     frames, count = len(pose.times), len(joints.nodes)
     position, turn, size = np.zeros((1, 3)), rotations.identity(1), np.ones(3)
@@ -171,7 +169,7 @@ def _build(pose: _Pose, joints: JointSet, fps: float, notes: list[str]) -> RawMo
     )
 
 
-def _rest_rotations(file: GltfFile, pose: _Pose, joints: JointSet, skin: Json | None) -> FloatArray:
+def _rest_rotations(file: GltfFile, pose: _NodePose, joints: JointSet, skin: Json | None) -> FloatArray:
     """Local rotations of the pose that the skin was bound in; of the nodes as they stand where that is not known."""
     rest = np.array([pose.tree.transform(node).rotation for node in joints.nodes])
     for node in joints.above:

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError
-from gaitway.motion.formats.limits import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VALUES
-from gaitway.motion.formats.source import quoted, read_bytes
+from gaitway.motion.formats.source import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VALUES, quoted, read_bytes
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _COMPONENTS: dict[int, npt.DTypeLike] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}

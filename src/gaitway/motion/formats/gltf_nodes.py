@@ -11,7 +11,7 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.formats.gltf_file import GltfFile
-from gaitway.motion.formats.limits import MAX_DEPTH
+from gaitway.motion.formats.source import MAX_DEPTH
 from gaitway.motion.skeleton import MAX_JOINTS
 
 _MAX_NODES = 1_000_000

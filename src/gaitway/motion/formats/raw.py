@@ -1,4 +1,4 @@
-"""Motion as it stands in a file: the file's own units and axes, before the border is crossed."""
+"""Raw motion: what every reader of capture files produces, in the units and axes of the file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.motion import _kernels
-from gaitway.motion.formats.axes import UP_AXES
 from gaitway.motion.roles import find_roles
+
+UP_AXES: Mapping[str, tuple[int, int, int]] = {"x": (1, 2, 0), "y": (2, 0, 1), "z": (0, 1, 2)}
+"""For each vertical axis of a file, which file axis becomes our x, y and z.
+
+All three are turns, not mirrors. From Y up, (x, y, z) becomes (z, x, y): what faced +Z faces +X.
+"""
+
 
 _MOVING_OFFSET = 1e-3
 """A joint whose distance from its parent varies by more than this share of the longest bone is said to stretch."""

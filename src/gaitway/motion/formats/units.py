@@ -1,4 +1,4 @@
-"""What one unit of a file is in metres, and which way is up: judged from the size and shape of the body."""
+"""Units, vertical axis and frame rate of a capture file, judged from the size and shape of the body."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ import numpy as np
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import GaitwayError
 from gaitway.motion.formats.raw import RawMotion, pose
+
+_TOLERANCE = 5e-4
+"""Relative. Frame times are written with a few digits (.0083333); 29.97 and 23.976 Hz are twice as far from whole."""
+
+
+def whole_rate(rate: float) -> float:
+    """The whole number of frames a second that a rate [Hz] stands for, or the rate itself where none is near."""
+    whole = round(rate)
+    return float(whole) if whole and abs(rate - whole) < _TOLERANCE * whole else rate
+
 
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "cmu": 0.0254 / 0.45}
 """Metres in one unit. "cmu" is 1/0.45 inch, the unit of the CMU captures and of their conversions."""

@@ -12,10 +12,10 @@ from gaitway.render.plan.canvas import Canvas, mixed, rgba
 from gaitway.render.plan.kinds import kind_color
 from gaitway.render.plan.things import HALO, INK
 from gaitway.world.clearance import Clearance
+from gaitway.world.footprint import drawn_geometry
 from gaitway.world.grid import GridSpec
 from gaitway.world.obstacle import WALL, Obstacle
 from gaitway.world.occupancy import Occupancy
-from gaitway.world.plane import drawn_geometry
 from gaitway.world.regions import Reach, near, within
 from gaitway.world.world import World
 

@@ -15,9 +15,8 @@ from gaitway.core.arrays import FloatArray
 from gaitway.render.labels import text_size
 from gaitway.render.plan.canvas import Canvas, mixed
 from gaitway.render.plan.kinds import MOVER_COLOR, kind_color, obstacle_color
-from gaitway.world.mover import Mover
-from gaitway.world.obstacle import PASSABLE, WALL, Obstacle
-from gaitway.world.plane import drawn_geometry
+from gaitway.world.footprint import drawn_geometry
+from gaitway.world.obstacle import PASSABLE, WALL, Mover, Obstacle
 from gaitway.world.shapes import Stairs
 from gaitway.world.world import World
 

@@ -10,8 +10,8 @@ import shapely
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.world import PASSABLE, Obstacle, World
-from gaitway.world.body_band import BODY_BAND, body_footprint
-from gaitway.world.plane import core_geometry
+from gaitway.world.footprint import core_geometry
+from gaitway.world.occupancy import BODY_BAND, body_footprint
 
 TOUCHING = 1e-9
 """Tolerance for rounding [m]: discs that only touch do not overlap."""

@@ -11,8 +11,8 @@ import shapely
 import shapely.affinity
 
 from gaitway.world.clearance import Clearance
+from gaitway.world.footprint import drawn_geometry
 from gaitway.world.occupancy import Occupancy
-from gaitway.world.plane import drawn_geometry
 from gaitway.world.shapes import Shape
 from gaitway.world.world import World
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, write_archive
 from gaitway.motion import packing
 from gaitway.variation.network.dofs import Dofs
 from gaitway.variation.network.model import LearnOptions, VariationModel
@@ -33,7 +33,7 @@ from gaitway.variation.network.texture import Texture
 from gaitway.variation.network.transition import TransitionSearch
 
 SUFFIX = ".gwvary"
-FORMAT = Format("variation", 2)
+FORMAT = ArchiveFormat("variation", 2)
 MAX_TAKES = 10_000
 """Greatest number of takes in a file."""
 _RENAMED = {"clock": "phase_scale"}

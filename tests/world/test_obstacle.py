@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from gaitway.core import planar
 from gaitway.core.errors import WorldError
-from gaitway.world import PASSABLE, WALL, Box, Cylinder, Mover, Obstacle, Phase, Sphere, World
-from gaitway.world.mover import swept_radius
+from gaitway.world import PASSABLE, WALL, Box, Cylinder, Mover, MoverPhase, Obstacle, Sphere, World
+from gaitway.world.obstacle import swept_radius
 
 CART = Box((0.5, 0.0), (2.0, 1.0), 1.0)
 PATH = Mover.of(CART, [0.0, 2.0, 3.0, 6.0], [[0, 0, 0], [4, 0, 0], [4, 0, 1.5], [4, 3, 1.5]], name="cart")
@@ -51,9 +51,9 @@ def test_speeds_of_parts_of_the_way():
 
 
 def test_swept_radius():
-    assert swept_radius(Phase(0.0, CART)) == pytest.approx(np.hypot(1.5, 0.5))
-    assert swept_radius(Phase(0.0, Cylinder((3.0, 4.0), 0.5, 1.0))) == pytest.approx(5.5)
-    assert swept_radius(Phase(0.0, Sphere((0.0, 0.0), 0.5))) == 0.5
+    assert swept_radius(MoverPhase(0.0, CART)) == pytest.approx(np.hypot(1.5, 0.5))
+    assert swept_radius(MoverPhase(0.0, Cylinder((3.0, 4.0), 0.5, 1.0))) == pytest.approx(5.5)
+    assert swept_radius(MoverPhase(0.0, Sphere((0.0, 0.0), 0.5))) == 0.5
 
 
 def test_repeated_goes_on_and_keeps_turning():
@@ -88,7 +88,7 @@ def falling_tree():
     trunk = Cylinder((0.0, 0.0), 0.16, 8.0)
     falling = Box((4.0, 0.0), (8.4, 0.9), 3.0)
     lying = Box((4.0, 0.0), (8.4, 0.32), 0.32)
-    phases = (Phase(0.0, trunk, PASSABLE), Phase(5.0, falling, WALL), Phase(6.5, lying, "jump"))
+    phases = (MoverPhase(0.0, trunk, PASSABLE), MoverPhase(5.0, falling, WALL), MoverPhase(6.5, lying, "jump"))
     return Mover(phases, np.array([0.0]), np.array([[20.0, 1.0, np.pi / 2]]), "tree")
 
 
@@ -114,8 +114,14 @@ def test_the_falling_tree():
         (lambda: Mover.of(CART, [0, 1], [[0, 0, 0]]), "shape"),
         (lambda: Mover.of(CART, [0], [[0, 0, np.nan]]), "not finite"),
         (lambda: Mover((), np.zeros(1), np.zeros((1, 3))), "phases"),
-        (lambda: Mover((Phase(1.0, CART), Phase(1.0, CART)), np.zeros(1), np.zeros((1, 3))), "one after another"),
-        (lambda: Mover((Phase(1.0, CART), Phase(np.nan, CART)), np.zeros(1), np.zeros((1, 3))), "one after another"),
+        (
+            lambda: Mover((MoverPhase(1.0, CART), MoverPhase(1.0, CART)), np.zeros(1), np.zeros((1, 3))),
+            "one after another",
+        ),
+        (
+            lambda: Mover((MoverPhase(1.0, CART), MoverPhase(np.nan, CART)), np.zeros(1), np.zeros((1, 3))),
+            "one after another",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(make, message):
