@@ -18,8 +18,7 @@ from gaitway.space.fields import WorldFields
 from gaitway.space.routes import RouteFields, RouteMap
 from gaitway.tree.subgoals import _coarse_kernels as kernels
 from gaitway.tree.subgoals._leg_kernels import CostLeft
-from gaitway.world.grid import GridSpec
-from gaitway.world.grid import rasterise
+from gaitway.world.grid import GridSpec, rasterise
 
 CELL = 0.35
 """Size of a coarse cell, half that of the thesis, whose cells close doors; it is halved if such cells have no path and
