@@ -20,7 +20,7 @@ from gaitway.core import jit as _jit
 fk = _kernels.forward_kinematics
 out = np.zeros((1, 1, 3)), np.zeros((1, 1, 4))
 fk(np.array([-1]), np.zeros((1, 3)), np.ones((1, 3)), np.array([[[1.0, 0, 0, 0]]]), *out)
-print(out[0].ravel().tolist(), type(fk).__name__, jit.compile_seconds() > 0)
+print(out[0].ravel().tolist(), type(fk).__name__, _jit.compile_seconds() > 0)
 """
 
 
