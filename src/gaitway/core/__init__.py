@@ -1,1 +1,1 @@
-"""What every room stands on: arrays, rotations, files, the disk cache, errors and compiled kernels."""
+"""The lowest floor: arrays, rotations, files, the disk cache, errors and compiled kernels."""

@@ -28,9 +28,9 @@ from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.core.files import atomic_write
 
 MAX_BYTES = 8_000_000_000
-"""Memory that the arrays of one file may take."""
+"""Greatest memory of the arrays of one file [bytes]."""
 MAX_HEADER = 256_000_000
-"""Bytes of the header."""
+"""Greatest size of the header [bytes]."""
 
 Built = TypeVar("Built")
 Arrays = dict[str, npt.NDArray[Any]]
@@ -45,11 +45,11 @@ class ArchiveFormat:
     noun: str
     """What it holds, as messages call it: "take", "library"."""
     version: int
-    """The newest that is read, and the one that is written."""
+    """Newest version that is read, and the version that is written."""
 
     @property
     def name(self) -> str:
-        """As the header says it."""
+        """Name of the format in the header."""
         return f"gaitway {self.noun}"
 
 
@@ -75,7 +75,7 @@ def read_archive(
     specs: Callable[[Mapping[str, Any], Mapping[str, int]], dict[str, Spec]],
     build: Callable[[Mapping[str, Any], Arrays], Built],
 ) -> Built:
-    """What is built of an archive, all of which has been checked.
+    """Read an archive, check all of it, and return what `build` makes of it.
 
     Args:
         path: the file.
@@ -101,7 +101,7 @@ def read_archive(
 
 
 def read_header(path: str | Path, kind: ArchiveFormat) -> dict[str, Any]:
-    """The header alone, which costs little; nothing else is checked.
+    """Return the header alone, which is fast; nothing else is checked.
 
     Raises:
         FormatError: if it is no such archive, or of a newer version.
@@ -112,7 +112,7 @@ def read_header(path: str | Path, kind: ArchiveFormat) -> dict[str, Any]:
 
 
 def counted(value: Any, most: int, what: str) -> int:
-    """A whole number of a header, if it is one from 0 to `most`.
+    """Return a whole number of a header after checking that it is from 0 to `most`.
 
     Raises:
         ValueError: if it is not.
@@ -123,7 +123,7 @@ def counted(value: Any, most: int, what: str) -> int:
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """SHA-256 over the header without its checksum, then each array's name, type, shape and bytes, by name."""
+    """Return the SHA-256 over the header without its checksum, then over each array's name, type, shape and bytes."""
     words = json.dumps({k: v for k, v in header.items() if k != "sha256"}, sort_keys=True)
     total = hashlib.sha256(words.encode())
     for name in sorted(arrays):
@@ -143,7 +143,7 @@ def _write(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None
 
 @contextmanager
 def _opened(path: Path, kind: ArchiveFormat) -> Iterator[zipfile.ZipFile]:
-    """The archive; whatever is wrong with it as an archive becomes one line."""
+    """Open the archive; every error of the zip format becomes a message of one line."""
     if path.is_dir():
         raise FormatError(path, f"is a folder, not a {kind.noun}")
     try:
@@ -162,7 +162,7 @@ def _one_line(problem: BaseException) -> str:
 
 
 def _members(path: Path, archive: zipfile.ZipFile, kind: ArchiveFormat) -> dict[str, int]:
-    """Name and unpacked size of each array, whose sum is within the limit."""
+    """Return the name and unpacked size of each array, after checking that their sum is within the limit."""
     sizes: dict[str, int] = {}
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
@@ -177,7 +177,7 @@ def _members(path: Path, archive: zipfile.ZipFile, kind: ArchiveFormat) -> dict[
 
 
 def _read(path: Path, archive: zipfile.ZipFile, name: str, spec: Spec, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
-    """One array, its type and shape checked against `spec` before memory is taken."""
+    """Read one array, whose type and shape are checked against `spec` before memory is allocated."""
     if name not in sizes:
         raise FormatError(path, f"lacks the array '{name}'")
     with archive.open(f"{name}.npy") as file:
@@ -217,7 +217,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int],
 
 
 def _guarded(path: Path, build: Callable[[], Built]) -> Built:
-    """What `build` returns; a header or arrays that do not fit together become one line."""
+    """Return the result of `build`; a header or arrays that do not fit together become a message of one line."""
     try:
         return build()
     except (GaitwayError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:

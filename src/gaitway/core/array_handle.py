@@ -1,8 +1,8 @@
-"""Tuples of arrays whose places in memory a kernel is told at once.
+"""Handles of tuples of arrays, by which kernels receive many arrays at the cost of one number.
 
-To take a tuple of arrays from Python, Numba looks at each of them in every call, and at fifty of them longer than a
-short search takes. A `ArrayHandle` tuple was looked at when it was made: a kernel takes one number, the place where the
-addresses and shapes of all its arrays are written down, and reads what it needs of them by `handle.value`.
+Numba inspects every array of a tuple in every call from Python. For fifty arrays that takes longer than a short search.
+An `ArrayHandle` is inspected once, when it is made: a kernel receives one number, the address where the addresses and
+shapes of all arrays are stored, and reads the arrays by `handle.value`.
 """
 
 # mypy: disable-error-code="no-untyped-call, untyped-decorator"
@@ -36,7 +36,7 @@ class ArrayHandle(int, Generic[Value]):
     _words: IntArray
 
     def __new__(cls, value: Value) -> ArrayHandle[Value]:
-        """Write down where the arrays of a value are."""
+        """Store the addresses and shapes of the arrays of a value."""
         words = np.array(_words(value), dtype=np.int64)
         handle = super().__new__(cls, words.ctypes.data)
         handle.value, handle._words = value, words
@@ -47,7 +47,7 @@ class ArrayHandle(int, Generic[Value]):
 
 
 def _words(value: Any) -> list[int]:
-    """Address and shape of each array, and each number, in order."""
+    """Return the address and shape of each array, and each number, in order."""
     if isinstance(value, tuple):
         return [word for part in value for word in _words(part)]
     if isinstance(value, np.ndarray):
@@ -58,7 +58,7 @@ def _words(value: Any) -> list[int]:
 
 
 class ArrayHandleType(types.Type):
-    """What Numba knows of a held tuple: what it holds."""
+    """The Numba type of a handle; it knows the type of the tuple."""
 
     def __init__(self, kind: types.Type) -> None:
         self.kind = kind
@@ -66,7 +66,7 @@ class ArrayHandleType(types.Type):
 
 
 def _kind(value: Any) -> Any:
-    """The type of a value that is held; all arrays can be written to, so that kernels see but one type of them."""
+    """Return the Numba type of a value; all arrays count as writable, so that kernels are compiled once."""
     if isinstance(value, tuple):
         return types.BaseTuple.from_types([_kind(part) for part in value], type(value))
     kind = typeof_impl(value, None)
@@ -103,7 +103,7 @@ def _read_value(context: Any, builder: Any, kind: ArrayHandleType, pointer: Any)
 
 
 def _read(context: Any, builder: Any, words: Any, first: int, kind: Any) -> tuple[Any, int]:
-    """A value that is written down from the first of some words on, and the first word after it."""
+    """Return the value that is stored from word `first` on, and the first word after it."""
 
     def word(number: int) -> Any:
         return builder.load(builder.gep(words, [context.get_constant(types.intp, number)]))

@@ -1,4 +1,4 @@
-"""Array types, and the one way in which data classes take ownership of an array."""
+"""Array types, and the functions by which data classes own arrays and kernels receive them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def owned(
     dtype: npt.DTypeLike = np.float64,
     error: type[GaitwayError] = GaitwayError,
 ) -> npt.NDArray[Any]:
-    """A contiguous read-only copy of `value`, checked.
+    """Return a contiguous read-only copy of `value` after checking its shape and that it is finite.
 
     Args:
         value: anything NumPy can turn into an array.
@@ -51,7 +51,7 @@ def owned(
 
 
 def read_only(array: Array) -> Array:
-    """A contiguous read-only view (a copy where it is not contiguous).
+    """Return a contiguous read-only view (a copy if the array is not contiguous).
 
     Numba compiles a kernel once more for each mix of writable and read-only arguments, so wrappers pass inputs
     through this.

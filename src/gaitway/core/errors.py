@@ -1,4 +1,4 @@
-"""Errors a user can cause, each of which is one line that says what, where, and what to write instead."""
+"""Errors that a user can cause. Each message is one line: the place, what is wrong, what to write instead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LibraryError(GaitwayError):
 
 
 class WorldError(GaitwayError):
-    """A shape, obstacle, terrain or mover that cannot be."""
+    """A shape, obstacle, terrain or mover with impossible values."""
 
 
 class SceneError(GaitwayError):
@@ -33,23 +33,23 @@ class SceneError(GaitwayError):
 
 
 class PlanError(GaitwayError):
-    """A scene for which nothing at all can be planned."""
+    """A scene for which nothing can be planned."""
 
 
 class TreeError(GaitwayError):
-    """A search tree that cannot be grown or does not go with its library, or a region without room for one."""
+    """A search tree that cannot be grown, does not belong to its library, or lies in a region without space."""
 
 
 class GraphError(GaitwayError):
-    """Clips of which no motion graph can be made, or something that a graph cannot do."""
+    """Clips from which no motion graph can be made, or an operation that a graph does not support."""
 
 
 class VariationError(GaitwayError):
-    """Takes from which no variation can be learnt, or something that a learnt model cannot do."""
+    """Takes from which no variation can be learnt, or an operation that a learnt model does not support."""
 
 
 class StudioError(GaitwayError):
-    """Something that cannot be done in the studio."""
+    """An operation that the studio does not support."""
 
 
 class TakeError(GaitwayError):

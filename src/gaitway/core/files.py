@@ -1,4 +1,4 @@
-"""Files on disk: nothing half-written is ever left behind."""
+"""Writing of files and folders: a file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import BinaryIO
 from gaitway.core.errors import FormatError
 
 _UNFINISHED: set[Path] = set()
-"""Temporary files and folders that are being written now, for a process that must end at once."""
+"""Temporary files and folders that are being written now; a process that must end at once removes them."""
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
-    """A binary file to write into, which takes the name `path` only when the block ends without an error.
+    """Open a binary file for writing; it gets the name `path` only if the block ends without an error.
 
     It is written under a temporary name in the same folder. After an error (or Ctrl-C) that file is removed, and
     whatever was at `path` before is still there.
@@ -32,7 +32,7 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """As `atomic_write`, for libraries that write by name: the temporary file to write, with the ending of `path`.
+    """Yield a temporary path for libraries that write by name; it gets the name `path` as with `atomic_write`.
 
     Raises:
         FormatError: if the folder does not exist or cannot be written.
@@ -60,7 +60,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """A folder to fill, whose files lie in the folder `path` only when the block ends without an error.
+    """Yield a folder to fill; its files move into the folder `path` only if the block ends without an error.
 
     They are written to a temporary folder beside it. After an error that folder is removed and `path` is as it was.
 
@@ -94,7 +94,7 @@ def atomic_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path
 
 
 def remove_unfinished() -> None:
-    """Remove what is being written at this moment; for a process that is about to end without unwinding."""
+    """Remove what is being written at this moment, for a process that is about to end without unwinding."""
     for temporary in list(_UNFINISHED):
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
@@ -103,7 +103,7 @@ def remove_unfinished() -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Find out, before long work, that a file could not be written at its end.
+    """Check before long work that a file can be written at its end.
 
     Raises:
         FormatError: if `path` is a folder, or the folder it is to lie in does not exist or cannot be written.
@@ -118,7 +118,10 @@ def check_writable(path: str | Path) -> None:
 
 
 def _umask() -> int:
-    """The process's file mode mask, which `mkstemp` does not honour (there is no way to read it without setting it)."""
+    """Return the file mode mask of the process, which `mkstemp` does not honour.
+
+    The mask cannot be read without setting it.
+    """
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

@@ -12,13 +12,13 @@ from gaitway.core.arrays import FloatArray
 
 
 def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
-    """The same angle [rad] in [-pi, pi)."""
+    """Return the same angle [rad] in [-pi, pi)."""
     out: FloatArray = (np.asarray(angle, dtype=np.float64) + np.pi) % (2.0 * np.pi) - np.pi
     return np.where(out >= np.pi, -np.pi, out)  # the remainder of a tiny negative number rounds up to 2 pi
 
 
 def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Pose `b`, given in the frame of pose `a`, in the frame that `a` is given in; (..., 3)."""
+    """Return pose `b`, given in the frame of pose `a`, in the frame in which `a` is given; (..., 3)."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     moved = transform_points(a, b[..., :2])
     heading = wrap_angle(a[..., 2] + b[..., 2])
@@ -26,7 +26,7 @@ def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def inverse(pose: npt.ArrayLike) -> FloatArray:
-    """The pose that undoes `pose`: composed with it, in either order, it is the origin."""
+    """Return the inverse of a pose: composed with `pose`, in either order, it gives the origin."""
     pose = np.asarray(pose, dtype=np.float64)
     c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
     x, y = pose[..., 0], pose[..., 1]
@@ -34,12 +34,12 @@ def inverse(pose: npt.ArrayLike) -> FloatArray:
 
 
 def relative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Pose `b` seen from pose `a`; composing `a` with the result gives `b` back."""
+    """Return pose `b` in the frame of pose `a`; composing `a` with the result gives `b` back."""
     return compose(inverse(a), b)
 
 
 def transform_points(pose: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
-    """Points (..., 2), given in the frame of `pose` (..., 3), in the outer frame."""
+    """Transform points (..., 2) from the frame of `pose` (..., 3) to the outer frame."""
     pose, points = np.asarray(pose, dtype=np.float64), np.asarray(points, dtype=np.float64)
     c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
     x, y = points[..., 0], points[..., 1]

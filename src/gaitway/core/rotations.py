@@ -19,21 +19,21 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 def identity(*shape: int) -> FloatArray:
-    """Identity quaternions of shape (*shape, 4)."""
+    """Return identity quaternions of shape (*shape, 4)."""
     q = np.zeros((*shape, 4))
     q[..., 0] = 1.0
     return q
 
 
 def normalize(q: npt.ArrayLike) -> FloatArray:
-    """Unit quaternions (..., 4); a zero quaternion becomes the identity."""
+    """Return unit quaternions (..., 4); a zero quaternion becomes the identity."""
     q = np.asarray(q, dtype=np.float64)
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     return np.where(length > _SMALL, q / np.maximum(length, _SMALL), identity())
 
 
 def multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """The rotation `b` followed by the rotation `a` (Hamilton product), (..., 4)."""
+    """Return the rotation `b` followed by the rotation `a` (Hamilton product), (..., 4)."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
     bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
@@ -46,13 +46,13 @@ def multiply(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def conjugate(q: npt.ArrayLike) -> FloatArray:
-    """The inverse of unit quaternions (..., 4)."""
+    """Return the inverse of unit quaternions (..., 4)."""
     out: FloatArray = np.asarray(q, dtype=np.float64) * np.array([1.0, -1.0, -1.0, -1.0])
     return out
 
 
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Vectors `v` (..., 3) turned by quaternions `q` (..., 4) of any length; batch axes broadcast."""
+    """Rotate vectors `v` (..., 3) by quaternions `q` (..., 4) of any length; batch axes broadcast."""
     q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
     u = q[..., 1:]
     square = np.einsum("...i,...i->...", q, q)[..., None]
@@ -62,7 +62,7 @@ def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
 
 
 def cross(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Cross products of vectors (..., 3); several times faster than `np.cross`, on one vector and on a million."""
+    """Return cross products of vectors (..., 3); several times as fast as `np.cross` on one vector or a million."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
@@ -74,7 +74,7 @@ def cross(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
-    """Rotation by `angle` [rad] (...) about `axis` (..., 3), which need not be a unit vector.
+    """Return rotations by `angle` [rad] (...) about `axis` (..., 3), which need not be a unit vector.
 
     A zero axis gives the identity.
     """
@@ -88,14 +88,14 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
 
 
 def from_yaw(heading: npt.ArrayLike) -> FloatArray:
-    """Rotation by `heading` [rad] about the vertical, (..., 4)."""
+    """Return the rotation by `heading` [rad] about the vertical, (..., 4)."""
     half = 0.5 * np.asarray(heading, dtype=np.float64)
     zero = np.zeros_like(half)
     return np.stack([np.cos(half), zero, zero, np.sin(half)], axis=-1)
 
 
 def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
-    """Exponential map: rotation vectors [rad] (..., 3) to quaternions (..., 4); zero gives the identity."""
+    """Return the quaternions (..., 4) of rotation vectors [rad] (..., 3); zero gives the identity."""
     v = np.asarray(v, dtype=np.float64)
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
     # sin(a/2)/a by its series near zero, where the quotient loses its digits
@@ -104,7 +104,7 @@ def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
 
 
 def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
-    """Logarithm: quaternions (..., 4) to rotation vectors [rad] (..., 3) of length at most pi."""
+    """Return the rotation vectors [rad] (..., 3), of length pi at most, of quaternions (..., 4)."""
     q = normalize(q)
     vector = q[..., 1:]
     first = np.take_along_axis(vector, np.argmax(np.abs(vector) > _SMALL, axis=-1)[..., None], axis=-1)
@@ -119,7 +119,7 @@ def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
 
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
-    """Rotation matrices (..., 3, 3) of quaternions (..., 4)."""
+    """Return the rotation matrices (..., 3, 3) of quaternions (..., 4)."""
     q = normalize(q)
     w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
     m = np.empty((*q.shape[:-1], 3, 3))
@@ -130,7 +130,7 @@ def to_matrix(q: npt.ArrayLike) -> FloatArray:
 
 
 def from_matrix(m: npt.ArrayLike) -> FloatArray:
-    """Quaternions (..., 4) of rotation matrices (..., 3, 3), stable for every angle."""
+    """Return the quaternions (..., 4) of rotation matrices (..., 3, 3), stable for every angle."""
     m = np.asarray(m, dtype=np.float64)
     xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     # four times each product q_i q_j; the row of the largest diagonal divides by the largest number
@@ -149,7 +149,7 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
 
 
 def from_euler(order: str, angles: npt.ArrayLike) -> FloatArray:
-    """Quaternions (..., 4) of Euler angles [rad] (..., n), multiplied left to right.
+    """Return the quaternions (..., 4) of Euler angles [rad] (..., n), multiplied left to right.
 
     `order` names the axes, one letter an angle: "zyx" is Rz Ry Rx, as a BVH file with the channels
     Zrotation Yrotation Xrotation means it. Axes may repeat and there may be any number of them.
@@ -167,7 +167,7 @@ def from_euler(order: str, angles: npt.ArrayLike) -> FloatArray:
 
 
 def to_euler(order: str, q: npt.ArrayLike) -> FloatArray:
-    """Euler angles [rad] (..., 3) for three different axes, such that `from_euler(order, ...)` gives `q` back.
+    """Return Euler angles [rad] (..., 3) about three different axes, the inverse of `from_euler(order, ...)`.
 
     The middle angle is within +-pi/2. At +-pi/2 (gimbal lock) the third angle is set to zero.
     """
@@ -187,7 +187,7 @@ def to_euler(order: str, q: npt.ArrayLike) -> FloatArray:
 
 
 def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
-    """Spherical interpolation the short way, t (...) from 0 (`a`) to 1 (`b`); (..., 4)."""
+    """Interpolate spherically the short way; t (...) goes from 0 (`a`) to 1 (`b`); (..., 4)."""
     a, b = normalize(a), normalize(b)
     t = np.asarray(t, dtype=np.float64)[..., None]
     cosine = np.sum(a * b, axis=-1, keepdims=True)
@@ -203,7 +203,7 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
 
 
 def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """The shortest rotation that turns direction `a` (..., 3) into direction `b` (..., 3).
+    """Return the shortest rotation that turns direction `a` (..., 3) into direction `b` (..., 3).
 
     Opposite directions turn by pi about some axis at right angles to both; a zero vector gives the identity.
     """
@@ -218,7 +218,7 @@ def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """The angle [rad] (...) in 0..pi of the rotation that takes quaternions `a` into `b`, precise near zero."""
+    """Return the angle [rad] (...) in 0..pi of the rotation that takes quaternions `a` into `b`, precise near zero."""
     a, b = normalize(a), normalize(b)
     b = np.where(np.sum(a * b, axis=-1, keepdims=True) < 0.0, -b, b)
     out: FloatArray = 4.0 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
@@ -226,7 +226,7 @@ def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def mean(q: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
-    """Chordal mean over the first axis: (n, ..., 4) to (..., 4), whatever the signs of the inputs."""
+    """Return the chordal mean over the first axis: (n, ..., 4) to (..., 4), whatever the signs of the inputs."""
     q = normalize(q)
     w = np.ones(len(q)) if weights is None else np.asarray(weights, dtype=np.float64)
     products = np.einsum("n,n...i,n...j->...ij", w, q, q)
@@ -235,7 +235,7 @@ def mean(q: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
 
 
 def continuous(q: npt.ArrayLike) -> FloatArray:
-    """The same rotations with signs chosen so that neighbours along axis 0 lie on the same side; (F, ..., 4)."""
+    """Return the same rotations with signs chosen so that neighbours along axis 0 lie on the same side; (F, ..., 4)."""
     q = np.array(q, dtype=np.float64)
     if len(q) > 1:
         flips = np.sum(q[1:] * q[:-1], axis=-1) < 0.0

@@ -1,4 +1,4 @@
-"""What characters can do: behaviours, their clips, and the built-in cast."""
+"""Libraries: behaviours, their clips, and what planners need to know of them."""
 
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
 from gaitway.library.checks import ClipJoin, check_graph, check_joins

@@ -45,7 +45,7 @@ def draw(sx: float, sy: float, ex: float, ey: float, radius: float, out: BoolArr
 
 @kernel
 def farthest(segments: FloatArray, c: int, first: int, last: int) -> float:
-    """How far the ends of an axis get, from a sample to another, from halfway between these two."""
+    """Return the greatest distance of the ends of an axis from half way between two samples."""
     worst = 0.0
     for e in range(2):
         mx = 0.5 * (segments[first, c, e, 0] + segments[last, c, e, 0])
@@ -57,7 +57,7 @@ def farthest(segments: FloatArray, c: int, first: int, last: int) -> float:
 
 @kernel
 def sweep(segments: FloatArray, radii: FloatArray, thicker: float, step: float, out: BoolArray) -> None:
-    """Set the cells that stadiums come near to as they move straight from sample to sample.
+    """Set the cells that stadiums come near to while they move straight from sample to sample.
 
     The way of each is cut into parts along which it gets no farther than half a `step` from the middle. It is drawn
     there, thicker by as much as it moves, so that it holds all that the moving one meets.
@@ -128,7 +128,9 @@ def inner_distances(room: BoolArray, out: FloatArray) -> None:
 
 @kernel
 def half_widths(radii: FloatArray, room: int) -> IntArray:
-    """Cells to either side of the middle of a disc whose middles it holds, in each row from the middle; -1 if none.
+    """Return how many cells a disc covers on either side of its centre, for each row from the centre on.
+
+    A cell counts if the disc contains its centre; -1 if the disc does not reach the row.
 
     Args:
         radii: [cells]; (K,).
@@ -147,7 +149,7 @@ def half_widths(radii: FloatArray, room: int) -> IntArray:
 
 @kernel
 def uncovered(sums: IntArray, row: int, column: int, widths: IntArray, k: int) -> int:
-    """Cells yet to be covered in a disc.
+    """Count the cells in a disc that are still to be covered.
 
     Args:
         sums: how many such cells there are in each row before each column; (rows, columns + 1).
@@ -169,7 +171,7 @@ def uncovered(sums: IntArray, row: int, column: int, widths: IntArray, k: int) -
 
 @kernel
 def take_off(todo: BoolArray, sums: IntArray, row: int, column: int, widths: IntArray, k: int) -> None:
-    """Note that the cells of a disc are covered."""
+    """Remove the cells of a disc from those that are still to be covered."""
     columns = todo.shape[1]
     for i in range(1 - widths.shape[1], widths.shape[1]):
         half = widths[k, abs(i)]
@@ -182,7 +184,10 @@ def take_off(todo: BoolArray, sums: IntArray, row: int, column: int, widths: Int
 
 @kernel
 def candidates(inner: FloatArray, stride: int, least: float) -> IntArray:
-    """Rows and columns of discs to choose from: every so many cells, unless a neighbour's disc holds theirs; (K, 2)."""
+    """Return the rows and columns of candidate discs, on a coarse lattice of cells; (K, 2).
+
+    A candidate is left out if the disc of a neighbour contains its own.
+    """
     rows, columns = inner.shape
     places, count = np.empty(((rows // stride + 1) * (columns // stride + 1), 2), np.int64), 0
     for i in range(stride, rows - stride, stride):
@@ -201,7 +206,7 @@ def candidates(inner: FloatArray, stride: int, least: float) -> IntArray:
 
 @kernel
 def cover(inner: FloatArray, todo: BoolArray, stride: int, shrink: float, half: float) -> FloatArray:
-    """Discs that cover cells: time and again that which covers most of those left; the first of equals.
+    """Cover cells by discs greedily: choose again and again the disc that covers most of the cells that are left.
 
     A disc around a cell is as large as fits, `inner - shrink`, and covers the cells that lie in it whole, whose middles
     are nearer than its radius by `half` a diagonal.

@@ -1,4 +1,4 @@
-"""What a planner sees of clips: planar moves, durations, costs and the places in between, as plain arrays.
+"""Actions: what a planner sees of clips, as plain arrays: planar moves, durations, costs and poses in between.
 
 One action a clip. Its cost is the length of the root's planar path times the user's weight; all clips of a behaviour
 cost the same, the mean of theirs (Lau 2009, chapter 3.2).
@@ -19,13 +19,13 @@ from gaitway.library.checks import check_graph
 from gaitway.motion.clip import Clip
 
 SAME_PLACE = 0.002
-"""How far an idle clip may end from where it began [m]: planners take it for nothing, and nobody sees it."""
+"""Farthest distance of an idle clip's end from its start [m]; planners neglect it and nobody sees it."""
 SAME_HEADING = float(np.radians(0.2))
-"""How much an idle clip may have turned in the end [rad]."""
+"""Greatest turn of an idle clip from its start to its end [rad]."""
 _NEAR_BY = 0.3
-"""How far the root of an idle clip may ever be from where it began [m]."""
+"""Farthest distance of an idle clip's root from its start, at any time [m]."""
 _GESTURE = 0.5
-"""Mean speed of a joint above which an idle clip is a gesture [m/s]."""
+"""Mean joint speed above which an idle clip counts as a gesture [m/s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,55 +49,55 @@ class ActionTable:
     idle: BoolArray
     """Actions that stay where they are and end in the state they began in, such as standing; (A,)."""
     quiet: BoolArray
-    """Idle actions that are no gestures: what to wait with, and to stand with in the end. Each state of rest has one at
-    least; (A,)."""
+    """Idle actions without gestures, for waiting and for standing at the end. Each state of rest has at least one;
+    (A,)."""
     rest: BoolArray
-    """States that some idle action begins in, so that one can stop there for as long as one likes; (S,)."""
+    """States in which some idle action begins, so that a character can stay there for any time; (S,)."""
     moves: FloatArray
     """Pose (x, y, heading) of the last frame seen from the first [m, rad]; (A, 3)."""
     frames: IntArray
     """Frames from the first to the last; (A,)."""
     durations: FloatArray
-    """[s]; (A,)."""
+    """Duration of each action [s]; (A,)."""
     costs: FloatArray
-    """(A,)."""
+    """Cost of each action; (A,)."""
     rises: FloatArray
     """How much higher the ground is at the end than at the start [m]; (A,)."""
     kind: IntArray
     """Index into `kinds` of the obstacle that it passes, or -1; (A,)."""
     pass_times: FloatArray
-    """When it passes it [s]; NaN where it passes none; (A,)."""
+    """Time at which the action passes its obstacle [s]; NaN if it passes none; (A,)."""
     sample_starts: IntArray
     """First sample of each action, and N at the end; (A + 1,)."""
     samples: FloatArray
     """Poses along the way, first and last frame included, seen from the first frame; (N, 3)."""
     sample_times: FloatArray
-    """Seconds from the first frame; (N,)."""
+    """Time of each sample from the first frame [s]; (N,)."""
     follower_starts: IntArray
     """First entry of each behaviour in `followers`, and their number at the end; (B + 1,)."""
     followers: IntArray
     """Actions that may come after each behaviour."""
     spacing: float
-    """Greatest distance between neighbouring samples along the path, unless one frame goes further [m]."""
+    """Greatest distance of neighbouring samples along the path [m], unless one frame goes farther."""
 
     def __len__(self) -> int:
         return len(self.clips)
 
     def index(self, behavior: str) -> int:
-        """Index of a behaviour."""
+        """Return the index of a behaviour."""
         if behavior not in self.behaviors:
             raise LibraryError(f"no behaviour '{behavior}'; there are {', '.join(self.behaviors)}")
         return self.behaviors.index(behavior)
 
     def state(self, name: str) -> int:
-        """Index of a state."""
+        """Return the index of a state."""
         if name not in self.states:
             raise LibraryError(f"no state '{name}'; there are {', '.join(self.states)}")
         return self.states.index(name)
 
 
 def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, float] | None = None) -> ActionTable:
-    """What a planner needs to know of a library.
+    """Build the table of actions that a planner needs of a library.
 
     Args:
         library: clips and their behaviour graph.
@@ -156,7 +156,7 @@ def action_table(library: Library, spacing: float = 0.2, weights: Mapping[str, f
 
 
 def planning_problems(library: Library) -> list[str]:
-    """What keeps a library from being planned with, or plans from ending at rest; one line each, by name.
+    """Return what prevents planning with a library, or plans from ending at rest; one line per problem.
 
     To those of `check_graph` come: nothing to plan with, nothing that goes anywhere, no state to stop in, and states
     from which no such state can be reached.
@@ -182,7 +182,7 @@ def planning_problems(library: Library) -> list[str]:
 
 
 def _useless(library: Library) -> list[str]:
-    """Why there can be no table of a library's actions."""
+    """Return why no table of a library's actions can be built."""
     behaviors, name = library.graph.behaviors, library.name
     if not behaviors:
         return [f"library '{name}' has no behaviours to plan with; give it a graph of them"]
@@ -201,12 +201,12 @@ def _useless(library: Library) -> list[str]:
 
 
 def path_length(clip: Clip) -> float:
-    """Length of the root's path on the floor plan [m]."""
+    """Return the length of the root's path on the floor plan [m]."""
     return float(np.linalg.norm(np.diff(clip.root_positions[:, :2], axis=0), axis=1).sum())
 
 
 def stays(clip: Clip) -> bool:
-    """Whether a clip goes nowhere: it ends where it began, faces the same way, and stays near all the time."""
+    """Return whether a clip stays in place: it ends where it began with the same heading and never goes far."""
     path = clip.planar_path()
     away = np.linalg.norm(path[:, :2] - path[0, :2], axis=1)
     turned = np.abs(path[:, 2] - path[0, 2])
@@ -215,20 +215,23 @@ def stays(clip: Clip) -> bool:
 
 
 def _quiet(starts: list[str], clips: list[Clip], idle: list[bool]) -> list[bool]:
-    """Idle clips of which no joint moves much on average, or else the quietest that begins in the same state."""
+    """Return the idle clips in which no joint moves much, or else the quietest idle clip of each state."""
     speeds = [_liveliness(clip) if still else np.inf for clip, still in zip(clips, idle, strict=True)]
     least = {state: min(v for v, s in zip(speeds, starts, strict=True) if s == state) for state in starts}
     return [still and v <= max(_GESTURE, least[s]) for still, v, s in zip(idle, speeds, starts, strict=True)]
 
 
 def _liveliness(clip: Clip) -> float:
-    """Mean speed of the joint that goes farthest [m/s]."""
+    """Return the mean speed of the joint that moves farthest [m/s]."""
     ways = np.linalg.norm(np.diff(clip.joint_positions(), axis=0), axis=-1).sum(axis=0)
     return float(ways.max() / clip.duration)
 
 
 def _samples(clip: Clip, spacing: float, pass_frame: int | None) -> tuple[FloatArray, FloatArray]:
-    """Poses seen from the first frame and their times, at most `spacing` apart along the path, with the passing."""
+    """Return poses in the frame of the first frame, and their times, at most `spacing` apart along the path.
+
+    The moment of passing an obstacle is one of them.
+    """
     path = clip.planar_path()
     gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1))])
     chosen = {0, len(clip) - 1}
@@ -247,7 +250,7 @@ def _samples(clip: Clip, spacing: float, pass_frame: int | None) -> tuple[FloatA
 
 
 def _rise(clip: Clip) -> float:
-    """How much higher the ground under the figure is at the end than at the start [m]."""
+    """Return how much higher the ground under the character is at the end than at the start [m]."""
     if clip.contacts is None:
         return 0.0
     points, touching = clip.contact_positions()[[0, -1], :, 2], clip.contacts[[0, -1]]
@@ -268,7 +271,7 @@ def _weights(library: Library, weights: Mapping[str, float]) -> dict[str, float]
 
 
 def _pass_time(behavior: Behavior, clip: Clip) -> float:
-    """When a clip passes its obstacle [s]; its middle where nothing is annotated, NaN where it passes none."""
+    """Return when a clip passes its obstacle [s]; its middle if not annotated, NaN if it passes none."""
     if behavior.obstacle is None:
         return float("nan")
     return 0.5 * clip.duration if behavior.pass_time is None else min(max(behavior.pass_time, 0.0), clip.duration)

@@ -1,4 +1,4 @@
-"""What a character can do: behaviours, which may follow which, and the clips behind them."""
+"""Behaviours of a character, the order in which they may follow each other, and their clips."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Behavior:
 
     name: str
     clips: tuple[str, ...]
-    """Names of its clips in the library; all interchangeable."""
+    """Names of its clips in the library; they are interchangeable."""
     start: str
     """The state (hub pose) it begins in, for example "stand", "walk" or "jog"."""
     end: str
-    """The state it ends in. A behaviour may follow any that ends in its own start state."""
+    """The state it ends in. A behaviour may follow every behaviour that ends in its own start state."""
     obstacle: str | None = None
     """Kind of special obstacle that it passes ("jump", "duck" ...), or None."""
     pass_time: float | None = None
     """Seconds from its first frame to the middle of the passage over or under that obstacle."""
     weight: float = 1.0
-    """How much dearer a metre of it is to a planner than one of walking; more is done less gladly."""
+    """Factor on the cost of a metre compared with walking; a planner uses heavier behaviours less often."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BehaviorGraph:
         raise LibraryError(f"no behaviour '{name}'; there are {', '.join(b.name for b in self.behaviors)}")
 
     def followers(self, name: str) -> tuple[str, ...]:
-        """Names of the behaviours that may come after `name`, in graph order."""
+        """Return the names of the behaviours that may follow `name`, in graph order."""
         end = self[name].end
         return tuple(b.name for b in self.behaviors if b.start == end and (name, b.name) not in self.forbidden)
 

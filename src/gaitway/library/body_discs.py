@@ -1,4 +1,4 @@
-"""What moving bodies take up of the floor plan, as discs: large ones inside, small ones along the rim.
+"""Discs that cover the floor area of moving bodies: large ones inside, small ones along the rim.
 
 For each action of a table, *static* discs cover all that the clip's body sweeps, and *timed* discs what it sweeps
 within each window of about a tenth of a second. Nothing of the body is outside the discs, between frames neither, and
@@ -30,17 +30,17 @@ WINDOW = 3
 CELL = 0.0125
 """Side of the cells that bodies are drawn on [m]."""
 _STEP = 1.0
-"""Bodies go no farther than this between the places at which they are drawn, thicker by half of it [cells]."""
+"""Greatest distance between drawn positions of a body [cells]; it is drawn thicker by half of it."""
 _LARGEST = 5000.0
-"""Floor that a clip may go over, for the memory that drawing it takes [m^2]."""
+"""Largest floor area of a clip, because of the memory that drawing takes [m^2]."""
 _RATE = 120.0
 """Rate at which joints move straight from sample to sample, within less than a millimetre [Hz]."""
 _STRIDE = 2
-"""Cells from the middle of a disc to the next that is looked at."""
+"""Distance between candidate disc centres [cells]."""
 _HALF = float(np.sqrt(0.5))
 """Half the diagonal of a cell [cells]."""
 _SHRINK = float(np.sqrt(2.0)) - 1.0
-"""Discs are smaller than the way to the nearest cell outside by this, so that they leave by a cell at most [cells]."""
+"""Reduction of a disc's radius, so that it leaves the body by one cell at most [cells]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class BodyDiscs:
     """
 
     static_starts: IntArray
-    """(A + 1,)."""
+    """First static disc of each action, and N at the end; (A + 1,)."""
     static: FloatArray
     """Cover of the whole clip's sweep, the largest disc of each action first; (N, 3)."""
     bounds: FloatArray
@@ -61,7 +61,7 @@ class BodyDiscs:
     around: FloatArray
     """One disc around all discs of an action, nearly the smallest; (A, 3)."""
     window_starts: IntArray
-    """(A + 1,)."""
+    """First window of each action, and W at the end; (A + 1,)."""
     window_frames: IntArray
     """First and last frame of each window at the clip's own rate; neighbours share a frame; (W, 2)."""
     window_times: FloatArray
@@ -73,13 +73,13 @@ class BodyDiscs:
     window_around: FloatArray
     """One disc around all discs of a window, nearly the smallest; (W, 3)."""
     timed_starts: IntArray
-    """(W + 1,)."""
+    """First timed disc of each window, and M at the end; (W + 1,)."""
     timed: FloatArray
     """Cover of each window's sweep, the largest disc first; (M, 3)."""
     margin: float
-    """How far static discs may leave the body, but for a cell [m]."""
+    """Farthest distance by which static discs leave the body [m], plus one cell."""
     timed_margin: float
-    """How far timed discs may leave it, but for a cell [m]."""
+    """Farthest distance by which timed discs leave the body [m], plus one cell."""
 
     def __len__(self) -> int:
         return len(self.bounds)
@@ -151,7 +151,7 @@ def _cover(library: Library, table: ActionTable, margin: float, timed_margin: fl
 
 
 def cover_clip(clip: Clip, body: CapsuleBody, margin: float, timed_margin: float) -> ClipDiscs:
-    """Static and timed discs of one clip, seen from its first frame."""
+    """Cover one clip by static and timed discs, in the frame of its first frame."""
     fine = resample(clip, clip.fps * max(int(np.ceil(_RATE / clip.fps - 1e-9)), 1))
     path = fine.planar_path()
     back = planar.inverse(path[0])
@@ -174,7 +174,7 @@ def cover_clip(clip: Clip, body: CapsuleBody, margin: float, timed_margin: float
 
 
 def windows(frames: int, fps: float) -> IntArray:
-    """First and last frame of each window of a clip with so many frames; (W, 2)."""
+    """Return the first and last frame of each window of a clip with this number of frames; (W, 2)."""
     length = max(round(WINDOW * fps / 30.0), 1)
     firsts = np.arange(0, max(frames - 1, 1), length)
     return np.column_stack([firsts, np.minimum(firsts + length, frames - 1)])
@@ -189,7 +189,7 @@ class _Sweep:
         self.high = (segments.max(axis=2) + radii[:, None]).max(axis=1)
 
     def draw(self, first: int, last: int, margin: float, parts: Sequence[_Drawing] = ()) -> _Drawing:
-        """What is swept from a sample to another; where its parts are drawn already, the body is taken from them."""
+        """Draw the area that is swept from one sample to another; parts that are drawn already are reused."""
         part, spare = slice(first, last + 1), margin + _STEP + 3.0
         column, row = np.floor(self.low[part].min(axis=0) - spare).astype(np.int64).tolist()
         columns, rows = (np.ceil(self.high[part].max(axis=0) + spare).astype(np.int64) - (column, row) + 1).tolist()
@@ -205,7 +205,7 @@ class _Sweep:
 
 @dataclass(frozen=True, eq=False)
 class _Drawing:
-    """Cells whose middles lie at whole multiples of their side, from (column, row) on. Its masks are drawn upon."""
+    """Masks of cells whose centres lie at whole multiples of their side, from (column, row) on."""
 
     row: int
     column: int
@@ -215,12 +215,12 @@ class _Drawing:
     """Cells whose middles are no farther from it than the margin; (rows, columns)."""
 
     def add_body(self, other: _Drawing) -> None:
-        """Add the body of another drawing; what is beyond this one's edge must be empty."""
+        """Add the body of another drawing; it must be empty beyond the edge of this one."""
         rows, columns = np.nonzero(other.body)
         self.body[rows + (other.row - self.row), columns + (other.column - self.column)] = True
 
     def discs(self) -> FloatArray:
-        """Cover of what is drawn, the largest disc first [m]; (D, 3)."""
+        """Return discs that cover the drawn body, the largest first [m]; (D, 3)."""
         inner = np.empty(self.room.shape)
         _disc_kernels.inner_distances(self.room, inner)
         todo = self.body.copy()
@@ -240,7 +240,7 @@ def _all(parts: list[FloatArray], width: int) -> FloatArray:
 
 
 def _bounds(parts: list[FloatArray], middles: FloatArray) -> FloatArray:
-    """How far each part's discs reach from its middle [m]."""
+    """Return how far the discs of each part reach from its centre [m]."""
     reach = [(np.hypot(*(d[:, :2] - m).T) + d[:, 2]).max() for d, m in zip(parts, middles, strict=True)]
     return owned(reach, "bounds", (len(parts),), error=LibraryError)
 

@@ -1,4 +1,4 @@
-"""Whether a library holds together: can every behaviour be reached and left, and are its joins invisible?"""
+"""Checks of a library: whether every behaviour can be reached and left, and whether joins of clips are invisible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gaitway.motion.clip import Clip
 
 
 def check_graph(library: Library) -> list[str]:
-    """What is wrong with a behaviour graph, one line each, by name; an empty list if nothing is.
+    """Return what is wrong with a behaviour graph, one line per problem; an empty list if nothing is.
 
     Reported are clips that no behaviour uses, behaviours that nothing may follow (dead ends) or that nothing leads to,
     states that cannot be reached from some other state, and annotations that lie outside their clips.
@@ -41,7 +41,7 @@ def check_graph(library: Library) -> list[str]:
 
 
 def _unreachable_states(graph: BehaviorGraph) -> list[str]:
-    """States that some other state cannot get to."""
+    """Return the states that cannot be reached from some other state."""
     steps: dict[str, set[str]] = {state: set() for state in graph.states}
     for behavior in graph.behaviors:
         steps[behavior.start].add(behavior.end)
@@ -58,14 +58,14 @@ def _unreachable_states(graph: BehaviorGraph) -> list[str]:
 
 @dataclass(frozen=True)
 class ClipJoin:
-    """How far the end of one clip is from the start of another that may follow it, heading and place aligned."""
+    """Difference between the end of one clip and the start of another that may follow it, heading and place aligned."""
 
     before: str
     after: str
     angle: float
     """Largest difference of a joint's rotation [rad]."""
     joint: str
-    """Where that is."""
+    """Joint with that difference."""
     height: float
     """Difference of the root's height over the ground that it stands on [m]."""
     speed: float
@@ -75,18 +75,18 @@ class ClipJoin:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """Pose at one end of a clip, turned to heading 0, and how its joints move between the frames there."""
+    """Pose at one end of a clip, turned to heading 0, and the velocities of its joints there."""
 
     local: FloatArray
     height: float
     velocity: FloatArray
     """Between the outermost two frames [m/s]; (J, 3)."""
     change: FloatArray
-    """By how much the velocity changes at the outermost frame but one [m/s]; (J,)."""
+    """Change of the velocity at the second outermost frame [m/s]; (J,)."""
 
 
 def check_joins(library: Library) -> list[ClipJoin]:
-    """Measure every declared transition, worst angle first."""
+    """Measure every declared transition; the worst angle comes first."""
     starts = {name: _end(clip, first=True) for name, clip in library.clips.items()}
     ends = {name: _end(clip, first=False) for name, clip in library.clips.items()}
     joins = []
@@ -128,7 +128,10 @@ def _end(clip: Clip, first: bool) -> _End:
 
 
 def _ground(clip: Clip, frame: int) -> float:
-    """Height of what the figure stands on [m]: a clip may end on top of a block. 0 where nothing is touched."""
+    """Return the height of the ground under the figure [m]; 0 if nothing is touched.
+
+    A clip may end on top of a block.
+    """
     if clip.contacts is None or not clip.contacts[frame].any():
         return 0.0
     return float(clip.contact_positions()[frame, clip.contacts[frame], 2].min())

@@ -23,25 +23,25 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.morphing import Morph, step_sequence
 
 SAME = {"turn": float(np.radians(5.0)), "length": 0.1, "direction": float(np.radians(20.0))}
-"""Parameters, and by how much moves differ in one if it counts [rad, m, rad]."""
+"""Parameters, and the least difference in each that counts [rad, m, rad]."""
 _PRECISE = 1e-4
-"""How exactly the share of two neighbours is found that gives a value."""
+"""Accuracy of the share of the blend that gives a value."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """What a motion does on the floor plan."""
+    """The displacement of a motion on the floor plan."""
 
     length: float
-    """From the first place of the root to the last [m]."""
+    """Distance from the first root position to the last [m]."""
     direction: float
-    """In which direction that is, seen from half the turn [rad]; an arc leads straight ahead."""
+    """Direction of that displacement, seen from half the turn [rad]; an arc leads straight ahead."""
     turn: float
-    """How far it turns [rad]; left is positive."""
+    """Change of heading [rad]; left is positive."""
 
     @classmethod
     def of(cls, path: FloatArray) -> Move:
-        """What a path of planar poses (F, 3) with continuous headings does."""
+        """Return the displacement of a path of planar poses (F, 3) with continuous headings."""
         x, y = path[-1, :2] - path[0, :2]
         halfway = 0.5 * (path[0, 2] + path[-1, 2])
         direction = float(planar.wrap_angle(np.arctan2(y, x) - halfway))
@@ -49,15 +49,15 @@ class Move:
 
     @property
     def way(self) -> FloatArray:
-        """From the first place to the last, seen from half the turn [m]; (2,)."""
+        """Displacement, seen from half the turn [m]; (2,)."""
         return self.length * np.array([np.cos(self.direction), np.sin(self.direction)])
 
     def along(self, parameter: str) -> float:
-        """One of its parameters by name."""
+        """Return one of its parameters by name."""
         return float(getattr(self, parameter))
 
     def differs_in(self, parameter: str, other: Move) -> bool:
-        """Whether it does not do the same as another in one parameter."""
+        """Return whether two displacements differ in one parameter."""
         gap = self.along(parameter) - other.along(parameter)
         return abs(float(planar.wrap_angle(gap)) if parameter == "direction" else gap) >= SAME[parameter]
 
@@ -68,21 +68,21 @@ class FamilyMember:
 
     behavior: Behavior
     clips: tuple[Clip, ...]
-    """Its takes."""
+    """Its interchangeable clips."""
     move: Move
-    """What the first of them does."""
+    """Displacement of the first of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Behaviours that differ in one parameter only, and everything between them; found by `families.families`."""
+    """Behaviours that differ in one parameter only, and the blends between them; found by `families`."""
 
     parameter: str
     """"turn" [rad], "length" [m] or "direction" [rad], as in `Move`."""
     members: tuple[FamilyMember, ...]
-    """In rising order of the parameter."""
+    """Members in rising order of the parameter."""
     morphs: tuple[Morph, ...]
-    """What is between the first takes of neighbours."""
+    """Blends between the first clips of neighbours."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Family:
         return np.array([member.move.along(self.parameter) for member in self.members])
 
     def clip(self, value: float, name: str | None = None, take: int = 0) -> Clip:
-        """The motion that has a value of the parameter.
+        """Return the motion that has a value of the parameter.
 
         Args:
             value: turn or direction [rad], or length [m], within the members' range.
@@ -114,7 +114,7 @@ class Family:
         return morph.clip(self._share(morph, value), name)
 
     def neighbors(self, value: float) -> tuple[int, int]:
-        """Numbers of the members just below and above a value; twice that of one that has it.
+        """Return the indices of the members just below and above a value; twice the same for a member's value.
 
         Raises:
             LibraryError: if the value is not in the range.
@@ -131,7 +131,7 @@ class Family:
         return above - 1, above
 
     def label(self, value: float) -> str:
-        """A name for what has a value, such as "walk_left_22.5" or "walk_1.20m"."""
+        """Return a name for a value, such as "walk_left_22.5" or "walk_1.20m"."""
         if self.parameter == "length":
             return f"{self.stem}_{value:.2f}m"
         degrees = round(float(np.degrees(value)), 2)
@@ -145,7 +145,7 @@ class Family:
 
     @property
     def stem(self) -> str:
-        """The words that all its behaviours' names begin with; else the state that they begin in."""
+        """Common first words of its behaviours' names, or else the state that they begin in."""
         words = [name.split("_") for name in self.names]
         shared = 0
         while all(len(w) > shared and w[shared] == words[0][shared] for w in words):
@@ -156,14 +156,14 @@ class Family:
         return f"{value:.2f} m" if self.parameter == "length" else f"{np.degrees(value):.1f} deg"
 
     def _morph(self, low: int, take: int) -> Morph:
-        """What is between two neighbours, by some of their takes."""
+        """Return the blend between two neighbours, by some of their clips."""
         one, other = self.members[low].clips, self.members[low + 1].clips
         chosen = one[take % len(one)], other[take % len(other)]
         found = Morph.between(*chosen) if chosen != (one[0], other[0]) else None
         return self.morphs[low] if found is None else found
 
     def _share(self, morph: Morph, value: float) -> float:
-        """The share of the upper neighbour that gives a value."""
+        """Return the share of the upper neighbour that gives a value."""
 
         def beyond(share: float) -> float:
             return Move.of(morph.path(share)).along(self.parameter) - value
@@ -175,24 +175,24 @@ class Family:
 
 
 _WIDEST = {"turn": float(np.radians(100.0)), "length": np.inf, "direction": float(np.radians(100.0))}
-"""Neighbours farther apart than this have nothing sensible between them [rad, m, rad]."""
+"""Greatest distance of neighbours between which a blend makes sense [rad, m, rad]."""
 _SIMILAR, _NEAR_BY = 0.3, 0.1
-"""Ways are similar if they differ by no more than this share of their length, or by this much [m]."""
+"""Greatest difference of similar displacements: share of their length, and least value [m]."""
 _COARSE = {"turn": float(np.radians(20.0)), "length": 0.4, "direction": float(np.radians(45.0))}
-"""Neighbours farther apart than this leave a gap that a planner feels [rad, m, rad]."""
+"""Distance of neighbours above which a planner lacks something in between [rad, m, rad]."""
 _SOMEWHERE = 0.5
-"""Ways shorter than this lead nowhere: turns and steps on the spot, of which more only slow a search down [m]."""
+"""Least displacement of a family that goes somewhere [m]; more turns on the spot only slow a search down."""
 _THERE = 0.2
-"""What is so near to a member's value, as a share of what members differ by, is there already."""
+"""Distance to a member's value, as a share of `SAME`, below which a new value adds nothing."""
 _REPEATS = (2, 3)
-"""A straight behaviour that leads back to its own state may be played so often to match a longer one."""
+"""Numbers of repetitions of a straight behaviour that are tried to match a longer one."""
 
 _Steps = tuple[str, str, tuple[tuple[bool, int], ...]]
-"""States that a behaviour begins and ends in, and how its feet step."""
+"""Start state, end state and step sequence of a behaviour."""
 
 
 def families(library: Library) -> tuple[Family, ...]:
-    """All families of a library, in the order of their first behaviours."""
+    """Return all families of a library, in the order of their first behaviours."""
     found: list[Family] = []
     for natives, repeated in _groups(library):
         for parameter in SAME:
@@ -210,7 +210,7 @@ def with_families(
     lengths: Sequence[float] | None = None,
     directions_deg: Sequence[float] | None = None,
 ) -> Library:
-    """A library with more behaviours, blended from neighbours of its families.
+    """Return a library with more behaviours, blended from neighbours of its families.
 
     What is not in a family's range, or is what one of its behaviours does already, is left out. A list may be empty,
     which adds nothing, or None, which adds what a planner gains most by: few behaviours, evenly between neighbours
@@ -236,7 +236,7 @@ def with_families(
 
 
 def _groups(library: Library) -> list[tuple[list[FamilyMember], list[FamilyMember]]]:
-    """Behaviours of the same states and steps; and straight ones that were repeated to take as many steps."""
+    """Return behaviours with the same states and steps, and straight ones repeated to take as many steps."""
     natives: dict[_Steps, list[FamilyMember]] = {}
     for behavior in library.graph.behaviors:
         clips = [library.clips[name] for name in behavior.clips]
@@ -249,7 +249,7 @@ def _groups(library: Library) -> list[tuple[list[FamilyMember], list[FamilyMembe
 
 
 def _repeated(natives: Mapping[_Steps, list[FamilyMember]], wanted: _Steps) -> list[FamilyMember]:
-    """Straight behaviours that lead back to their own state, played so often that they take the wanted steps."""
+    """Return straight behaviours that lead back to their own state, repeated until they take the wanted steps."""
     out: list[FamilyMember] = []
     for ((start, end, steps), group), times in product(natives.items(), _REPEATS):
         longer = (start, end, tuple((down, times * changes) for down, changes in steps))
@@ -259,13 +259,13 @@ def _repeated(natives: Mapping[_Steps, list[FamilyMember]], wanted: _Steps) -> l
 
 
 def _played(member: FamilyMember, times: int) -> FamilyMember:
-    """A behaviour played several times."""
+    """Return a behaviour played several times."""
     clips = tuple(concatenate([clip] * times, overlap=False, name=clip.name) for clip in member.clips)
     return FamilyMember(member.behavior, clips, Move.of(clips[0].planar_path()))
 
 
 def _clusters(group: Sequence[FamilyMember], parameter: str) -> Iterator[list[FamilyMember]]:
-    """Members of a group that are alike but for a parameter, most of them first."""
+    """Yield members of a group that are alike except for one parameter, the largest cluster first."""
     left = list(group)
     while len(left) > 1:
         near = [[other for other in left if _alike(one.move, other.move, parameter)] for one in left]
@@ -277,7 +277,7 @@ def _clusters(group: Sequence[FamilyMember], parameter: str) -> Iterator[list[Fa
 
 
 def _alike(one: Move, other: Move, parameter: str) -> bool:
-    """Whether two moves are alike but for a parameter."""
+    """Return whether two displacements are alike except for one parameter."""
     margin = max(_SIMILAR * one.length, _NEAR_BY)
     if parameter == "turn":
         return bool(np.linalg.norm(one.way - other.way) <= margin)
@@ -287,7 +287,10 @@ def _alike(one: Move, other: Move, parameter: str) -> bool:
 
 
 def _chains(cluster: Sequence[FamilyMember], parameter: str) -> Iterator[Family]:
-    """Families of a cluster: runs of members in order, neighbours neither too near nor too far nor out of step."""
+    """Yield the families of a cluster: runs of members in order whose neighbours can be blended.
+
+    Neighbours that are too far apart, or that do not take the same steps, end a run.
+    """
     ordered = _distinct(cluster, parameter)
     run, morphs = ordered[:1], list[Morph]()
     for member in ordered[1:]:
@@ -305,7 +308,7 @@ def _chains(cluster: Sequence[FamilyMember], parameter: str) -> Iterator[Family]
 
 
 def _distinct(cluster: Sequence[FamilyMember], parameter: str) -> list[FamilyMember]:
-    """In order of a parameter; of those that are the same in it, the one whose length is most usual."""
+    """Return members in order of a parameter; of equal ones, the one with the most usual length."""
     usual = float(np.median([member.move.length for member in cluster]))
     chosen: list[FamilyMember] = []
     for member in sorted(cluster, key=lambda m: abs(m.move.length - usual)):
@@ -319,7 +322,10 @@ def _both_sides(degrees: Sequence[float] | None) -> list[float] | None:
 
 
 def _new_values(family: Family, asked: Sequence[float] | None) -> list[float]:
-    """Those of the asked values that are in a family's range and not there yet; None asks for what is missing most."""
+    """Return the requested values within a family's range that are not there yet.
+
+    None requests evenly spaced values where neighbours are far apart.
+    """
     values = family.values
     if asked is None:
         goes = min(member.move.length for member in family.members) > _SOMEWHERE
@@ -333,7 +339,7 @@ def _new_values(family: Family, asked: Sequence[float] | None) -> list[float]:
 
 
 def _blended(family: Family, value: float, taken: Collection[str]) -> tuple[Behavior, tuple[Clip, ...]]:
-    """A behaviour that has a value, by as many takes as its neighbours have; with names that are not taken."""
+    """Return a new behaviour with a value and its clips; its names differ from those that are taken."""
     one, other = (family.members[i] for i in family.neighbors(value))
     first = family.clip(value)
     longer = f"{first.name}_{first.duration:.1f}s"
@@ -347,7 +353,7 @@ def _blended(family: Family, value: float, taken: Collection[str]) -> tuple[Beha
 
 
 def _forbidden(graph: BehaviorGraph, sources: Mapping[str, frozenset[str]]) -> frozenset[tuple[str, str]]:
-    """What must not follow what, of blends wherever it holds for one of their sources."""
+    """Return the forbidden pairs; blends inherit those of their sources."""
     pairs = graph.forbidden
     heirs = {name: [new for new, old in sources.items() if name in old] for pair in pairs for name in pair}
     return frozenset((a, b) for before, after in pairs for a in heirs[before] for b in heirs[after])

@@ -1,4 +1,4 @@
-"""What the special behaviours of a library get past, measured on the bodies of their clips."""
+"""Reach of special behaviours: the obstacles that they pass, measured on the bodies of their clips."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from gaitway.world.regions import Reach
 CELL = 0.02
 """Length of a station [m]."""
 _RATE = 240.0
-"""Frames a second between which nothing moves more than about a station [Hz]."""
+"""Frame rate at which nothing moves more than about one station between frames [Hz]."""
 _ROOM = 1.5
-"""How far a body may reach before its first and beyond its last root position [m]."""
+"""Farthest reach of a body before its first and beyond its last root position [m]."""
 _LEVEL = 0.06
-"""Contacts whose heights differ by less are on one level [m]."""
+"""Greatest height difference of contacts on one level [m]."""
 
 _LEAN = 0.1
-"""How far shins and rolling feet may go into an edge that one climbs over [m]; of a step at most a third."""
+"""Depth by which shins and rolling feet may enter an edge that is climbed [m]; at most a third of a step."""
 
 
 def reaches(library: Library) -> tuple[Reach, ...]:
-    """One `Reach` for each clip of each behaviour that passes an obstacle, in the order of the graph.
+    """Return one `Reach` for each clip of each behaviour that passes an obstacle, in the order of the graph.
 
     What took long is kept on disk (`gaitway.core.cache`).
     """
@@ -49,7 +49,7 @@ def _measure(library: Library) -> tuple[Reach, ...]:
 
 
 def _pack(made: Sequence[Reach]) -> dict[str, Any]:
-    """Stations of all reaches in a row, and the rest of each as words and numbers."""
+    """Pack reaches for the cache: all stations in one array, and the rest as words and numbers."""
     stations = np.concatenate([np.empty((0, 2)), *(np.column_stack([r.lowest, r.highest]) for r in made)])
     rest = [{name: value for name, value in vars(r).items() if name not in ("lowest", "highest")} for r in made]
     return {"stations": stations, "counts": [len(r.lowest) for r in made], "rest": rest}
@@ -66,7 +66,7 @@ def _unpack(packed: dict[str, Any]) -> tuple[Reach, ...]:
 
 
 def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
-    """What one clip of a behaviour gets past.
+    """Measure the obstacles that one clip of a behaviour can pass.
 
     Raises:
         LibraryError: if the behaviour passes nothing, or the clip stays where it is.
@@ -111,7 +111,7 @@ def clip_reach(clip: Clip, behavior: Behavior) -> Reach:
 
 
 def _enters(library: Library, behavior: Behavior) -> bool:
-    """Whether a behaviour begins before its obstacle, and not in a state that only others of its kind lead into."""
+    """Return whether a behaviour begins before its obstacle, and not on it as a further flight of stairs does."""
     kind, all_of_them = behavior.obstacle, library.graph.behaviors
     ordinary = {state for b in all_of_them if b.obstacle != kind for state in (b.start, b.end)}
     leads_in = any(b.obstacle == kind and b.start in ordinary and b.end == behavior.start for b in all_of_them)
@@ -119,7 +119,7 @@ def _enters(library: Library, behavior: Behavior) -> bool:
 
 
 def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) -> FloatArray:
-    """Lowest point over each station of stadiums, which are all points within a radius of a segment; exact.
+    """Return the lowest point of stadiums (all points within a radius of a segment) over each station; exact.
 
     Args:
         segments: ends, along and up [m]; (S, 2, 2).
@@ -150,12 +150,12 @@ def envelope(segments: FloatArray, radii: FloatArray, first: float, count: int) 
 
 
 def _stations(along: FloatArray, first: float) -> IntArray:
-    """Which station a place is over."""
+    """Return the station at a position."""
     return np.floor((along - first) / CELL).astype(np.int64)
 
 
 def _candidates(ends: FloatArray, radii: FloatArray, first: float, count: int) -> BoolArray:
-    """Which stadiums (S, 2, 2) may be lowest somewhere: most of a body is over its own feet all the time; (S,).
+    """Return which stadiums (S, 2, 2) may be lowest somewhere: most of a body is over its own feet all the time; (S,).
 
     A stadium can be left out if others reach deeper than it ever does over each of its stations, which is known of the
     stations under the ends of a segment.
@@ -174,7 +174,7 @@ def _candidates(ends: FloatArray, radii: FloatArray, first: float, count: int) -
 
 
 def _greatest(values: FloatArray, begin: IntArray, end: IntArray) -> FloatArray:
-    """The greatest of some values (N,) from each `begin` to each `end`, both included; (R,)."""
+    """Return the greatest of values (N,) from each `begin` to each `end`, both included; (R,)."""
     power = np.log2(end - begin + 1).astype(np.int64)
     runs = [values]  # the greatest of one, two, four, eight ... from each place on
     for k in range(int(power.max(initial=0))):
@@ -187,7 +187,7 @@ def _greatest(values: FloatArray, begin: IntArray, end: IntArray) -> FloatArray:
 def _lower_rim(
     x: FloatArray, x0: FloatArray, z0: FloatArray, x1: FloatArray, z1: FloatArray, radius: FloatArray
 ) -> FloatArray:
-    """Height of a stadium's lower rim at x: a straight part below the segment, and an arc at either end."""
+    """Return the height of a stadium's lower rim at x: a straight part below the segment, and an arc at either end."""
     length = np.hypot(x1 - x0, z1 - z0)
     short = length < 1e-9  # a disc
     sine = np.where(short, 0.0, (z1 - z0) / np.where(short, 1.0, length))
@@ -201,12 +201,15 @@ def _lower_rim(
 
 
 def _local(way: tuple[float, float, float], points: FloatArray) -> FloatArray:
-    """Points (..., 2) seen from the first root position, along the way and to its left."""
+    """Return points (..., 2) relative to the first root position, along the path and to its left."""
     return planar.transform_points(planar.inverse(way), points)
 
 
 def _floor(clip: Clip) -> float:
-    """Height of the floor that a clip begins on [m]: that of the lowest point of the body in its first frame."""
+    """Return the height of the floor on which a clip begins [m].
+
+    It is the height of the body's lowest point in the first frame.
+    """
     if clip.contacts is not None and clip.contacts[0].any():
         return float(clip.contact_positions()[0][clip.contacts[0], 2].min())
     segments = capsules(clip)[0]
@@ -214,7 +217,7 @@ def _floor(clip: Clip) -> float:
 
 
 def _resting(clip: Clip, way: tuple[float, float, float]) -> FloatArray:
-    """Station and height of every contact of every frame [m]; (N, 2)."""
+    """Return the station and height of every contact of every frame [m]; (N, 2)."""
     if clip.contacts is None:
         return np.empty((0, 2))
     places = clip.contact_positions()
@@ -222,14 +225,14 @@ def _resting(clip: Clip, way: tuple[float, float, float]) -> FloatArray:
 
 
 def _levels(heights: FloatArray) -> FloatArray:
-    """Levels that heights come in, rising: means of what is closer together than `_LEVEL`."""
+    """Return the levels of heights, rising: means of heights that are closer together than `_LEVEL`."""
     ordered = np.sort(heights)
     groups = np.split(ordered, np.flatnonzero(np.diff(ordered) > _LEVEL) + 1)
     return np.array([group.mean() for group in groups if len(group)])
 
 
 def _rise(clip: Clip, way: tuple[float, float, float], cycle: bool) -> tuple[float, tuple[float, float] | None]:
-    """How much the floor rises from start to end, and rise and run of the steps on the way (None on level ground)."""
+    """Return the rise of the floor from start to end, and the rise and run of the steps (None on level ground)."""
     levels = _levels(_resting(clip, way)[:, 1])
     total = float(clip.root_positions[-1, 2] - clip.root_positions[0, 2])
     if len(levels) < 2 or abs(total) < _LEVEL:
@@ -249,7 +252,7 @@ def _edge(
     rise: float,
     step: tuple[float, float] | None,
 ) -> tuple[float, float] | None:
-    """Where the edge of a block or of the first step may be: clear of the body, and under the feet on top."""
+    """Return the range for the edge of a block or first step: clear of the body, and under the feet on top."""
     if step is None:
         return None
     resting = _resting(clip, way) - [0.0, floor]

@@ -17,7 +17,7 @@ from gaitway.motion.skeleton import Skeleton
 
 
 def pack_library(library: Library) -> dict[str, Any]:
-    """Arrays, and what JSON can hold, by name; all but the skeleton, which all clips must share."""
+    """Return a library as arrays and JSON values by name, without the skeleton that all clips share."""
     clips, skeleton = list(library.clips.values()), library.skeleton
     points = len(skeleton.contact_points)
     contacts = [np.zeros((len(c), points), np.bool_) if c.contacts is None else c.contacts for c in clips]
@@ -35,7 +35,7 @@ def pack_library(library: Library) -> dict[str, Any]:
 
 
 def unpack_library(packed: Mapping[str, Any], skeleton: Skeleton) -> Library:
-    """The library that was packed, the same to the last bit."""
+    """Return the library that was packed, bit for bit the same."""
     clips, last = {}, 0
     for key, (name, frames, fps, has_contacts, labels) in zip(packed["keys"], packed["clips"], strict=True):
         part, last = slice(last, last + frames), last + frames
@@ -95,7 +95,7 @@ def load_library(path: str | Path) -> Library:
 
 
 def describe_library(path: str | Path) -> dict[str, Any]:
-    """The header of a library: its name, skeleton, clips, behaviours and facts; its motion is neither read nor checked.
+    """Return the header of a library: name, skeleton, clips, behaviours and facts. Its motion is not read.
 
     Raises:
         FormatError: if it is not a library, or of a newer version.

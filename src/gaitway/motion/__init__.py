@@ -1,4 +1,4 @@
-"""Skeletons, clips and what can be done with them."""
+"""Skeletons, clips, and functions that measure and change them."""
 
 from gaitway.motion.anatomy import missing_roles, t_pose
 from gaitway.motion.blending import blend, concatenate, ease

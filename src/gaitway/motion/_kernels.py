@@ -20,7 +20,7 @@ def forward_kinematics(
     positions: FloatArray,
     world: FloatArray,
 ) -> None:
-    """World positions (N, J, 3) and rotations (N, J, 4) of N poses, written into the last two arguments."""
+    """Write the world positions (N, J, 3) and rotations (N, J, 4) of N poses into the last two arguments."""
     for n in range(local.shape[0]):
         for j in range(local.shape[1]):
             p = parents[j]
@@ -43,7 +43,7 @@ def forward_kinematics(
 
 @kernel
 def unit_quaternions(q: FloatArray, tolerance: float, unit: FloatArray) -> int:
-    """Write quaternions (F, J, 4) made of length one into `unit`; check and division in one pass over memory.
+    """Write quaternions (F, J, 4), normalised, into `unit`; check and division in one pass over memory.
 
     Returns:
         The number frame * J + joint of the first whose length is not within `tolerance` of one (or not a number),
@@ -73,7 +73,7 @@ def two_bone(
     new_upper: FloatArray,
     new_lower: FloatArray,
 ) -> None:
-    """Two-bone inverse kinematics of N limbs; `gaitway.motion.ik.two_bone` says what and why.
+    """Solve two-bone inverse kinematics of N limbs; `gaitway.motion.ik.two_bone` explains the solution.
 
     Args:
         points: start, middle and end of each limb; (N, 3, 3).
@@ -121,7 +121,7 @@ def two_bone(
 
 @kernel
 def _dot(v: FloatArray, i: int, j: int) -> float:
-    """Inner product of the vectors in two rows."""
+    """Return the inner product of the vectors in two rows."""
     return v[i, 0] * v[j, 0] + v[i, 1] * v[j, 1] + v[i, 2] * v[j, 2]
 
 
@@ -134,7 +134,7 @@ def _divide(v: FloatArray, i: int, by: float) -> None:
 
 @kernel
 def _cross(v: FloatArray, i: int, j: int, out: int) -> None:
-    """Cross product of the vectors in two rows into a third."""
+    """Write the cross product of the vectors in two rows into a third row."""
     for k in range(3):
         a, b = (k + 1) % 3, (k + 2) % 3
         v[out, k] = v[i, a] * v[j, b] - v[i, b] * v[j, a]
@@ -142,7 +142,10 @@ def _cross(v: FloatArray, i: int, j: int, out: int) -> None:
 
 @kernel
 def _soft_reach(distance: float, a: float, b: float, softness: float) -> float:
-    """The distance that two bones span for a wanted distance: exact in the middle, C1 and bounded at both ends."""
+    """Return the distance that two bones span for a wanted distance.
+
+    It is exact in the middle of the range, and C1 and bounded at both ends.
+    """
     top = a + b - 0.05 * softness * (a + b)
     knee = top - softness * (a + b)
     if distance > knee:
@@ -154,7 +157,7 @@ def _soft_reach(distance: float, a: float, b: float, softness: float) -> float:
 
 @kernel
 def _bend_side(v: FloatArray, margin: float) -> None:
-    """Unit direction, square to the line ahead, in which the middle joint leaves that line, into its row.
+    """Write the unit direction, square to the line ahead, in which the middle joint leaves that line, into its row.
 
     Where it is now, unless the limb is within `margin` of straight (or bent backward): then it eases to the pole.
     """
@@ -188,7 +191,7 @@ def _bend_side(v: FloatArray, margin: float) -> None:
 
 @kernel
 def _shortest_arc(v: FloatArray, i: int, j: int, out: int) -> None:
-    """Quaternion of the shortest rotation from the unit vector in row i to that in row j, into a third row."""
+    """Write the quaternion of the shortest rotation from the unit vector in row i to that in row j into a third row."""
     w, other = 1.0 + _dot(v, i, j), j
     if w < 1e-9:  # half a turn, about any axis that is square to both
         axis = 0 if abs(v[i, 0]) < abs(v[i, 1]) else 1
@@ -218,7 +221,7 @@ def _turn(v: FloatArray, i: int) -> None:
 
 @kernel
 def _times(v: FloatArray, i: int, j: int, out: int) -> None:
-    """Product of the quaternions in two rows into a third."""
+    """Write the product of the quaternions in two rows into a third row."""
     w, x, y = v[i, 0], v[i, 1], v[i, 2]
     z, p, q = v[i, 3], v[j, 0], v[j, 1]
     r, s = v[j, 2], v[j, 3]

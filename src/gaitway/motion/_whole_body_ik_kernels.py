@@ -32,7 +32,7 @@ def solve_frames(
     root_out: FloatArray,
     local_out: FloatArray,
 ) -> None:
-    """Gauss-Newton poses of F frames, written into the last two arguments (F, 3) and (F, J, 4).
+    """Solve the poses of F frames by Gauss-Newton steps; write them into the last two arguments.
 
     The first H of P points have targets `places` (F, H, 3) held by `weights` (F, H) [1/m^2]; the others only must not
     sink below their `heights` (P - H,) [m]. A frame is done after so many iterations, or when a step changes nothing by
@@ -102,7 +102,7 @@ def _forward(
     world: FloatArray,
     axes: FloatArray,
 ) -> None:
-    """World positions (J, 3), rotations (J, 4) and their matrices (J, 3, 3) of one pose."""
+    """Write world positions (J, 3), rotations (J, 4) and their matrices (J, 3, 3) of one pose."""
     for j in range(len(parents)):
         p = parents[j]
         w, x, y, z = turn[j, 0], turn[j, 1], turn[j, 2], turn[j, 3]
@@ -130,7 +130,7 @@ def _forward(
 def _set_back(
     axes: FloatArray, turn: FloatArray, given: FloatArray, place: FloatArray, given_place: FloatArray, back: FloatArray
 ) -> None:
-    """How far the pose is from the given one: the root's shift, and each joint's turn in world axes."""
+    """Write the distance of the pose from the given one: shift of the root, turn of each joint in world axes."""
     for i in range(3):
         back[i] = place[i] - given_place[i]
     for j in range(len(turn)):
@@ -165,7 +165,7 @@ def _set_rows(
     missing: FloatArray,
     owners: IntArray,
 ) -> int:
-    """Set the weighted slopes of the held coordinates, their errors with the pose moved `back`, and their points.
+    """Write the weighted slopes of the held coordinates, what they lack after going `back`, and the point of each.
 
     A point that is not held has a row while it is under its height over the floor or `pressed` on it.
 
@@ -212,7 +212,7 @@ def _set_rows(
 def _set_moved(
     axes: FloatArray, slopes: FloatArray, used: int, stiff: FloatArray, stiff_root: FloatArray, moved: FloatArray
 ) -> None:
-    """The slopes over the stiffness, transposed: how the pose gives way to a pull at each held coordinate."""
+    """Write the slopes over the stiffness, transposed: how the pose gives way to a pull at each held coordinate."""
     for r in range(used):
         for i in range(3):
             moved[i, r] = slopes[r, i] / stiff_root[i]
@@ -230,7 +230,7 @@ def _set_moved(
 
 @kernel
 def _set_matrix(slopes: FloatArray, moved: FloatArray, used: int, matrix: FloatArray) -> None:
-    """The lower triangle of 1 + slopes @ moved. A point hangs on few joints, so most slopes are zero."""
+    """Write the lower triangle of 1 + slopes @ moved. A point depends on few joints, so most slopes are zero."""
     for a in range(used):
         for b in range(a + 1):
             matrix[a, b] = 1.0 if a == b else 0.0

@@ -1,4 +1,4 @@
-"""One reference pose for every humanoid rig, and the directions in which its joints bend.
+"""A reference pose for every humanoid rig (the T-pose), and the directions in which its joints bend.
 
 Rigs disagree about their rest pose: legs slant outward (Acclaim), arms hang (3ds Max) or droop (CMU). The T-pose here
 is worked out from the bones, faces +X with Z up, and has straight limbs, so a joint's world rotation relative to it
@@ -18,7 +18,7 @@ from gaitway.motion.roles import ALL_ROLES
 from gaitway.motion.skeleton import Skeleton
 
 _TILTED = np.radians(30.0)
-"""A rest pose that leans less than this is taken as upright, so that a natural pelvis tilt is kept."""
+"""Greatest lean of a rest pose that counts as upright, so that a natural pelvis tilt is kept [rad]."""
 _LIMBS: tuple[tuple[tuple[str, str, str], tuple[float, float, float]], ...] = (
     (("left_hip", "left_knee", "left_ankle"), (0.0, 0.0, -1.0)),
     (("right_hip", "right_knee", "right_ankle"), (0.0, 0.0, -1.0)),
@@ -28,12 +28,12 @@ _LIMBS: tuple[tuple[tuple[str, str, str], tuple[float, float, float]], ...] = (
 
 
 def missing_roles(skeleton: Skeleton) -> tuple[str, ...]:
-    """Roles of a humanoid that no joint of the skeleton is known to have; state them with `skeleton.with_roles`."""
+    """Return the humanoid roles that no joint of a skeleton has; state them with `skeleton.with_roles`."""
     return tuple(role for role in ALL_ROLES if role not in skeleton.roles)
 
 
 def t_pose(skeleton: Skeleton) -> FloatArray:
-    """World rotations of the T-pose that faces +X; (J, 4).
+    """Return the world rotations of the T-pose that faces +X; (J, 4).
 
     The rest pose is turned to face +X, stood up if it lies, and each limb bone is swung straight without twist: legs
     down, arms out to the sides. Roles that are missing leave their part of the rest pose as it is.
@@ -50,12 +50,12 @@ def t_pose(skeleton: Skeleton) -> FloatArray:
 
 
 def rest_world_rotations(skeleton: Skeleton) -> FloatArray:
-    """World rotations of the skeleton's own rest pose; (J, 4)."""
+    """Return the world rotations of the skeleton's own rest pose; (J, 4)."""
     return forward_kinematics(skeleton, np.zeros(3), skeleton.rest_rotations)[1]
 
 
 def t_pose_positions(skeleton: Skeleton, world: FloatArray | None = None) -> FloatArray:
-    """Joint positions of the T-pose relative to the root [m]; (J, 3).
+    """Return the joint positions of the T-pose relative to the root [m]; (J, 3).
 
     Args:
         skeleton: any humanoid.
@@ -66,7 +66,7 @@ def t_pose_positions(skeleton: Skeleton, world: FloatArray | None = None) -> Flo
 
 
 def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArray:
-    """Where the middle joint of a limb points when it bends, in the frame of the limb's first joint; (3,).
+    """Return the direction in which a limb's middle joint bends, in the frame of the limb's first joint; (3,).
 
     Knees point forward of the T-pose and elbows backward.
     """
@@ -76,7 +76,7 @@ def pole_direction(skeleton: Skeleton, chain: tuple[str, str, str]) -> FloatArra
 
 
 def leg_length(skeleton: Skeleton) -> float:
-    """Thigh and shank together, mean of both sides [m]."""
+    """Return the length of thigh and shank together, mean of both sides [m]."""
     rest = skeleton.rest_positions
     total = 0.0
     for side in ("left", "right"):
@@ -86,7 +86,7 @@ def leg_length(skeleton: Skeleton) -> float:
 
 
 def _upright(skeleton: Skeleton) -> FloatArray:
-    """The rotation that makes the rest pose stand and face +X; (4,)."""
+    """Return the rotation that makes the rest pose stand and face +X; (4,)."""
     ahead = rotations.rotate(skeleton.rest_rotations[0], skeleton.forward)
     level = rotations.from_yaw(-np.arctan2(ahead[1], ahead[0]))
     top = next((r for r in ("head", "neck", "chest", "spine") if r in skeleton.roles), None)
@@ -106,7 +106,7 @@ def _upright(skeleton: Skeleton) -> FloatArray:
 
 
 def _limb_swings(skeleton: Skeleton, upright: FloatArray) -> dict[int, FloatArray]:
-    """For the joints that begin a limb bone, the turn (4,) that stands the rest pose up and then straightens the bone.
+    """Return the turn (4,) of each joint that begins a limb bone: stand the rest pose up, then straighten the bone.
 
     It is the shortest one, or about the lateral axis where the bone points the opposite way.
     """

@@ -1,4 +1,4 @@
-"""Two motions into one: weighted blends, joins with overlap, and joins whose offset dies away.
+"""Blends and joins of two motions: weighted blends, joins with an overlap, and joins at a shared frame.
 
 A join is C1: neither position nor speed jumps. The root is blended linearly and joints by slerp.
 """
@@ -18,17 +18,17 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place, slice_frames
 
 _SAME_FLOOR = 0.04
-"""Resting points whose heights differ by less than this are on one floor [m]; captures are no more exact than that."""
+"""Greatest height difference of resting points on one floor [m]; captures are no more exact."""
 
 
 def ease(t: npt.ArrayLike) -> FloatArray:
-    """Smooth step: 0 up to t = 0, 1 from t = 1 on, with zero slope at both; (...)."""
+    """Return the smooth step: 0 up to t = 0, 1 from t = 1 on, with zero slope at both; (...)."""
     t = np.clip(np.asarray(t, dtype=np.float64), 0.0, 1.0)
     return np.asarray(t * t * (3.0 - 2.0 * t))
 
 
 def blend(a: Clip, b: Clip, weights: npt.ArrayLike) -> Clip:
-    """Frame by frame between two clips of equal length.
+    """Blend two clips of equal length frame by frame.
 
     Args:
         a: the motion at weight 0; the result has its name and labels.
@@ -51,7 +51,7 @@ def blend(a: Clip, b: Clip, weights: npt.ArrayLike) -> Clip:
 
 
 def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool = True, name: str | None = None) -> Clip:
-    """Clips one after another, each placed where the one before it ends.
+    """Join clips one after another; each is placed where the one before it ends.
 
     Args:
         clips: motions of one skeleton at one rate.
@@ -78,7 +78,9 @@ def concatenate(clips: Sequence[Clip], window_s: float = 0.3, *, overlap: bool =
 
 
 def height_step(before: Clip, after: Clip) -> float:
-    """How far `after` must be raised [m] so that points which rest in the shared frame rest at one height in both.
+    """Return how far `after` must be raised [m] so that it stands on the same ground as `before`.
+
+    Points that rest in the shared frame then rest at one height in both clips.
 
     The shared frame is the last one of `before` and the first one of `after`; 0 where no point rests in both, or where
     they rest on one floor.
@@ -94,13 +96,13 @@ def height_step(before: Clip, after: Clip) -> float:
 
 
 def _leveled(before: Clip, after: Clip) -> Clip:
-    """`after` raised or lowered by `height_step`."""
+    """Return `after` raised or lowered by `height_step`."""
     gap = height_step(before, after)
     return after if gap == 0.0 else replace(after, root_positions=after.root_positions + np.array([0.0, 0.0, gap]))
 
 
 def _shared_frame(before: Clip, after: Clip, window_s: float) -> Clip:
-    """`after` with its first pose replaced by the last of `before`; the difference dies away over the window.
+    """Replace the first pose of `after` by the last of `before`; the difference fades over the window.
 
     Speeds are left alone: equal poses need no change at all, and none is made, so planted feet stay planted.
     """
@@ -114,7 +116,7 @@ def _shared_frame(before: Clip, after: Clip, window_s: float) -> Clip:
 
 
 def _overlapped(a: Clip, b: Clip, window_s: float) -> Clip:
-    """`a`, then `b`, sharing a window in which one fades into the other; placed to agree in the window's middle."""
+    """Join `a` and `b` with a window in which one fades into the other; they agree in the middle of the window."""
     window = int(np.clip(round(window_s * a.fps), 1, min(len(a), len(b))))
     middle = window // 2
     b = place(b, a.planar_path()[len(a) - window + middle], middle)
@@ -135,7 +137,7 @@ def _appended(a: Clip, b: Clip) -> Clip:
 
 
 def _check_alike(a: Clip, b: Clip) -> None:
-    """Both clips must be of one skeleton at one rate."""
+    """Check that both clips have one skeleton and one rate."""
     same = a.skeleton is b.skeleton or (
         a.skeleton.names == b.skeleton.names and np.allclose(a.skeleton.offsets, b.skeleton.offsets, atol=1e-6)
     )

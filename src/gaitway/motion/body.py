@@ -17,7 +17,7 @@ from gaitway.motion.contacts import sole_depth
 from gaitway.motion.skeleton import Skeleton
 
 _LEG = 0.85
-"""Length of the leg that the radii below belong to [m]; they are scaled to the figure's own."""
+"""Length of the leg that the radii below belong to [m]; they are scaled to the leg of the figure."""
 _LIMB_RADII = (
     ("hip", "knee", 0.075),
     ("knee", "ankle", 0.052),
@@ -27,7 +27,7 @@ _LIMB_RADII = (
 _TRUNK_RADIUS, _PELVIS_RADIUS, _SHOULDER_RADIUS, _NECK_RADIUS, _HEAD_RADIUS = 0.115, 0.105, 0.075, 0.055, 0.095
 _FOOT_RADIUS, _TOE_RADIUS, _HAND_RADIUS = 0.040, 0.026, 0.036
 _HEAD_LENGTH, _HAND_LENGTH = 0.18, 0.17
-"""Used where the rig does not say where head and hand end [m]."""
+"""Lengths of head and hand, used if the rig does not say where they end [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class CapsuleBody:
     ends: FloatArray
     """The other end [m]; (C, 3)."""
     radii: FloatArray
-    """[m]; (C,)."""
+    """Radius of each capsule [m]; (C,)."""
     names: tuple[str, ...]
     """What each capsule stands for; (C,)."""
 
@@ -58,20 +58,20 @@ class CapsuleBody:
         return len(self.names)
 
     def segments(self, positions: FloatArray, world: FloatArray) -> FloatArray:
-        """World segments [m] (..., C, 2, 3) for joint positions (..., J, 3) and world rotations (..., J, 4)."""
+        """Return world segments [m] (..., C, 2, 3) from joint positions (..., J, 3) and rotations (..., J, 4)."""
         at, turned = positions[..., self.joints, :], world[..., self.joints, :]
         return np.stack([at + rotations.rotate(turned, end) for end in (self.starts, self.ends)], axis=-2)
 
 
 def capsules(clip: Clip, body: CapsuleBody | None = None) -> FloatArray:
-    """World segments of the body in every frame [m]; (F, C, 2, 3). Radii are those of the body."""
+    """Return the world segments of the body in every frame [m]; (F, C, 2, 3). Radii are those of the body."""
     body = capsule_body(clip.skeleton) if body is None else body
     return body.segments(*clip.joint_transforms())
 
 
 @lru_cache(maxsize=32)
 def capsule_body(skeleton: Skeleton) -> CapsuleBody:
-    """A body sized from the bones: that of a person for a humanoid, else one capsule a bone.
+    """Build a body sized from the bones: that of a person for a humanoid, else one capsule per bone.
 
     A humanoid is a skeleton whose hips, legs and head are known by role.
     """
@@ -81,7 +81,7 @@ def capsule_body(skeleton: Skeleton) -> CapsuleBody:
 
 
 class _CapsuleBuilder:
-    """Collects capsules whose ends are given in the T-pose."""
+    """Collector of capsules whose ends are given in the T-pose."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton, self.places, self.world = skeleton, t_pose_positions(skeleton), t_pose(skeleton)
@@ -96,7 +96,7 @@ class _CapsuleBuilder:
         self.rows.append((joint, ends[0], ends[1], radius, name))
 
     def tip(self, joint: int, otherwise: FloatArray) -> FloatArray:
-        """Where a joint's bone ends in the T-pose: the rig's tip, its farthest child, or else a guess."""
+        """Return where a joint's bone ends in the T-pose: the rig's tip, its farthest child, or else a guess."""
         if joint in self.skeleton.tips:
             step = rotations.rotate(self.world[joint], self.skeleton.tips[joint])
             return np.asarray(self.places[joint] + step)
@@ -186,7 +186,7 @@ def _add_trunk(build: _CapsuleBuilder, size: float) -> None:
 
 
 def _bone_body(skeleton: Skeleton) -> CapsuleBody:
-    """One capsule a bone; thickness grows with length, and long bones are slimmer for their length."""
+    """Build one capsule per bone; thickness grows with length, and long bones are slimmer for their length."""
     build, lengths = _CapsuleBuilder(skeleton), np.linalg.norm(skeleton.offsets, axis=-1)
     typical = float(np.median(lengths[1:])) if len(lengths) > 1 else 0.1
     for joint in range(1, len(skeleton)):

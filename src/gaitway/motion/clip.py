@@ -14,7 +14,7 @@ from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 
 _LENGTH_TOLERANCE = 1e-3
-"""How far a rotation's length may be from one; it is then made one."""
+"""Greatest deviation of a rotation's length from one; such a rotation is normalised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +27,12 @@ class Clip:
     rotations: FloatArray
     """Local (parent-from-joint) unit quaternions wxyz; (F, J, 4)."""
     fps: float
-    """Frames a second [Hz]."""
+    """Frame rate [Hz]."""
     name: str = "clip"
     contacts: BoolArray | None = None
     """Which of `skeleton.contact_points` rest on the ground; (F, C), or None where not known."""
     labels: tuple[str, ...] = ()
-    """Free words that describe it, such as "walk" or "take-2"."""
+    """Free words that describe the clip, such as "walk" or "take-2"."""
 
     def __post_init__(self) -> None:
         frames = len(np.asarray(self.root_positions))
@@ -51,7 +51,7 @@ class Clip:
             set_field(self, "contacts", owned(self.contacts, "contacts", shape, np.bool_, ClipError))
 
     def _unit_rotations(self, frames: int) -> FloatArray:
-        """A read-only copy (F, J, 4) of what was given as `rotations`, each of length one (within 1e-7)."""
+        """Return a read-only copy (F, J, 4) of what was given as `rotations`, each of length one (within 1e-7)."""
         given, shape = self.rotations, (frames, len(self.skeleton), 4)
         plain = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.shape == shape
         q = read_only(given) if plain else owned(given, "rotations", shape, error=ClipError)
@@ -79,25 +79,25 @@ class Clip:
         return (len(self) - 1) / self.fps
 
     def joint_positions(self) -> FloatArray:
-        """World positions of all joints [m]; (F, J, 3)."""
+        """Return the world positions of all joints [m]; (F, J, 3)."""
         return forward_kinematics(self.skeleton, self.root_positions, self.rotations)[0]
 
     def joint_transforms(self) -> tuple[FloatArray, FloatArray]:
-        """World positions [m] (F, J, 3) and world rotations (F, J, 4) of all joints."""
+        """Return the world positions [m] (F, J, 3) and world rotations (F, J, 4) of all joints."""
         return forward_kinematics(self.skeleton, self.root_positions, self.rotations)
 
     def contact_positions(self) -> FloatArray:
-        """World positions of the skeleton's contact points [m]; (F, C, 3)."""
+        """Return the world positions of the skeleton's contact points [m]; (F, C, 3)."""
         positions, world = self.joint_transforms()
         joints = [p.joint for p in self.skeleton.contact_points]
         offsets = np.array([p.offset for p in self.skeleton.contact_points]).reshape(-1, 3)
         return positions[:, joints] + rotations.rotate(world[:, joints], offsets)
 
     def headings(self) -> FloatArray:
-        """The direction the root faces [rad], continuous from frame to frame; (F,)."""
+        """Return the heading of the root [rad], continuous from frame to frame; (F,)."""
         ahead = rotations.rotate(self.rotations[:, 0], self.skeleton.forward)
         return np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
 
     def planar_path(self) -> FloatArray:
-        """The root's planar pose (x, y, heading) in every frame; (F, 3)."""
+        """Return the root's planar pose (x, y, heading) in every frame; (F, 3)."""
         return np.column_stack([self.root_positions[:, :2], self.headings()])

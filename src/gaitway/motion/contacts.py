@@ -1,8 +1,8 @@
-"""When which part of a foot rests on the ground, found from height and speed with hysteresis.
+"""Contacts of feet with the ground, detected from height and speed with hysteresis.
 
-Captures differ in unit, floor height, floor slope and noise, so every point is measured against its own resting
-height over a plane fitted to the capture, and speed limits grow with the speed of the pelvis: fixed ones either lose
-the feet of a runner or glue those of somebody who turns on the spot.
+Captures differ in unit, floor height, floor slope and noise, so every point is measured against its own resting height
+over a plane fitted to the capture. Speed limits grow with the speed of the pelvis: fixed limits either lose the feet of
+a runner or glue those of a character who turns on the spot.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _FOOT_PARTS = ("heel", "ball", "toe")
 _HEEL_BACK, _TOE_THICKNESS, _ANKLE_HEIGHT, _BALL_AHEAD, _TOE_AHEAD = (x / 0.85 for x in (0.03, 0.02, 0.08, 0.13, 0.07))
 
 _UNEVEN = 0.04
-"""Resting heights of the points of both feet differ by no more than this in one clip [m]."""
+"""Greatest difference of the resting heights of both feet's points in one clip [m]."""
 
 
 @dataclass(frozen=True)
 class ContactLimits:
-    """What counts as resting; each pair is (to begin, to go on). Heights and speeds are those of a leg of 0.85 m."""
+    """Limits of what counts as resting; each pair is (to begin, to go on), for a leg of 0.85 m."""
 
     height: tuple[float, float] = (0.02, 0.03)
-    """Over the point's own resting height [m]. More glues feet that swing low."""
+    """Height above the point's own resting height [m]. A higher limit glues feet that swing low."""
     speed: tuple[float, float] = (0.25, 0.32)
-    """[m/s]."""
+    """Speed [m/s]."""
     speed_share: tuple[float, float] = (0.1, 0.12)
-    """Added to the speed limit for every m/s of the pelvis (the fastest within a quarter of a second)."""
+    """Addition to the speed limit for every m/s of the pelvis (its fastest within a quarter of a second)."""
     settled: tuple[float, float] = (0.02, 0.015)
-    """A contact begins and ends this near, level and upright, to the place where the point rests in that stance [m]."""
+    """Distance to the resting place, level and upright, within which a contact begins and ends [m]."""
     shortest_s: float = 0.08
     """Contacts shorter than this are dropped [s], and gaps of up to half of it are closed."""
     smoothing_s: float = 0.012
@@ -46,7 +46,7 @@ class ContactLimits:
 
 
 def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
-    """Heel, ball and toe of both feet, placed by the T-pose of any humanoid.
+    """Return heel, ball and toe of both feet, placed by the T-pose of any humanoid.
 
     The sole lies a toe's thickness under the toe joint; without a toe joint it is guessed from the length of the leg.
     The ball belongs to the toes: they stay flat on the ground while the foot turns about their joint.
@@ -73,14 +73,14 @@ def humanoid_contact_points(skeleton: Skeleton) -> tuple[ContactPoint, ...]:
 
 
 def with_contact_points(clip: Clip) -> Clip:
-    """The clip on a skeleton that has contact points: its own, or else those of `humanoid_contact_points`."""
+    """Return the clip on a skeleton that has contact points: its own, or else those of `humanoid_contact_points`."""
     if clip.skeleton.contact_points:
         return clip
     return replace(clip, skeleton=replace(clip.skeleton, contact_points=humanoid_contact_points(clip.skeleton)))
 
 
 def sole_depth(skeleton: Skeleton) -> float:
-    """How far the sole lies below the ankle in the T-pose [m], mean of both feet."""
+    """Return how far the sole lies below the ankle in the T-pose [m], mean of both feet."""
     points = skeleton.contact_points or humanoid_contact_points(skeleton)
     world = t_pose(skeleton)
     places = t_pose_positions(skeleton, world)
@@ -93,7 +93,7 @@ def sole_depth(skeleton: Skeleton) -> float:
 
 
 def floor_height(clip: Clip) -> float:
-    """Height of the floor [m], from the lowest point of the feet in frames where that point is nearly still.
+    """Return the height of the floor [m], from the lowest point of the feet in frames where that point is nearly still.
 
     Where a take has several levels, the lowest that is used for a while counts.
     """
@@ -115,7 +115,7 @@ def detect_contacts(
     limits: ContactLimits = ContactLimits(),  # noqa: B008  (frozen)
     rest: FloatArray | None = None,
 ) -> Clip:
-    """The clip with `contacts` found, on a skeleton with contact points.
+    """Return the clip with `contacts` found, on a skeleton with contact points.
 
     Args:
         clip: motion of a skeleton with contact points, or of any humanoid (which is given heels, balls and toes).
@@ -147,18 +147,15 @@ def detect_contacts(
 
 
 def stances(flags: BoolArray) -> list[tuple[int, int]]:
-    """Start and stop (exclusive) of every run of True in (F,)."""
+    """Return the start and stop (exclusive) of every run of True in (F,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(flags).astype(np.int8), [0]])))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _resting_heights(points: FloatArray, speed: FloatArray, going: FloatArray, feet: list[int]) -> FloatArray:
-    """Height (F, C) at which each point would rest, where it is: one plane for the clip, one offset a foot point.
+    """Return the height at which each point would rest at its place; (F, C).
 
-    Hands and knees may never touch the floor in a clip; they rest at the mean height of the feet.
-
-    The slope is ridge-regularised, so a straight walk does not invent one across its path; points more than 3 cm off
-    (a foot on a box, a foot held in the air) drop out of the fit.
+    The floor is one plane for the clip, with one offset per foot point.
     """
     frames, count = speed.shape
     still = speed < 0.3 + 0.1 * going
@@ -191,7 +188,7 @@ def _resting_heights(points: FloatArray, speed: FloatArray, going: FloatArray, f
 
 
 def _hysteresis(begin: BoolArray, go_on: BoolArray) -> BoolArray:
-    """True from the first `begin` of each run of `go_on` to the end of that run; (F,)."""
+    """Return true from the first `begin` of each run of `go_on` to the end of that run; (F,)."""
     out = np.zeros(len(begin), dtype=bool)
     for start, stop in stances(begin | go_on):
         first = np.flatnonzero(begin[start:stop])
@@ -201,7 +198,7 @@ def _hysteresis(begin: BoolArray, go_on: BoolArray) -> BoolArray:
 
 
 def _trimmed(flags: BoolArray, points: FloatArray, speed: FloatArray, limits: ContactLimits) -> BoolArray:
-    """Contacts without the frames at their ends in which the point is still coming down or already leaving; (F,)."""
+    """Return contacts without the frames at their ends in which the point still moves down or already leaves; (F,)."""
     out = np.array(flags)
     for start, stop in stances(flags):
         away = points[start:stop] - np.median(points[start:stop], axis=0)
@@ -215,7 +212,7 @@ def _trimmed(flags: BoolArray, points: FloatArray, speed: FloatArray, limits: Co
 
 
 def _without_blips(contacts: BoolArray, shortest: float) -> BoolArray:
-    """Gaps of up to half of `shortest` frames closed, then contacts shorter than `shortest` dropped; (F, C)."""
+    """Close gaps of up to half of `shortest` frames, then drop contacts shorter than `shortest`; (F, C)."""
     gap, length = max(int(0.5 * shortest), 1), max(int(np.ceil(shortest)), 1)
     pad = gap + length
     padded = np.pad(contacts, ((pad, pad), (0, 0)), mode="edge")
@@ -225,19 +222,19 @@ def _without_blips(contacts: BoolArray, shortest: float) -> BoolArray:
 
 
 def _feet(skeleton: Skeleton) -> list[int]:
-    """Columns of the contact points that belong to feet; all of them where none is named so."""
+    """Return the columns of the contact points that belong to feet; all of them where none is named so."""
     feet = [i for i, p in enumerate(skeleton.contact_points) if p.name.rpartition("_")[2] in _FOOT_PARTS]
     return feet or list(range(len(skeleton.contact_points)))
 
 
 def _size(skeleton: Skeleton) -> float:
-    """The figure's leg length over that of a person of 1.75 m; 1 for what has no legs known by role."""
+    """Return the leg length relative to a person of 1.75 m; 1 for a figure without legs known by role."""
     known = all(f"{s}_{r}" in skeleton.roles for s in ("left", "right") for r in ("hip", "knee", "ankle"))
     return leg_length(skeleton) / 0.85 if known else 1.0
 
 
 def _tip(skeleton: Skeleton, toe: int, world: FloatArray, places: FloatArray) -> FloatArray:
-    """Where the toes end in the T-pose: the rig's tip, a child joint, or a toe's length ahead."""
+    """Return where the toes end in the T-pose: the rig's tip, a child joint, or a toe's length ahead."""
     children = skeleton.children(toe)
     if toe in skeleton.tips:
         step = rotations.rotate(world[toe], skeleton.tips[toe])

@@ -1,4 +1,4 @@
-"""Clips made from a clip: another rate, a part of it, its mirror image, another place. Contacts go along."""
+"""Clips made from a clip: another rate, a part, the mirror image, another place. Contacts are kept."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gaitway.motion.skeleton import Skeleton
 
 _MIRROR_POINT = np.array([1.0, -1.0, 1.0])
 _MIRROR_QUATERNION = np.array([1.0, -1.0, 1.0, -1.0])
-"""What a point and a rotation look like in the plane y = 0; rotation axes are mirrored the other way round."""
+"""Factors that mirror a point and a rotation in the plane y = 0; rotation axes are mirrored the other way round."""
 
 
 def with_name(clip: Clip, name: str) -> Clip:
-    """The same motion under another name."""
+    """Return the same motion under another name."""
     return replace(clip, name=name)
 
 
 def resample(clip: Clip, fps: float) -> Clip:
-    """The clip at another rate: joints by slerp, the root linearly, contacts from the nearest frame.
+    """Resample the clip at another rate: joints by slerp, the root linearly, contacts from the nearest frame.
 
     The first frame stays and the duration shrinks by less than one new frame.
 
@@ -56,7 +56,7 @@ def resample(clip: Clip, fps: float) -> Clip:
 
 
 def slice_frames(clip: Clip, start: int = 0, stop: int | None = None) -> Clip:
-    """Frames `start` up to, not including, `stop`; negative numbers count from the end as in Python."""
+    """Return the frames `start` up to, not including, `stop`; negative numbers count from the end as in Python."""
     chosen = slice(start, stop)
     if len(range(len(clip))[chosen]) == 0:
         raise ClipError(f"frames {start} to {stop} of clip '{clip.name}' are none; it has {len(clip)}")
@@ -69,7 +69,7 @@ def slice_frames(clip: Clip, start: int = 0, stop: int | None = None) -> Clip:
 
 
 def slice_seconds(clip: Clip, start: float = 0.0, stop: float | None = None) -> Clip:
-    """The part from `start` to `stop` [s], both frames included, rounded to the nearest frame."""
+    """Return the part from `start` to `stop` [s], both frames included, rounded to the nearest frame."""
     first = max(round(start * clip.fps), 0)
     last = len(clip) if stop is None else round(stop * clip.fps) + 1
     if first >= min(last, len(clip)):
@@ -78,7 +78,7 @@ def slice_seconds(clip: Clip, start: float = 0.0, stop: float | None = None) -> 
 
 
 def move(clip: Clip, pose: npt.ArrayLike) -> Clip:
-    """The clip carried as a whole by a planar move (x, y, heading): turned about the origin, then shifted."""
+    """Move the clip as a whole by a planar pose (x, y, heading): turn it about the origin, then shift it."""
     pose = np.asarray(pose, dtype=np.float64)
     if pose.shape != (3,) or not np.isfinite(pose).all():
         raise ClipError(f"a planar pose is three finite numbers x, y, heading; got {pose!r}")
@@ -89,13 +89,13 @@ def move(clip: Clip, pose: npt.ArrayLike) -> Clip:
 
 
 def place(clip: Clip, pose: npt.ArrayLike, frame: int = 0) -> Clip:
-    """The clip moved so that its root stands at the planar pose (x, y, heading) in one frame."""
+    """Move the clip so that its root stands at the planar pose (x, y, heading) in one frame."""
     here = clip.planar_path()[frame]
     return move(clip, planar.compose(pose, planar.inverse(here)))
 
 
 def mirror(clip: Clip) -> Clip:
-    """The clip as in a mirror that stands along the X axis: left and right exchanged, on the same skeleton.
+    """Mirror the clip at the X axis: left and right are exchanged, on the same skeleton.
 
     Turns away from the T-pose are mirrored, so a rig's own axes do not matter; where its left and right bones differ in
     length, positions are mirrored as well as the bones allow. Mirroring twice gives the clip back.
@@ -114,7 +114,7 @@ def mirror(clip: Clip) -> Clip:
 
 
 def _contact_twins(skeleton: Skeleton) -> list[int]:
-    """For each contact point the column of its mirror twin."""
+    """Return the column of the mirror twin of each contact point."""
     swapped = {"left": "right", "right": "left"}
     columns = {p.name: i for i, p in enumerate(skeleton.contact_points)}
     twins = []
@@ -125,7 +125,7 @@ def _contact_twins(skeleton: Skeleton) -> list[int]:
 
 
 def root_path(clip: Clip, smoothing_s: float = 0.0) -> FloatArray:
-    """The planar path (x, y, heading) of the clip, optionally without the sway of single steps; (F, 3).
+    """Return the planar path (x, y, heading) of the clip, optionally without the sway of single steps; (F, 3).
 
     Args:
         clip: the motion.

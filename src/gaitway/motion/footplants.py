@@ -1,4 +1,4 @@
-"""Where a foot shall be in every frame so that its planted points do not move.
+"""Targets of a foot in every frame so that its planted points do not move.
 
 Within a stance a foot turns about its heel after it lands, rests while heel and ball are down, and turns about the ball
 when the heel rises. While both are down the foot is held as a whole. While one is down that point is held and the ankle
@@ -20,16 +20,16 @@ from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import stances
 
 SLOPE_S = 0.06
-"""Time in which the speed of a correction dies away outside of where it is known [s]; longer overshoots."""
+"""Time in which the speed of a correction fades outside the known frames [s]; longer overshoots."""
 SLOPE_FROM_S = 0.025
 """Time over which the speed of a correction is measured at the edge of a stance [s]."""
 STEEPEST = 0.4
-"""The highest speed with which a correction is carried on [m/s or rad/s]; captured faults are faster."""
+"""Highest speed with which a correction is continued [m/s or rad/s]; faults of captures are faster."""
 
 
 @dataclass(frozen=True, eq=False)
 class FootPlan:
-    """What one foot shall do."""
+    """Targets of one foot."""
 
     ankle: FloatArray
     """Positions of the ankle [m]; (F, 3)."""
@@ -43,7 +43,7 @@ class FootPlan:
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """The captured foot."""
+    """The foot as captured."""
 
     ankle: FloatArray
     """Positions of the ankle [m]; (F, 3)."""
@@ -54,7 +54,7 @@ class Foot:
     heel_offset: FloatArray
     """The heel in the ankle's frame [m]; (3,)."""
     ball_offset: FloatArray
-    """What the foot turns about over its toes, in the ankle's frame [m]; (3,)."""
+    """Pivot of the foot over its toes, in the ankle's frame [m]; (3,)."""
     heel: BoolArray
     """Frames in which the heel is down; (F,)."""
     ball: BoolArray
@@ -63,14 +63,14 @@ class Foot:
     """Frames in which the toes lie still; (F,)."""
 
     def track(self, offset: FloatArray) -> FloatArray:
-        """Captured positions of a point given in the ankle's frame [m]; (F, 3)."""
+        """Return the captured positions of a point given in the ankle's frame [m]; (F, 3)."""
         return np.asarray(self.ankle + rotations.rotate(self.rotations, offset))
 
 
 def plan_foot(
     clip: Clip, side: str, positions: FloatArray, world: FloatArray, window_s: float, hold: bool = False
 ) -> FootPlan:
-    """Targets for one foot.
+    """Compute the targets of one foot.
 
     Args:
         clip: motion with contacts for points named "left_heel" and "left_ball" (and "left_toe").
@@ -101,7 +101,7 @@ def plan_foot(
 
 
 def _held_on(corrections: Sequence[FloatArray], flat: BoolArray, planted: BoolArray) -> BoolArray:
-    """Carry corrections (F, 3) of flat frames on to whole stances, in place; which frames have one now (F,)."""
+    """Continue corrections (F, 3) of flat frames over whole stances, in place; return the corrected frames (F,)."""
     known = np.array(flat)
     for start, stop in stances(planted):
         frames = start + np.flatnonzero(flat[start:stop])
@@ -114,7 +114,7 @@ def _held_on(corrections: Sequence[FloatArray], flat: BoolArray, planted: BoolAr
 
 
 def read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -> Foot:
-    """One foot of a clip with contacts; arguments as of `plan_foot`."""
+    """Return one foot of a clip with contacts; arguments as of `plan_foot`."""
     skeleton, never = clip.skeleton, np.zeros(len(clip), dtype=bool)
     ankle, toe = skeleton.roles[f"{side}_ankle"], skeleton.roles.get(f"{side}_toe")
     points = {p.name.removeprefix(f"{side}_"): (c, p) for c, p in enumerate(skeleton.contact_points)}
@@ -137,7 +137,7 @@ def read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -
 
 
 def _overlap(heel: BoolArray, ball: BoolArray) -> None:
-    """Where one point takes over from the other with no frame in common, give them the two frames of the change."""
+    """Give both points the two frames of the change if one takes over from the other without a common frame."""
     change = np.flatnonzero(
         (heel[:-1] & ~ball[:-1] & ~heel[1:] & ball[1:]) | (ball[:-1] & ~heel[:-1] & heel[1:] & ~ball[1:])
     )
@@ -179,13 +179,13 @@ def _hold_stance(foot: Foot, start: int, stop: int, shift: FloatArray, turn: Flo
 
 
 def resting_place(track: FloatArray) -> FloatArray:
-    """Where a point rests: the middle of its track in the middle half of its time; (3,)."""
+    """Return where a point rests: the middle of its track in the middle half of its time; (3,)."""
     inner = len(track) // 4
     return np.asarray(np.median(track[inner : len(track) - inner], axis=0))
 
 
 def held_rotation(foot: Foot, start: int, stop: int, rise: float) -> FloatArray:
-    """One rotation for a foot that lies still: the mean, with the ball `rise` metres above the heel; (4,)."""
+    """Return one rotation for a foot that lies still: the mean, with the ball `rise` metres above the heel; (4,)."""
     inner = (stop - start) // 4
     mean = rotations.mean(foot.rotations[start + inner : stop - inner])
     line = rotations.rotate(mean, foot.ball_offset - foot.heel_offset)
@@ -196,7 +196,7 @@ def held_rotation(foot: Foot, start: int, stop: int, rise: float) -> FloatArray:
 
 
 def _hold_toes(foot: Foot, held: FloatArray, fps: float, window_s: float) -> FloatArray | None:
-    """Toes that go with the corrected foot, and lie still while they are down; (F, 4)."""
+    """Return toe rotations that follow the corrected foot and lie still while the toes are down; (F, 4)."""
     if foot.toes is None:
         return None
     change = rotations.multiply(held, rotations.conjugate(foot.rotations))
@@ -234,7 +234,7 @@ def bridge(values: FloatArray, known: BoolArray, fps: float, window_s: float) ->
 
 
 def _outward_slope(values: FloatArray, known: BoolArray, edge: int, inward: int, fps: float) -> FloatArray:
-    """Change per frame at the edge of a known run, outward; from several frames, so that one bad frame counts less."""
+    """Return the change per frame at the edge of a known run, outward, over several frames for robustness."""
     depth = 0
     while depth < max(round(SLOPE_FROM_S * fps), 1):
         inner = edge + inward * (depth + 1)
@@ -249,5 +249,5 @@ def _outward_slope(values: FloatArray, known: BoolArray, edge: int, inward: int,
 
 
 def _spent(i: npt.NDArray[np.int64], length: float) -> FloatArray:
-    """A curve that leaves 0 with slope 1 and is back at 0, with slope 0, after `length` frames."""
+    """Return a curve that leaves 0 with slope 1 and is back at 0, with slope 0, after `length` frames."""
     return np.asarray(i * np.clip(1.0 - i / length, 0.0, 1.0) ** 2)[:, None]

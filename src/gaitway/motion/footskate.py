@@ -24,17 +24,17 @@ from gaitway.motion.kinematics import forward_kinematics
 
 _LEGS = {"left": LEFT_LEG, "right": RIGHT_LEG}
 _FOLLOW_S = 0.15
-"""How slowly the root follows what both feet are moved by [s]."""
+"""Time constant with which the root follows the mean correction of both feet [s]."""
 _DAMPING_S = 0.03
-"""Width of the filter over what is changed of a free leg's knee [s]; more is calmer and lifts the foot less exactly."""
+"""Width of the filter over the changed angle of a free leg's knee [s]; wider is calmer and less exact."""
 _DROP_S = 0.20
-"""Time that lowering the root takes to come and to go [s]."""
+"""Time over which the root is lowered and raised again [s]."""
 _DEEPEST = 0.12
-"""Unless told otherwise, the root is never lowered by more than this for the sake of a leg [m]."""
+"""Greatest lowering of the root for the sake of a leg, unless the caller says otherwise [m]."""
 
 
 def clean_footskate(clip: Clip, *, window_s: float = 0.3, hold: bool = False) -> Clip:
-    """The clip with its planted feet pinned.
+    """Return the clip with its planted feet pinned.
 
     Args:
         clip: motion of a humanoid. Contacts are detected where it has none.
@@ -52,7 +52,7 @@ def clean_footskate(clip: Clip, *, window_s: float = 0.3, hold: bool = False) ->
 
 
 def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, straightest: float = 1.0, drop_s: float = _DROP_S) -> Clip:
-    """The clip with both legs led to where its feet shall be, and the root no higher than planted feet allow.
+    """Return the clip with both legs led to the targets of its feet; the root is lowered where planted feet need it.
 
     Args:
         clip: motion of a humanoid.
@@ -64,12 +64,12 @@ def reach_feet(clip: Clip, plans: Mapping[str, FootPlan], *, straightest: float 
 
 
 def lowered(clip: Clip, drop: FloatArray) -> Clip:
-    """The clip with its root lower by some height [m] in each frame (F,)."""
+    """Return the clip with its root lowered by a height [m] in each frame (F,)."""
     return replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, 1.0]) * drop[:, None])
 
 
 def _root_shift(clip: Clip, plans: Mapping[str, FootPlan], positions: FloatArray) -> FloatArray:
-    """The slow part of what planted feet are moved by [m]; (F, 3). It spares the legs all but the quick part."""
+    """Return the slow part of what planted feet are moved by [m]; (F, 3). It spares the legs all but the quick part."""
     total, weight = np.zeros((len(clip), 3)), np.zeros(len(clip))
     for side, plan in plans.items():
         shift = plan.ankle - positions[:, clip.skeleton.roles[f"{side}_ankle"]]
@@ -89,7 +89,7 @@ def root_drop(
     straightest: float = 1.0,
     drop_s: float = _DROP_S,
 ) -> FloatArray:
-    """How far the root must sink for legs to reach planted feet [m]; (F,), smooth and never too little.
+    """Return how far the root must sink for legs to reach planted feet [m]; (F,), smooth and never too little.
 
     Args:
         clip: motion of a humanoid.
@@ -117,7 +117,7 @@ def root_drop(
 
 
 def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: FootPlan, fps: float) -> FloatArray:
-    """Where the ankle goes [m]; (F, 3). Planted, it is where the plan says; in the air the knee comes first.
+    """Return where the ankle goes [m]; (F, 3). Planted, it is where the plan says; in the air the knee comes first.
 
     A leg that is nearly straight turns millimetres at the ankle into degrees at the knee, so what the plan changes of
     the knee's angle is smoothed in time wherever the foot is free.
@@ -138,12 +138,12 @@ def _damped_ankle(hip: FloatArray, knee: FloatArray, ankle: FloatArray, plan: Fo
 
 
 def _bend(reach: FloatArray, a: float, b: float) -> FloatArray:
-    """How far two bones are bent when they span a distance [rad]; 0 is straight."""
+    """Return how far two bones are bent when they span a distance [rad]; 0 is straight."""
     return np.asarray(np.arccos(np.clip((reach**2 - a * a - b * b) / (2.0 * a * b), -1.0, 1.0)))
 
 
 def with_legs(clip: Clip, plans: Mapping[str, FootPlan]) -> Clip:
-    """The clip with both legs led to where its feet shall be, the root as it is."""
+    """Return the clip with both legs led to the targets of its feet; the root stays."""
     positions, world = forward_kinematics(clip.skeleton, clip.root_positions, clip.rotations)
     local, parents = np.array(clip.rotations), clip.skeleton.parents.tolist()
     for side, plan in plans.items():

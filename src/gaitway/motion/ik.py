@@ -1,9 +1,9 @@
-"""Analytic inverse kinematics of a limb of two bones, over all frames at once.
+"""Analytic inverse kinematics of limbs, over all frames at once.
 
-The solution is the smallest change of the given pose: the limb is swung as a whole toward its target and then folds
-or unfolds in the plane it bends in already. A limb that is almost straight has no such plane; there the middle joint
-eases to its anatomical side (knees forward, elbows back), so it never flips. The last 0.4 % of the reach are
-softened: a harder stop snaps the knee, and a softer one makes people walk crouched.
+`two_bone` finds the smallest change of the given pose: the limb is swung as a whole toward its target and then folds or
+unfolds in the plane it bends in already. A limb that is almost straight has no such plane; there the middle joint eases
+to its anatomical side (knees forward, elbows back), so it never flips. The last 0.4 % of the reach are softened: a
+harder stop snaps the knee, and a softer one makes people walk crouched.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def two_bone(
     *,
     softness: float = SOFTNESS,
 ) -> tuple[FloatArray, FloatArray]:
-    """World rotations of both bones that bring the limb's end to a target; batch axes broadcast.
+    """Solve for the world rotations of both bones that bring a limb's end to a target; batch axes broadcast.
 
     Args:
         start: hip or shoulder [m]; (..., 3).
@@ -108,7 +108,7 @@ def two_bone_from_pole(
 
 
 def bend_chain(points: FloatArray, turns: FloatArray, targets: FloatArray, rounds: int = 4) -> FloatArray:
-    """World rotations that bring the end of a chain of joints to targets, each joint turned as little as possible.
+    """Solve for world rotations that bring the end of a chain to targets, with the smallest turns of its joints.
 
     Smooth where the targets are, for small ways; a chain that would have to be longer than it is comes near them.
 
@@ -146,7 +146,7 @@ def reach(
     end_rotations: npt.ArrayLike | None = None,
     softness: float = SOFTNESS,
 ) -> Clip:
-    """The clip with one limb led to targets; everything else, and the end's own world rotation, stay.
+    """Return the clip with one limb led to targets; everything else, and the end's own world rotation, stay.
 
     Args:
         clip: the motion to change.

@@ -1,4 +1,4 @@
-"""From joint rotations to joint positions, and how fast they move."""
+"""Forward kinematics: joint positions from joint rotations; and velocities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaitway.motion.skeleton import Skeleton
 def forward_kinematics(
     skeleton: Skeleton, root_positions: FloatArray, local_rotations: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """World positions and rotations of all joints, over any leading axes (frames, characters, both).
+    """Compute world positions and rotations of all joints, over any leading axes (frames, characters, both).
 
     Args:
         skeleton: whose joints.
@@ -46,17 +46,17 @@ def forward_kinematics(
 
 
 def local_rotations(skeleton: Skeleton, world: FloatArray) -> FloatArray:
-    """Local rotations (..., J, 4) that have these world rotations (..., J, 4)."""
+    """Return the local rotations (..., J, 4) that have these world rotations (..., J, 4)."""
     local = np.array(world, dtype=np.float64)
     local[..., 1:, :] = rotations.multiply(rotations.conjugate(world[..., skeleton.parents[1:], :]), world[..., 1:, :])
     return local
 
 
 def linear_velocities(positions: FloatArray, fps: float) -> FloatArray:
-    """Velocities [m/s] of positions (F, ..., 3) by central differences, one-sided at the ends."""
+    """Return velocities [m/s] of positions (F, ..., 3) by central differences, one-sided at the ends."""
     return np.gradient(positions, axis=0) * fps if len(positions) > 1 else np.zeros_like(positions)
 
 
 def angular_velocities(q: FloatArray, fps: float) -> FloatArray:
-    """Angular velocities [rad/s] (F-1, ..., 3) from each frame of (F, ..., 4) to the next, in the parent's frame."""
+    """Return angular velocities [rad/s] (F-1, ..., 3) between frames of (F, ..., 4), in the parent's frame."""
     return rotations.to_rotation_vector(rotations.multiply(q[1:], rotations.conjugate(q[:-1]))) * fps

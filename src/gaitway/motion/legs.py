@@ -26,7 +26,10 @@ class Leg:
 
 
 def legs_of(skeleton: Skeleton) -> tuple[Leg, ...]:
-    """The legs, and arms, that carry contact points: from each point's joint up to where the limb leaves the trunk."""
+    """Return the legs, and arms, that carry contact points.
+
+    A leg runs from the point's joint up to where the limb leaves the trunk.
+    """
     legs: dict[int, Leg] = {}
     for column, point in enumerate(skeleton.contact_points):
         own = [leg for leg in _human_legs(skeleton) if _hangs_on(skeleton, point.joint, leg.joints[2])]
@@ -45,7 +48,7 @@ def all_legs(skeleton: Skeleton) -> tuple[Leg, ...]:
 
 
 def chain_of(skeleton: Skeleton, leg: Leg) -> list[int]:
-    """All joints of a leg, from its top to its end."""
+    """Return all joints of a leg, from its top to its end."""
     chain = [leg.joints[2]]
     while chain[-1] != leg.joints[0]:
         chain.append(int(skeleton.parents[chain[-1]]))
@@ -58,14 +61,14 @@ def _human_legs(skeleton: Skeleton) -> list[Leg]:
 
 
 def _hangs_on(skeleton: Skeleton, joint: int, above: int) -> bool:
-    """Whether a joint is another or one below it."""
+    """Return whether a joint is another or one below it."""
     while joint > above:  # parents come before their children
         joint = int(skeleton.parents[joint])
     return joint == above
 
 
 def _chain(skeleton: Skeleton, end: int) -> tuple[int, int, int]:
-    """Top, middle and end of the limb that a joint is the end of; in the middle it is bent most at rest."""
+    """Return the top, middle and end of the limb that a joint is the end of; in the middle it is bent most at rest."""
     joints = [end]
     while len(joints) < _LIMB and skeleton.parents[joints[-1]] >= 0:
         above = int(skeleton.parents[joints[-1]])

@@ -95,7 +95,7 @@ class JointLimits:
 
 
 def joint_limits(skeleton: Skeleton, ranges: Mapping[str, RoleLimit] = HUMAN_LIMITS) -> JointLimits:
-    """Limits for every joint of a humanoid that is known by role.
+    """Return the limits of every joint of a humanoid that is known by role.
 
     Args:
         skeleton: any humanoid; joints without a role are not limited.
@@ -124,7 +124,7 @@ def joint_limits(skeleton: Skeleton, ranges: Mapping[str, RoleLimit] = HUMAN_LIM
 
 
 def anatomical_angles(clip: Clip, limits: JointLimits | None = None) -> FloatArray:
-    """Swing, side and twist angle of each limited joint [rad]; (F, K, 3), in the order of `limits.joints`."""
+    """Return swing, side and twist angle of each limited joint [rad], in the order of `limits.joints`; (F, K, 3)."""
     limits = joint_limits(clip.skeleton) if limits is None else limits
     turns = _turns(clip)
     relative = rotations.multiply(rotations.conjugate(turns[:, limits.bases]), turns[:, limits.joints])
@@ -132,7 +132,7 @@ def anatomical_angles(clip: Clip, limits: JointLimits | None = None) -> FloatArr
 
 
 def violations(clip: Clip, limits: JointLimits | None = None) -> FloatArray:
-    """Degrees by which each joint is beyond its limits, 0 where it keeps them; (F, J).
+    """Return by how much each joint is beyond its limits [degrees]; 0 if it keeps them; (F, J).
 
     Args:
         clip: the motion.
@@ -148,7 +148,7 @@ def violations(clip: Clip, limits: JointLimits | None = None) -> FloatArray:
 
 
 def clamp(clip: Clip, limits: JointLimits | None = None) -> Clip:
-    """The clip with every joint brought back to its limit; what hangs on a joint turns with it.
+    """Return the clip with every joint brought back to its limit; its descendants turn with it.
 
     Args:
         clip: the motion.
@@ -176,12 +176,12 @@ def clamp(clip: Clip, limits: JointLimits | None = None) -> Clip:
 
 
 def _turns(clip: Clip) -> FloatArray:
-    """World turns away from the T-pose; (F, J, 4)."""
+    """Return the world turns away from the T-pose; (F, J, 4)."""
     return rotations.multiply(clip.joint_transforms()[1], rotations.conjugate(t_pose(clip.skeleton)))
 
 
 def _angles(relative: FloatArray, axes: FloatArray) -> FloatArray:
-    """Swing, side and twist angle [rad] (..., K, 3) of rotations (..., K, 4)."""
+    """Return the swing, side and twist angle [rad] (..., K, 3) of rotations (..., K, 4)."""
     swing, twist = rotations.swing_twist(relative, axes[:, 2])
     vector = rotations.to_rotation_vector(swing)
     angle = rotations.to_rotation_vector(twist)
@@ -191,13 +191,13 @@ def _angles(relative: FloatArray, axes: FloatArray) -> FloatArray:
 
 
 def _from_angles(angles: FloatArray, axes: FloatArray) -> FloatArray:
-    """The inverse of `_angles`; (..., K, 4)."""
+    """Return the inverse of `_angles`; (..., K, 4)."""
     swing = rotations.from_rotation_vector(angles[..., :1] * axes[:, 0] + angles[..., 1:2] * axes[:, 1])
     return rotations.multiply(swing, rotations.from_rotation_vector(angles[..., 2:] * axes[:, 2]))
 
 
 def _within(angles: FloatArray, limits: JointLimits, row: int | None = None) -> FloatArray:
-    """The nearest angles in the same direction that keep the limits; (..., K, 3)."""
+    """Return the nearest angles in the same direction that keep the limits; (..., K, 3)."""
     chosen = slice(None) if row is None else slice(row, row + 1)
     low, high = limits.low[chosen], limits.high[chosen]
     out = np.clip(angles, low, high)

@@ -40,17 +40,14 @@ _FAR = 1e3
 
 
 def step_sequence(clip: Clip) -> tuple[tuple[bool, int], ...] | None:
-    """How each foot steps: whether it is down at first and how often that changes; None where contacts are not known.
-
-    Points of one foot (heel, ball, toe) count as one; all others count alone.
-    """
+    """Return how each foot steps: whether it is down at first and how often that changes; None without contacts."""
     if clip.contacts is None:
         return None
     return tuple((bool(down[0]), int(np.count_nonzero(np.diff(down)))) for down in _support(clip))
 
 
 def align(a: Clip, b: Clip) -> FloatArray | None:
-    """Frames of two clips that belong together: ends, landings and liftings; (K, 2).
+    """Return the frames of two clips that belong together: ends, landings and liftings; (K, 2).
 
     None if the clips do not take the same steps in the same order.
     """
@@ -104,7 +101,7 @@ class Morph:
 
     @classmethod
     def between(cls, a: Clip, b: Clip) -> Morph | None:
-        """The motions between `a` (share 0) and `b` (share 1); None if they do not take the same steps at one rate."""
+        """Return the blends from `a` (share 0) to `b` (share 1); None if their steps or rates differ."""
         knots = align(a, b)
         if knots is None or a.fps != b.fps or min(len(a), len(b)) < _SHORTEST:
             return None
@@ -112,13 +109,13 @@ class Morph:
         return cls(_Source.of(a, legs), _Source.of(b, legs), knots, legs)
 
     def path(self, share: float) -> FloatArray:
-        """The root's planar path (x, y, heading) of the motion with a share of `b`, from where `a` begins; (F, 3)."""
+        """Return the root's planar path (x, y, heading) for a share of `b`, from where `a` begins; (F, 3)."""
         paths = [source.curves(at)[:, :3] for source, at in zip((self.a, self.b), self._times(share), strict=True)]
         steps = _mixed(_steps(paths[0]), _steps(paths[1]), share)
         return _travelled(self.a.clip.planar_path()[0], steps)
 
     def clip(self, share: float, name: str) -> Clip:
-        """The motion with a share of `b`: 0 is `a`, 1 is `b`.
+        """Return the motion with a share of `b`: 0 is `a`, 1 is `b`.
 
         The first and the last pose are blends of those of the sources, with nothing done to them: clips that begin and
         end in the same poses have these in between, too.
@@ -152,7 +149,7 @@ class Morph:
     def _blended(
         self, times: tuple[FloatArray, FloatArray], share: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Rotations of joints, height of the root, and places and rotations of feet, seen from the root."""
+        """Return the rotations of joints, height of the root, and places and rotations of feet, seen from the root."""
         count, legs = len(self.a.clip.skeleton), len(self.legs)
         cuts = np.cumsum([3, 1, 4 * count, 3 * legs])
         one, other = (
@@ -166,24 +163,24 @@ class Morph:
         return turned[0], _mixed(one[1], other[1], share), places, turned[1]
 
     def _contacts(self, times: tuple[FloatArray, FloatArray], share: float) -> BoolArray:
-        """Contacts whose beginnings and ends lie between those of the sources; (F, C)."""
+        """Return the contacts whose beginnings and ends lie between those of the sources; (F, C)."""
         inside = [_inside(source.clip, at) for source, at in zip((self.a, self.b), times, strict=True)]
         return np.asarray(_mixed(inside[0], inside[1], share) > _SURE)
 
 
 def _used(leg: Leg, clip: Clip) -> bool:
-    """Whether a limb ever rests on the ground, or stands on something that does."""
+    """Return whether a limb ever rests on the ground, or stands on something that does."""
     return clip.contacts is None or not leg.columns or bool(clip.contacts[:, list(leg.columns)].any())
 
 
 def _support(clip: Clip) -> BoolArray:
-    """Whether each foot (or other single point) is down; (feet, F)."""
+    """Return whether each foot (or other single point) is down; (feet, F)."""
     assert clip.contacts is not None
     return np.array([clip.contacts[:, columns].any(axis=1) for columns in _feet(clip.skeleton)], dtype=bool)
 
 
 def _feet(skeleton: Skeleton) -> list[list[int]]:
-    """Columns of contact points that belong to one foot."""
+    """Return the columns of contact points that belong to one foot."""
     feet: dict[str, list[int]] = {}
     for column, point in enumerate(skeleton.contact_points):
         side, _, part = point.name.rpartition("_")
@@ -196,7 +193,7 @@ def _mixed(a: FloatArray, b: FloatArray, share: float) -> FloatArray:
 
 
 def _warped(frames: FloatArray, when: FloatArray, source: FloatArray) -> FloatArray:
-    """Source frames that go with frames, given at some of them; smooth, rising, and in step with time at both ends."""
+    """Return the source frames of given frames: smooth, rising, and in step with time at both ends."""
     slopes = scipy.interpolate.PchipInterpolator(when, source).derivative()(when) if len(when) > 2 else np.ones(2)
     mean = np.diff(source) / np.diff(when)
     slopes[0], slopes[-1] = min(1.0, _STEEPEST * mean[0]), min(1.0, _STEEPEST * mean[-1])
@@ -212,7 +209,7 @@ def _steps(path: FloatArray) -> FloatArray:
 
 
 def _travelled(start: FloatArray, steps: FloatArray) -> FloatArray:
-    """The path of such steps; (F, 3)."""
+    """Return the path of such steps; (F, 3)."""
     heading = start[2] + np.concatenate([[0.0], np.cumsum(steps[:, 2])])
     middle = 0.5 * (heading[1:] + heading[:-1])
     c, s = np.cos(middle), np.sin(middle)
@@ -221,7 +218,7 @@ def _travelled(start: FloatArray, steps: FloatArray) -> FloatArray:
 
 
 def _inside(clip: Clip, at: FloatArray) -> FloatArray:
-    """How many frames each contact is away from its nearest change, negative while it is off; (F, C)."""
+    """Return how many frames each contact is away from its nearest change, negative while it is off; (F, C)."""
     assert clip.contacts is not None
     out = np.full((len(at), clip.contacts.shape[1]), _FAR)
     for column, flags in enumerate(clip.contacts.T):
@@ -233,7 +230,7 @@ def _inside(clip: Clip, at: FloatArray) -> FloatArray:
 
 
 def _raised(clip: Clip, legs: tuple[Leg, ...], places: FloatArray) -> Clip:
-    """The clip with its root raised by what the ends of its legs are too low on average, for given places (F, L, 3).
+    """Return the clip with its root raised so that the ends of its legs reach places (F, L, 3) on average.
 
     A body that leans half as far as another stands higher than half way between.
     """
@@ -245,7 +242,10 @@ def _raised(clip: Clip, legs: tuple[Leg, ...], places: FloatArray) -> Clip:
 
 
 def _with_feet(clip: Clip, legs: tuple[Leg, ...], places: FloatArray, turns: FloatArray) -> Clip:
-    """The clip with the ends of its legs at places (F, L, 3), turned so (F, L, 4), but for its first and last frame."""
+    """Return the clip with the ends of its legs at places (F, L, 3) with rotations (F, L, 4).
+
+    The first and the last frame stay.
+    """
     positions, world = clip.joint_transforms()
     local = np.array(clip.rotations)
     for k, leg in enumerate(legs):
@@ -266,7 +266,7 @@ def _with_feet(clip: Clip, legs: tuple[Leg, ...], places: FloatArray, turns: Flo
 
 
 def _slides(clip: Clip, legs: tuple[Leg, ...]) -> FloatArray:
-    """What planted feet have moved by [m]; (F, L, 3). Nothing at both ends of the clip, and smooth in the air.
+    """Return what planted feet have moved by [m]; (F, L, 3). Nothing at both ends of the clip, and smooth in the air.
 
     From frame to frame a foot slides by the mean of its points that are down in both, so it may roll over them.
     """

@@ -1,4 +1,4 @@
-"""Skeletons and clips as the plain arrays and words that archives hold."""
+"""Skeletons and clips as words and arrays of an archive (`gaitway.core.archives`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gaitway.motion.skeleton import MAX_JOINTS, ContactPoint, Skeleton
 
 
 def skeleton_words(skeleton: Skeleton) -> dict[str, Any]:
-    """What a header says of a skeleton."""
+    """Return what a header says of a skeleton."""
     return {
         "name": skeleton.name,
         "joints": list(skeleton.names),
@@ -33,7 +33,7 @@ def skeleton_arrays(skeleton: Skeleton, place: str) -> Arrays:
 
 
 def skeleton_specs(words: Mapping[str, Any], place: str) -> dict[str, Spec]:
-    """What those arrays must be."""
+    """Return what those arrays must be."""
     joints = counted(len(words["joints"]), MAX_JOINTS, "joints")
     return {
         f"{place}.parents": ((joints,), "<i8"),
@@ -43,7 +43,7 @@ def skeleton_specs(words: Mapping[str, Any], place: str) -> dict[str, Spec]:
 
 
 def skeleton_from(words: Mapping[str, Any], arrays: Arrays, place: str) -> Skeleton:
-    """The skeleton again."""
+    """Return the skeleton again."""
     return Skeleton(
         tuple(words["joints"]),
         arrays[f"{place}.parents"],
@@ -57,7 +57,7 @@ def skeleton_from(words: Mapping[str, Any], arrays: Arrays, place: str) -> Skele
 
 
 def clips_words(clips: Iterable[Clip], skeletons: Mapping[int, int]) -> list[dict[str, Any]]:
-    """What a header says of clips; `skeletons` gives the number of a skeleton by its `id`."""
+    """Return what a header says of clips; `skeletons` gives the number of a skeleton by its `id`."""
     return [
         {"name": c.name, "skeleton": skeletons[id(c.skeleton)], "fps": c.fps, "labels": list(c.labels),
          "contacts": c.contacts is not None}
@@ -77,7 +77,7 @@ def clips_arrays(clips: Iterable[Clip]) -> Arrays:
 
 
 def clips_specs(words: Iterable[Mapping[str, Any]], skeletons: list[Mapping[str, Any]]) -> dict[str, Spec]:
-    """What those arrays must be, given the words of all skeletons."""
+    """Return what those arrays must be, given the words of all skeletons."""
     specs: dict[str, Spec] = {}
     for i, clip in enumerate(words):
         body = skeletons[counted(clip["skeleton"], len(skeletons) - 1, "skeletons")]
@@ -89,7 +89,7 @@ def clips_specs(words: Iterable[Mapping[str, Any]], skeletons: list[Mapping[str,
 
 
 def clips_from(words: Iterable[Mapping[str, Any]], arrays: Arrays, skeletons: tuple[Skeleton, ...]) -> tuple[Clip, ...]:
-    """The clips again."""
+    """Return the clips again."""
     return tuple(
         Clip(
             skeletons[word["skeleton"]], arrays[f"clip.{i}.roots"], arrays[f"clip.{i}.rotations"], word["fps"],

@@ -30,7 +30,7 @@ def retarget(
     flat_feet: bool = False,
     level_gaze: bool = False,
 ) -> Clip:
-    """The clip's motion on another humanoid skeleton.
+    """Return the clip's motion on another humanoid skeleton.
 
     Args:
         clip: motion of any humanoid whose legs and hips are known by role.
@@ -69,7 +69,7 @@ def retarget(
 
 
 def _map_turns(turns: FloatArray, source: Skeleton, target: Skeleton) -> FloatArray:
-    """World turns away from the T-pose for each joint of the target; (F, J, 4)."""
+    """Return the world turns away from the T-pose for each joint of the target; (F, J, 4)."""
     out = rotations.identity(len(turns), len(target))
     chains = {**_trunk(turns, source, target, "hips", "chest"), **_trunk(turns, source, target, "chest", "head")}
     fingers = _same_names_below_wrists(source, target)
@@ -87,7 +87,7 @@ def _map_turns(turns: FloatArray, source: Skeleton, target: Skeleton) -> FloatAr
 
 
 def _trunk(turns: FloatArray, source: Skeleton, target: Skeleton, low: str, high: str) -> dict[int, FloatArray]:
-    """Turns of the target's joints above `low` up to `high`, spread over chains of differing length."""
+    """Return the turns of the target's joints above `low` up to `high`, spread over chains of differing length."""
     if any(role not in s.roles for s in (source, target) for role in (low, high)):
         return {}
     chain, share = _chain(source, source.roles[low], source.roles[high])
@@ -103,7 +103,7 @@ def _trunk(turns: FloatArray, source: Skeleton, target: Skeleton, low: str, high
 
 
 def _chain(skeleton: Skeleton, low: int, high: int) -> tuple[list[int], FloatArray]:
-    """Joints from `low` up to its descendant `high`, and how far along the trunk each one turns, 0 to 1; (n,)."""
+    """Return the joints from `low` up to `high`, and the share of the trunk's turn of each, 0 to 1; (n,)."""
     joints = [high]
     while joints[-1] != low and skeleton.parents[joints[-1]] >= 0:
         joints.append(int(skeleton.parents[joints[-1]]))
@@ -112,7 +112,7 @@ def _chain(skeleton: Skeleton, low: int, high: int) -> tuple[list[int], FloatArr
 
 
 def _same_names_below_wrists(source: Skeleton, target: Skeleton) -> dict[int, int]:
-    """Fingers that carry the same name on both rigs: target joint to source joint."""
+    """Return fingers with the same name on both rigs: target joint to source joint."""
     named = {split_side(n): j for j, n in enumerate(bare_names(source.names)) if _below_wrist(source, j)}
     wanted = {j: split_side(n) for j, n in enumerate(bare_names(target.names)) if _below_wrist(target, j)}
     return {j: named[word] for j, word in wanted.items() if word in named}
@@ -131,7 +131,7 @@ def _below_wrist(skeleton: Skeleton, joint: int) -> bool:
 def _scaled_roots(
     clip: Clip, positions: FloatArray, hip_turns: FloatArray, skeleton: Skeleton, floor: float
 ) -> FloatArray:
-    """Root positions [m] (F, 3) that carry the middle of the hips where the source's is, scaled by leg length."""
+    """Return root positions [m] (F, 3) that place the middle of the hips as in the source, scaled by leg length."""
     source = clip.skeleton
     left, right = source.require("left_hip", "right_hip")
     middle = 0.5 * (positions[:, left] + positions[:, right])
@@ -145,7 +145,7 @@ def _scaled_roots(
 
 
 def _matching_contacts(clip: Clip, skeleton: Skeleton) -> BoolArray | None:
-    """The clip's contact columns under the target's contact points of the same name, or None if any is unknown."""
+    """Return the contact columns for the target's points of the same name, or None if any is unknown."""
     if clip.contacts is None:
         return None
     column = {p.name: i for i, p in enumerate(clip.skeleton.contact_points)}
@@ -155,7 +155,7 @@ def _matching_contacts(clip: Clip, skeleton: Skeleton) -> BoolArray | None:
 
 
 def _flatten_feet(clip: Clip) -> Clip:
-    """Feet and toes turned by one constant rotation each, so that their mean while resting is that of the T-pose."""
+    """Turn feet and toes by one constant rotation each, so that their mean resting pose is flat."""
     skeleton, rest = clip.skeleton, t_pose(clip.skeleton)
     positions, world = clip.joint_transforms()
     new_world = np.array(world)
@@ -170,7 +170,7 @@ def _flatten_feet(clip: Clip) -> Clip:
 
 
 def _level_gaze(clip: Clip) -> Clip:
-    """Neck and head turned by one constant rotation each: mean gaze level, neck leaning a little forward."""
+    """Turn neck and head by one constant rotation each: mean gaze level, no mean roll."""
     skeleton, rest = clip.skeleton, t_pose(clip.skeleton)
     new_world = np.array(clip.joint_transforms()[1])
     for role, lean in (("neck", 0.2), ("head", 0.03)):
@@ -193,7 +193,7 @@ def _recentre(world: FloatArray, joint: int, rest: FloatArray, frames: BoolArray
 
 
 def _with_world(clip: Clip, world: FloatArray) -> Clip:
-    """The clip with other world rotations; joints without a role follow their parents as before."""
+    """Return the clip with other world rotations; joints without a role follow their parents as before."""
     known, local = set(clip.skeleton.roles.values()), np.array(clip.rotations)
     for joint, parent in enumerate(clip.skeleton.parents):
         if joint in known and parent >= 0:
@@ -204,6 +204,6 @@ def _with_world(clip: Clip, world: FloatArray) -> Clip:
 
 
 def _on_floor(clip: Clip) -> Clip:
-    """The clip lifted or lowered so that its feet rest at height 0."""
+    """Return the clip lifted or lowered so that its feet rest at height 0."""
     height = floor_height(with_contact_points(clip))
     return replace(clip, root_positions=clip.root_positions - np.array([0.0, 0.0, height]))

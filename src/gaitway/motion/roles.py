@@ -46,7 +46,7 @@ _SPLITS_NAME = re.compile(r"[_.\-: ]$")
 
 
 def bare_names(names: Sequence[str]) -> list[str]:
-    """Joint names without namespaces ("actor:Hips") and without the prefix that all of them share ("Bip01 L Foot")."""
+    """Return joint names without namespaces ("actor:Hips") and without a prefix that all share ("Bip01 L Foot")."""
     bare = [re.split(r"[:|]", name)[-1].strip() for name in names]
     shortest = min(bare, key=len)  # the root may be the prefix alone
     others = sorted(b for b in bare if b != shortest)
@@ -61,7 +61,7 @@ def bare_names(names: Sequence[str]) -> list[str]:
 
 
 def split_side(name: str) -> tuple[str, str]:
-    """The side ("left", "right" or "") and the bare lower-case word of a joint name.
+    """Return the side ("left", "right" or "") and the bare lower-case word of a joint name.
 
     Namespaces ("mixamorig:") and separators are dropped. A bare "l" or "r" counts as a side only with a
     separator or before a known limb word, so that "root" and "lowerback" have no side.
@@ -109,7 +109,7 @@ def mirror_twins(names: Sequence[str], roles: Mapping[str, int]) -> IntArray:
 
 
 def find_roles(names: Sequence[str], parents: IntArray, positions: FloatArray) -> dict[str, int]:
-    """Roles found in a rig; those that cannot be told are left out.
+    """Return the roles found in a rig; those that cannot be told are left out.
 
     Names decide. A rig whose names say nothing of its legs is judged by its shape.
 
@@ -188,7 +188,7 @@ def _neck_and_head(chest: int, parents: IntArray, positions: FloatArray, taken: 
 
 
 def _ancestors(joint: int, parents: IntArray) -> list[int]:
-    """The joint and its ancestors up to the root."""
+    """Return the joint and its ancestors up to the root."""
     chain = []
     while joint >= 0:
         chain.append(joint)

@@ -16,7 +16,7 @@ _ALIKE = 0.15
 
 
 def roles_from_shape(parents: IntArray, positions: FloatArray) -> dict[str, int]:
-    """Roles by geometry: all of both legs and the hips, then arms and trunk where they are clear; {} if in doubt.
+    """Return the roles that the geometry tells: legs and hips, then arms and trunk where clear; {} if in doubt.
 
     Args:
         parents: parent of each joint, -1 for the root; (J,).
@@ -54,7 +54,7 @@ def _next_on_longest_way(parents: IntArray, positions: FloatArray) -> list[int]:
 
 
 def _main_chain(joint: int, following: list[int]) -> list[int]:
-    """The joint and its descendants along the longest way."""
+    """Return the joint and its descendants along the longest way."""
     chain = [joint]
     while following[chain[-1]] >= 0:
         chain.append(following[chain[-1]])
@@ -71,7 +71,7 @@ def _goes_down(chain: list[int], positions: FloatArray) -> bool:
 
 
 def _twins(chains: list[list[int]], positions: FloatArray) -> tuple[list[int], list[int]] | None:
-    """The two longest chains of equal length on either side, or None."""
+    """Return the two longest chains of equal length on either side, or None."""
     ranked = sorted(chains, key=lambda c: -_length(c, positions))[:2]
     if len(ranked) < 2:
         return None
@@ -83,14 +83,14 @@ def _twins(chains: list[list[int]], positions: FloatArray) -> tuple[list[int], l
 
 
 def _limb(chain: list[int], positions: FloatArray) -> list[int]:
-    """The joints of a limb from its start on: the last two neighbouring bones that are nearly the longest together."""
+    """Return the joints of a limb: its start, and the two neighbouring bones that are nearly the longest together."""
     bones = np.linalg.norm(np.diff(positions[chain], axis=0), axis=-1)
     pairs = bones[:-1] + bones[1:]
     return chain[int(np.flatnonzero(pairs > (1.0 - _ALIKE) * pairs.max())[-1]) :]
 
 
 def _sides(legs: list[list[int]], positions: FloatArray) -> tuple[str, str] | None:
-    """Which of two legs is the left one, by where both feet point."""
+    """Return which of two legs is the left one, by where both feet point."""
     if any(len(leg) < 4 for leg in legs):
         return None
     ahead = np.sum([positions[leg[3], :2] - positions[leg[2], :2] for leg in legs], axis=0)

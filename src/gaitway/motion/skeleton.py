@@ -102,7 +102,7 @@ class Skeleton:
         return f"Skeleton('{self.name}', {len(self)} joints, {len(self.roles)} roles)"
 
     def index(self, name: str) -> int:
-        """Index of the joint with this name, or else with this role.
+        """Return the index of the joint with this name, or else with this role.
 
         Raises:
             SkeletonError: if there is neither; the message offers the nearest name.
@@ -117,7 +117,7 @@ class Skeleton:
         )
 
     def require(self, *roles: str) -> list[int]:
-        """Joint indices of roles that must be present.
+        """Return the joint indices of roles that must be present.
 
         Raises:
             SkeletonError: naming every role that is missing and how to state it.
@@ -131,11 +131,11 @@ class Skeleton:
         return [self.roles[r] for r in roles]
 
     def with_roles(self, **joints: str) -> Skeleton:
-        """The same skeleton with roles added or replaced: `with_roles(left_knee="shin_L")`."""
+        """Return the same skeleton with roles added or replaced: `with_roles(left_knee="shin_L")`."""
         return replace(self, roles={**self.roles, **{role: self.index(joint) for role, joint in joints.items()}})
 
     def children(self, joint: int) -> list[int]:
-        """Indices of the joints whose parent is `joint`."""
+        """Return the indices of the joints whose parent is `joint`."""
         return [int(i) for i in np.flatnonzero(self.parents == joint)]
 
     @cached_property

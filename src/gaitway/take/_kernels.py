@@ -51,7 +51,7 @@ def locate(
     segments: IntArray,
     clamped: FloatArray,
 ) -> None:
-    """Which segment plays (N,), and the time within the character's span (N,), written into the last two arguments."""
+    """Write the segment that plays (N,) and the time within the character's span (N,) into the last two arguments."""
     for n in range(len(characters)):
         c = characters[n]
         low, high = rows[c], rows[c + 1] - 1
@@ -67,14 +67,14 @@ def locate(
 
 @kernel
 def _snapped(u: float) -> float:
-    """A number of frames, made whole where it is nearly so."""
+    """Return a number of frames, rounded if it is nearly whole."""
     nearest = np.floor(u + 0.5)
     return float(nearest if abs(u - nearest) < SNAP else u)
 
 
 @kernel
 def _share(t: float, gap: float) -> float:
-    """The weight sin(t a) / sin(a) of the far end in slerp, where gap = 1 - cos(a) and a is at most pi / 2."""
+    """Return the weight sin(t a) / sin(a) of the far end in slerp, where gap = 1 - cos(a) and a is at most pi / 2."""
     if gap < NEAR:
         tt = t * t  # Taylor series in the gap, which needs neither root nor division
         inner = 1.0 + (4.0 - tt) * 0.1 * gap * (1.0 + (9.0 - tt) * (1.0 / 21.0) * gap)
@@ -85,7 +85,7 @@ def _share(t: float, gap: float) -> float:
 
 @kernel
 def _mix(work: FloatArray, a: int, b: int, first: int, stop: int, t: float, n: int) -> None:
-    """Slerp of joints `first` up to `stop` from work[a] to work[b], the short way, into work[n]."""
+    """Interpolate joints `first` up to `stop` from work[a] to work[b], the short way, into work[n]."""
     for j in range(first, stop):
         cosine = 0.0
         for k in range(4):
@@ -150,7 +150,7 @@ def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
 def _root(
     table: FloatArray, frames: Single, s: int, u: float, n: int, roots: FloatArray, work: FloatArray
 ) -> tuple[int, float]:
-    """The root at frame `u` of the clip of segment `s`, placed: position into roots[n], rotation into work[n].
+    """Write the placed root at frame `u` of segment `s`'s clip: position into roots[n], rotation into work[n].
 
     Returns:
         The pool row at or before that frame, and how far beyond it, in frames.
@@ -177,7 +177,7 @@ def _root(
 
 @kernel
 def _faded(table: FloatArray, frames: Single, s: int, k: int, n: int, work: FloatArray) -> None:
-    """All joints but the root where segment `s`, fading in, shows frame `k` of its clip, into work[n]."""
+    """Write all joints but the root of segment `s`, fading in at frame `k` of its clip, into work[n]."""
     time, weight = _fade(table, s, float(k))
     for i in range(2):
         r = s - 1 + i
@@ -190,7 +190,7 @@ def _faded(table: FloatArray, frames: Single, s: int, k: int, n: int, work: Floa
 
 @kernel
 def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
-    """When segment `s` shows frame `u` [s], and how far it has faded in by then, 0 to 1."""
+    """Return when segment `s` shows frame `u` [s], and how far it has faded in by then, 0 to 1."""
     since = (u - table[s, FIRST_FRAME]) / table[s, RATE]
     share = min(max(since / table[s, FADE], 0.0), 1.0)
     return table[s, START] + since, share * share * (3.0 - 2.0 * share)
@@ -207,7 +207,7 @@ def _layered(
     roots: FloatArray,
     work: FloatArray,
 ) -> None:
-    """What the layers of character `c` do to `RESULT`; `pool.LayerTable` says what the arrays are."""
+    """Apply the layers of character `c` to `RESULT`; `pool.LayerTable` explains the arrays."""
     for i in range(rows[c], rows[c + 1]):
         u = _snapped((time - channels[i, CHANNEL_START]) * fps)
         if u < 0.0 or u > channels[i, CHANNEL_LENGTH] - 1.0:
@@ -244,7 +244,7 @@ def _joints(
     at: FloatArray,
     world: FloatArray,
 ) -> None:
-    """Forward kinematics of `RESULT` into at[n] and world[n]."""
+    """Write the forward kinematics of `RESULT` into at[n] and world[n]."""
     for j in range(work.shape[2]):
         p = parents[j]
         w, x, y, z = work[RESULT, 0, j], work[RESULT, 1, j], work[RESULT, 2, j], work[RESULT, 3, j]
@@ -282,7 +282,7 @@ def evaluate(
     positions: FloatArray,
     world: FloatArray,
 ) -> None:
-    """Poses of N characters of one skeleton at N times; the last four arguments are written to.
+    """Compute the poses of N characters of one skeleton at N times; the last four arguments are written to.
 
     Args:
         characters: indices; (N,).

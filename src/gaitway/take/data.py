@@ -26,17 +26,17 @@ from gaitway.motion.skeleton import Skeleton
 Single = npt.NDArray[np.float32]
 
 TIME_SLACK = 1e-9
-"""Times that differ by less count as equal [s]: sums of clip lengths are not exact."""
+"""Difference below which times count as equal [s]: sums of clip lengths are not exact."""
 _FADE_SLACK = 1e-4
-"""A fade may run this far into the next segment [s]; nothing of the one before is left of it then."""
+"""Greatest overlap of a fade with the next segment [s]; the earlier segment is not visible by then."""
 MAX_FACTS = 16_000_000
-"""Characters of JSON text."""
+"""Greatest length of the facts [characters of JSON]."""
 MAX_CHARACTERS = 1_000_000
 MAX_SEGMENTS = 100_000_000
-"""Limits on what a file may ask for."""
+"""Limits on what a file may ask for: characters and segments."""
 
 POSE_STEPS = np.array([2.0**20, 2.0**20, 2.0**24])
-"""Where a segment plays is kept to whole steps of 2^-20 m (a micrometre) and 2^-24 rad, so that it packs well."""
+"""Steps per metre, metre and radian to which segment poses are rounded (2^-20 m, 2^-24 rad), so that they pack well."""
 
 _COLUMNS: dict[str, tuple[tuple[int, ...], type]] = {
     "clip": ((), np.int32),
@@ -58,16 +58,16 @@ class Segments:
     clip: npt.NDArray[np.int32]
     """Index into `Take.clips`; (S,)."""
     start: FloatArray
-    """When it begins [s], and the one before it ends; (S,)."""
+    """Start time [s], at which the segment before ends; (S,)."""
     offset: FloatArray
-    """Where in the clip it begins [s]; (S,). Before its first frame and after its last, a clip holds that frame."""
+    """Time in the clip at which it begins [s]; (S,). A clip holds its first and last frame outside its own time."""
     speed: FloatArray
-    """Seconds of the clip that pass in a second, above 0; (S,)."""
+    """Playback speed: seconds of the clip per second, above 0; (S,)."""
     pose: FloatArray
     """Planar move (x, y, heading) that carries the clip from where it was recorded to where it plays, in whole steps
     of a micrometre and 2^-24 rad; (S, 3)."""
     height: FloatArray
-    """How far the clip is raised [m]; (S,)."""
+    """Height by which the clip is raised [m]; (S,)."""
     blend: FloatArray
     """Over how long it fades in, from `start` on, while the one before plays on (and holds its last frame when its clip
     is over) [s]; 0 is a cut; (S,). A fade is over before the next segment begins."""
@@ -110,7 +110,7 @@ class Layer:
     joints: IntArray
     """Joints that turn; (K,)."""
     turns: Single
-    """Rotation of each joint *before* its own, in its own frame (local becomes local * turn), wxyz; (F, K, 4)."""
+    """Rotation of each joint in its own frame (local becomes local * turn), wxyz; (F, K, 4)."""
     root_turns: Single | None = None
     """World rotation about the root's own position, wxyz; (F, 4)."""
     root_moves: Single | None = None
@@ -146,7 +146,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TakeData:
-    """The data of a take; `gaitway.take.model.Take` adds the questions that can be asked of it.
+    """The data of a take; `gaitway.take.model.Take` adds the queries.
 
     Clips are kept in single precision, so that a take is bit for bit the same after it was saved and loaded.
     """
@@ -154,7 +154,7 @@ class TakeData:
     names: tuple[str, ...]
     """Names of the characters, all different; (C,)."""
     skeletons: tuple[Skeleton, ...]
-    """The kinds of body that occur."""
+    """Skeletons that occur."""
     bodies: IntArray
     """Index into `skeletons` of each character; (C,)."""
     clips: tuple[Clip, ...]
@@ -163,9 +163,9 @@ class TakeData:
     rows: IntArray
     """First segment of each character, and the number of segments at the end; (C + 1,)."""
     ends: FloatArray
-    """When each character's last segment ends [s]; (C,)."""
+    """End time of each character's last segment [s]; (C,)."""
     fps: float = 30.0
-    """The rate at which it is meant to be looked at [Hz]; poses can be had at any time."""
+    """Rate at which the take is meant to be viewed [Hz]; poses are available at any time."""
     behaviors: tuple[str, ...] = ()
     """Names of behaviours that segments refer to."""
     layers: tuple[Layer, ...] = ()
@@ -175,7 +175,7 @@ class TakeData:
     radii: FloatArray = field(default_factory=lambda: np.empty(0))
     """Radius of the disc that the planner kept clear about each root [m]; (C,), all NaN unless given."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Where it comes from, as plain JSON values: "seed", "scene_hash", "planner", versions ..."""
+    """Origin of the take as plain JSON values: "seed", "scene_hash", "planner", versions ..."""
 
     def __post_init__(self) -> None:
         names = checked_names(self.names, MAX_CHARACTERS)
@@ -203,20 +203,20 @@ class TakeData:
 
     @property
     def duration(self) -> float:
-        """When the last character ends [s]; the clock begins at 0."""
+        """End time of the last character [s]; the clock begins at 0."""
         return float(self.ends.max())
 
     @property
     def starts(self) -> FloatArray:
-        """When each character's first segment begins [s]; (C,)."""
+        """Start time of each character's first segment [s]; (C,)."""
         return self.segments.start[self.rows[:-1]]
 
     def start(self, character: int) -> float:
-        """When a character's first segment begins [s]."""
+        """Return the start time of a character's first segment [s]."""
         return float(self.segments.start[self.rows[checked_character(self, character)]])
 
     def index(self, name: str) -> int:
-        """Index of the character with this name.
+        """Return the index of the character with this name.
 
         Raises:
             TakeError: if there is none; the message offers the nearest name.
@@ -231,7 +231,7 @@ class TakeData:
 
 
 def checked_names(names: Sequence[str], most: int) -> tuple[str, ...]:
-    """Names of characters, checked to be different."""
+    """Return the names of characters after checking that they differ."""
     names = tuple(str(n) for n in names)
     if not 1 <= len(names) <= most:
         raise TakeError(f"a take needs between 1 and {most} characters, got {len(names)}")
@@ -243,21 +243,21 @@ def checked_names(names: Sequence[str], most: int) -> tuple[str, ...]:
 
 
 def checked_rate(fps: float) -> float:
-    """A frame rate [Hz] within its bounds."""
+    """Return a frame rate [Hz] after checking its bounds."""
     if not (np.isfinite(fps) and 0.0 < fps <= 100_000.0):
         raise TakeError(f"frame rate {fps} of the take must be above 0 and at most 100000 Hz")
     return float(fps)
 
 
 def checked_character(take: TakeData, character: int) -> int:
-    """The index of a character, which must exist."""
+    """Return the index of a character after checking that it exists."""
     if not 0 <= character < len(take.names):
         raise TakeError(f"no character {character}; the take has {len(take.names)}, numbered from 0")
     return int(character)
 
 
 def checked_characters(take: TakeData, characters: npt.ArrayLike) -> IntArray:
-    """Indices of characters (N,), which must exist."""
+    """Return the indices of characters (N,) after checking that they exist."""
     given = np.atleast_1d(np.asarray(characters))
     if given.size and (given.dtype.kind not in "iu" or given.ndim != 1):
         raise TakeError(f"characters must be whole numbers in one row, got {given.dtype} of shape {given.shape}")
@@ -268,7 +268,7 @@ def checked_characters(take: TakeData, characters: npt.ArrayLike) -> IntArray:
 
 
 def index_of(names: Sequence[str], name: str) -> int:
-    """Where a name stands among the names of the characters."""
+    """Return the index of a name among the names of the characters."""
     try:
         return names.index(name)
     except ValueError:
@@ -277,7 +277,7 @@ def index_of(names: Sequence[str], name: str) -> int:
 
 
 def single_precision(clip: Clip) -> Clip:
-    """The clip with every number rounded to single precision; the same object where they are already."""
+    """Return the clip rounded to single precision; the same object if it is so already."""
     roots, local = clip.root_positions.astype(np.float32), clip.rotations.astype(np.float32)
     if not np.isfinite(roots).all():
         raise TakeError(f"clip '{clip.name}' has root positions too large for single precision")
@@ -287,7 +287,7 @@ def single_precision(clip: Clip) -> Clip:
 
 
 def with_gaps(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """A read-only copy in which NaN stands for what is not known; all NaN where nothing is given."""
+    """Return a read-only copy in which NaN means unknown; all NaN if nothing is given."""
     given = np.asarray(value, dtype=np.float64)
     array = np.array(given) if given.size else np.full(shape, np.nan)
     if array.shape != shape:
@@ -299,7 +299,7 @@ def with_gaps(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> FloatA
 
 
 def plain_facts(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A copy of facts that are plain JSON values."""
+    """Return a copy of facts after checking that they are plain JSON values."""
     try:
         text = json.dumps(dict(facts), allow_nan=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as problem:

@@ -1,4 +1,4 @@
-"""Poses out of a take, for any characters and times at once."""
+"""Evaluation of a take: poses of any characters at any times."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Poses:
         return len(self.characters)
 
     def joint_transforms(self) -> tuple[FloatArray, FloatArray]:
-        """World positions [m] (N, J, 3) and world rotations (N, J, 4) of all joints."""
+        """Return the world positions [m] (N, J, 3) and world rotations (N, J, 4) of all joints."""
         return forward_kinematics(self.skeleton, self.root_positions, self.rotations)
 
 
@@ -59,7 +59,7 @@ class Joints:
 
 
 def present(take: PooledTake, time: float) -> IntArray:
-    """Indices of the characters that are there at a time [s]."""
+    """Return the indices of the characters that are present at a time [s]."""
     t = checked_time(time)
     return np.flatnonzero((take.starts <= t + TIME_SLACK) & (t <= take.ends + TIME_SLACK))
 
@@ -102,14 +102,17 @@ def clip(take: PooledTake, character: int, fps: float | None = None) -> Clip:
 
 
 def sampled(take: PooledTake, body: int, characters: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Root positions (N, 3) and local rotations (N, J, 4) of characters with one body at N times."""
+    """Return the root positions (N, 3) and local rotations (N, J, 4) of characters with one body at N times."""
     segments, clamped = locate(take, characters, times)
     root, local, _, _ = _evaluated(take, body, characters, segments, clamped)
     return root, local
 
 
 def planar_poses(take: PooledTake, characters: IntArray, times: FloatArray) -> FloatArray:
-    """Planar poses (x, y, heading) of characters (N,) at times (N,), held before their start and after their end."""
+    """Return planar poses (x, y, heading) of characters (N,) at times (N,).
+
+    They are held before the start and after the end of a character.
+    """
     out = np.empty((len(characters), 3))
     segments, clamped = locate(take, characters, times)
     for body in np.unique(take.bodies[characters]):
@@ -145,12 +148,12 @@ def behavior_at(take: PooledTake, time: float, characters: npt.ArrayLike | None 
 
 
 def frame_times(start: float, end: float, fps: float) -> FloatArray:
-    """Times [s] of the frames from `start` up to `end`, which counts if it is a frame."""
+    """Return the times [s] of the frames from `start` up to `end`; `end` is included if it is a frame."""
     return start + np.arange(int(np.floor((end - start) * fps + 1e-6)) + 1) / fps
 
 
 def locate(take: PooledTake, characters: IntArray, times: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Segments that play (N,), and the times held within each character's span (N,)."""
+    """Return the segments that play (N,), and the times clamped to each character's span (N,)."""
     segments, clamped = np.empty(len(characters), dtype=np.int64), np.empty(len(characters))
     _kernels.locate(
         take.rows, take.segments.start, take.ends, read_only(characters), read_only(times), segments, clamped
@@ -159,14 +162,14 @@ def locate(take: PooledTake, characters: IntArray, times: FloatArray) -> tuple[I
 
 
 def checked_time(time: float) -> float:
-    """A finite time [s]."""
+    """Return a time [s] after checking that it is finite."""
     if not np.isfinite(time):
         raise TakeError(f"time {time} must be a finite number of seconds")
     return float(time)
 
 
 def contact_states(take: PooledTake, body: int, segments: IntArray, times: FloatArray) -> BoolArray:
-    """Which contact points rest: in the nearest frame, in a fade of the clip with the greater weight; (N, P)."""
+    """Return which contact points rest in the nearest frame; in a fade, of the clip with more weight; (N, P)."""
     table, pool = take.segments, take.pool
     share = (times - table.start[segments]) / np.where(table.blend[segments] > 0.0, table.blend[segments], 1.0)
     fading_out = (table.blend[segments] > 0.0) & (ease(share + 1e-9) < 0.5)
@@ -178,7 +181,7 @@ def contact_states(take: PooledTake, body: int, segments: IntArray, times: Float
 
 
 def _grouped(take: PooledTake, time: float, characters: npt.ArrayLike | None) -> list[tuple[int, IntArray]]:
-    """Characters by body; each group keeps the order that was asked for."""
+    """Return the characters by skeleton; each group keeps the order of the request."""
     checked_time(time)
     who = present(take, time) if characters is None else checked_characters(take, characters)
     if len(take.skeletons) == 1:
@@ -198,7 +201,10 @@ def _evaluated(
     fused: bool = False,
     threads: int = 1,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Root positions, local rotations and, if `fused`, joint positions and world rotations (then without the local)."""
+    """Return root positions, local rotations, joint positions and world rotations.
+
+    If `fused`, the first two are empty; otherwise the last two are.
+    """
     skeleton, pool = take.skeletons[body], take.pool
     mine, layers, count = pool.bodies[body], pool.layers, len(characters)
     joints = len(skeleton) if joint_count is None else joint_count

@@ -15,7 +15,7 @@ from gaitway.take.pool import PooledTake
 
 
 class Take(PooledTake):
-    """The result for all characters: the fields of `TakeData`, and poses, paths and tables at any time."""
+    """The motion of all characters: the fields of `TakeData`, and poses, paths and tables at any time."""
 
     def __repr__(self) -> str:
         return (
@@ -24,13 +24,13 @@ class Take(PooledTake):
         )
 
     def present(self, time: float) -> IntArray:
-        """Indices of the characters that are there at a time [s], from each one's start to its end."""
+        """Return the indices of the characters that are present at a time [s], from their start to their end."""
         return evaluation.present(self, time)
 
     def poses(
         self, time: float, characters: npt.ArrayLike | None = None, *, contacts: bool = False, threads: int = 1
     ) -> tuple[Poses, ...]:
-        """What characters do at one time, one `Poses` for each skeleton that occurs among them.
+        """Return the poses of characters at one time, one `Poses` for each skeleton that occurs among them.
 
         Args:
             time: when [s].
@@ -42,11 +42,14 @@ class Take(PooledTake):
         return evaluation.poses(self, time, characters, contacts=contacts, threads=threads)
 
     def joints(self, time: float, characters: npt.ArrayLike | None = None, *, threads: int = 1) -> tuple[Joints, ...]:
-        """Where all joints are at one time: as `poses(...)` and then forward kinematics, in one pass over memory."""
+        """Return the positions of all joints at one time.
+
+        Same as `poses(...)` with forward kinematics, in one pass over memory.
+        """
         return evaluation.joints(self, time, characters, threads=threads)
 
     def clip(self, character: int, fps: float | None = None) -> Clip:
-        """One character's whole track as a clip in the world; its first frame is at `start(character)`.
+        """Return a character's whole track as a clip in the world; its first frame is at `start(character)`.
 
         Args:
             character: its index.
@@ -55,7 +58,7 @@ class Take(PooledTake):
         return evaluation.clip(self, character, fps)
 
     def planar(self, times: npt.ArrayLike, characters: npt.ArrayLike | None = None) -> FloatArray:
-        """Planar poses (x, y, heading) of roots; (C, T, 3), NaN where a character is not present.
+        """Return the planar poses (x, y, heading) of roots; (C, T, 3), NaN where a character is not present.
 
         Args:
             times: when [s]; (T,) or one number.
@@ -64,11 +67,11 @@ class Take(PooledTake):
         return evaluation.planar(self, times, characters)
 
     def behavior_at(self, time: float, characters: npt.ArrayLike | None = None) -> tuple[str | None, ...]:
-        """The behaviour each character is in at a time [s]; None where it is not present or has no name."""
+        """Return the behaviour each character is in at a time [s]; None where it is not present or has no name."""
         return evaluation.behavior_at(self, time, characters)
 
     def dense(self, fps: float | None = None, skeleton: int | None = None) -> tables.Dense:
-        """All poses as plain arrays, each character's frames in one run; large.
+        """Return all poses as plain arrays, the frames of each character in one run; large.
 
         Args:
             fps: rate [Hz]; None for the take's.
@@ -80,5 +83,5 @@ class Take(PooledTake):
         return tables.dense(self, fps, skeleton)
 
     def trajectories(self, fps: float | None = None) -> tables.Trajectories:
-        """Root paths as columns (id, frame, x, y, heading, behaviour) on one clock for all characters."""
+        """Return the root paths as columns (id, frame, x, y, heading, behaviour) on one clock for all characters."""
         return tables.trajectories(self, fps)

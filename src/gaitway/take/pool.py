@@ -1,4 +1,4 @@
-"""Everything a take's poses are read from, laid out for the kernels: all clips' frames and all fades' frames.
+"""The pool: frames of all clips and of all fades of a take, laid out for the kernels.
 
 A fade depends on which clip fades into which, at which frames and over how long; where it takes place moves only the
 root. So the joints of every fade that occurs are blended once, at the frames of the clip that fades in, and a moment
@@ -22,11 +22,11 @@ from gaitway.take.data import Segments, TakeData
 Single = npt.NDArray[np.float32]
 
 FADE_BYTES = 256_000_000
-"""Memory for the frames of fades of one skeleton; beyond it they are blended when asked for."""
+"""Greatest memory of the frames of fades of one skeleton [bytes]; the rest is blended on demand."""
 _BATCH = 10_000
-"""Frames that are blended at once."""
+"""Number of frames that are blended at once."""
 _SAME_FADE = 1e9
-"""Fades whose times agree to one part in this of a second are one."""
+"""Resolution of fade times: fades whose times agree to this fraction of a second are the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class BodyPool:
 
 @dataclass(frozen=True, eq=False)
 class LayerTable:
-    """All layers, taken apart into channels that each turn one joint, or turn or move the root."""
+    """All layers, split into channels that each turn one joint, or turn or move the root."""
 
     rows: IntArray
     """First channel of each character; (C + 1,), or (0,) where there are no layers."""
@@ -54,16 +54,16 @@ class LayerTable:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """What the kernels read."""
+    """The arrays that the kernels read."""
 
     table: FloatArray
-    """One row a segment; `gaitway.take._kernels` says what the columns are; (S, 12)."""
+    """One row per segment; `gaitway.take._kernels` names the columns; (S, 12)."""
     bodies: tuple[BodyPool, ...]
     layers: LayerTable
     fade_count: int
-    """Different fades that occur."""
+    """Number of different fades."""
     kept_fades: int
-    """How many of them were blended beforehand."""
+    """Number of fades that were blended beforehand."""
 
 
 def build_pool(take: TakeData, fade_bytes: int = FADE_BYTES) -> Pool:
@@ -88,7 +88,7 @@ def build_pool(take: TakeData, fade_bytes: int = FADE_BYTES) -> Pool:
 
 
 def _single(array: Single) -> Single:
-    """A contiguous read-only view."""
+    """Return a contiguous read-only view."""
     view = np.ascontiguousarray(array, dtype=np.float32).view()
     view.setflags(write=False)
     return view
@@ -111,7 +111,7 @@ def _segment_table(take: TakeData, members: list[list[int]]) -> FloatArray:
 
 
 def _different_fades(table: Segments) -> tuple[IntArray, IntArray]:
-    """A segment for each different fade (D,), and which fade each segment has, -1 for none (S,)."""
+    """Return a segment for each different fade (D,), and which fade each segment has, -1 for none (S,)."""
     fading = np.flatnonzero(table.blend > 0.0)
     fade_of = np.full(len(table), -1, dtype=np.int64)
     if not len(fading):
@@ -131,7 +131,7 @@ def _different_fades(table: Segments) -> tuple[IntArray, IntArray]:
 
 
 def _clip_frames(take: TakeData, body: int, indices: list[int]) -> tuple[Single, BoolArray]:
-    """Frames (P, 4, J + 1) and contacts (P, points) of all clips of one body."""
+    """Return the frames (P, 4, J + 1) and contacts (P, points) of all clips of one body."""
     skeleton = take.skeletons[body]
     frame_count = sum(len(take.clips[i]) for i in indices)
     frames = np.zeros((frame_count, 4, len(skeleton) + 1), dtype=np.float32)
@@ -150,7 +150,7 @@ def _clip_frames(take: TakeData, body: int, indices: list[int]) -> tuple[Single,
 def _with_fades(
     frames: Single, table: FloatArray, representative: IntArray, mine: IntArray, fade_of: IntArray, fade_bytes: int
 ) -> tuple[Single, int]:
-    """The frames with fades appended, and how many fades these are; their rows are entered into `table`."""
+    """Append the frames of fades; return the frames and the number of fades; their rows are written into `table`."""
     if not len(mine):
         return frames, 0
     segment = representative[mine]
@@ -170,7 +170,7 @@ def _with_fades(
 
 
 def _blended(frames: Single, table: FloatArray, segment: IntArray, first: IntArray, counts: IntArray) -> Single:
-    """Frames of fades, by the kernel that blends them one at a time where they are not in the pool."""
+    """Compute the frames of fades, with the kernel that blends them on demand."""
     which = np.repeat(segment, counts)
     total, joints = len(which), frames.shape[2] - 1
     frame = np.arange(total) - np.repeat(np.cumsum(counts) - counts - first, counts)

@@ -90,7 +90,7 @@ def _arrays(take: Take) -> Arrays:
 
 
 def _packed(name: str, column: npt.NDArray[Any]) -> Arrays:
-    """A column as it is, or its different values and the index of each, where that takes half the room or less."""
+    """Return a column, or its different values and their indices if that takes at most half the memory."""
     values, index = np.unique(column, return_inverse=True)
     small = np.min_scalar_type(max(len(values) - 1, 0))
     if 2 * (values.nbytes + len(column) * small.itemsize) > column.nbytes:
@@ -99,7 +99,7 @@ def _packed(name: str, column: npt.NDArray[Any]) -> Arrays:
 
 
 def _specs(header: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Spec]:
-    """Type and shape of every array that belongs to this header."""
+    """Return the type and shape of every array that belongs to this header."""
     people, segments = len(header["names"]), counted(header["segments"], MAX_SEGMENTS, "segments")
     counted(people, MAX_CHARACTERS, "characters")
     specs: dict[str, Spec] = {

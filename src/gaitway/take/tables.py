@@ -1,4 +1,4 @@
-"""A take as plain tables for others to read: all poses, or root paths."""
+"""A take as plain tables for other programs: all poses, or root paths."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Trajectories:
     id: IntArray
     """Index of the character; (N,)."""
     frame: IntArray
-    """Number of the frame on one clock for all; (N,)."""
+    """Number of the frame on the common clock; (N,)."""
     x: FloatArray
-    """[m]; (N,)."""
+    """Position x [m]; (N,)."""
     y: FloatArray
-    """[m]; (N,)."""
+    """Position y [m]; (N,)."""
     heading: FloatArray
-    """[rad], in -pi to pi; (N,)."""
+    """Heading [rad], in -pi to pi; (N,)."""
     behavior: tuple[str, ...]
     """Names of behaviours, "" where there is none; (N,)."""
 
@@ -61,7 +61,9 @@ class Trajectories:
 
 
 def clock_frames(take: PooledTake, fps: float) -> tuple[IntArray, IntArray]:
-    """First frame and number of frames of each character on the common clock (frame = time * fps); (C,) each.
+    """Return first frame and number of frames of each character on the common clock (frame = time * fps); (C,) each.
+
+    (C,) each.
 
     The frames are those that lie within the character's span; a character between two frames has none.
     """
@@ -72,7 +74,7 @@ def clock_frames(take: PooledTake, fps: float) -> tuple[IntArray, IntArray]:
 
 
 def chosen_body(take: PooledTake, skeleton: int | None) -> int:
-    """The index of the one skeleton whose characters a table is to hold.
+    """Return the index of the skeleton whose characters a table contains.
 
     Raises:
         TakeError: if characters have different ones and none is chosen, or if there is none of that number.
@@ -125,7 +127,7 @@ def trajectories(take: PooledTake, fps: float | None = None) -> Trajectories:
 
 
 def _rows(characters: IntArray, first: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
-    """Character and frame of each row, one character's run after the other."""
+    """Return the character and frame of each row, one character's run after the other."""
     begins = np.cumsum(length) - length
     frames = np.arange(int(length.sum())) - np.repeat(begins - first, length)
     return np.repeat(characters, length), frames

@@ -1,4 +1,4 @@
-"""Tracks: one character's run of clips laid out in space and time, and takes made of them."""
+"""Tracks: the clips of one character laid out in space and time; and takes assembled from tracks."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from gaitway.take.model import Take
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """What one character does: its segments, as the columns of `Segments`, with the clips themselves."""
+    """The segments of one character, as the columns of `Segments`, with the clips themselves."""
 
     name: str
     clips: tuple[Clip, ...]
     """The clip of each segment, all of one skeleton; (S,)."""
     starts: FloatArray
-    """[s]; (S,)."""
+    """Start times [s]; (S,)."""
     offsets: FloatArray
-    """[s]; (S,)."""
+    """Times in the clips at which they begin [s]; (S,)."""
     speeds: FloatArray
-    """(S,)."""
+    """Playback speeds; (S,)."""
     poses: FloatArray
     """Planar moves of the clips; (S, 3)."""
     heights: FloatArray
-    """[m]; (S,)."""
+    """Heights by which the clips are raised [m]; (S,)."""
     blends: FloatArray
-    """[s]; (S,)."""
+    """Durations of the fades [s]; (S,)."""
     behaviors: tuple[str | None, ...]
-    """(S,)."""
+    """Name of each segment's behaviour, or None; (S,)."""
     end: float
-    """[s]."""
+    """End time of the last segment [s]."""
     goal: tuple[float, float, float, float] | None = None
     """x, y [m], heading [rad], tolerance [m] that were asked for; NaN for any that was not."""
     radius: float | None = None
-    """Of the disc that was kept clear [m]."""
+    """Radius of the disc that was kept clear [m]."""
     layers: tuple[Layer, ...] = ()
     """Layers of this character; their `character` is set when the take is assembled."""
 
@@ -65,19 +65,19 @@ class Track:
 
 @dataclass(eq=False)
 class ClipEnds:
-    """What joining needs to know of clips, each found once; share one between calls that use the same clips."""
+    """Cache of what joining needs to know of clips; share one between calls that use the same clips."""
 
     paths: dict[Clip, FloatArray] = field(default_factory=dict)
     joins: dict[tuple[Clip, Clip, int], tuple[float, float, float, float]] = field(default_factory=dict)
 
     def path(self, clip: Clip) -> FloatArray:
-        """`clip.planar_path()`."""
+        """Return `clip.planar_path()`."""
         if clip not in self.paths:
             self.paths[clip] = clip.planar_path()
         return self.paths[clip]
 
     def join(self, before: Clip, after: Clip, fade: int) -> tuple[float, float, float, float]:
-        """How `after` is moved (x, y, heading) and raised, relative to `before`, to follow it.
+        """Return how `after` is moved (x, y, heading) and raised, relative to `before`, to follow it.
 
         Args:
             before: the clip before.
@@ -108,7 +108,7 @@ def lay_track(
     layers: Sequence[Layer] = (),
     ends: ClipEnds | None = None,
 ) -> Track:
-    """Clips one after another, each placed where the one before it ends, as `motion.concatenate` does it.
+    """Lay clips one after another, each placed where the one before ends, as `motion.concatenate` does.
 
     Args:
         name: of the character.
@@ -165,7 +165,7 @@ def lay_track(
 
 
 def _chained(first: FloatArray, height: float, joins: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Planar moves (S, 3) and heights (S,) of clips, each of which is moved and raised relative to the one before."""
+    """Return planar moves (S, 3) and heights (S,) of clips; each is placed relative to the one before."""
     headings = first[2] + np.concatenate([[0.0], np.cumsum(joins[:, 2])])
     cosine, sine = np.cos(headings[:-1]), np.sin(headings[:-1])
     x = np.concatenate([[first[0]], cosine * joins[:, 0] - sine * joins[:, 1]])
@@ -175,7 +175,7 @@ def _chained(first: FloatArray, height: float, joins: FloatArray) -> tuple[Float
 
 
 def _fades(name: str, clips: Sequence[Clip], blend: float) -> list[int]:
-    """Frames that each clip shares with the next."""
+    """Return the number of frames that each clip shares with the next."""
     fades: list[int] = []
     for before, after in pairwise(clips):
         if before.fps != after.fps:
@@ -185,7 +185,10 @@ def _fades(name: str, clips: Sequence[Clip], blend: float) -> list[int]:
 
 
 def _fade_frames(name: str, before: Clip, after: Clip, wanted: float, earlier: int) -> int:
-    """Frames of the window that two clips share; the window before, `earlier` frames, is over when it begins."""
+    """Return the frames of the window that two clips share.
+
+    The window before, `earlier` frames, is over when it begins.
+    """
     room = len(before) - earlier - (1 if earlier else 0)
     fade = int(np.clip(round(wanted), 1, max(min(room, len(after)), 1)))
     if room < 1 or len(before) - fade < 1:
@@ -213,7 +216,7 @@ def _check_clips(name: str, clips: Sequence[Clip]) -> None:
 
 
 def same_skeleton(a: Skeleton, b: Skeleton) -> bool:
-    """Whether two skeletons are the same in every number and name."""
+    """Return whether two skeletons have the same numbers and names."""
     if a is b:
         return True
     words = ("name", "names", "roles", "contact_points", "tips")
@@ -224,7 +227,7 @@ def same_skeleton(a: Skeleton, b: Skeleton) -> bool:
 
 
 def assemble(tracks: Sequence[Track], fps: float = 30.0, facts: Mapping[str, Any] | None = None) -> Take:
-    """A take of tracks. Clips that several tracks share are kept once; equal skeletons become one.
+    """Assemble tracks into a take. Clips that several tracks share are kept once; equal skeletons become one.
 
     Args:
         tracks: one a character.
@@ -269,7 +272,7 @@ def _segments(tracks: Sequence[Track], clips: Mapping[Clip, int], behaviors: Map
 
 
 def _unified(given: Iterable[Skeleton]) -> tuple[tuple[Skeleton, ...], dict[Skeleton, int]]:
-    """The different ones among skeletons, and which of them each given one is."""
+    """Return the different skeletons, and the index among them of each given one."""
     different: list[Skeleton] = []
     index: dict[Skeleton, int] = {}
     for skeleton in given:
@@ -288,7 +291,7 @@ def take_of(
     start_times: Sequence[float] | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Take:
-    """Clips as they stand, each one a character of its own.
+    """Make a take of clips as they stand; each clip becomes one character.
 
     Args:
         clips: the motions, in the world.
@@ -311,7 +314,7 @@ def take_of(
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Names made different by numbers."""
+    """Return the names, made different by numbers."""
     used: set[str] = set()
     result = []
     for name in names:

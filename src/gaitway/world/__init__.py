@@ -1,4 +1,4 @@
-"""Places: shapes, obstacles, terrain and movers, their grids, and exact questions about them."""
+"""Worlds: shapes, obstacles, terrain and movers, grids over them, and exact geometric queries."""
 
 from gaitway.world.clearance import Clearance, Components
 from gaitway.world.footprint import Footprint

@@ -21,7 +21,7 @@ Distances = npt.NDArray[np.float32]
 
 @kernel
 def steps_along_columns(mask: Mask, bits: int, row: int, column: int, limit: int, steps: Steps) -> None:
-    """Cells up or down to the nearest covered one, no more than `limit`.
+    """Count the cells up or down to the nearest covered one, at most `limit`.
 
     Args:
         mask: of the whole grid.
@@ -58,7 +58,7 @@ def distances_along_row(
     squares: IntArray,
     out: Distances,
 ) -> None:
-    """The distances of one row.
+    """Compute the distances of one row.
 
     Args:
         steps: as found along the columns; (W,).
@@ -115,7 +115,7 @@ def clearance(
     reach: float,
     out: Distances,
 ) -> None:
-    """Distances from the cells of one window to the covered cells of another that holds it.
+    """Compute the distances from the cells of one window to the covered cells of another that contains it.
 
     Args:
         mask: of the whole grid.

@@ -18,7 +18,7 @@ def ground_of_cells(
     highest: FloatArray,
     slope: FloatArray,
 ) -> None:
-    """Lowest and highest ground and the greatest rise over run in each cell of a grid.
+    """Compute the lowest and highest ground and the greatest slope in each cell of a grid.
 
     On one patch of terrain the height is bilinear and its gradient's square is convex, so that within a rectangle all
     three are greatest, or least, at a corner.
@@ -61,6 +61,6 @@ def ground_of_cells(
 
 @kernel
 def _patches(low: float, high: float, last: int) -> tuple[int, int]:
-    """First and last patch that an interval meets; beyond the edge it is the patch at the edge."""
+    """Return the first and last patch that an interval meets; beyond the edge it is the patch at the edge."""
     first = min(max(math.floor(low), 0), last)
     return first, max(min(math.ceil(high) - 1, last), first)

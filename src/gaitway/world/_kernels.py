@@ -31,7 +31,7 @@ def raster(
     rows: int,
     columns: int,
 ) -> tuple[Spans, IntArray]:
-    """The cells whose closed square meets each group of rings, as spans in order, each cell once a group.
+    """Return the cells whose closed square meets each group of rings, as spans in order, each cell once a group.
 
     Args:
         points: corners of all rings [m]; (P, 2).
@@ -89,7 +89,10 @@ def _most_intervals(
     cell: float,
     rows: int,
 ) -> tuple[int, int, int]:
-    """A bound on the intervals of a group (one for each row that an edge can reach), its first and its end row."""
+    """Return a bound on the intervals of a group, its first row and its end row.
+
+    The bound counts one interval for each row that an edge can reach.
+    """
     most, first_row, end_row = 0, rows, 0
     for ring in range(first_ring, end_ring):
         start, end, radius = ring_starts[ring], ring_starts[ring + 1], ring_radii[ring]
@@ -104,7 +107,10 @@ def _most_intervals(
 
 @kernel
 def _rows_of_edge(ay: float, by: float, radius: float, origin_y: float, cell: float, rows: int) -> tuple[int, int]:
-    """First and last row of the grid that a rounded edge reaches; the first is beyond the last if there is none."""
+    """Return first and last row of the grid that a rounded edge reaches; first > last if none.
+
+    The first is beyond the last if there is none.
+    """
     low = math.floor((min(ay, by) - radius - origin_y) / cell)
     high = math.floor((max(ay, by) + radius - origin_y) / cell)
     return int(max(min(low, rows), 0)), int(max(min(high, rows - 1), -1))
@@ -125,7 +131,9 @@ def _intervals_of_group(
     columns: int,
     intervals: IntArray,
 ) -> int:
-    """What the edges of a group cover of each row: row, first column, end column, and which part crosses its middle.
+    """Return what the edges of a group cover of each row: row, first column, end column, and crossed part.
+
+    Row, first column, end column, and which part crosses its middle.
 
     The intervals overlap and are in any order. The last field is -1 where the edge does not cross the line through the
     middle of the row, or bounds no area.
@@ -162,7 +170,7 @@ def _intervals_of_edge(
     intervals: IntArray,
     count: int,
 ) -> int:
-    """Append what a rounded edge meets of each row; x counts from the left side of the grid. The new count.
+    """Append the columns that a rounded edge meets in each row; return the new count.
 
     The rounded edge is convex: its extremes in a band lie on a side of the band, or are its own.
     """
@@ -204,7 +212,9 @@ def _extent(
     inverse: float,
     y: float,
 ) -> tuple[float, float]:
-    """Least and greatest x at which a rounded edge meets the line at height y; infinity the wrong way if it does not.
+    """Return the least and greatest x at which a rounded edge meets the line at height y; inf, -inf if it does not.
+
+    Infinity the wrong way if it does not.
 
     A rounded edge is two discs and a rectangle whose short sides lie within the discs, so that the discs and the two
     long sides hold the ends of every cut.
@@ -259,7 +269,7 @@ def _merge(
     spans: Spans,
     count: int,
 ) -> int:
-    """Append the cells that a group covers as spans; the new number of spans.
+    """Append the cells that a group covers as spans; return the new number of spans.
 
     A gap between what the edges cover is inside or outside as a whole. It is inside a part if edges of that part have
     crossed the middle of the row an odd number of times before it.
@@ -299,7 +309,7 @@ def _merge(
 
 @kernel
 def _longer(spans: Spans, count: int, capacity: int) -> Spans:
-    """The first `count` spans in a longer array."""
+    """Return the first `count` spans in a longer array."""
     out = np.empty((capacity, 3), np.int32)
     for k in range(count):
         for field in range(3):
@@ -325,7 +335,7 @@ def _sort(values: IntArray, start: int, stop: int) -> None:
 
 @kernel
 def window_of_spans(spans: Spans) -> tuple[int, int, int, int]:
-    """Row, column, end row and end column of the smallest window that holds one span or more."""
+    """Return the row, column, end row and end column of the smallest window that holds one span or more."""
     column, column_end = spans[0, 1], spans[0, 2]
     for k in range(1, len(spans)):
         column, column_end = min(column, spans[k, 1]), max(column_end, spans[k, 2])

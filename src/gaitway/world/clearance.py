@@ -1,4 +1,8 @@
-"""Clearance: how far every cell is from what is in the way; and which cells hang together."""
+"""Clearance: the distance of every cell from covered cells; and the connected components of free cells.
+
+Kept beside general tools because it was measured to be worth it: 1080 x 1080 cells take 18.7 ms, SciPy's distance
+transform 123 ms (README, Speed); and only the part around a moved obstacle is computed again.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class Clearance:
     """
 
     def __init__(self, occupancy: Occupancy, reach: float = math.inf, passing: Sequence[str] = ()) -> None:
-        """Of an occupancy grid, in which the kinds `passing` are no hindrance."""
+        """Compute the clearance of an occupancy grid in which obstacles of the kinds `passing` do not block."""
         if not reach > 0.0:
             raise WorldError(f"clearance reach {reach}; write a length above 0 in metres, or infinity")
         self.spec, self.reach = occupancy.spec, float(reach)
@@ -46,7 +50,7 @@ class Clearance:
         self._compute(self.spec.window)
 
     def update(self, changed: Window) -> Window:
-        """Take note that cells of the occupancy grid have changed; the window whose distances may have.
+        """Update after cells of the occupancy grid have changed; return the window whose distances may have changed.
 
         Args:
             changed: what `Occupancy.replace` or `remove` returned, or `Occupancy.window` of an added obstacle.
@@ -58,7 +62,7 @@ class Clearance:
         return window
 
     def at(self, points: npt.ArrayLike) -> DistanceArray:
-        """Distances [m] (...) of the cells in which points (..., 2) lie; 0 beyond the grid."""
+        """Return the distances [m] (...) of the cells in which points (..., 2) lie; 0 beyond the grid."""
         cells = self.spec.cells(points)
         inside = self.spec.contains(cells)
         row, column = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
@@ -81,17 +85,17 @@ class Clearance:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Free cells by what hangs together."""
+    """Connected components of free cells."""
 
     spec: GridSpec
     labels: npt.NDArray[np.int32]
     """0 in covered cells, else the number of the component; (rows, columns)."""
     count: int
-    """Components; their numbers are 1 to `count`."""
+    """Number of components; they are numbered 1 to `count`."""
 
     @staticmethod
     def of(occupancy: Occupancy, passing: Sequence[str] = ()) -> Components:
-        """Of an occupancy grid, in which the kinds `passing` are no hindrance.
+        """Find the components of an occupancy grid in which obstacles of the kinds `passing` do not block.
 
         Cells that share only a corner hang together, so that nothing is called cut off that a planner might reach.
         """
@@ -101,14 +105,14 @@ class Components:
         return Components(occupancy.spec, labels, int(count))
 
     def at(self, points: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        """The component (...) of points (..., 2); 0 where covered and beyond the grid."""
+        """Return the component (...) of points (..., 2); 0 where covered and beyond the grid."""
         cells = self.spec.cells(points)
         inside = self.spec.contains(cells)
         row, column = np.moveaxis(np.where(inside[..., None], cells, 0), -1, 0)
         return np.where(inside, self.labels[row, column], np.int32(0))
 
     def connected(self, start: npt.ArrayLike, goal: npt.ArrayLike, tolerance: float = 0.0) -> bool:
-        """Whether one can get from a point (2,) to within a tolerance [m] of another.
+        """Return whether free cells connect a point (2,) with the surroundings of another, within a tolerance [m].
 
         It errs on the hopeful side: any cell that meets the disc around the goal will do.
         """

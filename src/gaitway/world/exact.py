@@ -1,4 +1,4 @@
-"""Exact plane questions about places, by shapely: distances and free areas. Grids have no part in the answers."""
+"""Exact plane geometry of worlds by shapely: distances and free areas. Grids are not involved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def in_the_way(
     low: float = -np.inf,
     high: float = np.inf,
 ) -> list[Footprint]:
-    """Footprints of the obstacles of some kinds.
+    """Return the footprints of the obstacles of given kinds.
 
     Args:
         place: of a world those that never move; of a snapshot the movers too.
@@ -40,7 +40,7 @@ def distance(
     low: float = -np.inf,
     high: float = np.inf,
 ) -> FloatArray:
-    """Distance in plan [m] (...) from points (..., 2) to the nearest obstacle; arguments as in `in_the_way`.
+    """Return the distance in plan [m] (...) from points (..., 2) to the nearest obstacle; arguments as in `in_the_way`.
 
     It is exact outside. Inside it is negative: how deep the point is in the deepest single obstacle, or a little less
     where a rounded outline closes over its own hollows. Infinity where there are no obstacles.
@@ -49,7 +49,7 @@ def distance(
 
 
 def footprint_distance(footprints: Sequence[Footprint], points: npt.ArrayLike) -> FloatArray:
-    """Distance [m] (...) from points (..., 2) to the nearest of some footprints; negative inside, see `distance`."""
+    """Return the distance [m] (...) from points (..., 2) to the nearest footprint; negative inside, as `distance`."""
     points = np.asarray(points, dtype=np.float64)
     flat = shapely.points(points.reshape(-1, 2))
     if not footprints or not len(flat):
@@ -77,7 +77,7 @@ def free_area(
     low: float = -np.inf,
     high: float = np.inf,
 ) -> shapely.Geometry:
-    """Where the middle of a disc may be: within bounds and clear of obstacles; arguments as in `in_the_way`.
+    """Return where the centre of a disc may be: within bounds and clear of obstacles; arguments as in `in_the_way`.
 
     Arcs are drawn outside the true ones (by up to 0.48 % of their radius), so that all of the area is truly free.
     """

@@ -50,7 +50,7 @@ class Footprint:
 
     @staticmethod
     def of_rings(rings: Sequence[npt.ArrayLike], radius: float = 0.0) -> Footprint:
-        """From rings of points (n, 2) each; none at all covers nothing."""
+        """Build a footprint from rings of points (n, 2) each; no ring covers nothing."""
         arrays = [np.asarray(ring, dtype=np.float64).reshape(-1, 2) for ring in rings]
         starts = np.cumsum([0, *(len(a) for a in arrays)])
         return Footprint(np.concatenate([np.empty((0, 2)), *arrays]), starts, radius)
@@ -89,11 +89,11 @@ class Footprint:
         return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
     def grown(self, by: float) -> Footprint:
-        """All points within `by` [m] of it."""
+        """Return the footprint grown by a distance [m]."""
         return replace(self, radius=self.radius + by)
 
     def placed(self, pose: npt.ArrayLike) -> Footprint:
-        """Carried by a planar move (x, y, heading)."""
+        """Return the footprint moved by a planar pose (x, y, heading)."""
         return replace(self, points=planar.transform_points(pose, self.points))
 
 
@@ -111,7 +111,7 @@ class Outlines(NamedTuple):
 
     @staticmethod
     def of(footprints: Sequence[Footprint]) -> Outlines:
-        """The arrays of footprints, one after another."""
+        """Return the arrays of footprints, one after another."""
         rings_of = [len(f.ring_starts) - 1 for f in footprints]
         first_points = np.cumsum([0, *(len(f.points) for f in footprints)])
         starts = np.concatenate([*(f.ring_starts[:-1] for f in footprints), first_points[-1:]])
@@ -128,11 +128,11 @@ Point = tuple[float, float]
 Ring = tuple[Point, ...]
 
 MAX_POINTS = 100_000
-"""Most points of one polygon."""
+"""Greatest number of points of one polygon."""
 
 
 def check_outline(rings: Sequence[Ring]) -> None:
-    """Refuse what is not a simple outline (the first ring) with separate holes in it (the others).
+    """Refuse rings that are not a simple outline (the first ring) with separate holes in it (the others).
 
     Raises:
         WorldError: that names the point which is wrong.
@@ -184,21 +184,21 @@ def _check_ring(name: str, ring: Ring) -> None:
 
 
 def _place(reason: str) -> Point:
-    """The place out of GEOS's words, as in "Self-intersection[1 2]"."""
+    """Return the position in a message of GEOS, as in "Self-intersection[1 2]"."""
     numbers = re.findall(r"-?\d[\d.eE+-]*", reason[reason.find("[") :])
     return float(numbers[0]), float(numbers[1])
 
 
 ROUND_SEGMENTS = 8
-"""Straight pieces for a quarter turn where something round has to be drawn: the middles of the pieces lie inside the
-true circle by 0.48 % of its radius."""
+"""Number of straight pieces per quarter turn of a drawn arc; their middles lie inside the true circle by 0.48 % of its
+radius."""
 
 _NO_ROUNDING = 1e-9
-"""Buffers that are thinner fail by rounding [m]."""
+"""Radius below which a buffer fails by rounding errors [m]."""
 
 
 def core_geometry(footprint: Footprint) -> shapely.Geometry:
-    """What a footprint is the rounding of, exactly: filled rings by the even-odd rule, lines and points."""
+    """Return a footprint without its rounding, exactly: filled rings by the even-odd rule, lines and points."""
     rings = footprint.rings
     areas = [shapely.make_valid(shapely.Polygon(ring)) for ring in rings if len(ring) > 2]
     lines = [shapely.LineString(ring) for ring in rings if len(ring) == 2]
@@ -208,7 +208,7 @@ def core_geometry(footprint: Footprint) -> shapely.Geometry:
 
 
 def drawn_geometry(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shapely.Geometry:
-    """A footprint with its rounding, whose arcs are chains of `segments` straight pieces for a quarter turn.
+    """Return a footprint with its rounding; arcs become chains of `segments` straight pieces per quarter turn.
 
     The corners of the chains lie on the true arc, so that the result is never larger than the footprint.
     """
@@ -219,7 +219,7 @@ def drawn_geometry(footprint: Footprint, segments: int = ROUND_SEGMENTS) -> shap
 
 
 def _even_odd(areas: Sequence[shapely.Geometry]) -> shapely.Geometry:
-    """All that lies in an odd number of areas; pairs of pairs, so that many rings do not grow one large sum."""
+    """Return what lies in an odd number of areas; they are combined in pairs, so that no sum becomes large."""
     if len(areas) < 2:
         return areas[0] if areas else shapely.Polygon()
     pairs = [shapely.symmetric_difference(a, b) for a, b in zip(areas[::2], areas[1::2], strict=False)]

@@ -20,9 +20,9 @@ from gaitway.world import _kernels
 from gaitway.world.footprint import Footprint, Outlines
 
 MAX_CELLS = 100_000_000
-"""Most cells of one grid: a square kilometre in cells of 10 cm."""
+"""Greatest number of cells of one grid: a square kilometre in cells of 10 cm."""
 SLACK = 1e-9
-"""Metres by which grids err on the safe side, so that rounding never makes a cell free that is not."""
+"""Distance by which grids err on the safe side [m], so that rounding never frees a blocked cell."""
 
 Bounds = tuple[float, float, float, float]
 
@@ -41,16 +41,16 @@ class Window(NamedTuple):
         return self.row_end <= self.row or self.column_end <= self.column
 
     def grown(self, by: int) -> Window:
-        """With `by` more cells on every side."""
+        """Return the window with `by` more cells on every side."""
         return Window(self.row - by, self.column - by, self.row_end + by, self.column_end + by)
 
     def clipped(self, shape: tuple[int, int]) -> Window:
-        """The part that lies in a grid of so many rows and columns."""
+        """Return the part that lies in a grid of this number of rows and columns."""
         row, column = max(self.row, 0), max(self.column, 0)
         return Window(row, column, min(self.row_end, shape[0]), min(self.column_end, shape[1]))
 
     def joined(self, other: Window) -> Window:
-        """The smallest window that holds both."""
+        """Return the smallest window that holds both."""
         if self.empty or other.empty:
             return other if self.empty else self
         return Window(
@@ -96,7 +96,7 @@ class GridSpec:
 
     @staticmethod
     def covering(bounds: Bounds, cell: float) -> GridSpec:
-        """The smallest grid that starts at the lower left corner of bounds (xmin, ymin, xmax, ymax) and covers them."""
+        """Return the smallest grid that covers bounds (xmin, ymin, xmax, ymax), from their lower left corner on."""
         if not (math.isfinite(cell) and cell > 0.0):
             raise WorldError(f"grid cell {cell}; write a length above 0 in metres")
         x0, y0, x1, y1 = bounds
@@ -115,23 +115,23 @@ class GridSpec:
         return Window(0, 0, *self.shape)
 
     def cells(self, points: npt.ArrayLike) -> IntArray:
-        """Row and column (..., 2) of the cell in which each point (..., 2) lies, also beyond the grid."""
+        """Return the row and column (..., 2) of the cell in which each point (..., 2) lies, also beyond the grid."""
         points = np.asarray(points, dtype=np.float64)
         cells: IntArray = np.floor((points[..., ::-1] - self.origin[::-1]) / self.cell).astype(np.int64)
         return cells
 
     def centers(self, cells: npt.ArrayLike) -> FloatArray:
-        """Middle (..., 2) [m] of each cell, given as row and column (..., 2)."""
+        """Return the centre (..., 2) [m] of each cell, given as row and column (..., 2)."""
         out: FloatArray = (np.asarray(cells)[..., ::-1] + 0.5) * self.cell + self.origin
         return out
 
     def all_centers(self) -> FloatArray:
-        """Middle of every cell [m]; (rows, columns, 2)."""
+        """Return the centre of every cell [m]; (rows, columns, 2)."""
         rows, columns = self.shape
         return self.centers(np.moveaxis(np.indices((rows, columns)), 0, -1))
 
     def contains(self, cells: npt.ArrayLike) -> BoolArray:
-        """Whether each cell (..., 2) lies in the grid; (...)."""
+        """Return whether each cell (..., 2) lies in the grid; (...)."""
         cells = np.asarray(cells)
         return np.asarray(((cells >= 0) & (cells < self.shape)).all(axis=-1))
 
@@ -141,12 +141,12 @@ SpanArray = npt.NDArray[np.int32]
 
 
 def rasterise(footprint: Footprint, spec: GridSpec, radius: float = 0.0) -> SpanArray:
-    """The cells that meet a footprint grown by a radius [m], as spans; each cell once, rows and columns rising."""
+    """Return the cells that meet a footprint grown by a radius [m], as spans in order, each cell once."""
     return rasterise_all([footprint], spec, radius)[0]
 
 
 def rasterise_all(footprints: Sequence[Footprint], spec: GridSpec, radius: float = 0.0) -> tuple[SpanArray, IntArray]:
-    """As `rasterise`, for many footprints at once.
+    """Rasterise many footprints at once.
 
     Returns:
         The spans (S, 3) of one footprint after another, and where each begins, with S at the end (N + 1,).
@@ -170,7 +170,7 @@ def rasterise_rings(
     group_starts: IntArray,
     spec: GridSpec,
 ) -> tuple[SpanArray, IntArray]:
-    """As `rasterise`, for groups of rings; the arguments are those of the kernel `raster`, without the slack.
+    """Rasterise groups of rings; the arguments are those of the kernel `raster`, without the slack.
 
     All arrays become read-only, where they are not yet, so that the kernel is compiled for one kind of array alone.
     """
@@ -185,14 +185,14 @@ def rasterise_rings(
 
 
 def window_of(spans: SpanArray) -> Window:
-    """The smallest window that holds some spans (S, 3)."""
+    """Return the smallest window that contains spans (S, 3)."""
     if len(spans) == 0:
         return EMPTY_WINDOW
     return Window(*_kernels.window_of_spans(spans))
 
 
 def filled(spans: SpanArray, spec: GridSpec) -> npt.NDArray[np.bool_]:
-    """The cells of spans as a grid, true where covered; (rows, columns)."""
+    """Return the cells of spans as a grid, true where covered; (rows, columns)."""
     out = np.zeros(spec.shape, dtype=np.bool_)
     for row, first, end in spans:
         out[row, first:end] = True

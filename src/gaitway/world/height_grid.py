@@ -1,4 +1,4 @@
-"""Height grids: the ground in each cell, how steep it is, and what can be stood on."""
+"""Height grids: height and slope of the ground in each cell, with obstacles that can be stood on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gaitway.world.terrain import Terrain
 
 @dataclass(frozen=True, eq=False)
 class HeightGrid:
-    """Heights and slopes of what is underfoot; (rows, columns) each."""
+    """Heights and slopes of the ground; (rows, columns) each."""
 
     spec: GridSpec
     center: FloatArray
@@ -39,7 +39,7 @@ class HeightGrid:
 
     @staticmethod
     def of(terrain: Terrain | None, spec: GridSpec, standable: Sequence[Obstacle] = ()) -> HeightGrid:
-        """The ground in a grid.
+        """Compute the ground in a grid.
 
         Args:
             terrain: None is level at height 0.
@@ -59,7 +59,7 @@ class HeightGrid:
 
 
 def _step_onto(shape: Shape, spec: GridSpec, center: FloatArray, lowest: FloatArray, highest: FloatArray) -> None:
-    """Stand on top of a shape where that is higher."""
+    """Raise the ground to the top of a shape where that is higher."""
     for solid in shape.solids():
         footprint, upper = (
             (solid.footprint, solid.top) if isinstance(solid, Prism) else (shape.footprint(), shape.heights[1])

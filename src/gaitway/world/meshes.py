@@ -32,7 +32,7 @@ _WELD = 5
 
 
 class Model:
-    """Triangles in their own frame, and what has been worked out about them; shared by all places they stand in."""
+    """Triangles in their own frame, and results derived from them; shared by all placed copies."""
 
     def __init__(self, vertices: FloatArray, triangles: IntArray) -> None:
         self.vertices, self.triangles = vertices, triangles
@@ -43,7 +43,7 @@ class Model:
         self._slices: OrderedDict[tuple[float, float], Footprint] = OrderedDict()
 
     def footprint(self, low: float, high: float) -> Footprint:
-        """Plan of the part between two heights [m]; the last ones asked for are kept."""
+        """Return the plan of the part between two heights [m]; recent results are kept."""
         key = (low if low >= self.heights[0] else -np.inf, high if high <= self.heights[1] else np.inf)
         found = self._slices.pop(key, None)
         if found is None:
@@ -56,17 +56,17 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class MeshShape(Shape):
-    """Triangles that stand somewhere. If they are closed their inside is solid; otherwise they are thin sheets."""
+    """A placed mesh. A closed mesh is solid; an open one is a thin sheet."""
 
     model: Model
     pose: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Planar pose (x, y, heading) of the model."""
     lift: float = 0.0
-    """How much the model is raised [m]."""
+    """Height by which the model is raised [m]."""
 
     @staticmethod
     def of(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> MeshShape:
-        """From arrays.
+        """Build a mesh from arrays.
 
         Args:
             vertices: [m], Z up; (V, 3).
@@ -92,7 +92,7 @@ class MeshShape(Shape):
 
     @property
     def vertices(self) -> FloatArray:
-        """Where they stand [m]; (V, 3)."""
+        """World positions of the vertices [m]; (V, 3)."""
         own = self.model.vertices
         return np.column_stack([planar.transform_points(self.pose, own[:, :2]), own[:, 2] + self.lift])
 
@@ -108,20 +108,23 @@ class MeshShape(Shape):
         return low + self.lift, high + self.lift
 
     def solids(self) -> tuple[Solid, ...]:
-        """The triangles where they stand."""
+        """Return the placed triangles."""
         return (TriangleMesh(self.vertices, self.triangles, self.closed),)
 
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
-        """Exact plan of the part strictly between two heights [m]; upright faces of an open mesh are lines."""
+        """Return the exact plan of the part strictly between two heights [m].
+
+        Upright faces of an open mesh are lines.
+        """
         return self.model.footprint(low - self.lift, high - self.lift).placed(self.pose)
 
     def placed(self, pose: npt.ArrayLike) -> MeshShape:
-        """The mesh carried by a planar move; nothing is sliced anew."""
+        """Return the mesh moved by a planar pose; slices are reused."""
         x, y, heading = (float(v) for v in planar.compose(pose, self.pose))
         return replace(self, pose=(x, y, heading))
 
     def raised(self, by: float) -> MeshShape:
-        """The mesh lifted."""
+        """Return the mesh lifted."""
         return replace(self, lift=self.lift + by)
 
 
@@ -176,7 +179,7 @@ def _read(path: Path, ending: str) -> tuple[FloatArray, IntArray]:
 
 
 def _parts(path: Path, scene: trimesh.Scene) -> list[tuple[FloatArray, IntArray]]:
-    """Vertices and triangles of everything in a scene graph, where it stands."""
+    """Return the vertices and triangles of everything in a scene graph, where it stands."""
     nodes = [(scene.graph[node]) for node in scene.graph.nodes_geometry]
     found = [(m, g) for m, g in ((m, scene.geometry[name]) for m, name in nodes) if isinstance(g, trimesh.Trimesh)]
     total = sum(len(geometry.faces) for _, geometry in found)
@@ -191,12 +194,12 @@ def _parts(path: Path, scene: trimesh.Scene) -> list[tuple[FloatArray, IntArray]
 
 
 def _seen(faces: npt.NDArray[np.int64], matrix: FloatArray) -> npt.NDArray[np.int64]:
-    """Triangles turned round where the matrix mirrors them."""
+    """Flip the triangles if the matrix mirrors them."""
     return faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0.0 else faces
 
 
 def _topology(vertices: FloatArray, triangles: IntArray) -> tuple[bool, bool, FloatArray]:
-    """Whether triangles are closed and all turned the same way, and their corners (T, 3, 3).
+    """Return whether triangles are closed and all turned the same way, and their corners (T, 3, 3).
 
     Equal vertices count as one: many files repeat them at sharp edges. Where that is not enough to close the surface,
     nearly equal ones are tried.

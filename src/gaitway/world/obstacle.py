@@ -14,11 +14,11 @@ from gaitway.core.errors import WorldError
 from gaitway.world.shapes import Shape
 
 WALL = "wall"
-"""Nobody may touch it."""
+"""Kind of an obstacle that no character may touch."""
 PASSABLE = "passable"
-"""It is there to be seen and is in nobody's way: paint, a carpet, a tree that has not fallen yet."""
+"""Kind of an obstacle that is visible but blocks nobody: paint, a carpet, a tree that has not fallen yet."""
 STANDABLE = frozenset({"box", "climb", "stairs"})
-"""Kinds whose upper side is ground to stand on once one has got up there."""
+"""Kinds whose upper side is ground to stand on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Obstacle:
     "box", "stairs" (which the behaviours "stairs_up" and "stairs_down" pass), or any kind that a library has."""
     name: str = ""
     color: str | None = None
-    """In pictures, as "#rrggbb"; None takes the colour of its kind."""
+    """Colour in pictures as "#rrggbb"; None uses the colour of its kind."""
 
     def __post_init__(self) -> None:
         if not self.kind.isidentifier():
@@ -49,19 +49,19 @@ class Obstacle:
 
 
 MAX_KEYS = 1_000_000
-"""Most keys of one trajectory."""
+"""Greatest number of keys of one trajectory."""
 _SAME_PLACE = 1e-6
-"""How near [m, rad] the ends of a path must be for it to be walked over and over without a jump."""
+"""Greatest distance of the ends of a path that can be repeated without a jump [m, rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class MoverPhase:
-    """What a mover is from some time on."""
+    """Shape and kind of a mover from some time on."""
 
     start: float
-    """[s]; the first phase of a mover holds for all time before its end, whatever this says."""
+    """Start time [s]; the first phase of a mover also holds for all time before."""
     shape: Shape
-    """In the mover's own frame."""
+    """Shape in the mover's own frame."""
     kind: str = WALL
     """As in `Obstacle.kind`."""
 
@@ -74,7 +74,7 @@ class Mover:
     """
 
     phases: tuple[MoverPhase, ...]
-    """In order of time; at least one."""
+    """Phases in order of time; at least one."""
     times: FloatArray
     """Times of the keys [s], increasing; (K,)."""
     poses: FloatArray
@@ -82,7 +82,7 @@ class Mover:
     and not none; (K, 3)."""
     name: str = ""
     color: str | None = None
-    """In pictures, as "#rrggbb"; None takes the colour of its kind."""
+    """Colour in pictures as "#rrggbb"; None uses the colour of its kind."""
 
     def __post_init__(self) -> None:
         if np.size(self.times) > MAX_KEYS:
@@ -107,25 +107,25 @@ class Mover:
         name: str = "",
         color: str | None = None,
     ) -> Mover:
-        """A mover that is the same thing all the time."""
+        """Return a mover with one shape and kind for all time."""
         return Mover((MoverPhase(-np.inf, shape, kind),), np.asarray(times), np.asarray(poses), name, color)
 
     def pose(self, time: npt.ArrayLike) -> FloatArray:
-        """Planar pose (..., 3) at times (...) [s]."""
+        """Return the planar pose (..., 3) at times (...) [s]."""
         time = np.asarray(time, dtype=np.float64)
         return np.stack([np.interp(time, self.times, self.poses[:, i]) for i in range(3)], axis=-1)
 
     def phase(self, time: float) -> MoverPhase:
-        """What it is at a time [s]."""
+        """Return the phase at a time [s]."""
         return next((p for p in reversed(self.phases) if p.start <= time), self.phases[0])
 
     def at(self, time: float) -> Obstacle:
-        """The obstacle that it is, and where, at a time [s]."""
+        """Return the placed obstacle at a time [s]."""
         phase = self.phase(time)
         return Obstacle(phase.shape.placed(self.pose(time)), phase.kind, self.name, self.color)
 
     def repeated(self, until: float) -> Mover:
-        """The same path walked over and over until some time [s], and then to the end of that round.
+        """Return the mover with its path repeated until some time [s], and then to the end of that round.
 
         A path that turns goes on turning. Phases are not repeated: they come at their own times.
 
@@ -151,12 +151,12 @@ class Mover:
         return replace(self, times=np.append(self.times[0], times), poses=np.concatenate([first[None], poses]))
 
     def breaks(self, start: float, end: float) -> FloatArray:
-        """Times [s] strictly between two at which it turns, stops, sets off or becomes something else; (N,)."""
+        """Return the times [s] strictly between two at which it turns, stops, starts or changes phase; (N,)."""
         times = np.unique(np.concatenate([self.times, [phase.start for phase in self.phases[1:]]]))
         return times[(times > start) & (times < end)]
 
     def speeds(self, start: float = -np.inf, end: float = np.inf) -> tuple[float, float]:
-        """Greatest speed of its origin [m/s], and greatest turning speed [rad/s], between two times [s]."""
+        """Return the greatest speed of its origin [m/s], and greatest turning speed [rad/s], between two times [s]."""
         within = (self.times[:-1] < end) & (self.times[1:] > start)
         if not within.any():
             return 0.0, 0.0
@@ -164,13 +164,13 @@ class Mover:
         return float(np.hypot(rates[:, 0], rates[:, 1]).max()), float(np.abs(rates[:, 2]).max())
 
     def fastest(self, start: float = -np.inf, end: float = np.inf) -> float:
-        """A bound on the speed of any point of it [m/s] between two times [s]."""
+        """Return a bound on the speed of any point of the mover [m/s] between two times [s]."""
         speed, turning = self.speeds(start, end)
         radii = [swept_radius(phase) for phase in self.phases_between(start, end)]
         return speed + turning * max(radii)
 
     def phases_between(self, start: float, end: float) -> tuple[MoverPhase, ...]:
-        """All that it is at some time from `start` to `end` [s]."""
+        """Return all phases at times from `start` to `end` [s]."""
         return tuple(
             phase
             for number, phase in enumerate(self.phases)
@@ -180,6 +180,9 @@ class Mover:
 
 
 def swept_radius(phase: MoverPhase) -> float:
-    """Distance [m] from the mover's origin to the farthest point of a phase's footprint: what a full turn sweeps."""
+    """Return the distance [m] from the mover's origin to the farthest point of a phase's footprint.
+
+    A full turn sweeps a disc of this radius.
+    """
     footprint = phase.shape.footprint()
     return 0.0 if footprint.empty else float(np.linalg.norm(footprint.points, axis=1).max()) + footprint.radius

@@ -30,12 +30,12 @@ from gaitway.world.world import Snapshot, World
 
 Band = tuple[float, float]
 BODY_BAND: Band = (0.05, 2.0)
-"""Heights over the ground [m] between which something is in the way of a walker."""
+"""Heights above the ground [m] between which an obstacle blocks a walker."""
 NOTHING = Footprint.of_rings([])
 
 
 def check_band(band: Band) -> Band:
-    """The band as two floats.
+    """Return the band as two floats after checking that they rise.
 
     Raises:
         WorldError: if it is not two rising numbers.
@@ -49,7 +49,7 @@ def check_band(band: Band) -> Band:
 def body_footprint(
     shape: Shape, terrain: Terrain | None, band: Band, radius: float, poses: FloatArray | None = None
 ) -> Footprint:
-    """The footprint of what a body can run into.
+    """Return the footprint of the part of a shape that a body can collide with.
 
     Args:
         shape: what stands there.
@@ -73,7 +73,10 @@ def body_footprint(
 
 
 def ground_range(terrain: Terrain, bounds: Bounds) -> tuple[float, float]:
-    """Lowest and highest corner of all terrain cells that meet a rectangle [m]; the ground in it lies between them."""
+    """Return the lowest and highest corner of all terrain cells that meet a rectangle [m].
+
+    The ground in the rectangle lies between them.
+    """
     x0, y0, x1, y1 = bounds
     rows, columns = terrain.heights.shape
     i = slice(*_corner_range(y0 - terrain.origin[1], y1 - terrain.origin[1], terrain.cell, rows))
@@ -83,27 +86,27 @@ def ground_range(terrain: Terrain, bounds: Bounds) -> tuple[float, float]:
 
 
 def _corner_range(low: float, high: float, cell: float, count: int) -> tuple[int, int]:
-    """First and end corner along one axis; beyond the edge the ground is as high as the edge."""
+    """Return the first and end corner along one axis; beyond the edge the ground is as high as the edge."""
     first = min(max(math.floor(low / cell), 0), count - 1)
     last = min(max(math.ceil(high / cell), 0), count - 1)
     return first, last + 1
 
 
 MAX_LAYERS = 16
-"""Kinds of obstacles that one grid can tell apart, walls among them: the bits of a cell."""
+"""Greatest number of obstacle kinds of one grid, walls included: the bits of a cell."""
 MAX_COUNTED = 65_534
-"""Obstacles that one grid can count in a cell, bounds and slopes aside."""
+"""Greatest number of obstacles that one grid can count in a cell, bounds and slopes aside."""
 MaskArray = npt.NDArray[np.uint16]
 
 
 def layer_kinds(world: World, extra: Iterable[str] = ()) -> tuple[str, ...]:
-    """The kinds of obstacle in a world and all phases of its movers: walls first, the others by name."""
+    """Return the kinds of obstacle in a world and all phases of its movers: walls first, the others by name."""
     found = {o.kind for o in world.obstacles} | {p.kind for mover in world.movers for p in mover.phases} | set(extra)
     return checked_kinds((WALL, *sorted(found - {WALL, PASSABLE})))
 
 
 def checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
-    """The kinds, walls first.
+    """Return the kinds, walls first, after checking them.
 
     Raises:
         WorldError: if they are too many, occur twice or do not begin with walls.
@@ -118,7 +121,9 @@ def checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 class Occupancy:
-    """What covers each cell, kept up to date while obstacles move. This class is **mutable**; `copy` freezes a state.
+    """Obstacles that cover each cell, kept up to date while obstacles move.
+
+    This class is **mutable**; `copy` freezes a state.
 
     A cell is covered if its closed square meets an obstacle grown by the body's radius. A free cell is therefore free
     in every point, and a covered one holds a point that is not. Cells that do not lie within the bounds shrunk by the
@@ -145,7 +150,7 @@ class Occupancy:
         kinds: Sequence[str] = (WALL,),
         max_slope: float | None = None,
     ) -> None:
-        """An empty place; `of` fills one from a world.
+        """Create an empty grid; `of` fills one from a world.
 
         Args:
             spec: where the cells lie.
@@ -186,7 +191,7 @@ class Occupancy:
         kinds: Sequence[str] | None = None,
         max_slope: float | None = None,
     ) -> Occupancy:
-        """The grid of a world.
+        """Build the grid of a world.
 
         Args:
             place: a world, whose movers are left out, or a world at a time (`world.at(t)`), with its movers. Obstacle i
@@ -212,7 +217,7 @@ class Occupancy:
         return out
 
     def copy(self) -> Occupancy:
-        """An independent copy with the same keys."""
+        """Return an independent copy with the same keys."""
         out = object.__new__(Occupancy)
         out.__dict__.update(self.__dict__)
         out._mask = self._mask.copy()
@@ -228,15 +233,15 @@ class Occupancy:
         return tuple(self._items)
 
     def obstacle(self, key: int) -> Obstacle:
-        """The obstacle of a key."""
+        """Return the obstacle of a key."""
         return self._item(key)[0]
 
     def window(self, key: int) -> Window:
-        """The cells around an obstacle."""
+        """Return the cells around an obstacle."""
         return window_of(self._item(key)[1])
 
     def counts(self, kind: str) -> MaskArray:
-        """How many obstacles of a kind cover each cell; (rows, columns), read-only and always up to date."""
+        """Return how many obstacles of a kind cover each cell; (rows, columns), read-only and always up to date."""
         if kind not in self.kinds:
             raise WorldError(f"no obstacle kind '{kind}' in this grid; there are {', '.join(self.kinds)}")
         view = self._counts[self.kinds.index(kind)].view()
@@ -244,11 +249,11 @@ class Occupancy:
         return view
 
     def bits(self, *kinds: str) -> int:
-        """The mask's bits of some kinds together; a kind that does not occur has none."""
+        """Return the bits of the mask of given kinds; a kind that does not occur has none."""
         return sum(1 << self.kinds.index(kind) for kind in set(kinds) if kind in self.kinds)
 
     def blocked(self, points: npt.ArrayLike, passing: Sequence[str] = ()) -> BoolArray:
-        """Whether points (..., 2) lie in a covered cell or beyond the grid; (...).
+        """Return whether points (..., 2) lie in a covered cell or beyond the grid; (...).
 
         Args:
             points: x and y [m].
@@ -261,7 +266,7 @@ class Occupancy:
         return np.asarray(~inside | ((self._mask[row, column] & hindering) != 0))
 
     def add(self, obstacle: Obstacle) -> int:
-        """Put an obstacle in; its key."""
+        """Add an obstacle; return its key."""
         if len(self._items) >= MAX_COUNTED:
             raise WorldError(f"more than {MAX_COUNTED} obstacles in one grid; join some of them into one polygon")
         spans = rasterise(self._footprint(obstacle), self.spec, self.radius)
@@ -272,14 +277,14 @@ class Occupancy:
         return key
 
     def remove(self, key: int) -> Window:
-        """Take an obstacle out; the cells that may have changed."""
+        """Remove an obstacle; return the cells that may have changed."""
         obstacle, spans = self._item(key)
         self._uncount(obstacle, spans)
         del self._items[key]
         return window_of(spans)
 
     def replace(self, key: int, obstacle: Obstacle) -> Window:
-        """Put another obstacle, or the same one elsewhere, in the place of one; the cells that may have changed."""
+        """Replace an obstacle by another, or by the same one elsewhere; return the cells that may have changed."""
         old, old_spans = self._item(key)
         spans = rasterise(self._footprint(obstacle), self.spec, self.radius)
         self._uncount(old, old_spans)
@@ -298,7 +303,7 @@ class Occupancy:
         return body_footprint(obstacle.shape, self._terrain, self.band, self.radius)
 
     def _layer(self, kind: str) -> int:
-        """The layer of a kind, which is added if it is new."""
+        """Return the layer of a kind, which is added if it is new."""
         if kind not in self.kinds:
             self.kinds = checked_kinds((*self.kinds, kind))
             self._counts.append(np.zeros(self.spec.shape, dtype=np.uint16))
@@ -315,7 +320,7 @@ class Occupancy:
             _kernels.remove_spans(self._counts[layer], self._mask, 1 << layer, spans)
 
     def _add_all(self, obstacles: Sequence[Obstacle]) -> None:
-        """Add many at once: those of one kind together, so that each layer is filled in one go."""
+        """Add many obstacles at once: those of one kind together, so that each layer is filled in one pass."""
         if len(obstacles) > MAX_COUNTED:
             raise WorldError(f"{len(obstacles)} obstacles; one grid can count {MAX_COUNTED}")
         layer_of = {kind: self._layer(kind) for kind in dict.fromkeys(o.kind for o in obstacles) if kind != PASSABLE}
@@ -334,7 +339,7 @@ class Occupancy:
             _kernels.add_spans(counts, self._mask, 1 << layer, spans[bounds[first] : bounds[end]])
 
     def _close_border(self, bounds: Bounds) -> None:
-        """Cells that do not lie wholly within the bounds shrunk by the radius are walls."""
+        """Make cells that do not lie wholly within the bounds shrunk by the radius walls."""
         spec, gap = self.spec, self.radius - SLACK
         x, y = spec.origin
         low_row, low_column = (math.ceil((b + gap - a) / spec.cell) for a, b in ((y, bounds[1]), (x, bounds[0])))

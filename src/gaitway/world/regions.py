@@ -1,8 +1,8 @@
-"""Near and within regions of special obstacles (Lau 2009, chapter 3.3), and whether somebody can pass one at all.
+"""Near and within regions of special obstacles (Lau 2009, chapter 3.3), and whether a character can pass one.
 
-*Within* is where one may only be while executing the special motion: the obstacle grown by the character's radius.
-*Near* is where such a motion may begin: at the distance from the obstacle that the motion itself covers before it gets
-there. That comes from its `Reach`, which is all that a place has to know about a motion.
+*Within* is where a character may only be while it executes the special motion: the obstacle grown by the character's
+radius. *Near* is where such a motion may begin: at the distance from the obstacle that the motion covers before it gets
+there. Both follow from the `Reach` of the motion, which is all that a world has to know about it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from gaitway.world.obstacle import Obstacle
 from gaitway.world.shapes import Stairs
 
 MARGIN = 0.02
-"""Room [m] that a body must keep over or under an obstacle."""
+"""Clearance that a body must keep over or under an obstacle [m]."""
 STEP_TOLERANCE = 0.03
-"""How far a block or step may be from the height (or depth) that a motion was made for [m]."""
+"""Greatest difference of a block or step from the height (or depth) that a motion was made for [m]."""
 BEHAVIOR_KINDS = {"stairs": ("stairs_up", "stairs_down")}
 """Kinds of behaviour that pass a kind of obstacle, where they are not called the same."""
 _ANGLES = np.radians(np.arange(0.0, 46.0, 5.0))
-"""Angles off the straight way across that are considered for `near`."""
+"""Angles off the straight line across an obstacle that are considered for `near` [rad]."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reach:
-    """What one motion gets past: the space that the body sweeps, seen from the side.
+    """Reach of one motion: the space that the body sweeps, seen from the side.
 
     Stations are metres along the straight line from the root's first to its last place. A thing that lies across the
     way between two stations is passed if it stays under `lowest`, or over `highest`, all the way between them.
@@ -41,7 +41,7 @@ class Reach:
 
     behavior: str
     kind: str
-    """Of the behaviour: "jump", "duck", "stairs_up" ..."""
+    """Kind of the behaviour: "jump", "duck", "stairs_up" ..."""
     cell: float
     """Length of a station [m]."""
     first: float
@@ -60,16 +60,16 @@ class Reach:
     half_width: float
     """Greatest distance of the body from that line [m]."""
     duration: float
-    """[s]."""
+    """Duration of the motion [s]."""
     pass_time: float
-    """[s] from its start."""
+    """Time of passing, from the start [s]."""
     rise: float = 0.0
-    """How much higher the floor is at its end [m]."""
+    """Height of the floor at the end above that at the start [m]."""
     step: tuple[float, float] | None = None
     """Rise (below 0 on the way down) and run [m] of what it steps onto, where it steps up or down; the run is 0 where
     the clip does not tell, as of a single block."""
     edge: tuple[float, float] | None = None
-    """Where the edge of the block or first step may be, nearest and farthest [m], where it goes up or down."""
+    """Nearest and farthest position of the edge of the block or first step [m], for motions that go up or down."""
     enters: bool = True
     """Whether it begins before the obstacle, and not already on it like a further flight of stairs."""
 
@@ -84,15 +84,15 @@ class Reach:
             raise WorldError(f"reach of '{self.behavior}': lowest and highest must go together, over cells above 0")
 
     def greatest_over(self, depth: float) -> float:
-        """Greatest height [m] of something of a depth [m] that it gets over at the best place; 0 if nowhere."""
+        """Return the greatest height of an obstacle of a depth [m] that the motion passes over [m]; 0 if none."""
         return float(self._windows(depth)[1].max(initial=0.0))
 
     def least_under(self, depth: float) -> float:
-        """Least clearance [m] of something of a depth [m] that it gets under at the best place; inf if nowhere."""
+        """Return the least clearance under an obstacle of a depth [m] that the motion passes under [m]; inf if none."""
         return float(self._windows(depth)[2].min(initial=np.inf))
 
     def placements(self, depth: float, bottom: float, top: float) -> tuple[float, float] | None:
-        """Where the middle of something of a depth [m] along the way may be; None if nowhere.
+        """Return the range for the middle of an obstacle of a depth [m] along the path; None if there is none.
 
         Of several stretches it is the one nearest to `passing`, so that a low thing is not stepped over by chance.
         """
@@ -107,7 +107,7 @@ class Reach:
         return float(middles[start]), float(middles[stop])
 
     def _windows(self, depth: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Where the middle of something of a depth can be between its first and last place, and what clears it there.
+        """Return possible middles of an obstacle of a depth along the path, and what clears it there.
 
         Returns:
             Middles [m], heights that are cleared over, and under; (M,) each.
@@ -137,26 +137,26 @@ class Near:
         return self.footprint.grown(self.farthest)
 
     def contains(self, points: npt.ArrayLike) -> BoolArray:
-        """Whether points (..., 2) are in the region; (...)."""
+        """Return whether points (..., 2) are in the region; (...)."""
         away = footprint_distance([self.footprint], points)
         return np.asarray((away >= self.nearest) & (away <= self.farthest))
 
 
 def reaches_for(obstacle: Obstacle, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
-    """Those whose kind is right for an obstacle's."""
+    """Return the reaches whose kind fits the kind of an obstacle."""
     kinds = BEHAVIOR_KINDS.get(obstacle.kind, (obstacle.kind,))
     return tuple(reach for reach in reaches if reach.kind in kinds)
 
 
 def within(obstacle: Obstacle, radius: float) -> Footprint:
-    """Where the root may only be while executing the special motion: within the radius [m] of the obstacle."""
+    """Return the region that the root may only enter during the special motion: the obstacle grown by the radius [m]."""
     return obstacle.shape.footprint().grown(radius)
 
 
 def near(
     obstacle: Obstacle, reaches: Iterable[Reach], direction: float | None = None, ground: float = 0.0
 ) -> Near | None:
-    """Where motions that pass an obstacle may begin; None if none of them can.
+    """Return the region where motions that pass an obstacle may begin; None if none of them can pass it.
 
     Args:
         obstacle: a special one.
@@ -174,7 +174,7 @@ def near(
 
 
 def passable(obstacle: Obstacle, reaches: Iterable[Reach], direction: float | None = None, ground: float = 0.0) -> bool:
-    """Whether any of a library's motions gets past an obstacle; arguments as in `near`."""
+    """Return whether any of a library's motions passes an obstacle; arguments as in `near`."""
     own = reaches_for(obstacle, reaches)
     if isinstance(obstacle.shape, Stairs):  # the middle of a flight says what steps it is made for, not its ends
         own = tuple(reach for reach in own if reach.step and reach.step[1] > 0.0) or own
@@ -188,7 +188,7 @@ def obstruction(
     direction: float | None = None,
     ground: float = 0.0,
 ) -> str | None:
-    """Why an obstacle cannot be passed, in words, or None if it can; `who` is the library's name."""
+    """Return why an obstacle cannot be passed, in words, or None if it can; `who` is the library's name."""
     if not obstacle.special or passable(obstacle, reaches, direction, ground):
         return None
     kind, own, shape = obstacle.kind, reaches_for(obstacle, reaches), obstacle.shape
@@ -219,7 +219,7 @@ def obstruction(
 
 
 def depth_along(footprint: Footprint, direction: float | None = None) -> float:
-    """Extent of a footprint along a direction [rad]; None takes the one in which it is narrowest."""
+    """Return the extent of a footprint along a direction [rad]; None takes the one in which it is narrowest."""
     if footprint.empty:
         return 0.0
     if direction is None:
@@ -235,7 +235,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _distances(obstacle: Obstacle, reach: Reach, direction: float | None, ground: float) -> tuple[float, float] | None:
-    """Nearest and farthest distance from the obstacle's edge to the root's first place [m]; None if it cannot pass."""
+    """Return nearest and farthest distance from the obstacle's edge to the root's first position [m], or None."""
     shape = obstacle.shape
     bottom, top = (height - ground for height in shape.heights)
     if reach.edge is not None:

@@ -1,4 +1,4 @@
-"""Points in an area that keep their distance: where the people of a group stand."""
+"""Random points in an area that keep a distance from each other, for the positions of a group."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.core.errors import WorldError
 
 _MISSES = 400
-"""Throws in a row without finding room after which random placing gives up."""
+"""Number of failed throws in a row after which random placing gives up."""
 _NO_SPACING = 1e-9
-"""Less than this is none [m]."""
+"""Spacing below which points may coincide [m]."""
 _LATTICES = 12
-"""Regular placings that are tried then."""
+"""Number of regular placings that are tried then."""
 _MOST_LATTICE = 4_000_000
-"""Points of the largest lattice that is tried; bounds the memory taken."""
+"""Greatest number of points of a lattice; bounds the memory."""
 _MOST_UNUSABLE = 20_000
-"""Throws in a row of which none is usable after which random placing gives up."""
+"""Number of unusable throws in a row after which random placing gives up."""
 
 Usable = Callable[[FloatArray], BoolArray]
-"""Tells which of some points (N, 2) may be taken; (N,)."""
+"""Function that tells which of some points (N, 2) may be taken; (N,)."""
 
 
 def sample_free(
@@ -32,7 +32,7 @@ def sample_free(
     rng: np.random.Generator,
     usable: Usable | None = None,
 ) -> FloatArray:
-    """Points at random in an area, no two nearer than `spacing`.
+    """Sample random points in an area, no two nearer than `spacing`.
 
     Points are thrown one by one, and where they find no room are thrown again. What is too crowded for that is placed
     on a turned triangular lattice.
@@ -72,7 +72,7 @@ def sample_free(
 
 
 def _triangles(area: shapely.Geometry) -> FloatArray:
-    """Triangles (T, 3, 2) that make up the polygons of an area."""
+    """Return the triangles (T, 3, 2) that make up the polygons of an area."""
     parts = shapely.get_parts(shapely.constrained_delaunay_triangles(area))
     return np.asarray(shapely.get_coordinates(parts).reshape(-1, 4, 2)[:, :3])
 
@@ -117,7 +117,7 @@ def _thrown(
 
 
 def _lattice(area: shapely.Geometry, spacing: float, rng: np.random.Generator) -> FloatArray:
-    """A triangular lattice, turned and shifted at random, as far as it lies in the area."""
+    """Return a triangular lattice, turned and shifted at random, as far as it lies in the area."""
     x0, y0, x1, y1 = area.bounds
     middle, reach = np.array([x0 + x1, y0 + y1]) / 2.0, np.hypot(x1 - x0, y1 - y0) / 2.0 + spacing
     step = spacing * (1.0 + 1e-9)

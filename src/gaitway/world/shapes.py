@@ -1,4 +1,4 @@
-"""Shapes of things: upright solids and meshes, in metres and radians, Z up.
+"""Shapes of obstacles: upright solids and meshes, in metres and radians, Z up.
 
 A shape is described where it stands. `shape.placed(pose)` carries it by a planar move; that is how movers move.
 """
@@ -20,7 +20,7 @@ from gaitway.core.errors import WorldError
 from gaitway.world.footprint import Footprint, Point, Ring, check_outline
 
 MAX_STEPS = 1000
-"""Most steps of one flight of stairs."""
+"""Greatest number of steps of one flight of stairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Ball:
     """A ball."""
 
     center: FloatArray
-    """[m]; (3,)."""
+    """Centre [m]; (3,)."""
     radius: float
 
 
@@ -46,37 +46,37 @@ class TriangleMesh:
     """A surface of triangles; its inside is solid if it is closed."""
 
     vertices: FloatArray
-    """[m]; (V, 3)."""
+    """Positions of the vertices [m]; (V, 3)."""
     triangles: IntArray
     """Corners, anticlockwise seen from outside; (T, 3)."""
     closed: bool
 
 
 Solid = Prism | Ball | TriangleMesh
-"""What exact queries are made against."""
+"""Solids of which shapes consist, for exact queries."""
 
 
 class Shape(ABC):
-    """Something solid that stands in the world."""
+    """A solid object that stands in the world."""
 
     @abstractmethod
     def solids(self) -> tuple[Solid, ...]:
-        """The exact solids it is the union of."""
+        """Return the exact solids whose union is the shape."""
 
     @abstractmethod
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
-        """What the part of it strictly between two heights [m] covers of the floor plan; empty if there is none.
+        """Return the floor area of the part strictly between two heights [m]; empty if there is none.
 
         At one height (`low` equal to `high`) it is the section there; `low` above `high` is empty.
         """
 
     @abstractmethod
     def placed(self, pose: npt.ArrayLike) -> Shape:
-        """The shape carried by a planar move (x, y, heading): turned about the origin, then shifted."""
+        """Return the shape moved by a planar pose (x, y, heading): turned about the origin, then shifted."""
 
     @abstractmethod
     def raised(self, by: float) -> Shape:
-        """The shape lifted by a height [m]."""
+        """Return the shape lifted by a height [m]."""
 
     @property
     @abstractmethod
@@ -93,7 +93,7 @@ class Upright(Shape):
     @property
     @abstractmethod
     def outline(self) -> Footprint:
-        """What it covers of the floor plan."""
+        """Its footprint."""
 
     @property
     def heights(self) -> tuple[float, float]:
@@ -101,11 +101,11 @@ class Upright(Shape):
         return self.bottom, self.bottom + self.height
 
     def solids(self) -> tuple[Solid, ...]:
-        """One prism."""
+        """Return one prism."""
         return (Prism(self.outline, *self.heights),)
 
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
-        """Its outline where any of it is strictly between the two heights [m]."""
+        """Return its outline if any part of it is strictly between the two heights [m]."""
         bottom, top = self.heights
         return self.outline if bottom < high and top > low and low <= high else Footprint.of_rings([])
 
@@ -142,12 +142,12 @@ class Box(Upright):
         return Footprint.trusted((corners,))
 
     def placed(self, pose: npt.ArrayLike) -> Box:
-        """The box carried by a planar move."""
+        """Return the box carried by a planar move."""
         x, y, yaw = (float(v) for v in planar.compose(pose, (*self.center, self.yaw)))
         return replace(self, center=(x, y), yaw=yaw)
 
     def raised(self, by: float) -> Box:
-        """The box lifted."""
+        """Return the box lifted."""
         return replace(self, bottom=self.bottom + by)
 
 
@@ -171,11 +171,11 @@ class Cylinder(Upright):
         return Footprint.trusted(((self.center,),), self.radius)
 
     def placed(self, pose: npt.ArrayLike) -> Cylinder:
-        """The cylinder carried by a planar move."""
+        """Return the cylinder carried by a planar move."""
         return replace(self, center=_moved(pose, self.center))
 
     def raised(self, by: float) -> Cylinder:
-        """The cylinder lifted."""
+        """Return the cylinder lifted."""
         return replace(self, bottom=self.bottom + by)
 
 
@@ -203,16 +203,16 @@ class Polygon(Upright):
         return Footprint.trusted((self.points, *self.holes))
 
     def placed(self, pose: npt.ArrayLike) -> Polygon:
-        """The polygon carried by a planar move."""
+        """Return the polygon carried by a planar move."""
         rings = [_moved_ring(pose, ring) for ring in (self.points, *self.holes)]
         return self._with(points=rings[0], holes=tuple(rings[1:]))
 
     def raised(self, by: float) -> Polygon:
-        """The polygon lifted."""
+        """Return the polygon lifted."""
         return self._with(bottom=self.bottom + by)
 
     def _with(self, **changes: Any) -> Polygon:
-        """A copy that is not checked again: rounding must not make a tree's outline invalid while it moves."""
+        """Return a copy that is not checked again: rounding must not make a tree's outline invalid while it moves."""
         other = copy(self)
         for name, value in changes.items():
             object.__setattr__(other, name, value)
@@ -238,11 +238,11 @@ class Sphere(Shape):
         return self.bottom, self.bottom + 2.0 * self.radius
 
     def solids(self) -> tuple[Solid, ...]:
-        """One ball."""
+        """Return one ball."""
         return (Ball(np.array([*self.center, self.bottom + self.radius]), self.radius),)
 
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
-        """The widest disc that it has between the two heights [m]."""
+        """Return the widest disc that it has between the two heights [m]."""
         middle = self.bottom + self.radius
         off = max(low - middle, middle - high, 0.0)
         if off >= self.radius or low > high:
@@ -250,11 +250,11 @@ class Sphere(Shape):
         return Footprint.trusted(((self.center,),), math.sqrt(self.radius**2 - off**2))
 
     def placed(self, pose: npt.ArrayLike) -> Sphere:
-        """The ball carried by a planar move."""
+        """Return the ball carried by a planar move."""
         return replace(self, center=_moved(pose, self.center))
 
     def raised(self, by: float) -> Sphere:
-        """The ball lifted."""
+        """Return the ball lifted."""
         return replace(self, bottom=self.bottom + by)
 
 
@@ -265,7 +265,7 @@ class Stairs(Shape):
     center: Point
     """Middle of the flight's floor plan [m]."""
     width: float
-    """Across the flight [m]."""
+    """Width across the flight [m]."""
     steps: int
     rise: float = 0.17
     """Height of a step [m]."""
@@ -288,7 +288,7 @@ class Stairs(Shape):
         return self.bottom, self.bottom + self.steps * self.rise
 
     def blocks(self) -> tuple[Box, ...]:
-        """One box a step, the lowest first."""
+        """Return one box per step, the lowest first."""
         start = -0.5 * self.steps * self.run
         return tuple(
             Box(
@@ -302,11 +302,11 @@ class Stairs(Shape):
         )
 
     def solids(self) -> tuple[Solid, ...]:
-        """One prism a step."""
+        """Return one prism per step."""
         return tuple(solid for block in self.blocks() for solid in block.solids())
 
     def footprint(self, low: float = -np.inf, high: float = np.inf) -> Footprint:
-        """Those steps that reach above `low`, as one rectangle."""
+        """Return the steps that reach above `low`, as one rectangle."""
         first = next((i for i in range(self.steps) if self.bottom + (i + 1) * self.rise > low), self.steps)
         if first == self.steps or self.bottom >= high or low > high:
             return Footprint.of_rings([])
@@ -314,12 +314,12 @@ class Stairs(Shape):
         return Box(_moved((*self.center, self.yaw), (x, 0.0)), (length, self.width), 1.0, self.yaw).outline
 
     def placed(self, pose: npt.ArrayLike) -> Stairs:
-        """The flight carried by a planar move."""
+        """Return the flight carried by a planar move."""
         x, y, yaw = (float(v) for v in planar.compose(pose, (*self.center, self.yaw)))
         return replace(self, center=(x, y), yaw=yaw)
 
     def raised(self, by: float) -> Stairs:
-        """The flight lifted."""
+        """Return the flight lifted."""
         return replace(self, bottom=self.bottom + by)
 
 

@@ -20,19 +20,19 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray
 from gaitway.world.footprint import Footprint
 
 _PAIRS_AT_ONCE = 4_000_000
-"""Pairs of face and edge that are compared in one go; bounds the memory taken."""
+"""Number of pairs of face and edge that are compared at once; bounds the memory."""
 _FEW_EDGES, _FEW_SHARE = 1000, 0.5
 """With more edges than this left over, or this share of the triangles (a crumpled mesh), it is quicker to unite the
 triangles one by one."""
 _GRID = 1e-9
-"""Plans are rounded to this [m], so that edges which should meet or coincide do."""
+"""Rounding of plans [m], so that edges which should meet or coincide do."""
 _UPRIGHT = 1e-9
 """Triangles whose plan is less than this share of their longest side squared are lines in plan."""
 _DOWN = np.array([1.0, 1.0, -1.0])
 
 
 def plan_of(corners: FloatArray, low: float, high: float, closed: bool, oriented: bool) -> Footprint:
-    """What the part of a mesh strictly between two heights covers.
+    """Return what the part of a mesh strictly between two heights covers.
 
     Args:
         corners: of the triangles [m]; (T, 3, 3).
@@ -54,7 +54,7 @@ def plan_of(corners: FloatArray, low: float, high: float, closed: bool, oriented
 
 
 def _above(corners: FloatArray, level: float) -> FloatArray:
-    """The parts of triangles (T, 3, 3) above a level, as triangles with the same sense."""
+    """Return the parts of triangles (T, 3, 3) above a level, as triangles with the same sense."""
     if not np.isfinite(level):
         return corners if level < 0.0 else corners[:0]
     high = corners[..., 2] > level
@@ -67,7 +67,7 @@ def _above(corners: FloatArray, level: float) -> FloatArray:
 
 
 def _section(corners: FloatArray, level: float) -> FloatArray:
-    """Directed edges (E, 2, 2) in which triangles cut a level, solid on the left.
+    """Return the directed edges (E, 2, 2) in which triangles cut a level, solid on the left.
 
     A corner at the level itself counts as below it: this is the section of what lies just above.
     """
@@ -80,14 +80,14 @@ def _section(corners: FloatArray, level: float) -> FloatArray:
 
 
 def _turned(corners: FloatArray, marked: BoolArray, which: BoolArray) -> FloatArray:
-    """Some triangles, turned so that the one marked corner of each is the first."""
+    """Return some triangles, turned so that the one marked corner of each is the first."""
     chosen = corners[which]
     first = np.argmax(marked[which], axis=1)
     return np.asarray(chosen[np.arange(len(chosen))[:, None], (first[:, None] + np.arange(3)) % 3])
 
 
 def _crossing(below: FloatArray, above: FloatArray, level: float) -> FloatArray:
-    """Where edges cross a level. Always from below, so that both triangles at an edge get the same number."""
+    """Return where edges cross a level. Always from below, so that both triangles at an edge get the same number."""
     share = (level - below[:, 2:]) / (above[:, 2:] - below[:, 2:])
     return np.asarray(below + share * (above - below))
 
@@ -98,7 +98,7 @@ def _twice_area(plan: FloatArray) -> FloatArray:
 
 
 def _covered(faces: FloatArray) -> shapely.Geometry:
-    """Where any of the faces (T, 3, 2), anticlockwise in plan, is."""
+    """Return where any of the faces (T, 3, 2), anticlockwise in plan, is."""
     rim, weight = _chain(np.concatenate([faces[:, [k, (k + 1) % 3]] for k in range(3)]))
     if len(rim) > max(_FEW_EDGES, _FEW_SHARE * len(faces)):
         return shapely.union_all(shapely.polygons(faces), grid_size=_GRID)
@@ -106,7 +106,7 @@ def _covered(faces: FloatArray) -> shapely.Geometry:
 
 
 def _wound(edges: FloatArray, weight: IntArray, even_odd: bool) -> shapely.Geometry:
-    """Where weighted edges (E, 2, 2) wind around (or, if even_odd, do so an odd number of times)."""
+    """Return where weighted edges (E, 2, 2) wind around (or, if even_odd, do so an odd number of times)."""
     if not len(edges):
         return shapely.Polygon()
     noded = shapely.union_all(shapely.linestrings(edges), grid_size=_GRID)
@@ -116,7 +116,10 @@ def _wound(edges: FloatArray, weight: IntArray, even_odd: bool) -> shapely.Geome
 
 
 def _chain(edges: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Each edge (E, 2, 2) once, and how many more run along it forward than backward; those in balance are left out."""
+    """Return each edge (E, 2, 2) once, and how many more run along it forward than backward.
+
+    Those in balance are left out.
+    """
     points, index = np.unique(edges[..., 0].ravel() + 1j * edges[..., 1].ravel(), return_inverse=True)
     start, end = index.reshape(-1, 2).T
     backward = start > end
@@ -129,7 +132,7 @@ def _chain(edges: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def _winding(places: FloatArray, edges: FloatArray, weight: IntArray) -> IntArray:
-    """How often weighted edges (E, 2, 2) wind around points (N, 2)."""
+    """Return how often weighted edges (E, 2, 2) wind around points (N, 2)."""
     out = np.zeros(len(places), np.int64)
     (ax, ay), (bx, by) = edges[:, 0].T, edges[:, 1].T
     step = max(1, _PAIRS_AT_ONCE // max(len(edges), 1))
@@ -143,7 +146,7 @@ def _winding(places: FloatArray, edges: FloatArray, weight: IntArray) -> IntArra
 
 
 def _lines(plan: FloatArray, twice: FloatArray) -> shapely.Geometry:
-    """The plans of upright triangles: one line each, between the two corners that are farthest apart."""
+    """Return the plans of upright triangles: one line each, between the two corners that are farthest apart."""
     sides = np.stack([plan[:, [k, (k + 1) % 3]] for k in range(3)], axis=1)
     lengths = np.linalg.norm(sides[:, :, 1] - sides[:, :, 0], axis=-1)
     longest = lengths.max(axis=1, initial=0.0)

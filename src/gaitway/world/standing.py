@@ -17,7 +17,7 @@ _TRIANGLES_AT_ONCE = 4_000_000
 
 
 def stood_on(shape: Shape, terrain: Terrain | None) -> Shape:
-    """A shape described on level ground at 0, set onto terrain.
+    """Return a shape described on level ground at 0, set onto terrain.
 
     All of it is raised by the ground's height at its centre. What begins at the ground (or below) is drawn down to the
     lowest ground under it as well, so that no gap shows downhill; what hangs above it keeps its underside.
@@ -34,17 +34,14 @@ def stood_on(shape: Shape, terrain: Terrain | None) -> Shape:
 
 
 def drawn_down(shape: Shape, bottom: float) -> Shape:
-    """An upright shape with the same top and an underside no higher than `bottom` [m]; other shapes are as they were.
-
-    (Stairs rise in equal steps from their own bottom, and balls and meshes have no straight walls to draw down.)
-    """
+    """Return an upright shape with the same top and an underside at most at `bottom` [m]; other shapes unchanged."""
     if not isinstance(shape, Box | Cylinder | Polygon) or shape.bottom <= bottom:
         return shape
     return replace(shape, bottom=bottom, height=shape.heights[1] - bottom)
 
 
 def top(shape: Shape, points: FloatArray) -> FloatArray:
-    """Height of a shape's upper side [m] (N,) at points (N, 2); -inf where it is not."""
+    """Return the height of a shape's upper side [m] (N,) at points (N, 2); -inf where it is not."""
     tops = [_top(solid, points) for solid in shape.solids()]
     return np.asarray(np.max([np.full(len(points), -np.inf), *tops], axis=0))
 
@@ -60,7 +57,7 @@ def _top(solid: Solid, points: FloatArray) -> FloatArray:
 
 
 def _mesh_top(mesh: TriangleMesh, points: FloatArray) -> FloatArray:
-    """Highest triangle over each point, by barycentric coordinates in plan."""
+    """Return the highest triangle over each point, by barycentric coordinates in plan."""
     corners = mesh.vertices[mesh.triangles]
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     twice = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])

@@ -26,7 +26,7 @@ _BALL_ROWS, _BALL_COLUMNS = 16, 32
 
 
 def surface(shape: Shape) -> Surface:
-    """The surface of a shape, closed (but for an open mesh) and facing outward.
+    """Return the surface of a shape, closed (but for an open mesh) and facing outward.
 
     Round things are inscribed: cylinders have 32 sides, balls 32 by 16 facets.
     """
@@ -39,7 +39,7 @@ def surface(shape: Shape) -> Surface:
 def terrain_surface(
     terrain: Terrain | None, bounds: tuple[float, float, float, float], cell: float | None = None
 ) -> Surface:
-    """The ground within bounds (xmin, ymin, xmax, ymax) as a sheet that faces up.
+    """Return the ground within bounds (xmin, ymin, xmax, ymax) as a sheet that faces up.
 
     Args:
         terrain: None is level ground at height 0.
@@ -67,7 +67,7 @@ def terrain_surface(
 
 
 def join(parts: list[Surface]) -> Surface:
-    """Several surfaces as one, each with its own vertices."""
+    """Return several surfaces as one, each with its own vertices."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
     vertices = np.concatenate([np.empty((0, 3)), *(v for v, _ in parts)])
     triangles = [t + start for (_, t), start in zip(parts, starts, strict=False)]
@@ -75,7 +75,7 @@ def join(parts: list[Surface]) -> Surface:
 
 
 def _lines(terrain: Terrain | None, low: float, high: float, cell: float | None, axis: int) -> FloatArray:
-    """Coordinates of the vertices along one axis (0 is x)."""
+    """Return the coordinates of the vertices along one axis (0 is x)."""
     if cell is not None:
         count = max(int(np.ceil((high - low) / cell)), 1)
         return np.linspace(low, high, min(count, MAX_TERRAIN_VERTICES) + 1)
@@ -96,7 +96,7 @@ def _solid(solid: Prism | Ball | TriangleMesh) -> Surface:
 
 
 def _extruded(polygon: shapely.Polygon, bottom: float, top: float) -> Surface:
-    """A polygon's prism along its third axis: two lids and a wall for each ring."""
+    """Return a polygon's prism along its third axis: two lids and a wall for each ring."""
     polygon = shapely.orient_polygons(polygon)  # so that walls on the right hand of holes, too, are outside
     flat = shapely.get_coordinates(shapely.get_parts(shapely.constrained_delaunay_triangles(polygon)))
     points, index = np.unique(flat.reshape(-1, 4, 2)[:, :3].reshape(-1, 2), axis=0, return_inverse=True)
@@ -110,7 +110,7 @@ def _extruded(polygon: shapely.Polygon, bottom: float, top: float) -> Surface:
 
 
 def _wall(ring: FloatArray, bottom: float, top: float) -> Surface:
-    """Upright quads along a closed ring (N, 2), whose outside is on the right."""
+    """Return the upright quads along a closed ring (N, 2), whose outside is on the right."""
     count = len(ring)
     along = np.roll(ring, -1, axis=0) - ring
     along = along / np.linalg.norm(along, axis=1, keepdims=True)
@@ -130,7 +130,7 @@ def _wall(ring: FloatArray, bottom: float, top: float) -> Surface:
 
 
 def _stairs(stairs: Stairs) -> Surface:
-    """The side view of the flight, drawn out over its width: no walls between the steps."""
+    """Return the side view of the flight, drawn out over its width: no walls between the steps."""
     edges = -0.5 * stairs.steps * stairs.run + stairs.run * np.arange(stairs.steps + 1)
     heights = stairs.bottom + stairs.rise * np.arange(1, stairs.steps + 1)
     noses = np.column_stack([np.repeat(edges, 2)[1:-1], np.repeat(heights, 2)])

@@ -77,7 +77,7 @@ class Terrain:
         seed: int = 0,
         cell: float = 0.5,
     ) -> Terrain:
-        """Smooth random hills.
+        """Return the smooth random hills.
 
         Args:
             bounds: xmin, ymin, xmax, ymax [m] to cover.
@@ -103,7 +103,7 @@ class Terrain:
         return Terrain(height * (total - total.min()) / span, cell, (bounds[0], bounds[1]))
 
     def height(self, points: npt.ArrayLike) -> FloatArray:
-        """Height of the ground [m] (...) at points (..., 2)."""
+        """Return the height of the ground [m] (...) at points (..., 2)."""
         i, j, u, v = self._cells(points)
         h = self.heights
         near = h[i, j] + u * (h[i, j + 1] - h[i, j])
@@ -111,7 +111,7 @@ class Terrain:
         return np.asarray(near + v * (far - near))
 
     def gradients(self, points: npt.ArrayLike) -> FloatArray:
-        """How much the ground rises along x and y [m/m] (..., 2) at points (..., 2); 0 beyond the edge.
+        """Return how much the ground rises along x and y [m/m] (..., 2) at points (..., 2); 0 beyond the edge.
 
         On the line between two cells it is that of the cell further on, or of the last one.
         """
@@ -125,18 +125,18 @@ class Terrain:
         return np.where((off < 0.0) | (off > size), 0.0, np.stack([across, along], axis=-1) / self.cell)
 
     def slopes(self, points: npt.ArrayLike) -> FloatArray:
-        """Steepness of the ground [rad] (...) at points (..., 2): 0 is level."""
+        """Return the steepness of the ground [rad] (...) at points (..., 2): 0 is level."""
         gradient = self.gradients(points)
         return np.arctan(np.hypot(gradient[..., 0], gradient[..., 1]))
 
     def normals(self, points: npt.ArrayLike) -> FloatArray:
-        """Unit vectors (..., 3) that stand upright on the ground at points (..., 2)."""
+        """Return the unit vectors (..., 3) that stand upright on the ground at points (..., 2)."""
         gradient = self.gradients(points)
         up = np.concatenate([-gradient, np.ones((*gradient.shape[:-1], 1))], axis=-1)
         return np.asarray(up / np.linalg.norm(up, axis=-1, keepdims=True))
 
     def extremes(self, footprint: Footprint) -> tuple[float, float]:
-        """Lowest and highest ground [m] under a footprint (whose round parts are taken with 32 sides).
+        """Return the lowest and highest ground [m] under a footprint (whose round parts are taken with 32 sides).
 
         Raises:
             WorldError: if the footprint is empty.
@@ -160,7 +160,7 @@ class Terrain:
         return np.asarray(self.heights[np.ix_(i, j)][shapely.contains_xy(outline, x, y)])
 
     def _heights_along(self, outline: shapely.Geometry) -> FloatArray:
-        """Heights at all places of an outline's lines and points that can be extreme."""
+        """Return the heights at all places of an outline's lines and points that can be extreme."""
         places = []
         for part in shapely.get_parts(outline):
             rings = [part.exterior, *part.interiors] if part.geom_type == "Polygon" else [part]
@@ -170,7 +170,7 @@ class Terrain:
         return self.height(np.concatenate(places))
 
     def _turning_points(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Where a straight line leaves cells, and the top or bottom of the parabola within each; (N, 2)."""
+        """Return where a straight line leaves cells, and the top or bottom of the parabola within each; (N, 2)."""
         low, high = np.minimum(a, b), np.maximum(a, b)
         shares = [np.array([0.0, 1.0])]
         for axis, count in ((0, self.heights.shape[1]), (1, self.heights.shape[0])):
@@ -189,7 +189,7 @@ class Terrain:
         return np.asarray(a + np.concatenate([cuts, inner])[:, None] * (b - a))
 
     def _cells(self, points: npt.ArrayLike) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Row and column of the cell of points (..., 2), and where in it they are, along x and along y."""
+        """Return the row and column of the cell of points (..., 2), and where in it they are, along x and along y."""
         points = np.asarray(points, dtype=np.float64)
         rows, columns = self.heights.shape
         x = np.clip((points[..., 0] - self.origin[0]) / self.cell, 0.0, columns - 1.0)
@@ -199,7 +199,7 @@ class Terrain:
 
 
 def _corners(bounds: tuple[float, float, float, float], cell: float) -> FloatArray:
-    """Corners (H, W, 2) of the cells that cover bounds."""
+    """Return the corners (H, W, 2) of the cells that cover bounds."""
     x0, y0, x1, y1 = bounds
     if not (np.isfinite(bounds).all() and x0 < x1 and y0 < y1):
         raise WorldError(f"terrain bounds {bounds} must be xmin, ymin, xmax, ymax with xmin < xmax and ymin < ymax")

@@ -1,4 +1,4 @@
-"""Terrain out of files: grey pictures and NumPy arrays."""
+"""Reader of terrain files: grey pictures and NumPy arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A place: what stands in it, what moves in it, and the ground."""
+"""Worlds: obstacles, movers and terrain within bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gaitway.world.standing import top
 from gaitway.world.terrain import Terrain
 
 MAX_OBSTACLES = 100_000
-"""More than any place has; a file that asks for more is broken or hostile."""
+"""Greatest number of obstacles; a file that asks for more is broken or hostile."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +23,12 @@ class World:
     """Bounds, obstacles, movers and terrain; heights are absolute."""
 
     bounds: tuple[float, float, float, float]
-    """xmin, ymin, xmax, ymax [m]; nobody may leave."""
+    """xmin, ymin, xmax, ymax [m]; characters stay inside."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What does not move, special obstacles among it."""
+    """Obstacles that do not move, special ones included."""
     movers: tuple[Mover, ...] = ()
     terrain: Terrain | None = None
-    """None is level ground at height 0."""
+    """Terrain; None is level ground at height 0."""
 
     def __post_init__(self) -> None:
         x0, y0, x1, y1 = self.bounds
@@ -43,16 +43,16 @@ class World:
         object.__setattr__(self, "movers", tuple(self.movers))
 
     def at(self, time: float) -> Snapshot:
-        """The world at a time [s]. What does not move is shared, not copied."""
+        """Return the world at a time [s]. Obstacles that do not move are shared, not copied."""
         return Snapshot(self, float(time), tuple(mover.at(time) for mover in self.movers))
 
     def ground(self, points: npt.ArrayLike) -> FloatArray:
-        """Height of the terrain [m] (...) at points (..., 2), without what stands on it."""
+        """Return the height of the terrain [m] (...) at points (..., 2), without obstacles."""
         points = np.asarray(points, dtype=np.float64)
         return np.zeros(points.shape[:-1]) if self.terrain is None else self.terrain.height(points)
 
     def standing_height(self, points: npt.ArrayLike) -> FloatArray:
-        """Height of the highest thing to stand on [m] (...) at points (..., 2).
+        """Return the height of the highest ground to stand on [m] (...) at points (..., 2).
 
         That is the terrain or, exactly, the upper side of a standable obstacle that does not move. A point on an edge
         is on top.
@@ -60,16 +60,16 @@ class World:
         return _standing_height(self, self.obstacles, points)
 
     def with_obstacle(self, obstacle: Obstacle) -> World:
-        """A world with one more obstacle at the end; all else is shared."""
+        """Return a world with one more obstacle at the end; all else is shared."""
         return replace(self, obstacles=(*self.obstacles, obstacle))
 
     def replaced(self, index: int, obstacle: Obstacle) -> World:
-        """A world with another obstacle in place of `obstacles[index]`; all else is shared."""
+        """Return a world with another obstacle in place of `obstacles[index]`; all else is shared."""
         self._check_index(index)
         return replace(self, obstacles=(*self.obstacles[:index], obstacle, *self.obstacles[index + 1 :]))
 
     def without(self, index: int) -> World:
-        """A world without `obstacles[index]`; those after it move up by one."""
+        """Return a world without `obstacles[index]`; later obstacles move up by one."""
         self._check_index(index)
         return replace(self, obstacles=(*self.obstacles[:index], *self.obstacles[index + 1 :]))
 
@@ -84,17 +84,17 @@ class Snapshot:
 
     world: World
     time: float
-    """[s]."""
+    """Time [s]."""
     moved: tuple[Obstacle, ...]
-    """What the movers are at this time, in their order."""
+    """The movers at this time as obstacles, in their order."""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
-        """Everything that stands in the world now: what never moves, then the movers."""
+        """All obstacles at this time: those that never move, then the movers."""
         return self.world.obstacles + self.moved
 
     def standing_height(self, points: npt.ArrayLike) -> FloatArray:
-        """As `World.standing_height`, with the movers where they are now."""
+        """Return `World.standing_height`, with the movers where they are at this time."""
         return _standing_height(self.world, self.obstacles, points)
 
 

@@ -31,7 +31,7 @@ def load_clip(
     asf: str | Path | None = None,
     animation: int | str = 0,
 ) -> Clip:
-    """Motion from a capture file: BVH, Acclaim AMC with its ASF, or glTF.
+    """Return the motion from a capture file: BVH, Acclaim AMC with its ASF, or glTF.
 
     What was detected or repaired (unit, T-pose, counts that lie) is logged to the logger "gaitway" at level INFO;
     `load_clip_with_report` returns it.

@@ -18,7 +18,7 @@ OK, BAD_NUMBER, TOO_LARGE, WRONG_COUNT, FULL = 0, 1, 2, 3, 4
 
 @kernel(inline=True)
 def scaled_decimal(digits: int, exponent: int, high: FloatArray, low: FloatArray) -> float:
-    """The value digits * 10**exponent, to within one unit in the last place.
+    """Return the value digits * 10**exponent, to within one unit in the last place.
 
     Args:
         digits: 0 .. 10**18 - 1.
@@ -53,7 +53,7 @@ def scaled_decimal(digits: int, exponent: int, high: FloatArray, low: FloatArray
 
 @kernel
 def parse_number(data: ByteArray, start: int, high: FloatArray, low: FloatArray) -> tuple[int, float]:
-    """The number whose first byte is at `start`: the position after it and its value.
+    """Return the number whose first byte is at `start`: the position after it and its value.
 
     The text must end in a byte that is no part of a number. The position is -1 where the token is not a plain decimal.
     """
@@ -97,7 +97,9 @@ def parse_number(data: ByteArray, start: int, high: FloatArray, low: FloatArray)
 def parse_rows(
     data: ByteArray, words: WordArray, start: int, limit: float, high: FloatArray, low: FloatArray, out: FloatArray
 ) -> tuple[int, int, int, int]:
-    """Numbers of all lines from byte `start` on, one line a row of `out` (rows, columns); blank lines are skipped.
+    """Parse the numbers of all lines from byte `start` on into `out` (rows, columns); blank lines are skipped.
+
+    Blank lines are skipped.
 
     `words` is `data` once more, as the integer of the eight bytes that begin at each byte (`numbers.eight_bytes`).
 
@@ -173,7 +175,7 @@ def parse_rows(
 
 @kernel(inline=True)
 def half_angle(degrees: float) -> tuple[float, float]:
-    """Cosine and sine of half an angle [degrees], to within 3e-16.
+    """Return the cosine and sine of half an angle [degrees], to within 3e-16.
 
     Quarter turns are taken off in degrees, where that is exact (up to 1e9). The rest, at most 45 degrees, goes into the
     polynomials in x = half**2 that meet cosine and sine at Chebyshev's points. The C library takes twice as long.

@@ -24,7 +24,7 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 def read_amc(path: Path, file_fps: float | None = None, asf: Path | None = None) -> RawMotion:
-    """The motion in an AMC file, in the file's own units and axes.
+    """Return the motion in an AMC file, in the file's own units and axes.
 
     A joint is named after the bone that it turns and sits where that bone begins. Bone rotations are given in the
     bone's own axes C (a turn from the world's axes), so a joint's rotation is C M C^-1 with M from the channels.
@@ -64,7 +64,7 @@ def read_amc(path: Path, file_fps: float | None = None, asf: Path | None = None)
 
 
 def find_asf(path: Path) -> Path:
-    """The skeleton that belongs to an AMC file.
+    """Return the skeleton that belongs to an AMC file.
 
     Raises:
         FormatError: if there is none beside it, or several and none with a fitting name.
@@ -81,7 +81,7 @@ def find_asf(path: Path) -> Path:
 
 
 def _read_frames(path: Path, skeleton: AsfSkeleton, starts: IntArray) -> tuple[FloatArray, bool, float | None]:
-    """Channel values (F, C), whether angles are radians, and the rate where the file says one."""
+    """Return the channel values (F, C), whether angles are radians, and the rate where the file says one."""
     columns = int(starts[-1])
     if columns == 0:
         raise FormatError(skeleton.path, "no bone has a channel, so there is no motion to read")
@@ -109,7 +109,7 @@ def _read_frames(path: Path, skeleton: AsfSkeleton, starts: IntArray) -> tuple[F
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Number and words of each line that is neither blank nor a comment."""
+    """Return the number and words of each line that is neither blank nor a comment."""
     for number, text in enumerate(read_text(path).split(b"\n"), start=1):
         words = decoded(text).split()
         if words and not words[0].startswith("#"):
@@ -154,7 +154,7 @@ def _end_frame(path: Path, table: array[float], row: list[float], missing: set[s
 
 
 def _roots(skeleton: AsfSkeleton, values: FloatArray) -> FloatArray:
-    """Root positions (F, 3), file units."""
+    """Return the root positions (F, 3), file units."""
     roots = np.tile(np.array(skeleton.position), (len(values), 1))
     for column, name in enumerate(skeleton.bones[0].dof):
         if name[0] == "t":
@@ -165,7 +165,7 @@ def _roots(skeleton: AsfSkeleton, values: FloatArray) -> FloatArray:
 def _rotations(
     skeleton: AsfSkeleton, values: FloatArray, starts: IntArray, radians: bool, notes: list[str]
 ) -> FloatArray:
-    """Local rotations (F, J, 4) in the axes of the rest pose."""
+    """Return the local rotations (F, J, 4) in the axes of the rest pose."""
     count = len(skeleton.bones)
     columns, axes = np.full((count, 3), -1, dtype=np.int64), np.full((count, 3), -1, dtype=np.int64)
     own = np.empty((count, 4))

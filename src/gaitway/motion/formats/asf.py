@@ -103,7 +103,7 @@ class _AsfParser:
         return AsfSkeleton(self.path, bones, parents, self.position, self.length_unit, self.radians)
 
     def sections(self) -> Iterator[tuple[_AsfLine, list[_AsfLine]]]:
-        """Each ":keyword" line with the lines up to the next."""
+        """Return each ":keyword" line with the lines up to the next."""
         head: _AsfLine | None = None
         body: list[_AsfLine] = []
         for number, text in enumerate(read_text(self.path).split(b"\n"), start=1):
@@ -212,7 +212,7 @@ class _AsfParser:
             self.bones[line.words[0]].children += line.words[1:]
 
     def in_order(self) -> tuple[list[AsfBone], list[int]]:
-        """Bones with parents first, and the parent of each."""
+        """Return the bones with parents first, and the parent of each."""
         bones: list[AsfBone] = []
         parents: list[int] = []
         stack = [(ROOT, -1, 1)]
@@ -275,5 +275,5 @@ class _AsfParser:
 
 
 def _bound(word: str) -> float | None:
-    """A limit; "-inf" and "inf" are allowed there."""
+    """Return a limit; "-inf" and "inf" are allowed there."""
     return float(word) if word.lower() in ("inf", "-inf", "+inf") else parse_number(word)

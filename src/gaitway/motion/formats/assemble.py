@@ -45,7 +45,7 @@ class LoadReport:
 
 
 _NEUTRAL = np.radians(0.01)
-"""A captured joint is never this near to no rotation at all, unless it has no markers."""
+"""Rotation below which a joint counts as not rotated [rad]; only joints without markers are captured so."""
 _NEUTRAL_SHARE = 0.6
 """Share of the moving joints that a T-pose leaves at exactly no rotation."""
 _LARGEST_TURN = np.radians(60.0)
@@ -53,7 +53,7 @@ _LARGEST_TURN = np.radians(60.0)
 _LEAST_JUMP = np.radians(2.0)
 """Mean turn of the moving joints from the T-pose to the first captured frame."""
 _JUMP_RATIO = 3.0
-"""That turn against the usual one from frame to frame in what follows."""
+"""Least ratio of that turn to the usual turn from frame to frame afterwards."""
 _SAME_PLACE = 1e-4
 """Distance of the two roots, as a share of the longest bone."""
 _FRAMES_SEEN = 8
@@ -61,7 +61,7 @@ _FRAMES_SEEN = 8
 
 
 def starts_with_tpose(raw: RawMotion) -> bool:
-    """Whether frame 0 is a neutral pose that a converter added, rather than captured.
+    """Return whether frame 0 is a neutral pose that a converter added, rather than captured.
 
     Such a frame stands at the very root position of frame 1, most joints that move later have no rotation whatsoever,
     none is turned far, and the body jumps from it into the motion. A motion that begins in a T-pose leaves it smoothly
@@ -88,7 +88,7 @@ _FEET = {f"{side}_{part}" for side in ("left", "right") for part in ("hip", "kne
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """What the caller knows better than the file."""
+    """Facts about a file that the caller states."""
 
     unit: str | float | None = None
     up: str | None = None
@@ -96,7 +96,7 @@ class LoadOptions:
 
 
 def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, LoadReport]:
-    """The clip that a file holds, and what was decided about it."""
+    """Build the clip that a file holds, and the report of what was decided about it."""
     notes = list(raw.notes)
     up, roles = _choose_up(raw, options.up, notes)
     rest_rotations = raw.neutral
@@ -135,7 +135,7 @@ def assemble(path: Path, raw: RawMotion, options: LoadOptions) -> tuple[Clip, Lo
 
 
 def _choose_up(raw: RawMotion, stated: str | None, notes: list[str]) -> tuple[str, dict[str, int]]:
-    """The file's vertical axis, and what its joints are."""
+    """Return the file's vertical axis, and what its joints are."""
     if stated is not None and stated not in UP_AXES:
         raise GaitwayError(f"up='{stated}' must be one of {', '.join(UP_AXES)}")
     known = stated or raw.up
@@ -158,7 +158,7 @@ def _choose_unit(raw: RawMotion, roles: dict[str, int], unit: str | float | None
 
 
 def _standing_height(raw: RawMotion, rest_rotations: FloatArray, order: list[int]) -> float:
-    """Height of the root when the lowest joint or tip of the rest pose stands on the ground, file units."""
+    """Return the height of the root when the lowest joint or tip of the rest pose stands on the ground, file units."""
     positions, world = pose(raw.parents, raw.offsets, rest_rotations[None])
     up = order[2]
     lowest = float(positions[0, :, up].min())

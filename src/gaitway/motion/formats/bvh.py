@@ -21,7 +21,7 @@ from gaitway.motion.formats.units import whole_rate
 
 _LARGEST_POWER = 290
 _EIGHT_BYTES = np.dtype([("eight", "<i8")])
-"""A field of a packed record may lie at any address, where a plain integer may not."""
+"""Type of eight bytes at any address; a plain integer needs an aligned one."""
 
 
 def _powers_of_ten() -> tuple[FloatArray, FloatArray]:
@@ -36,12 +36,12 @@ POWERS_HIGH, POWERS_LOW = _powers_of_ten()
 
 
 def eight_bytes(data: bytes) -> _kernels.WordArray:
-    """At each byte the integer of the eight bytes from there on, the first one lowest; a view without a copy."""
+    """Return the integer of the eight bytes from each byte on, the first one lowest; a view without a copy."""
     return np.ndarray((max(len(data) - 7, 0),), dtype=_EIGHT_BYTES, buffer=data, strides=(1,))
 
 
 def read_table(path: Path, data: bytes, start: int, columns: int) -> FloatArray:
-    """The numbers from byte `start` to the end of the file, one line a row; (F, columns).
+    """Read the numbers from byte `start` to the end of the file, one line per row; (F, columns).
 
     Raises:
         FormatError: with the line of the first number that is none, or of the first line with another count.
@@ -67,7 +67,7 @@ def read_table(path: Path, data: bytes, start: int, columns: int) -> FloatArray:
 
 
 def read_bvh(path: Path, file_fps: float | None = None) -> RawMotion:
-    """The motion in a BVH file, in the file's own units and axes.
+    """Read the motion in a BVH file, in the file's own units and axes.
 
     Args:
         path: the file.
@@ -103,7 +103,7 @@ def read_bvh(path: Path, file_fps: float | None = None) -> RawMotion:
 
 
 def _header_rate(path: Path, data: bytes, header: BvhHeader) -> float:
-    """Frames a second, a whole number where the frame time was a rounded one."""
+    """Return the frame rate [Hz]; a whole number if the frame time was rounded."""
     line = line_of(data, header.data_start)
     if not header.frame_time > 0.0:
         raise FormatError(path, f"Frame Time: {header.frame_time:g} must be above 0; or load it with file_fps=", line)
@@ -116,7 +116,7 @@ def _header_rate(path: Path, data: bytes, header: BvhHeader) -> float:
 
 
 def _positions(header: BvhHeader, table: FloatArray, joint: int) -> FloatArray:
-    """A joint's position channels (F, 3), which stand in place of its OFFSET; a missing one is the OFFSET's."""
+    """Return a joint's position channels (F, 3), which stand in place of its OFFSET; a missing one is the OFFSET's."""
     offset = header.joints[joint].offset
     assert offset is not None  # the header parser insists on it
     values = np.tile(np.array(offset), (len(table), 1))
@@ -127,7 +127,7 @@ def _positions(header: BvhHeader, table: FloatArray, joint: int) -> FloatArray:
 
 
 def _offsets(header: BvhHeader, table: FloatArray, notes: list[str]) -> FloatArray:
-    """Offsets (J, 3), with the position channels of joints other than the root folded in."""
+    """Return the offsets (J, 3), with the position channels of joints other than the root folded in."""
     offsets = header.offsets
     moving = {}
     unused = []

@@ -125,7 +125,7 @@ class _HeaderParser:
         return self.motion_lines(motion)
 
     def joint_bodies(self) -> None:
-        """Everything between the root's braces."""
+        """Parse everything between the root's braces."""
         open_joints = [0]
         while open_joints:
             joint = self.joints[open_joints[-1]]
@@ -150,7 +150,7 @@ class _HeaderParser:
                 self.fail(f"expected OFFSET, CHANNELS, JOINT, End Site or '}}', found {quoted(token.text)}", token)
 
     def begin_joint(self, keyword: Token, parent: int) -> None:
-        """The name, which runs to the end of the line or to the brace, and the brace."""
+        """Parse a joint's name, which runs to the end of the line or to the brace, and the brace."""
         name, brace = self.words_to_brace(keyword)
         if not name:
             self.fail(f"{quoted(keyword.text)} needs a name", keyword)
@@ -162,7 +162,7 @@ class _HeaderParser:
         self.joints.append(Joint(name, parent, depth))
 
     def words_to_brace(self, keyword: Token) -> tuple[str, Token]:
-        """The words between a keyword and the next opening brace, with the brace."""
+        """Return the words between a keyword and the next opening brace, with the brace."""
         first = last = None
         token = self.next("'{'")
         while token.text != b"{":
@@ -223,7 +223,7 @@ class _HeaderParser:
         return values[0], values[1], values[2]
 
     def motion_lines(self, motion: Token) -> BvhHeader:
-        """The lines "Frames: n" and "Frame Time: t"."""
+        """Return the lines "Frames: n" and "Frame Time: t"."""
         frames_word, after = self.match_line(_FRAMES, motion.end, "Frames: NUMBER")
         frames = parse_count(frames_word)
         if frames is None or frames < 0:
@@ -247,7 +247,7 @@ class _HeaderParser:
             yield Token(match.group(), match.start(), match.end())
 
     def next(self, wanted: str) -> Token:
-        """The next token; `wanted` says what the file should go on with."""
+        """Return the next token; `wanted` says what the file should go on with."""
         token = next(self.tokens, None)
         if token is None:
             self.fail_at(f"the file ends where {wanted} was expected", len(self.data.rstrip()))

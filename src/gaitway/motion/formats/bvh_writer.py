@@ -1,4 +1,4 @@
-"""BVH files out."""
+"""Writer of BVH files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def write_bvh(clip: Clip, path: Path, *, metres_per_unit: float, up: str, euler_
 
 
 def _depth_first(skeleton: Skeleton) -> list[int]:
-    """Joint indices in the order in which a BVH file nests them."""
+    """Return the joint indices in the order in which a BVH file nests them."""
     order, stack = [], [0]
     children: dict[int, list[int]] = {}
     for joint, parent in enumerate(skeleton.parents):
@@ -68,7 +68,7 @@ def _depth_first(skeleton: Skeleton) -> list[int]:
 def _hierarchy(
     path: Path, skeleton: Skeleton, offsets: FloatArray, tips: dict[int, FloatArray], euler_order: str
 ) -> Iterator[str]:
-    """The lines down to the root's last brace."""
+    """Return the lines down to the root's last brace."""
     channels = " ".join(f"{axis.upper()}rotation" for axis in euler_order)
     depths: list[int] = []
     yield "HIERARCHY"

@@ -1,4 +1,4 @@
-"""A GLB file in the making: one JSON document and one buffer, both of which say everything once."""
+"""A GLB file under construction: one JSON document and one buffer, in which equal parts are stored once."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _ORDER = np.argsort(UP_AXES["y"])
 
 
 def y_up(vectors: npt.ArrayLike) -> FloatArray:
-    """Vectors (..., 3) of ours in the axes of glTF: Y up, what faced +X faces +Z."""
+    """Convert vectors (..., 3) to the axes of glTF: Y up; what faced +X faces +Z."""
     return np.asarray(vectors, dtype=np.float64)[..., _ORDER]
 
 
 def y_up_xyzw(turns: npt.ArrayLike) -> FloatArray:
-    """Rotations (..., 4) of ours, wxyz, as glTF writes them: xyzw in its own axes."""
+    """Convert rotations (..., 4), wxyz, to those of glTF: xyzw in its own axes."""
     return np.asarray(turns, dtype=np.float64)[..., [*(1 + _ORDER), 0]]
 
 
@@ -141,7 +141,7 @@ def add_joints(asset: Asset, skeleton: Skeleton, parent: int | None = None) -> l
 
 
 def inverse_bind_matrices(skeleton: Skeleton) -> FloatArray:
-    """What takes a point from the rest pose into each joint's frame, columns first; (J, 16)."""
+    """Return what takes a point from the rest pose into each joint's frame, columns first; (J, 16)."""
     positions, world = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
     matrices = np.tile(np.eye(4), (len(skeleton), 1, 1))
     inverse = np.swapaxes(rotations.to_matrix(world), -1, -2)

@@ -1,4 +1,4 @@
-"""GLB files out: the skeleton as a skinned figure of plain bones, with its animation."""
+"""Writer of GLB files: the skeleton as a skinned figure of plain bones, with its animation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _add_animation(asset: Asset, clip: Clip, joints: list[int]) -> None:
 
 
 def _add_body(asset: Asset, skeleton: Skeleton, joints: list[int]) -> int:
-    """The mesh of bones, its skin and the node that shows it, whose number is returned."""
+    """Add the mesh of bones, its skin and the node that shows it; return the number of the node."""
     positions, world = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
     carriers, vertices = _bones(skeleton)
     placed = positions[carriers][:, None] + rotations.rotate(world[carriers][:, None], vertices)
@@ -77,7 +77,7 @@ def _add_body(asset: Asset, skeleton: Skeleton, joints: list[int]) -> int:
 
 
 def _bones(skeleton: Skeleton) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """The joint that moves each bone (B,), and the six corners of the bone in that joint's frame [m] (B, 6, 3)."""
+    """Return the joint of each bone (B,) and the six corners of the bone in that joint's frame [m] (B, 6, 3)."""
     ends = [(int(parent), skeleton.offsets[j]) for j, parent in enumerate(skeleton.parents) if parent >= 0]
     ends += [(joint, np.array(tip)) for joint, tip in skeleton.tips.items()]
     ends = [(joint, end) for joint, end in ends if np.linalg.norm(end) > 1e-6]

@@ -1,4 +1,4 @@
-"""glTF and GLB files in: the skinned or animated nodes of one figure, sampled at a fixed rate."""
+"""Reader of glTF and GLB files: the skinned or animated nodes of one figure, sampled at a fixed rate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNEVEN_SCALE = 1e-3
 
 
 def read_gltf(path: Path, file_fps: float | None = None, animation: int | str = 0) -> RawMotion:
-    """The motion of a skin's joints, or of all animated nodes where there is no skin; Y up, metres.
+    """Read the motion of a skin's joints, or of all animated nodes if there is no skin; Y up, metres.
 
     Args:
         path: a .glb, or a .gltf whose buffers are inside it or in its folder.
@@ -68,7 +68,7 @@ def _choose_animation(file: GltfFile, wanted: int | str, notes: list[str]) -> Js
 
 
 def _choose_skin(file: GltfFile, channels: list[Channel]) -> Json | None:
-    """The skin with the most animated joints, or None where no skin has any."""
+    """Return the skin with the most animated joints, or None where no skin has any."""
     animated = {channel.node for channel in channels}
     skins = [file.item("skins", i) for i in range(file.count("skins"))]
     counts = [len(animated.intersection(file.integers(skin, "joints"))) for skin in skins]
@@ -81,7 +81,7 @@ def _choose_skin(file: GltfFile, channels: list[Channel]) -> Json | None:
 
 
 def _key_rate(channels: list[Channel]) -> float:
-    """Keys a second of the channel that has most of them, if that is a rate frames could have."""
+    """Return the key rate [Hz] of the channel with most keys, if it can be a frame rate."""
     times = max((channel.times for channel in channels), key=len)
     if len(times) < 3:
         return _DEFAULT_RATE
@@ -103,19 +103,19 @@ class _NodePose:
         return (node, path) in self.channels
 
     def translation(self, node: int) -> FloatArray:
-        """(F, 3), or (1, 3) where it does not move."""
+        """Return the translation (F, 3), or (1, 3) if it does not change."""
         if self.moves(node, "translation"):
             return self.channels[node, "translation"].at(self.times)
         return self.tree.transform(node).translation[None]
 
     def rotation(self, node: int) -> FloatArray:
-        """(F, 4), or (1, 4) where it does not move."""
+        """Return the rotation (F, 4), or (1, 4) if it does not change."""
         if self.moves(node, "rotation"):
             return self.channels[node, "rotation"].at(self.times)
         return self.tree.transform(node).rotation[None]
 
     def scale(self, node: int) -> FloatArray:
-        """(3,), the mean where it moves; uneven ones are remembered."""
+        """Return the scale (3,), its mean if it changes; uneven scales are remembered."""
         values = self.tree.transform(node).scale[None]
         if self.moves(node, "scale"):
             values = self.channels[node, "scale"].at(self.times)
@@ -128,7 +128,7 @@ class _NodePose:
 
 
 def _build(pose: _NodePose, joints: JointSet, fps: float, notes: list[str]) -> RawMotion:
-    """The joints' motion, with what is above the root folded into the root."""
+    """Return the joints' motion, with what is above the root folded into the root."""
     frames, count = len(pose.times), len(joints.nodes)
     position, turn, size = np.zeros((1, 3)), rotations.identity(1), np.ones(3)
     for node in reversed(joints.above):
@@ -170,7 +170,7 @@ def _build(pose: _NodePose, joints: JointSet, fps: float, notes: list[str]) -> R
 
 
 def _rest_rotations(file: GltfFile, pose: _NodePose, joints: JointSet, skin: Json | None) -> FloatArray:
-    """Local rotations of the pose that the skin was bound in; of the nodes as they stand where that is not known."""
+    """Return the local rotations of the pose in which the skin was bound, or else of the nodes at rest."""
     rest = np.array([pose.tree.transform(node).rotation for node in joints.nodes])
     for node in joints.above:
         rest[0] = rotations.multiply(pose.tree.transform(node).rotation, rest[0])

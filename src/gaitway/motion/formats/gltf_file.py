@@ -46,14 +46,14 @@ class GltfFile:
         raise FormatError(self.path, problem)
 
     def count(self, kind: str) -> int:
-        """How many there are in a top-level list such as "nodes"."""
+        """Return the number of elements of a top-level list such as "nodes"."""
         found = self._root.get(kind, [])
         if not isinstance(found, list):
             self.fail(f"'{kind}' must be a list")
         return len(found)
 
     def item(self, kind: str, index: int) -> Json:
-        """Element `index` of a top-level list."""
+        """Return the element `index` of a top-level list."""
         if not 0 <= index < self.count(kind):
             self.fail(f"refers to {kind}[{index}], but there are {self.count(kind)}")
         found = self._root[kind][index]
@@ -62,28 +62,28 @@ class GltfFile:
         return found
 
     def integer(self, place: Json, key: str, default: int | None = None) -> int:
-        """A whole number from 0 that must be there unless there is a default."""
+        """Return a whole number from 0 that must be there unless there is a default."""
         value = place.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 2**53:
             self.fail(f"'{key}' must be a whole number from 0, found {quoted(str(value))}")
         return value
 
     def integers(self, place: Json, key: str) -> list[int]:
-        """A list of whole numbers from 0, empty where it is missing."""
+        """Return a list of whole numbers from 0, empty where it is missing."""
         values = place.get(key, [])
         if not isinstance(values, list):
             self.fail(f"'{key}' must be a list")
         return [self.integer({key: value}, key) for value in values]
 
     def objects(self, place: Json, key: str) -> list[Json]:
-        """A list of objects, empty where it is missing."""
+        """Return a list of objects, empty where it is missing."""
         values = place.get(key, [])
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             self.fail(f"'{key}' must be a list of objects")
         return values
 
     def vector(self, place: Json, key: str, default: tuple[float, ...]) -> FloatArray:
-        """A list of as many finite numbers as the default has."""
+        """Return a list of as many finite numbers as the default has."""
         values = place.get(key, default)
         good = isinstance(values, list | tuple) and len(values) == len(default)
         if not good or not all(
@@ -93,7 +93,7 @@ class GltfFile:
         return np.array(values, dtype=np.float64)
 
     def accessor(self, index: int, kind: str) -> FloatArray:
-        """The numbers of an accessor of the given type ("SCALAR", "VEC3" ...); (n, width), normalised if it says so."""
+        """Return the numbers of an accessor of a type ("SCALAR", "VEC3" ...), normalised if it says so; (n, width)."""
         accessor = self.item("accessors", index)
         if accessor.get("type") != kind:
             self.fail(f"accessors[{index}] must be of type {kind}, found {quoted(str(accessor.get('type')))}")
@@ -126,7 +126,7 @@ class GltfFile:
         return values
 
     def _view(self, index: int, element: int) -> tuple[memoryview, int]:
-        """Bytes of a bufferView and the distance of its elements."""
+        """Return the bytes of a bufferView and the distance of its elements."""
         view = self.item("bufferViews", index)
         extensions = view.get("extensions")
         if isinstance(extensions, dict) and extensions:
@@ -165,7 +165,7 @@ class GltfFile:
         return self._read_beside(uri)
 
     def _read_beside(self, uri: str) -> bytes:
-        """A file in the asset's own folder or below; anything else is refused."""
+        """Return a file in the asset's own folder or below; anything else is refused."""
         name = unquote(uri)
         if ":" in name or "\\" in name or "\0" in name:
             self.fail(f"refers to {quoted(uri)}; only files beside it are read")
@@ -183,7 +183,7 @@ class GltfFile:
         return data
 
     def _split_glb(self, data: bytes) -> tuple[bytes, bytes | None]:
-        """The JSON and binary chunks of a GLB."""
+        """Return the JSON and binary chunks of a GLB."""
         if len(data) < 20:
             self.fail(f"is cut off: {len(data)} bytes are no GLB")
         _, version, length = struct.unpack_from("<III", data)

@@ -44,12 +44,12 @@ class NodeTree:
                 self.parents[child] = node
 
     def name(self, node: int) -> str:
-        """The node's name, or "node_7" where it has none."""
+        """Return the node's name, or "node_7" where it has none."""
         name = self._file.item("nodes", node).get("name")
         return name if isinstance(name, str) and name else f"node_{node}"
 
     def ancestors(self, node: int) -> list[int]:
-        """The node and what it hangs on, up to the scene."""
+        """Return the node and what it hangs on, up to the scene."""
         chain = []
         while node >= 0:
             chain.append(node)
@@ -59,7 +59,7 @@ class NodeTree:
         return chain
 
     def transform(self, node: int) -> Transform:
-        """Translation, rotation and scale at rest."""
+        """Return the translation, rotation and scale at rest."""
         place = self._file.item("nodes", node)
         if "matrix" in place:
             identity = tuple(np.eye(4).ravel())
@@ -89,7 +89,7 @@ class JointSet:
 
 
 def joint_set(file: GltfFile, tree: NodeTree, wanted: Iterable[int]) -> JointSet:
-    """The wanted nodes and all between them, down from the lowest node that carries them all."""
+    """Return the wanted nodes and all between them, down from the lowest node that carries them all."""
     chains = [tree.ancestors(node) for node in dict.fromkeys(wanted)]
     if not chains:
         file.fail("has no joints: neither a skin nor an animated node")
@@ -107,7 +107,7 @@ def joint_set(file: GltfFile, tree: NodeTree, wanted: Iterable[int]) -> JointSet
 
 
 def decompose(matrix: FloatArray) -> Transform:
-    """Translation, rotation and scale of an affine matrix (4, 4); a mirror image shows as a negative scale."""
+    """Return translation, rotation and scale of an affine matrix (4, 4); a mirror image has a negative scale."""
     linear = matrix[:3, :3]
     scale = np.linalg.norm(linear, axis=0)
     if np.linalg.det(linear) < 0.0:

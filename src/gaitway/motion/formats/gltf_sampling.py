@@ -27,7 +27,7 @@ class Channel:
     interpolation: str
 
     def at(self, times: FloatArray) -> FloatArray:
-        """Values at any times [s], held before the first key and after the last; (n, width), rotations wxyz."""
+        """Return the values at times [s], held before the first key and after the last; (n, width), rotations wxyz."""
         times = np.clip(times, self.times[0], self.times[-1])
         low = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, max(len(self.times) - 2, 0))
         high = np.minimum(low + 1, len(self.times) - 1)
@@ -45,7 +45,7 @@ class Channel:
 
 
 def _hermite(values: FloatArray, low: IntArray, high: IntArray, t: FloatArray, span: FloatArray) -> FloatArray:
-    """Cubic Hermite spline; the tangents are per second."""
+    """Return the cubic Hermite spline; the tangents are per second."""
     start, leave, arrive, end = values[low, 1], values[low, 2], values[high, 0], values[high, 1]
     t2, t3 = t * t, t * t * t
     out: FloatArray = (
@@ -62,7 +62,7 @@ def _wxyz(q: FloatArray) -> FloatArray:
 
 
 def read_channels(file: GltfFile, animation: Json) -> list[Channel]:
-    """All channels of an animation that move a node; weights of morph targets are left out."""
+    """Return all channels of an animation that move a node; weights of morph targets are left out."""
     samplers = file.objects(animation, "samplers")
     channels = []
     taken = set()

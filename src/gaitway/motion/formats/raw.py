@@ -20,7 +20,7 @@ All three are turns, not mirrors. From Y up, (x, y, z) becomes (z, x, y): what f
 
 
 _MOVING_OFFSET = 1e-3
-"""A joint whose distance from its parent varies by more than this share of the longest bone is said to stretch."""
+"""Variation of a joint's distance from its parent, as a share of the longest bone, above which it stretches."""
 
 
 @dataclass(eq=False)
@@ -55,17 +55,17 @@ class RawMotion:
         return self.rest_rotations if self.rest_rotations is not None else rotations.identity(len(self.names))
 
     def rest_positions(self) -> FloatArray:
-        """Joint positions of the rest pose with the root at the origin, file units and axes; (J, 3)."""
+        """Return the joint positions of the rest pose with the root at the origin, file units and axes; (J, 3)."""
         positions, _ = pose(self.parents, self.offsets, self.neutral[None])
         return positions.reshape(-1, 3)
 
     def roles(self, up: str) -> dict[str, int]:
-        """What each joint is, if `up` is the file's vertical axis."""
+        """Return what each joint is, if `up` is the file's vertical axis."""
         return find_roles(self.names, self.parents, self.rest_positions()[:, UP_AXES[up]])
 
 
 def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Joint positions (N, J, 3) and world rotations (N, J, 4) of poses (N, J, 4) with the root at the origin."""
+    """Return joint positions (N, J, 3) and world rotations (N, J, 4) of poses (N, J, 4), root at the origin."""
     positions, world = np.empty((*local.shape[:2], 3)), np.empty(local.shape)
     _kernels.forward_kinematics(
         read_only(parents), read_only(offsets), read_only(np.zeros((len(local), 3))), read_only(local), positions, world
@@ -74,7 +74,7 @@ def pose(parents: IntArray, offsets: FloatArray, local: FloatArray) -> tuple[Flo
 
 
 def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:
-    """The same names, repeated ones with a suffix "_2", "_3" ...; says so in `notes`."""
+    """Return the same names, repeated ones with a suffix "_2", "_3" ...; says so in `notes`."""
     wanted = list(names)
     taken = set(wanted)
     seen: set[str] = set()

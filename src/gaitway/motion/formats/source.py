@@ -11,11 +11,11 @@ from gaitway.core.errors import FormatError
 MAX_FILE_BYTES = 512 * 2**20
 """Largest file that is read [bytes]; an hour of 60 joints at 120 Hz is about half of it as text."""
 MAX_VALUES = 100_000_000
-"""Most motion numbers (frames times channels) in one file: 800 MB once read."""
+"""Greatest number of motion values (frames times channels) in one file: 800 MB once read."""
 MAX_DEPTH = 500
-"""Most joints from the root to a tip."""
+"""Greatest number of joints from the root to a tip."""
 MAX_MAGNITUDE = 1e9
-"""Largest offset, position or angle; beyond it a file is garbage, and squares and sums of smaller ones stay finite."""
+"""Largest offset, position or angle; a larger one means a broken file, and sums of squares stay finite."""
 MAX_FPS = 100_000.0
 """Highest frame rate [Hz]."""
 
@@ -25,7 +25,7 @@ _LONGEST_NUMBER = 400
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file.
+    """Read the whole file.
 
     Raises:
         FormatError: if it cannot be opened, is empty or is larger than MAX_FILE_BYTES.
@@ -47,7 +47,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> bytes:
-    """The bytes of a text file without byte-order mark, every line ended by a line feed (perhaps after a return).
+    """Read a text file without byte-order mark; every line ends with a line feed (perhaps after a return).
 
     Raises:
         FormatError: as `read_bytes`, and if the text is UTF-16.
@@ -63,12 +63,12 @@ def read_text(path: Path) -> bytes:
 
 
 def line_of(data: bytes, position: int) -> int:
-    """Number of the line, from 1, that holds the byte at `position`."""
+    """Return the number of the line, from 1, that holds the byte at `position`."""
     return data.count(b"\n", 0, position) + 1
 
 
 def quoted(token: bytes | str) -> str:
-    """A piece of a file for a message: in quotes, printable and short."""
+    """Return a piece of a file for a message: in quotes, printable and short."""
     if isinstance(token, bytes):
         token = decoded(token[: _QUOTE_LENGTH + 1])
     text = token if len(token) <= _QUOTE_LENGTH else token[:_QUOTE_LENGTH] + "..."
@@ -76,7 +76,7 @@ def quoted(token: bytes | str) -> str:
 
 
 def decoded(token: bytes) -> str:
-    """Text of a name; UTF-8, or Latin-1 where it is not UTF-8."""
+    """Return the text of a name; UTF-8, or Latin-1 where it is not UTF-8."""
     try:
         return token.decode("utf-8")
     except UnicodeDecodeError:
@@ -84,7 +84,7 @@ def decoded(token: bytes) -> str:
 
 
 def parse_number(token: bytes | str) -> float | None:
-    """A plain decimal number of sensible size, or None for anything else (NaN, infinity, garbage)."""
+    """Return a plain decimal number of sensible size, or None for anything else (NaN, infinity, garbage)."""
     if (
         len(token) > _LONGEST_NUMBER
         or not token.isascii()
@@ -99,6 +99,6 @@ def parse_number(token: bytes | str) -> float | None:
 
 
 def parse_count(token: bytes | str) -> int | None:
-    """A whole number of at most 18 digits, perhaps negative, or None."""
+    """Return a whole number of at most 18 digits, perhaps negative, or None."""
     text = token.decode("latin-1") if isinstance(token, bytes) else token
     return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text, re.ASCII) else None

@@ -12,11 +12,11 @@ from gaitway.core.errors import GaitwayError
 from gaitway.motion.formats.raw import RawMotion, pose
 
 _TOLERANCE = 5e-4
-"""Relative. Frame times are written with a few digits (.0083333); 29.97 and 23.976 Hz are twice as far from whole."""
+"""Relative tolerance of whole rates. Frame times have few digits (.0083333); 29.97 Hz is twice as far from whole."""
 
 
 def whole_rate(rate: float) -> float:
-    """The whole number of frames a second that a rate [Hz] stands for, or the rate itself where none is near."""
+    """Return the whole frame rate [Hz] that a rate stands for, or the rate itself if none is near."""
     whole = round(rate)
     return float(whole) if whole and abs(rate - whole) < _TOLERANCE * whole else rate
 
@@ -25,13 +25,14 @@ UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254,
 """Metres in one unit. "cmu" is 1/0.45 inch, the unit of the CMU captures and of their conversions."""
 _TYPICAL_LEG = 0.85
 _PLAUSIBLE_LEG = (0.55, 1.2)
-"""Thigh and shank together of an adult [m], and what may still be one (children of ten, very tall people)."""
+"""Typical length of thigh and shank of an adult [m], and the plausible range (from children of ten to very tall
+people)."""
 _TYPICAL_SIZE = 1.5
 """Greatest extent [m] of an animal or thing for which no leg is known."""
 
 
 def metres_per_unit(unit: str | float) -> float:
-    """The factor of a unit given by name or as metres.
+    """Return the factor of a unit given by name or as metres.
 
     Raises:
         GaitwayError: for a name that is not in UNITS or a factor that is not above zero.
@@ -48,12 +49,12 @@ def metres_per_unit(unit: str | float) -> float:
 
 
 def unit_name(factor: float) -> str:
-    """The name of a factor, or the factor itself with its unit."""
+    """Return the name of a factor, or the factor itself with its unit."""
     return next((name for name, value in UNITS.items() if math.isclose(value, factor, rel_tol=1e-4)), f"{factor:g} m")
 
 
 def leg_length(parents: IntArray, offsets: FloatArray, roles: Mapping[str, int]) -> float | None:
-    """Thigh plus shank in file units, mean of both sides; None where hips, knees or ankles are not known."""
+    """Return the thigh plus shank in file units, mean of both sides; None where hips, knees or ankles are not known."""
     lengths = []
     for side in ("left", "right"):
         try:
@@ -70,7 +71,7 @@ def leg_length(parents: IntArray, offsets: FloatArray, roles: Mapping[str, int])
 
 
 def state_unit(raw: RawMotion, factor: float, source: str) -> None:
-    """Take a file's own statement of its unit [m], unless the body has legs that are then not of human length."""
+    """Accept the file's own statement of its unit [m], unless the legs would then not be of human length."""
     leg = leg_length(raw.parents, raw.offsets, raw.roles(raw.up or "y"))
     if leg is None or _PLAUSIBLE_LEG[0] <= leg * factor <= _PLAUSIBLE_LEG[1]:
         raw.metres_per_unit = factor
@@ -79,7 +80,7 @@ def state_unit(raw: RawMotion, factor: float, source: str) -> None:
 
 
 def detect_unit(raw: RawMotion, roles: Mapping[str, int]) -> tuple[float, str]:
-    """Metres per file unit, and a sentence that says why."""
+    """Return the metres per file unit, and a sentence that says why."""
     leg = leg_length(raw.parents, raw.offsets, roles)
     if leg is not None:
         name = _nearest(leg, _TYPICAL_LEG, tuple(UNITS))
@@ -103,7 +104,7 @@ def _nearest(length: float, typical: float, names: tuple[str, ...]) -> str:
 
 
 def stands_along_z(raw: RawMotion, roles: Mapping[str, int]) -> bool:
-    """Whether a file has Z up: its rest pose stands along +Z, and the motion does not stand along +Y instead."""
+    """Return whether a file has Z up: its rest pose stands along +Z, and the motion does not stand along +Y instead."""
     top, bottom = roles.get("head", roles.get("neck", roles.get("chest"))), roles.get("hips")
     if top is None or bottom is None or top == bottom:
         return False
