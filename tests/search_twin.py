@@ -141,9 +141,10 @@ def small_reaches(acts: Sequence[Act]) -> tuple[Reach, ...]:
         high = (stations > act.length / 3.0) & (stations < 2.0 * act.length / 3.0)
         made.append(
             Reach(
-                act.name, act.kind, 0.02, -0.5, np.where(there, np.where(high, 0.5, 0.0), np.inf),
-                np.where(there, 1.8, -np.inf), 0.5 * act.length, (act.length, 0.0, 0.0), 0.0, RADIUS, act.seconds,
-                0.5 * act.seconds,
+                behavior=act.name, kind=act.kind, cell=0.02, first=-0.5,
+                lowest=np.where(there, np.where(high, 0.5, 0.0), np.inf), highest=np.where(there, 1.8, -np.inf),
+                passing=0.5 * act.length, move=(act.length, 0.0, 0.0), heading=0.0, half_width=RADIUS,
+                duration=act.seconds, pass_time=0.5 * act.seconds,
             )
         )  # fmt: skip
     return tuple(made)

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that is most like a word, or None if none is similar."""
-    found = difflib.get_close_matches(word.lower(), list(choices), n=1)
-    return found[0] if found else None
+    """Return the choice that is most like a word, capital letters aside, or None if none is similar."""
+    spelt: dict[str, str] = {}
+    for choice in choices:
+        spelt.setdefault(choice.lower(), choice)
+    found = difflib.get_close_matches(word.lower(), list(spelt), n=1)
+    return spelt[found[0]] if found else None
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

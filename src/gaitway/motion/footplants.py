@@ -41,7 +41,7 @@ class FootPlan:
     """Frames in which the heel or the ball is down; (F,)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Foot:
     """The foot as captured."""
 
@@ -133,7 +133,16 @@ def read_foot(clip: Clip, side: str, positions: FloatArray, world: FloatArray) -
     heel, ball = np.array(down["heel"]), np.array(down["ball"])
     _overlap(heel, ball)
     toes = None if toe is None else world[:, toe]
-    return Foot(positions[:, ankle], world[:, ankle], toes, offsets["heel"], offsets["ball"], heel, ball, still)
+    return Foot(
+        ankle=positions[:, ankle],
+        rotations=world[:, ankle],
+        toes=toes,
+        heel_offset=offsets["heel"],
+        ball_offset=offsets["ball"],
+        heel=heel,
+        ball=ball,
+        toes_still=still,
+    )
 
 
 def _overlap(heel: BoolArray, ball: BoolArray) -> None:

@@ -45,14 +45,16 @@ def skeleton_specs(words: Mapping[str, Any], place: str) -> dict[str, Spec]:
 def skeleton_from(words: Mapping[str, Any], arrays: Arrays, place: str) -> Skeleton:
     """Return the skeleton again."""
     return Skeleton(
-        tuple(words["joints"]),
-        arrays[f"{place}.parents"],
-        arrays[f"{place}.offsets"],
-        arrays[f"{place}.rest"],
-        words["roles"],
-        tuple(ContactPoint(n, joint, (*offset,), bool(rolls)) for n, joint, offset, rolls in words["contact_points"]),
-        {int(joint): (*tip,) for joint, tip in words["tips"].items()},
-        words["name"],
+        names=tuple(words["joints"]),
+        parents=arrays[f"{place}.parents"],
+        offsets=arrays[f"{place}.offsets"],
+        rest_rotations=arrays[f"{place}.rest"],
+        roles=words["roles"],
+        contact_points=tuple(
+            ContactPoint(n, joint, (*offset,), bool(rolls)) for n, joint, offset, rolls in words["contact_points"]
+        ),
+        tips={int(joint): (*tip,) for joint, tip in words["tips"].items()},
+        name=words["name"],
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -13,6 +12,7 @@ import numpy as np
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, owned
 from gaitway.core.errors import SkeletonError
+from gaitway.core.suggest import did_you_mean
 from gaitway.motion import _kernels
 from gaitway.motion.roles import ALL_ROLES, find_roles
 
@@ -82,7 +82,7 @@ class Skeleton:
         found = dict(self.roles) or find_roles(names, parents, self.rest_positions)
         for role, index in found.items():
             if role not in ALL_ROLES:
-                raise SkeletonError(f"unknown role '{role}'{_suggest(role, ALL_ROLES)}")
+                raise SkeletonError(f"unknown role '{role}'{did_you_mean(role, ALL_ROLES)}")
             if not 0 <= index < count:
                 raise SkeletonError(f"role '{role}' points at joint {index} of {count}")
         set_field(self, "roles", MappingProxyType(found))
@@ -113,7 +113,7 @@ class Skeleton:
             return self.roles[name]
         raise SkeletonError(
             f"joint '{name}' not in skeleton '{self.name}' ({len(self)} joints)"
-            f"{_suggest(name, [*self.names, *self.roles])}"
+            f"{did_you_mean(name, [*self.names, *self.roles])}"
         )
 
     def require(self, *roles: str) -> list[int]:
@@ -161,8 +161,3 @@ class Skeleton:
                 ahead /= np.linalg.norm(ahead)
                 return rotations.rotate(rotations.conjugate(self.rest_rotations[0]), ahead)
         return rotations.rotate(rotations.conjugate(self.rest_rotations[0]), np.array([1.0, 0.0, 0.0]))
-
-
-def _suggest(word: str, choices: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, choices, n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""

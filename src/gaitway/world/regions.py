@@ -149,7 +149,7 @@ def reaches_for(obstacle: Obstacle, reaches: Iterable[Reach]) -> tuple[Reach, ..
 
 
 def within(obstacle: Obstacle, radius: float) -> Footprint:
-    """Return the region that the root may only enter during the special motion: the obstacle grown by the radius [m]."""
+    """Return the region that the root may only enter during the special motion: the obstacle grown by a radius [m]."""
     return obstacle.shape.footprint().grown(radius)
 
 
