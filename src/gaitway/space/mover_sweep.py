@@ -11,11 +11,10 @@ import numpy as np
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.library import _disc_kernels
 from gaitway.space._traffic_kernels import FOREVER, SLOT, end_slot, first_slot
-from gaitway.world.occupancy import Band, body_footprint
 from gaitway.world.exact import footprint_distance
 from gaitway.world.footprint import Footprint
-from gaitway.world.obstacle import Mover
-from gaitway.world.obstacle import PASSABLE
+from gaitway.world.obstacle import PASSABLE, Mover
+from gaitway.world.occupancy import Band, body_footprint
 from gaitway.world.terrain import Terrain
 
 FARTHEST = 0.2
