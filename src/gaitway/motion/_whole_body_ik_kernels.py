@@ -35,7 +35,7 @@ def solve_frames(
     """Solve the poses of F frames by Gauss-Newton steps; write them into the last two arguments.
 
     The first H of P points have targets `places` (F, H, 3) held by `weights` (F, H) [1/m^2]; the others only must not
-    sink below their `heights` (P - H,) [m]. A frame is done after so many iterations, or when a step changes nothing by
+    sink below their `heights` (P - H,) [m]. A frame ends after `iterations` steps, or when a step changes nothing by
     `settled` [m, rad].
     """
     frames, joints = local.shape[0], local.shape[1]

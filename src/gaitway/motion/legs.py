@@ -1,4 +1,4 @@
-"""The legs of a figure, of people and of animals: where each swings, bends and ends."""
+"""Legs of people and animals: where each leg swings, bends and ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gaitway.motion.ik import LEFT_LEG, RIGHT_LEG
 from gaitway.motion.skeleton import Skeleton
 
 _LIMB = 5
-"""A leg is led by no more than so many of its joints; a shoulder blade stays with the trunk."""
+"""Greatest number of joints by which a leg is led; a shoulder blade stays with the trunk."""
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class Leg:
     """A leg that ends in contact points."""
 
     joints: tuple[int, int, int]
-    """Where it swings, where it bends, and the joint that carries the points."""
+    """Joint where it swings, joint where it bends, and joint that carries the contact points."""
     columns: tuple[int, ...]
-    """Its contact points."""
+    """Columns of its contact points."""
     human: bool = False
-    """Known by its roles: a thigh, a shank and a foot."""
+    """Whether it is known by its roles: a thigh, a shank and a foot."""
 
 
 def legs_of(skeleton: Skeleton) -> tuple[Leg, ...]:

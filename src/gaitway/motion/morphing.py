@@ -24,19 +24,19 @@ from gaitway.motion.skeleton import Skeleton
 _ORDER_S = 0.07
 """Landings and liftings of different feet that are no farther apart than this may come in either order [s]."""
 _CLOSEST = 1.0
-"""Events nearer to one another than this do not bend time [frames]."""
+"""Distance of events below which they do not bend time [frames]."""
 _STEEPEST = 2.9
-"""Time runs no faster at an end than so many times its mean up to the next event; above 3 it could run backwards."""
+"""Highest speed of time at an end, relative to its mean up to the next event; above 3 it could run backwards."""
 _SOFTNESS = 0.0005
 """Legs are led by little, so those that are straight in the sources may stay so; see `gaitway.motion.ik.SOFTNESS`."""
 _EASE_S = 0.3
 """Time over which corrections of a foot fade in the air [s]."""
 _SURE = 0.45
-"""A point rests where it is so far from its landing and lifting, which are half way between frames [frames]."""
+"""Distance to landing and lifting, which are half way between frames, above which a point surely rests [frames]."""
 _SHORTEST = 4
-"""A smooth curve through a clip needs so many frames."""
+"""Least number of frames of a smooth curve through a clip."""
 _FAR = 1e3
-"""Instead of infinity, for contacts that never change [frames]."""
+"""Stand-in for infinity, for contacts that never change [frames]."""
 
 
 def step_sequence(clip: Clip) -> tuple[tuple[bool, int], ...] | None:

@@ -13,7 +13,7 @@ from gaitway.motion.skeleton import MAX_JOINTS, ContactPoint, Skeleton
 
 
 def skeleton_words(skeleton: Skeleton) -> dict[str, Any]:
-    """Return what a header says of a skeleton."""
+    """Return the words of a header that describe a skeleton."""
     return {
         "name": skeleton.name,
         "joints": list(skeleton.names),
@@ -24,7 +24,7 @@ def skeleton_words(skeleton: Skeleton) -> dict[str, Any]:
 
 
 def skeleton_arrays(skeleton: Skeleton, place: str) -> Arrays:
-    """Its arrays, under a name."""
+    """Return the arrays of a skeleton, under a name."""
     return {
         f"{place}.parents": skeleton.parents,
         f"{place}.offsets": skeleton.offsets,
@@ -33,7 +33,7 @@ def skeleton_arrays(skeleton: Skeleton, place: str) -> Arrays:
 
 
 def skeleton_specs(words: Mapping[str, Any], place: str) -> dict[str, Spec]:
-    """Return what those arrays must be."""
+    """Return the type and shape of the arrays of a skeleton."""
     joints = counted(len(words["joints"]), MAX_JOINTS, "joints")
     return {
         f"{place}.parents": ((joints,), "<i8"),
@@ -43,7 +43,7 @@ def skeleton_specs(words: Mapping[str, Any], place: str) -> dict[str, Spec]:
 
 
 def skeleton_from(words: Mapping[str, Any], arrays: Arrays, place: str) -> Skeleton:
-    """Return the skeleton again."""
+    """Build a skeleton from its words and arrays."""
     return Skeleton(
         names=tuple(words["joints"]),
         parents=arrays[f"{place}.parents"],
@@ -59,7 +59,7 @@ def skeleton_from(words: Mapping[str, Any], arrays: Arrays, place: str) -> Skele
 
 
 def clips_words(clips: Iterable[Clip], skeletons: Mapping[int, int]) -> list[dict[str, Any]]:
-    """Return what a header says of clips; `skeletons` gives the number of a skeleton by its `id`."""
+    """Return the words of a header that describe clips; `skeletons` gives a skeleton's number by its `id`."""
     return [
         {"name": c.name, "skeleton": skeletons[id(c.skeleton)], "fps": c.fps, "labels": list(c.labels),
          "contacts": c.contacts is not None}
@@ -68,7 +68,7 @@ def clips_words(clips: Iterable[Clip], skeletons: Mapping[int, int]) -> list[dic
 
 
 def clips_arrays(clips: Iterable[Clip]) -> Arrays:
-    """Their arrays: `clip.N.roots` (F, 3) and `.rotations` (F, J, 4) in single precision, and `.contacts`."""
+    """Return the arrays of clips: `clip.N.roots` (F, 3), `.rotations` (F, J, 4), single precision, and `.contacts`."""
     arrays: Arrays = {}
     for i, clip in enumerate(clips):
         arrays[f"clip.{i}.roots"] = clip.root_positions.astype(np.float32)
@@ -79,7 +79,7 @@ def clips_arrays(clips: Iterable[Clip]) -> Arrays:
 
 
 def clips_specs(words: Iterable[Mapping[str, Any]], skeletons: list[Mapping[str, Any]]) -> dict[str, Spec]:
-    """Return what those arrays must be, given the words of all skeletons."""
+    """Return the type and shape of the arrays of clips, given the words of all skeletons."""
     specs: dict[str, Spec] = {}
     for i, clip in enumerate(words):
         body = skeletons[counted(clip["skeleton"], len(skeletons) - 1, "skeletons")]
@@ -91,7 +91,7 @@ def clips_specs(words: Iterable[Mapping[str, Any]], skeletons: list[Mapping[str,
 
 
 def clips_from(words: Iterable[Mapping[str, Any]], arrays: Arrays, skeletons: tuple[Skeleton, ...]) -> tuple[Clip, ...]:
-    """Return the clips again."""
+    """Build clips from their words and arrays."""
     return tuple(
         Clip(
             skeletons[word["skeleton"]], arrays[f"clip.{i}.roots"], arrays[f"clip.{i}.rotations"], word["fps"],

@@ -52,9 +52,9 @@ def body_footprint(
     """Return the footprint of the part of a shape that a body can collide with.
 
     Args:
-        shape: what stands there.
+        shape: shape of the obstacle.
         terrain: the ground; None is level at height 0.
-        band: heights over the ground [m] between which something is in the way.
+        band: heights above the ground [m] between which an obstacle blocks.
         radius: of the body [m].
         poses: all poses (K, 3) between which the shape moves; None if it stays.
     """
@@ -133,7 +133,7 @@ class Occupancy:
     Attributes:
         spec: where the cells lie.
         radius: of the body [m].
-        band: heights over the ground [m] between which something is in the way.
+        band: heights above the ground [m] between which an obstacle blocks.
         kinds: what bit k of the mask means; `kinds[0]` is "wall".
         mask: bits of a cell: 0 is free for everyone, bit 0 a wall, bit k something of `kinds[k]`. Read-only, and
             always up to date; (rows, columns).
@@ -155,9 +155,9 @@ class Occupancy:
         Args:
             spec: where the cells lie.
             radius: of the body [m].
-            bounds: xmin, ymin, xmax, ymax [m] that nobody may leave; None leaves the grid open.
+            bounds: xmin, ymin, xmax, ymax [m] that characters must not leave; None leaves the grid open.
             terrain: the ground; None is level at height 0.
-            band: heights over the ground [m] between which something is in the way.
+            band: heights above the ground [m] between which an obstacle blocks.
             kinds: the kinds to tell apart, "wall" first; more are added when they occur.
             max_slope: cells that are anywhere steeper than this [rad] are walls.
         """
@@ -198,7 +198,7 @@ class Occupancy:
                 of `place.obstacles` has the key i.
             cell: side of a cell [m], or the whole grid.
             radius: of the body [m].
-            band: heights over the ground [m] between which something is in the way.
+            band: heights above the ground [m] between which an obstacle blocks.
             kinds: the kinds to tell apart, "wall" first; None takes `layer_kinds` of the world.
             max_slope: cells that are anywhere steeper than this [rad] are walls.
         """
