@@ -25,7 +25,7 @@ import numpy.typing as npt
 from gaitway.core.arrays import FloatArray
 from gaitway.core.files import atomic_write
 from gaitway.library.behavior import BehaviorGraph, Library
-from gaitway.library.packing import pack_library, unpack_library
+from gaitway.library.storage import pack_library, unpack_library
 from gaitway.motion.skeleton import Skeleton
 
 FOLDER = Path(__file__).parent / "data"

@@ -12,7 +12,7 @@ from gaitway.core.cache import cached
 from gaitway.core.errors import LibraryError
 from gaitway.core.suggest import did_you_mean
 from gaitway.library.behavior import Behavior, BehaviorGraph, Library
-from gaitway.library.packing import pack_library, unpack_library
+from gaitway.library.storage import pack_library, unpack_library
 from gaitway.motion.skeleton import Skeleton
 
 

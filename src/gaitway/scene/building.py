@@ -24,7 +24,20 @@ from gaitway.scene.world_models import (
     TerrainItem,
     wall_pieces,
 )
-from gaitway.world import WALL, Box, Cylinder, Mover, Obstacle, MoverPhase, Polygon, Shape, Sphere, Stairs, Terrain, World
+from gaitway.world import (
+    WALL,
+    Box,
+    Cylinder,
+    Mover,
+    MoverPhase,
+    Obstacle,
+    Polygon,
+    Shape,
+    Sphere,
+    Stairs,
+    Terrain,
+    World,
+)
 from gaitway.world.obstacle import MAX_KEYS
 from gaitway.world.standing import drawn_down, stood_on
 from gaitway.world.terrain_files import load_terrain

@@ -16,10 +16,8 @@ from gaitway.scene.placing.free_space import Discs, FreeSpace, free_of_all
 from gaitway.scene.problem import Problem, shown
 from gaitway.scene.reading.documents import SceneEntry
 from gaitway.world import World
-from gaitway.world.footprint import Footprint
+from gaitway.world.footprint import Footprint, check_outline, drawn_geometry
 from gaitway.world.obstacle import STANDABLE
-from gaitway.world.outline import check_outline
-from gaitway.world.plane import drawn
 from gaitway.world.sampling import sample_free
 
 
@@ -226,4 +224,4 @@ def area_geometry(area: AreaItem) -> shapely.Geometry:
         return shapely.Polygon(area.polygon)
     circle = area.circle or area.ring
     assert circle is not None
-    return drawn(Footprint.of_rings([[circle.center]], circle.radius), _ROUND_SEGMENTS)
+    return drawn_geometry(Footprint.of_rings([[circle.center]], circle.radius), _ROUND_SEGMENTS)
