@@ -13,10 +13,10 @@ demo: $(READY)
 	$(BIN)/gaitway demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
 
 lint: $(READY)
 	$(BIN)/python -m ruff check .

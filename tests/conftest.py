@@ -12,13 +12,17 @@ from hypothesis import settings
 settings.register_profile("gaitway", deadline=None)
 settings.load_profile("gaitway")
 
-# What takes long to compute is shared by all tests of one run, and by no other run.
-_CACHE = TemporaryDirectory(prefix="gaitway-tests-")
-os.environ["GAITWAY_CACHE"] = _CACHE.name
+# What takes long to compute is shared by all tests and worker processes of one run, and by no other run.
+_SHARED = "GAITWAY_TEST_CACHE"
+_CACHE = None if os.environ.get("PYTEST_XDIST_WORKER") else TemporaryDirectory(prefix="gaitway-tests-")
+if _CACHE is not None:
+    os.environ[_SHARED] = _CACHE.name
+os.environ["GAITWAY_CACHE"] = os.environ[_SHARED]
 
 
 def pytest_unconfigure() -> None:
-    _CACHE.cleanup()
+    if _CACHE is not None:
+        _CACHE.cleanup()
 
 
 @pytest.fixture
