@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,19 +15,17 @@ from gaitway.cast.catalog import load_cast
 from gaitway.cast.person.styles import STYLES
 from gaitway.core.errors import GaitwayError
 from gaitway.core.jit import compile_seconds
+from gaitway.core.progress import Progress, silent
 from gaitway.export.glb import export_glb
 from gaitway.motion.editing import place
 from gaitway.planning import Planned, plan_scene
-from gaitway.render import Camera, Figure, figures_of, render_frame
-from gaitway.render.bodies.cast_bodies import built_in_palette, individual_shape
-from gaitway.render.film.take_film import take_film, take_still, take_strip
-from gaitway.render.raster.place import Place
-from gaitway.render.sheets.strips import save_png
+from gaitway.render import Camera, Figure, Shot, figures_of, render_frame
+from gaitway.render.bodies.body import built_in_palette, individual_shape
+from gaitway.render.film.scenery import Scenery
+from gaitway.render.film.takes import take_film, take_still, take_strip
+from gaitway.render.raster.labels import save_png
 from gaitway.take import save_take
 from gaitway.world import Box, Obstacle, World
-
-Progress = Callable[[str, int, int | None], None]
-
 
 FROM_ABOVE_DEG = 30.0
 """Angle of view of the picture from above."""
@@ -50,7 +47,7 @@ class DemoResult:
 
 
 @dataclass(frozen=True)
-class _Pose:
+class _PortraitPose:
     """One figure of the portrait."""
 
     behavior: str
@@ -63,17 +60,17 @@ class _Pose:
 
 
 PORTRAIT = (
-    _Pose("walk_forward", 0.28, (-3.9, 0.2), -55.0),
-    _Pose("wave", 0.5, (-2.95, -0.5), -85.0),
-    _Pose("jog_left_30", 0.5, (-1.75, 0.1), -25.0),
-    _Pose("jump", None, (0.1, 0.9), 0.0),
-    _Pose("duck", None, (2.3, 0.5), 0.0),
-    _Pose("crawl_forward", 0.4, (1.0, -0.9), -35.0),
-    _Pose("stand", 0.5, (-0.75, -0.75), -100.0),
-    _Pose("side_left_walk", 0.3, (4.2, -0.2), -105.0),
-    _Pose("cheer", 0.5, (3.4, 1.3), -90.0),
-    _Pose("gallop_left_20", 0.6, (-2.6, 2.6), -15.0, "horse"),
-    _Pose("jump", None, (2.0, 2.9), -160.0, "skateboarder"),
+    _PortraitPose("walk_forward", 0.28, (-3.9, 0.2), -55.0),
+    _PortraitPose("wave", 0.5, (-2.95, -0.5), -85.0),
+    _PortraitPose("jog_left_30", 0.5, (-1.75, 0.1), -25.0),
+    _PortraitPose("jump", None, (0.1, 0.9), 0.0),
+    _PortraitPose("duck", None, (2.3, 0.5), 0.0),
+    _PortraitPose("crawl_forward", 0.4, (1.0, -0.9), -35.0),
+    _PortraitPose("stand", 0.5, (-0.75, -0.75), -100.0),
+    _PortraitPose("side_left_walk", 0.3, (4.2, -0.2), -105.0),
+    _PortraitPose("cheer", 0.5, (3.4, 1.3), -90.0),
+    _PortraitPose("gallop_left_20", 0.6, (-2.6, 2.6), -15.0, "horse"),
+    _PortraitPose("jump", None, (2.0, 2.9), -160.0, "skateboarder"),
 )
 _WOOD, _DARK_WOOD = "#a8643f", "#8d5434"
 PORTRAIT_PLACE = World(
@@ -99,7 +96,7 @@ def run_demo(
     *,
     seed: int = 7,
     width: int = 1280,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> DemoResult:
     """Plan the market square, audit the result, and write it as pictures, film, GLB and take.
 
@@ -136,17 +133,14 @@ def run_demo(
     draw_from_above(planned, folder / "square_top.png", width)
     done("top view", "square_top.png", since)
     since = clock()
-    tile = (width // 3, width * 3 // 16)
-    take_strip(planned.take, MOMENTS, folder / "square_strip.png", world=world, camera=VIEW, tile=tile, columns=3)
+    shot = Shot(camera=VIEW, size=(width // 3, width * 3 // 16))
+    take_strip(planned.take, MOMENTS, folder / "square_strip.png", shot, world=world, columns=3)
     done("film strip", "square_strip.png", since)
     since = clock()
     film = f"square{'.mp4' if find_spec('imageio_ffmpeg') else '.webp'}"
     first, last, fps = FILM
-    take_film(
-        planned.take, folder / film, world=world, camera=VIEW, start=first, end=last, fps=fps,
-        size=(width * 3 // 4 // 2 * 2, width * 27 // 64 // 2 * 2),
-        progress=lambda count, total: progress("film", count, total),
-    )  # fmt: skip
+    shot = Shot(camera=VIEW, size=(width * 3 // 4 // 2 * 2, width * 27 // 64 // 2 * 2))
+    take_film(planned.take, folder / film, shot, world=world, start=first, end=last, fps=fps, progress=progress)
     done("film", film, since)
     since = clock()
     progress("GLB", 0, None)
@@ -169,9 +163,8 @@ def draw_from_above(planned: Planned, path: Path, width: int) -> None:
         field=np.radians(FROM_ABOVE_DEG),
     )  # fmt: skip
     moment = 0.4 * planned.take.duration
-    take_still(
-        planned.take, moment, path, world=planned.scene.world, camera=camera, size=(width, height), trails=np.inf
-    )
+    shot = Shot(camera=camera, size=(width, height), trails=np.inf)
+    take_still(planned.take, moment, path, shot, world=planned.scene.world)
 
 
 def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
@@ -189,7 +182,7 @@ def draw_portrait(path: Path, rng: np.random.Generator, width: int) -> None:
         figures += figures_of(clip, frame, built_in_palette(clip.skeleton, seed=number), body)
     camera = Camera.around((0.15, 0.6, 0.95), azimuth=np.radians(-90.0), elevation=np.radians(9.0), distance=7.9)
     picture = render_frame(
-        figures, camera, size=(width, width * 2 // 5), obstacles=Place.of(PORTRAIT_PLACE).solids(), samples=8
+        figures, camera, size=(width, width * 2 // 5), obstacles=Scenery.of(PORTRAIT_PLACE).solids(), samples=8
     )
     save_png(Image.fromarray(picture), path)
 

@@ -26,7 +26,7 @@ from audit_takes import (
     violated,
     widest,
 )
-from gaitway.audit import Bars, audit_take
+from gaitway.audit import AuditBars, audit_take
 from gaitway.cast.catalog import load_cast
 from gaitway.core import rotations
 from gaitway.motion.anatomy import t_pose
@@ -317,7 +317,7 @@ class TestFeet:
         heel = [p.name for p in clip.skeleton.contact_points].index("left_ball")
         start = next(f for f in range(160, 260) if clip.contacts[f : f + 8, heel].all())
         bump = np.concatenate([ramp(0.25, 0.25), ramp(0.25, 0.25)[::-1]])[:, None] * [0.0, 0.03, 0.0]
-        report = audit_take(shift(take, bump, start / 30.0), OPEN, bars=Bars(continuity=5.0))
+        report = audit_take(shift(take, bump, start / 30.0), OPEN, bars=AuditBars(continuity=5.0))
         assert violated(report) == {"skate", "skate_found"}
         assert all(start / 30 - 0.5 < v.time < start / 30 + 1.0 for v in report.violations)
 
@@ -410,7 +410,7 @@ class TestMotion:
         take = take_with(track())
         moves = np.zeros((200, 3))
         moves[:, 0] = 0.05
-        report = audit_take(shift(take, moves, 7.0), OPEN, bars=Bars(skate=1.0))
+        report = audit_take(shift(take, moves, 7.0), OPEN, bars=AuditBars(skate=1.0))
         assert violated(report) == {"continuity"}
         assert any(v.part == "root" and v.frame in (209, 210, 211) for v in report["continuity"].violations)
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 import gaitway.audit
 from audit_takes import OPEN, STAND, take_with, track
-from gaitway.audit import Bars, Finding, Report, Row, audit_take, draw_worst
+from gaitway.audit import AuditBars, Finding, Report, ReportRow, audit_take, draw_worst
 from gaitway.audit.bodies import walker
 from gaitway.audit.report import shown, summed_up
 from gaitway.core.errors import ClipError
@@ -18,7 +18,16 @@ from gaitway.world import Box, Obstacle, World
 
 
 def finding(value: float, bar: float = 1.0, time: float = 0.5) -> Finding:
-    return Finding("row", value, bar, time, round(30 * time), ("ada",), "left_hand", "wall")
+    return Finding(
+        row="row",
+        value=value,
+        bar=bar,
+        time=time,
+        frame=round(30 * time),
+        characters=("ada",),
+        part="left_hand",
+        obstacle="wall",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +38,7 @@ def bumped() -> tuple[Report, object, World]:
 
 
 def test_rows_are_summed_up_by_how_far_they_are_beyond_their_bars() -> None:
-    kind = Row("row", "a row", "m", 1.0)
+    kind = ReportRow(name="row", title="a row", unit="m", bar=1.0)
     row = summed_up([finding(0.5), finding(3.0), finding(4.0, 3.9), finding(1.0)], kind, 7)
     assert [f.value for f in row.violations] == [3.0, 4.0]
     assert row.worst is not None
@@ -42,13 +51,13 @@ def test_rows_are_summed_up_by_how_far_they_are_beyond_their_bars() -> None:
 
 
 def test_what_is_not_a_number_is_a_violation() -> None:
-    row = summed_up([finding(2.0), finding(float("nan"))], Row("row", "a row", "m", 1.0), 2)
+    row = summed_up([finding(2.0), finding(float("nan"))], ReportRow(name="row", title="a row", unit="m", bar=1.0), 2)
     assert len(row.violations) == 2
     assert np.isnan(row.violations[0].value)
 
 
 def test_a_row_that_does_not_decide_is_reported_and_does_not_count() -> None:
-    row = summed_up([finding(2.0)], Row("row", "a row", "m", 1.0, decides=False), 1)
+    row = summed_up([finding(2.0)], ReportRow(name="row", title="a row", unit="m", bar=1.0, decides=False), 1)
     report = Report((row,))
     assert report.ok
     assert report.violations == ()
@@ -88,7 +97,7 @@ def test_a_table_has_a_line_for_every_row(bumped) -> None:
 def test_bars_can_be_set() -> None:
     take = take_with(track(words=STAND, height=0.008))
     assert audit_take(take, OPEN).ok
-    assert not audit_take(take, OPEN, bars=Bars(height=0.005)).ok
+    assert not audit_take(take, OPEN, bars=AuditBars(height=0.005)).ok
 
 
 def test_progress_is_told(bumped) -> None:

@@ -67,11 +67,11 @@ def test_writers_can_be_called_alike(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["x.csv", "x.glb", "x.npz", "x.parquet", "x.usdc"])
 def test_a_file_is_written(tmp_path: Path, name: str) -> None:
-    told: list[tuple[int, int]] = []
-    progress = lambda done, total: told.append((done, total))  # noqa: E731
+    told: list[tuple[str, int, int | None]] = []
+    progress = lambda *report: told.append(report)  # noqa: E731
     assert export_take(walkers(2, 0.3), tmp_path / name, world=WORLD, progress=progress) == [tmp_path / name]
     assert (tmp_path / name).stat().st_size > 500
-    assert not told or told[-1][0] == told[-1][1]
+    assert told[-1][0] == name and told[-1][1] == told[-1][2]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from gaitway.cast.person.skeleton import person_skeleton
 from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.export import glb
 from gaitway.export.glb import export_glb
-from gaitway.export.glb_tracks import far_reaching
+from gaitway.export.glb_parts import far_reaching
 from gaitway.motion.formats import load_clip
 from gaitway.take.tracks import assemble, lay_track
 from gaitway.world import Box, Mover, Obstacle, World
@@ -207,7 +207,7 @@ def test_an_empty_wall_is_left_out_and_names_stay_apart(tmp_path: Path) -> None:
 
 def test_other_rates_and_progress(tmp_path: Path) -> None:
     told = []
-    export_glb(walkers(3), tmp_path / "a.glb", fps=12.0, progress=lambda done, total: told.append((done, total)))
+    export_glb(walkers(3), tmp_path / "a.glb", fps=12.0, progress=lambda what, done, total: told.append((done, total)))
     assert told == [(1, 3), (2, 3), (3, 3)]
     document, blob = read(tmp_path / "a.glb")
     times = values(document, blob, tracks(document, "Hips")["translation"][0]["input"])[:, 0]

@@ -10,8 +10,7 @@ import scipy
 
 from blender import ours, run_blender
 from gaitway.export.glb import export_glb
-from gaitway.export.people import INDIVIDUALS, character_mesh
-from gaitway.export.skinned import deformed
+from gaitway.export.meshes import INDIVIDUALS, character_mesh, deformed
 from gaitway.world.surface import surface
 from glb_scene import everybody, place
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
-from gaitway.export import _kernels, clock, export_trajectories, tables
+from gaitway.export import _kernels, export_trajectories, tables
+from gaitway.export import characters as clock
 from gaitway.take.tracks import assemble, lay_track
 from small_takes import odd_take, walkers
 

@@ -14,7 +14,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdShade, UsdSkel, UsdUtils, UsdValidation, V
 from gaitway.core import rotations
 from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.export import export_usd, usd_people, usd_stage
-from gaitway.export.people import character_mesh
+from gaitway.export.meshes import character_mesh
 from gaitway.export.usd_parts import identifiers, quaternions
 from gaitway.take.model import Take
 from gaitway.take.tracks import assemble, lay_track

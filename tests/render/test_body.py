@@ -13,12 +13,11 @@ from gaitway.core.errors import GaitwayError
 from gaitway.motion.formats import load_clip
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render import BodyPart, BodyShape, Camera, figures_of
-from gaitway.render.bodies.body import body_mesh, bone_shape
-from gaitway.render.bodies.cast_bodies import built_in_palette, built_in_shape
-from gaitway.render.bodies.human import is_humanoid
-from gaitway.render.bodies.mesh import box, loft, round_rod
+from gaitway.render.bodies.body import body_mesh, bone_shape, built_in_palette, built_in_shape, is_humanoid
+from gaitway.render.bodies.figures import figure_parts
 from gaitway.render.bodies.palette import TONES, palette, person_palette, study_palette
-from gaitway.render.raster import scene_arrays as _scene
+from gaitway.render.raster.mesh import box, loft, round_rod
+from gaitway.render.raster.triangles import gather
 from shared_data import MOCAP, needs_mocap
 from strategies import skeletons
 
@@ -43,7 +42,7 @@ def volume(points, triangles):
 
 
 def skinned(clip, shape=None):
-    return _scene.gather(figures_of(clip, [0], body=shape), [], [], CAMERA, 10_000)
+    return gather(figure_parts(figures_of(clip, [0], body=shape), CAMERA, 10_000), [], [])
 
 
 def test_meshes_are_closed_and_have_the_right_volume():
@@ -158,7 +157,7 @@ def test_recipe_makes_boxes_and_adds_to_a_person():
 
 
 def built_in_hex(text):
-    from gaitway.render.bodies.palette import from_hex
+    from gaitway.render.raster.colors import from_hex
 
     return from_hex(text)
 

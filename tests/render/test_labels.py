@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaitway.render import Camera, Label
-from gaitway.render.labels import LabelPlacer, Wish, overlap, text_size
+from gaitway.render.raster.labels import LabelPlacer, Wish, overlap, text_size
 from gaitway.render.raster.picture import draw_labels
 
 PLACES = st.tuples(st.floats(-20.0, 320.0), st.floats(-20.0, 220.0))

@@ -9,20 +9,20 @@ from gaitway.render import (
     BodyPart,
     BodyShape,
     Camera,
+    FloorMark,
     Label,
-    Mark,
-    Studio,
+    Lighting,
     Trail,
     figures_of,
     render_frame,
 )
 from gaitway.render.bodies.palette import TONES, palette
+from gaitway.render.film.scenery import solid_of
 from gaitway.render.raster.picture import _SAMPLES
-from gaitway.render.raster.place import solid_of
 from gaitway.world import Box, Cylinder
 
 SIZE = (96, 72)
-PLAIN = Studio(ground=None, backdrop=("#ffffff", "#ffffff"))
+PLAIN = Lighting(ground=None, backdrop=("#ffffff", "#ffffff"))
 CAMERA = Camera.around([0, 0, 0.9], azimuth=-1.0, elevation=0.2, distance=5.0)
 
 
@@ -52,7 +52,7 @@ def test_sphere_covers_its_disc():
     figure = ball()[0]
     camera = Camera.around(figure.positions[0], azimuth=0.3, elevation=0.2, span=span)
     # a black ball without light of its own: how dark a pixel is says how much of it is covered
-    image = render_frame([figure], camera, size=size, studio=PLAIN, samples=16)
+    image = render_frame([figure], camera, size=size, lighting=PLAIN, samples=16)
     inside = darkness(image) > 0.5 * darkness(image).max()
     area = inside.sum() * (span / 400) ** 2
     assert area == pytest.approx(np.pi * 0.25, rel=0.03)
@@ -65,7 +65,7 @@ def test_sphere_covers_its_disc():
 def test_edges_are_smooth_only_with_several_samples(samples):
     thing = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0, yaw=0.3), "#000000")
     camera = Camera.around([0, 0, 0.5], azimuth=0.0, elevation=0.5 * np.pi, span=2.0)
-    image = render_frame([], camera, size=(64, 64), obstacles=[thing], studio=PLAIN, samples=samples)
+    image = render_frame([], camera, size=(64, 64), obstacles=[thing], lighting=PLAIN, samples=samples)
     levels = np.unique(image[..., 1])
     assert (len(levels) <= 3) if samples == 1 else (len(levels) >= samples)
 
@@ -108,7 +108,7 @@ def test_what_is_beside_or_behind_the_camera_is_not_seen():
     figure = people()[0]
     away = Camera(eye=np.array([3.0, 0, 1.0]), target=np.array([6.0, 0, 1.0]), up=np.array([0, 0, 1.0]))
     np.testing.assert_array_equal(
-        render_frame([figure], away, size=SIZE, studio=PLAIN), render_frame([], away, size=SIZE, studio=PLAIN)
+        render_frame([figure], away, size=SIZE, lighting=PLAIN), render_frame([], away, size=SIZE, lighting=PLAIN)
     )
 
 
@@ -125,8 +125,8 @@ def test_camera_inside_a_figure_or_box_draws_without_harm():
 def test_shadow_falls_away_from_the_light_and_only_there():
     post = solid_of(Cylinder((0.0, 0.0), 0.1, 1.0))
     camera = Camera(eye=np.array([0, 0, 9.0]), target=np.zeros(3), up=np.array([0, 1.0, 0]), span=4.0)
-    studio = Studio(grid=0.0, fade=1000.0, light_azimuth=0.0, light_elevation=np.radians(45.0))
-    image = darkness(render_frame([], camera, size=(80, 80), obstacles=[post], studio=studio))
+    lighting = Lighting(grid=0.0, fade=1000.0, light_azimuth=0.0, light_elevation=np.radians(45.0))
+    image = darkness(render_frame([], camera, size=(80, 80), obstacles=[post], lighting=lighting))
     floor = image[5, 5]
     assert image[40, 28] > floor + 0.05  # 0.6 m away from the light, in the shadow of the post
     assert image[40, 52] == pytest.approx(floor, abs=0.01)
@@ -138,7 +138,7 @@ def test_ground_under_a_sole_is_darker_than_beside():
     camera = Camera(eye=np.array([0, 0, -9.0]), target=np.zeros(3), up=np.array([0, 1.0, 0]), span=4.0)
     assert render_frame([figure], camera, size=SIZE).shape == (72, 96, 3)  # from below: nothing breaks
     front = Camera.around([0, 0, 0.05], azimuth=0.0, elevation=0.3, span=0.8)
-    image = darkness(render_frame([figure], front, size=(160, 160), studio=Studio(grid=0.0)))
+    image = darkness(render_frame([figure], front, size=(160, 160), lighting=Lighting(grid=0.0)))
     toe = front.project([0.26, 0.09, 0.0], (160, 160))
     far = front.project([0.26, 0.38, 0.0], (160, 160))
     assert image[int(toe[1]), int(toe[0])] > image[int(far[1]), int(far[0])] + 0.02
@@ -146,7 +146,7 @@ def test_ground_under_a_sole_is_darker_than_beside():
 
 def test_what_sinks_into_the_floor_is_hidden():
     buried = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0, bottom=-1.2), "#ff0000")
-    image = render_frame([], CAMERA, size=SIZE, obstacles=[buried], studio=Studio(shadow=0.0)).astype(int)
+    image = render_frame([], CAMERA, size=SIZE, obstacles=[buried], lighting=Lighting(shadow=0.0)).astype(int)
     assert (np.abs(image[..., 0] - image[..., 1]) < 30).all()
 
 
@@ -154,7 +154,7 @@ def test_paint_lies_on_the_floor_under_the_figure():
     path = np.stack([np.linspace(-3, 3, 30), np.zeros(30)], axis=1)
     camera = Camera(eye=np.array([0, 0, 9.0]), target=np.zeros(3), up=np.array([0, 1.0, 0]), span=4.0)
     trail = Trail(path, "#ff0000", width=0.4, opacity=1.0)
-    spot = Mark(np.array([[0.9, -0.2], [1.1, -0.2], [1.0, 0.2]]), "#0000ff", 1.0)
+    spot = FloorMark(np.array([[0.9, -0.2], [1.1, -0.2], [1.0, 0.2]]), "#0000ff", 1.0)
     image = render_frame([], camera, size=(80, 80), paint=[trail, spot])
     assert image[40, 10, 0] > 2 * image[40, 10, 1]
     assert image[41, 60, 2] > 2 * image[41, 60, 1]  # later paint covers earlier
@@ -195,7 +195,7 @@ def test_wrong_options_are_refused():
     with pytest.raises(GaitwayError, match="one of 1, 4, 8, 16"):
         render_frame([], CAMERA, samples=3)
     with pytest.raises(GaitwayError, match="over the horizon"):
-        render_frame([], CAMERA, studio=Studio(light_elevation=0.0))
+        render_frame([], CAMERA, lighting=Lighting(light_elevation=0.0))
     with pytest.raises(GaitwayError, match="which has 1"):
         figures_of(standing(1), [3])
     with pytest.raises(GaitwayError, match="hexadecimal"):

@@ -10,14 +10,14 @@ import pytest
 from PIL import Image
 
 from gaitway.core.errors import GaitwayError
-from gaitway.render.labels import overlap
 from gaitway.render.plan import scene_plan as plan_module
 from gaitway.render.plan.canvas import Canvas, mixed, rgba
+from gaitway.render.plan.characters import group_colors, group_of
 from gaitway.render.plan.ground import nice_step
-from gaitway.render.plan.kinds import MOVER_COLOR, kind_color
-from gaitway.render.plan.people import group_colors, group_of
+from gaitway.render.plan.obstacles import BLOCK, LOW, TALL
 from gaitway.render.plan.scene_plan import scene_plan
-from gaitway.render.plan.things import BLOCK, LOW, TALL
+from gaitway.render.raster.colors import MOVER_COLOR, kind_color
+from gaitway.render.raster.labels import overlap
 from gaitway.scene import load_scene, ready_scenes, scene_from_dict
 from gaitway.world import Box, Cylinder, Mover, MoverPhase, Obstacle, Polygon, Stairs, Terrain, World
 from gaitway.world.clearance import Clearance

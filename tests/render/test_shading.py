@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaitway.render import Camera, Studio, render_frame
+from gaitway.render import Camera, Lighting, render_frame
+from gaitway.render.film.scenery import solid_of
 from gaitway.render.raster import _shading_kernels, picture
 from gaitway.render.raster import shadows as _shadows
-from gaitway.render.raster._kernels import Look
-from gaitway.render.raster.picture import _look, _srgb_steps, _view
-from gaitway.render.raster.place import solid_of
+from gaitway.render.raster._kernels import SceneLight
+from gaitway.render.raster.picture import _scene_light, _srgb_steps, _view
 from gaitway.world import Box
 
 SIZE = (48, 36)
 
 
-def look(**changes) -> Look:
+def look(**changes) -> SceneLight:
     light = np.array([0.6, 0.0, 0.8])
-    base = _look(Studio(), light, np.array([[-1.0, -2.0, 0.0], [1.0, 2.0, 1.0]]))
+    base = _scene_light(Lighting(), light, np.array([[-1.0, -2.0, 0.0], [1.0, 2.0, 1.0]]))
     return base._replace(**changes)
 
 
-def stage_twin(camera: Camera, look: Look, size) -> np.ndarray:
+def stage_twin(camera: Camera, look: SceneLight, size) -> np.ndarray:
     """The ground's colour by shooting each ray and, for the lines, its neighbours."""
     width, height = size
     cols, rows = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
@@ -82,7 +82,7 @@ def test_stage_without_ground_is_backdrop():
     np.testing.assert_allclose(out[..., :3], np.broadcast_to(expected, (36, 48, 3)), atol=1e-6)
 
 
-def light_twin(setting: Look, normal, sight, color, height, lit=1.0):
+def light_twin(setting: SceneLight, normal, sight, color, height, lit=1.0):
     """Light from one surface point, by the formulas of `_body`."""
     facing = normal @ setting.light
     wrapped = max(0.0, (facing + 0.22) / 1.22)
@@ -99,10 +99,10 @@ def light_twin(setting: Look, normal, sight, color, height, lit=1.0):
 
 def test_faces_of_a_box_have_the_light_of_their_normals():
     camera = Camera.around([0, 0, 0.5], azimuth=0.6, elevation=0.5, span=2.0)
-    studio = Studio(light_azimuth=0.5, light_elevation=0.9)
+    lighting = Lighting(light_azimuth=0.5, light_elevation=0.9)
     thing = solid_of(Box((0.0, 0.0), (1.0, 1.0), 1.0), "#808080")
-    image = render_frame([], camera, size=(200, 200), obstacles=[thing], studio=studio, samples=1)
-    setting = _look(studio, picture._key_direction(studio, camera), thing.mesh.points)
+    image = render_frame([], camera, size=(200, 200), obstacles=[thing], lighting=lighting, samples=1)
+    setting = _scene_light(lighting, picture._key_direction(lighting, camera), thing.mesh.points)
     color = picture.from_hex("#808080")
     steps = _srgb_steps()
     for normal, place in (((1, 0, 0), (0.5, 0.1, 0.6)), ((0, 1, 0), (-0.2, 0.5, 0.4)), ((0, 0, 1), (0.1, 0.1, 1.0))):

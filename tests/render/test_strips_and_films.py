@@ -11,9 +11,10 @@ from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.motion.contacts import detect_contacts
 from gaitway.motion.editing import move
 from gaitway.render import contact_sheet, film, filmstrip, still, top_view, turntable
-from gaitway.render.film.staging import bearing, following_cameras, set_stage
-from gaitway.render.sheets.footprints import footprints
+from gaitway.render.film.clip_stage import set_stage
+from gaitway.render.film.shot import Shot, bearing
 from gaitway.render.sheets.strips import _chosen
+from gaitway.render.sheets.top_view import footprints
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +91,8 @@ def test_strip_into_a_missing_folder_is_one_line(tmp_path):
 
 def test_webp_has_every_frame_and_its_time(walk, tmp_path):
     calls = []
-    path = film([walk, standing(4)], tmp_path / "f.webp", fps=10, size=(65, 49), samples=1,
-                progress=lambda done, total: calls.append((done, total)))  # fmt: skip
+    path = film([walk, standing(4)], tmp_path / "f.webp", Shot(size=(65, 49), samples=1), fps=10,
+                progress=lambda *told: calls.append(told))  # fmt: skip
     with Image.open(path) as read:
         assert read.n_frames == 16 and read.size == (65, 49)
         read.load()
@@ -99,18 +100,18 @@ def test_webp_has_every_frame_and_its_time(walk, tmp_path):
         first = np.asarray(read.convert("RGB"))
         read.seek(15)
         assert (np.asarray(read.convert("RGB")) != first).any()
-    assert calls == [(i + 1, 16) for i in range(16)]
+    assert calls == [("f.webp", i + 1, 16) for i in range(16)]
     assert [p.name for p in tmp_path.iterdir()] == ["f.webp"]
 
 
 def test_one_frame_film(tmp_path):
-    with Image.open(film(standing(1), tmp_path / "one.webp", size=(32, 32), samples=1)) as read:
+    with Image.open(film(standing(1), tmp_path / "one.webp", Shot(size=(32, 32), samples=1))) as read:
         assert read.size == (32, 32) and ink(read.convert("RGB")).any()
 
 
 def test_mp4_is_read_back(walk, tmp_path):
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    path = film(walk, tmp_path / "f.mp4", fps=15, size=(97, 65), samples=1)
+    path = film(walk, tmp_path / "f.mp4", Shot(size=(97, 65), samples=1), fps=15)
     count, seconds = ffmpeg.count_frames_and_secs(str(path))
     assert count == 23 and seconds == pytest.approx(23 / 15, abs=0.05)
     frames = ffmpeg.read_frames(str(path))
@@ -134,12 +135,12 @@ def test_interrupted_film_leaves_nothing(walk, tmp_path, name):
     kept = tmp_path / name
     kept.write_bytes(b"before")
 
-    def stop(done, total):
+    def stop(what, done, total):
         if done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        film(walk, kept, size=(32, 32), samples=1, progress=stop)
+        film(walk, kept, Shot(size=(32, 32), samples=1), progress=stop)
     assert kept.read_bytes() == b"before" and [p.name for p in tmp_path.iterdir()] == [name]
 
 
@@ -171,14 +172,14 @@ def test_row_of_clips_faces_ahead_side_by_side(walk):
 def test_following_camera_keeps_everybody_in_the_picture(walk):
     stage = set_stage([walk, move(walk, (0, 0, 1.0))], arrange="placed")
     size = (160, 90)
-    for frame, camera in enumerate(following_cameras(stage, "three-quarter", 0.2, size)):
+    for frame, camera in enumerate(stage.cameras(Shot(elevation=0.2), size)):
         for figure in stage.figures(frame):
             seen = camera.project(figure.positions, size)
             assert (seen[:, :2] > 0).all() and (seen[:, :2] < size).all()
 
 
 def test_contact_sheet_numbers_successive_frames(walk, tmp_path):
-    sheet = contact_sheet(walk, tmp_path / "c.png", start=3, count=7, columns=3, tile=(60, 60), samples=1)
+    sheet = contact_sheet(walk, tmp_path / "c.png", Shot(size=(60, 60), samples=1), start=3, count=7, columns=3)
     assert sheet.size == (180, 180)
     assert np.asarray(sheet)[120:, :60].max() > 0 and np.asarray(sheet)[120:, 60:].max() == 0  # the seventh, then none
     with pytest.raises(GaitwayError, match="no frames"):
@@ -186,9 +187,9 @@ def test_contact_sheet_numbers_successive_frames(walk, tmp_path):
 
 
 def test_still_and_turntable(walk, tmp_path):
-    image = still([walk, standing(5)], tmp_path / "s.png", time=0.5, size=(120, 80), trails=True, samples=1)
+    image = still([walk, standing(5)], tmp_path / "s.png", Shot(size=(120, 80), trails=True, samples=1), time=0.5)
     assert image.size == (120, 80) and (tmp_path / "s.png").exists()
-    table = turntable(walk, tmp_path / "t.png", views=5, columns=3, tile=(40, 50), samples=4)
+    table = turntable(walk, tmp_path / "t.png", Shot(size=(40, 50), samples=4), views=5, columns=3)
     assert table.size == (120, 100)
     tiles = [np.asarray(table)[:50, 40 * i : 40 * i + 40].astype(int) for i in range(3)]
     assert np.abs(tiles[0] - tiles[1]).max() > 30
@@ -232,3 +233,30 @@ def test_footprints_are_where_the_feet_rest(walk):
 
 def test_named_bearings():
     assert bearing("front") == 0.0 and bearing("side") == pytest.approx(-np.pi / 2) and bearing(1.25) == 1.25
+
+
+def test_trails_and_names_of_clips(walk):
+    stage = set_stage([walk, standing(30)])
+    assert stage.trails(20, 0.0) == []
+    whole, part = (stage.trails(20, seconds)[0].path for seconds in (np.inf, 0.2))
+    assert len(whole) == 21 and len(part) == round(0.2 * stage.fps) + 1
+    np.testing.assert_array_equal(part, whole[-len(part) :])
+    assert [label.text for label in stage.labels(0, None)] == [clip.name for clip in stage.clips]
+    assert [label.text for label in stage.labels(0, [walk.name])] == [walk.name]
+    with pytest.raises(GaitwayError, match="no clip is called 'zoe'"):
+        stage.cameras(Shot(who=["zoe"]), (60, 60))
+
+
+def test_a_camera_can_stand_still_and_see_the_whole_path(walk):
+    stage = set_stage(walk)
+    cameras = stage.cameras(Shot(camera="overview"), (160, 90))
+    assert len(cameras) == len(stage) and all(camera is cameras[0] for camera in cameras)
+    for frame in (0, len(stage) - 1):
+        seen = cameras[0].project(stage.positions[0][frame], (160, 90))
+        assert (seen[:, :2] > 0).all() and (seen[:, :2] < (160, 90)).all()
+
+
+@pytest.mark.parametrize(("options", "words"), [({"camera": "drone"}, "not known"), ({"view": "below"}, "not known")])
+def test_a_shot_refuses_unknown_names(options, words):
+    with pytest.raises(GaitwayError, match=words):
+        Shot(**options)

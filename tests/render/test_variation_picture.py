@@ -11,7 +11,7 @@ from PIL import Image
 from gaitway.cast.catalog import load_cast
 from gaitway.core.errors import GaitwayError
 from gaitway.motion import Clip
-from gaitway.render.sheets.variation_picture import Curves, Group, curves_picture, overlay_picture
+from gaitway.render.sheets.variation_picture import Curves, TakeGroup, curves_picture, overlay_picture
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def inked(picture: Image.Image, color: tuple[int, int, int]) -> int:
 
 def test_groups_are_rows_of_poses(takes: list[Clip], tmp_path: Path) -> None:
     path = tmp_path / "over.png"
-    groups = [Group("one", takes[:1], "#ff0000"), Group("three", takes[1:], "#0000ff")]
+    groups = [TakeGroup("one", takes[:1], "#ff0000"), TakeGroup("three", takes[1:], "#0000ff")]
     picture = overlay_picture(groups, path, title="waves", moments=5, row_height=120)
     with Image.open(path) as kept:
         assert kept.size == picture.size
@@ -36,7 +36,7 @@ def test_groups_are_rows_of_poses(takes: list[Clip], tmp_path: Path) -> None:
     assert inked(upper, (0, 0, 255)) == 0
     assert inked(lower, (0, 0, 255)) > 200
     # takes differ in the middle and not at the ends, where all stand alike
-    own = overlay_picture([Group("three", takes[1:])], moments=3, row_height=160)
+    own = overlay_picture([TakeGroup("three", takes[1:])], moments=3, row_height=160)
     assert len(own.getcolors(1 << 20) or []) > 50
 
 
@@ -52,6 +52,6 @@ def test_curves_are_drawn_in_their_colours() -> None:
 
 def test_nothing_to_draw_is_refused(takes: list[Clip]) -> None:
     with pytest.raises(GaitwayError, match="one clip or more"):
-        overlay_picture([Group("none", [])])
+        overlay_picture([TakeGroup("none", [])])
     with pytest.raises(GaitwayError, match="one panel or more"):
         curves_picture([])

@@ -2,6 +2,6 @@
 
 from gaitway.audit.auditing import audit_take
 from gaitway.audit.draw import draw_worst
-from gaitway.audit.report import Bars, Finding, Report, Row
+from gaitway.audit.report import AuditBars, Finding, Report, ReportRow
 
-__all__ = ["Bars", "Finding", "Report", "Row", "audit_take", "draw_worst"]
+__all__ = ["AuditBars", "Finding", "Report", "ReportRow", "audit_take", "draw_worst"]

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gaitway.audit.arrival import absence, arrivals, missing, outside
-from gaitway.audit.bodies import Walker, bodies_of, has_legs, walker
+from gaitway.audit.bodies import AuditedCharacter, bodies_of, has_legs, walker
 from gaitway.audit.continuity import pops, strained
 from gaitway.audit.crowding import Meetings
 from gaitway.audit.discs import crossings, disc_groups, overlaps
 from gaitway.audit.feet import Feet
-from gaitway.audit.ground import Ground, sunk
-from gaitway.audit.penetration import Search, groups_of, incidents
-from gaitway.audit.report import Bars, Finding, Report, Row, shown, summed_up
+from gaitway.audit.ground import AuditGround, sunk
+from gaitway.audit.penetration import PenetrationSearch, groups_of, incidents
+from gaitway.audit.report import AuditBars, Finding, Report, ReportRow, shown, summed_up
 from gaitway.audit.sources import Source, usual_steps
 from gaitway.core.errors import GaitwayError
+from gaitway.core.progress import Progress, silent
 from gaitway.motion.limits import joint_limits
 from gaitway.take.model import Take
 from gaitway.world.world import World
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done and how much there is."""
 
 _NO_WORLD = "no world given"
 
@@ -34,8 +31,8 @@ def audit_take(
     take: Take,
     world: World | None = None,
     *,
-    bars: Bars = Bars(),  # noqa: B008  (frozen)
-    progress: Progress | None = None,
+    bars: AuditBars = AuditBars(),  # noqa: B008  (frozen)
+    progress: Progress = silent,
 ) -> Report:
     """Check a take against its world.
 
@@ -47,9 +44,9 @@ def audit_take(
             or "disc"; both are measured, only the one kept clear decides.
         world: where; None leaves out what needs it.
         bars: what is still good enough.
-        progress: called now and then with what is done, how much and of how much.
+        progress: called after each character and each part of the crowd.
     """
-    run = _Run(take, world, bars, progress or (lambda what, done, total: None))
+    run = _AuditRun(take, world, bars, progress)
     total = Tally()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the kernels let other threads work
         for done, part in enumerate(pool.map(run.character, range(len(take.names)))):
@@ -92,15 +89,15 @@ class Tally:
         self.between += other.between
 
 
-class _Run:
+class _AuditRun:
     """One audit: what is known of the take and the world."""
 
-    def __init__(self, take: Take, world: World | None, bars: Bars, progress: Progress) -> None:
+    def __init__(self, take: Take, world: World | None, bars: AuditBars, progress: Progress) -> None:
         self.take, self.world, self.bars, self.progress = take, world, bars, progress
         self.bodies = bodies_of(take)
         self.groups = groups_of(world) if world is not None else ()
         self.disc_groups = disc_groups(world) if world is not None else ()
-        self.ground = Ground(world) if world is not None else None
+        self.ground = AuditGround(world) if world is not None else None
         self.sources = {i: Source(clip, take.fps) for i, clip in enumerate(take.clips)}
         self.usual = [usual_steps(take, body) for body in range(len(take.skeletons))]
         self.limits = [joint_limits(s) if has_legs(s) else None for s in take.skeletons]
@@ -122,7 +119,7 @@ class _Run:
                 self._place(figure, self.world, tally)
         return tally
 
-    def _motion(self, figure: Walker, tally: Tally) -> None:
+    def _motion(self, figure: AuditedCharacter, tally: Tally) -> None:
         body, frames = int(self.take.bodies[figure.index]), len(figure.times)
         limits = self.limits[body]
         sudden, excused = pops(figure, self.usual[body], self.sources, self.bars.continuity)
@@ -133,17 +130,17 @@ class _Run:
         for finding in arrivals(figure, self.bars):
             tally.add(finding.row, [finding], 1)
 
-    def _feet(self, figure: Walker, tally: Tally) -> None:
+    def _feet(self, figure: AuditedCharacter, tally: Tally) -> None:
         if figure.clip.skeleton.contact_points:
             feet = Feet(figure, self.sources, self.ground, self.bars)
             tally.add("skate", *feet.claimed())
             tally.add("skate_found", *feet.suspected())
             tally.add("height", *feet.heights())
 
-    def _place(self, figure: Walker, world: World, tally: Tally) -> None:
+    def _place(self, figure: AuditedCharacter, world: World, tally: Tally) -> None:
         """What one character has to do with the world."""
         frames = len(figure.times)
-        search = Search(figure, self.bars.penetration)
+        search = PenetrationSearch(figure, self.bars.penetration)
         for group in self.groups:
             search.against(group)
         tally.between = search.between
@@ -189,23 +186,55 @@ class _Run:
 _NEED_WORLD = ("penetration", "penetration_special", "under_ground", "disc", "bounds", "height")
 
 
-def _rows(bars: Bars, disc: bool) -> tuple[Row, ...]:
+def _rows(bars: AuditBars, disc: bool) -> tuple[ReportRow, ...]:
     """All rows, empty, in the order of the table; notes say why a row may have nothing to check."""
     deep, no_discs = bars.penetration, "the take has no discs"
     return (
-        Row("presence", "presence", "", 0.0),
-        Row("penetration", "penetration, walls", "m", deep, decides=not disc, note=_NO_WORLD),
-        Row("penetration_special", "penetration, special obstacles", "m", deep, note=_NO_WORLD),
-        Row("penetration_characters", "penetration, characters", "m", deep, decides=not disc, note="nobody else"),
-        Row("under_ground", "body under the ground", "m", deep, note=_NO_WORLD),
-        Row("disc", "disc overlap, walls", "m", bars.disc, decides=disc, note=no_discs),
-        Row("disc_characters", "disc overlap, characters", "m", bars.disc, decides=disc, note=no_discs),
-        Row("bounds", "outside the bounds", "m", bars.bounds, note=_NO_WORLD),
-        Row("skate", "foot skate, claimed contacts", "m", bars.skate, note="no contacts known"),
-        Row("skate_found", "foot skate, contacts found", "m", bars.skate, note="no feet known"),
-        Row("height", "foot float or sink", "m", bars.height, note="no contacts known"),
-        Row("continuity", "continuity", "x", bars.continuity, note="too short"),
-        Row("limits", "joint limits", "deg", bars.limit_deg, note="no limits known for this skeleton"),
-        Row("arrival", "distance to the goal", "m", float("nan"), note="no goals asked for"),
-        Row("arrival_heading", "heading at the goal", "deg", bars.heading_deg, note="no headings asked for"),
+        ReportRow(name="presence", title="presence", unit="", bar=0.0),
+        ReportRow(name="penetration", title="penetration, walls", unit="m", bar=deep, decides=not disc, note=_NO_WORLD),
+        ReportRow(
+            name="penetration_special", title="penetration, special obstacles", unit="m", bar=deep, note=_NO_WORLD
+        ),
+        ReportRow(
+            name="penetration_characters",
+            title="penetration, characters",
+            unit="m",
+            bar=deep,
+            decides=not disc,
+            note="nobody else",
+        ),
+        ReportRow(name="under_ground", title="body under the ground", unit="m", bar=deep, note=_NO_WORLD),
+        ReportRow(name="disc", title="disc overlap, walls", unit="m", bar=bars.disc, decides=disc, note=no_discs),
+        ReportRow(
+            name="disc_characters",
+            title="disc overlap, characters",
+            unit="m",
+            bar=bars.disc,
+            decides=disc,
+            note=no_discs,
+        ),
+        ReportRow(name="bounds", title="outside the bounds", unit="m", bar=bars.bounds, note=_NO_WORLD),
+        ReportRow(
+            name="skate", title="foot skate, claimed contacts", unit="m", bar=bars.skate, note="no contacts known"
+        ),
+        ReportRow(
+            name="skate_found", title="foot skate, contacts found", unit="m", bar=bars.skate, note="no feet known"
+        ),
+        ReportRow(name="height", title="foot float or sink", unit="m", bar=bars.height, note="no contacts known"),
+        ReportRow(name="continuity", title="continuity", unit="x", bar=bars.continuity, note="too short"),
+        ReportRow(
+            name="limits",
+            title="joint limits",
+            unit="deg",
+            bar=bars.limit_deg,
+            note="no limits known for this skeleton",
+        ),
+        ReportRow(name="arrival", title="distance to the goal", unit="m", bar=float("nan"), note="no goals asked for"),
+        ReportRow(
+            name="arrival_heading",
+            title="heading at the goal",
+            unit="deg",
+            bar=bars.heading_deg,
+            note="no headings asked for",
+        ),
     )

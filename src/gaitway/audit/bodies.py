@@ -30,7 +30,7 @@ Bodies = Mapping[int, tuple[CapsuleBody, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Walker:
+class AuditedCharacter:
     """One character, evaluated at the take's rate."""
 
     take: Take
@@ -62,7 +62,7 @@ class Walker:
         return np.asarray(axes_of(self.body, *poses.joint_transforms())[0])
 
 
-def walker(take: Take, index: int, bodies: Bodies) -> Walker:
+def walker(take: Take, index: int, bodies: Bodies) -> AuditedCharacter:
     """A character of a take, evaluated; `bodies` are those of the take's skeletons."""
     clip = take.clip(index)
     body, thick = bodies[int(take.bodies[index])]
@@ -70,7 +70,7 @@ def walker(take: Take, index: int, bodies: Bodies) -> Walker:
     times = take.start(index) + np.arange(len(clip)) / clip.fps
     clip = with_points(clip)
     axes = axes_of(body, positions, world)
-    return Walker(take, index, clip, body, times, positions, axes, thick)
+    return AuditedCharacter(take, index, clip, body, times, positions, axes, thick)
 
 
 def skin(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:

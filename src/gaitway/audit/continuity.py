@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.audit.bodies import Walker
+from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.ground import worst_of_runs
 from gaitway.audit.report import Finding
 from gaitway.audit.sources import Played, Source, root_steps, turn_steps
@@ -18,7 +18,7 @@ _FAITHFUL = 1.1
 
 
 def pops(
-    walker: Walker, usual: tuple[FloatArray, float], sources: dict[int, Source], bar: float
+    walker: AuditedCharacter, usual: tuple[FloatArray, float], sources: dict[int, Source], bar: float
 ) -> tuple[list[Finding], Finding | None]:
     """Sudden changes of speed as multiples of the usual ones, one finding for each moment; else the most sudden.
 
@@ -53,7 +53,7 @@ def pops(
     return out, excused
 
 
-def strained(walker: Walker, limits: JointLimits, bar: float) -> list[Finding]:
+def strained(walker: AuditedCharacter, limits: JointLimits, bar: float) -> list[Finding]:
     """Joints beyond their limits [degrees], one finding for each span of time; else the farthest."""
     over = violations(walker.clip, limits)
     joint = np.argmax(over, axis=1)
@@ -66,9 +66,20 @@ def strained(walker: Walker, limits: JointLimits, bar: float) -> list[Finding]:
 
 
 def _finding(
-    row: str, walker: Walker, frame: int, joint: int, part: str, value: float, bar: float,
+    row: str, walker: AuditedCharacter, frame: int, joint: int, part: str, value: float, bar: float,
     span: tuple[float, float] | None,
 ) -> Finding:  # fmt: skip
     time = float(walker.times[frame])
     x, y, z = (float(v) for v in walker.positions[frame, joint])
-    return Finding(row, value, bar, time, walker.frame(time), (walker.name,), part, "", (x, y, z), span)
+    return Finding(
+        row=row,
+        value=value,
+        bar=bar,
+        time=time,
+        frame=walker.frame(time),
+        characters=(walker.name,),
+        part=part,
+        obstacle="",
+        place=(x, y, z),
+        span=span,
+    )

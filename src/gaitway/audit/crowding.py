@@ -157,7 +157,18 @@ class Meetings:
         names = tuple(self.take.names[c] for c in meeting.pair)
         frame = round(meeting.time * self.take.fps)
         part = " in ".join(meeting.parts)
-        return Finding(row, meeting.depth, self.bar, meeting.time, frame, names, part, "", meeting.place, span)
+        return Finding(
+            row=row,
+            value=meeting.depth,
+            bar=self.bar,
+            time=meeting.time,
+            frame=frame,
+            characters=names,
+            part=part,
+            obstacle="",
+            place=meeting.place,
+            span=span,
+        )
 
 
 def _steps(before: Crowd, now: Crowd) -> FloatArray:

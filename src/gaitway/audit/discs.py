@@ -9,9 +9,9 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.audit import _kernels
-from gaitway.audit.bodies import Walker
+from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.ground import worst_of_runs
-from gaitway.audit.penetration import Group, wall_groups
+from gaitway.audit.penetration import SolidGroup, wall_groups
 from gaitway.audit.report import Finding
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.take.model import Take
@@ -28,7 +28,7 @@ _BLOCK = 64
 """Frames for which all roots are had at once."""
 
 
-def disc_groups(world: World) -> tuple[Group, ...]:
+def disc_groups(world: World) -> tuple[SolidGroup, ...]:
     """Walls as upright prisms; special obstacles are passed by the body, not by the disc."""
     heights = (
         [0.0] if world.terrain is None else [float(world.terrain.heights.min()), float(world.terrain.heights.max())]
@@ -44,7 +44,7 @@ def disc_groups(world: World) -> tuple[Group, ...]:
     return wall_groups(world, flat)
 
 
-def overlaps(walker: Walker, groups: tuple[Group, ...], bar: float) -> list[Finding]:
+def overlaps(walker: AuditedCharacter, groups: tuple[SolidGroup, ...], bar: float) -> list[Finding]:
     """How far a character's disc reaches into walls [m], one finding for each span of time; else the farthest."""
     radius = float(walker.take.radii[walker.index])
     times, points, bands = _fine(walker)
@@ -62,15 +62,23 @@ def overlaps(walker: Walker, groups: tuple[Group, ...], bar: float) -> list[Find
     gap = int(np.ceil(len(times) / max(len(walker.times), 1))) * 2
     return [
         Finding(
-            "disc", max(float(depths[i]), 0.0), bar, float(times[i]), walker.frame(float(times[i])), (walker.name,),
-            "disc", str(names[i]), (float(points[i, 0]), float(points[i, 1]), float(bands[i, 0])), span,
+            row="disc",
+            value=max(float(depths[i]), 0.0),
+            bar=bar,
+            time=float(times[i]),
+            frame=walker.frame(float(times[i])),
+            characters=(walker.name,),
+            part="disc",
+            obstacle=str(names[i]),
+            place=(float(points[i, 0]), float(points[i, 1]), float(bands[i, 0])),
+            span=span,
         )
         for i, span in worst_of_runs(depths, times, bar, gap)
         if depths[i] > 0.0
-    ]  # fmt: skip
+    ]
 
 
-def _fine(walker: Walker) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _fine(walker: AuditedCharacter) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Times, root places (N, 2) and height bands (N, 2) in steps of at most `_STEP` along the way."""
     roots, times = walker.clip.root_positions[:, :2], walker.times
     steps = np.linalg.norm(np.diff(roots, axis=0), axis=1)
@@ -112,7 +120,15 @@ def crossings(take: Take, bar: float, progress: Callable[[int, int], None]) -> l
             names = (take.names[who[a]], take.names[who[b]])
             x, y = take.planar([times[i]], who[[a, b]])[:, 0, :2].mean(axis=0)
             frame = round(times[i] * take.fps)
-            finding = Finding("disc_characters", float(depths[i]), bar, float(times[i]), frame, names, "disc in disc")
+            finding = Finding(
+                row="disc_characters",
+                value=float(depths[i]),
+                bar=bar,
+                time=float(times[i]),
+                frame=frame,
+                characters=names,
+                part="disc in disc",
+            )
             out.append(replace(finding, place=(float(x), float(y), 0.0), span=span))
     return out
 

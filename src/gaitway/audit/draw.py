@@ -11,13 +11,13 @@ from gaitway.audit import _kernels, _pair_kernels
 from gaitway.audit._kernels import Solids
 from gaitway.audit.bodies import axes_of, bodies_of
 from gaitway.audit.penetration import groups_of
-from gaitway.audit.report import Finding, Report, Row, shown
+from gaitway.audit.report import Finding, Report, ReportRow, shown
 from gaitway.audit.solids import stack_of
 from gaitway.core.arrays import FloatArray, read_only
-from gaitway.render.film.take_film import take_still
-from gaitway.render.labels import text_font
+from gaitway.render.film.shot import Shot
+from gaitway.render.film.takes import take_still
 from gaitway.render.raster.camera import Camera
-from gaitway.render.sheets.strips import save_png
+from gaitway.render.raster.labels import save_png, text_font
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -57,7 +57,7 @@ def draw_worst(report: Report, take: Take, world: World | None, folder: str | Pa
     return out
 
 
-def picture_of(row: Row, finding: Finding, take: Take, world: World | None) -> Image.Image:
+def picture_of(row: ReportRow, finding: Finding, take: Take, world: World | None) -> Image.Image:
     """A finding from afar and from near by, its place marked, and in words."""
     place = np.array(finding.place)
     direction = _clear_view(finding, take, world)
@@ -66,14 +66,14 @@ def picture_of(row: Row, finding: Finding, take: Take, world: World | None) -> I
     sheet = Image.new("RGB", (2 * _PANEL[0], _PANEL[1] + 72), "white")
     for i, (target, distance) in enumerate(((middle, _FAR), (place, _NEAR))):
         camera = Camera.around(target, azimuth=azimuth, elevation=elevation, distance=distance)
-        panel = take_still(take, finding.time, world=world, camera=camera, size=_PANEL)
+        panel = take_still(take, finding.time, shot=Shot(camera=camera, size=_PANEL), world=world)
         _mark(panel, camera, place, 34 if i == 0 else 60)
         sheet.paste(panel, (i * _PANEL[0], 72))
     _caption(sheet, row, finding)
     return sheet
 
 
-def _caption(sheet: Image.Image, row: Row, finding: Finding) -> None:
+def _caption(sheet: Image.Image, row: ReportRow, finding: Finding) -> None:
     pen = ImageDraw.Draw(sheet)
     value = f"{row.title}: {shown(finding.value, row.unit)}, allowed {shown(finding.bar, row.unit)}"
     pen.text((16, 10), value, fill=_MARK, font=text_font(24))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gaitway.audit.bodies import Walker, has_legs
-from gaitway.audit.ground import Ground, worst_of_runs
-from gaitway.audit.report import Bars, Finding
+from gaitway.audit.bodies import AuditedCharacter, has_legs
+from gaitway.audit.ground import AuditGround, worst_of_runs
+from gaitway.audit.report import AuditBars, Finding
 from gaitway.audit.sources import Played, Source
 from gaitway.core.arrays import BoolArray
 from gaitway.motion.contacts import detect_contacts, stances
@@ -21,7 +21,9 @@ _FOOT_PARTS = ("heel", "ball", "toe")
 class Feet:
     """The feet of one character."""
 
-    def __init__(self, walker: Walker, sources: dict[int, Source], ground: Ground | None, bars: Bars) -> None:
+    def __init__(
+        self, walker: AuditedCharacter, sources: dict[int, Source], ground: AuditGround | None, bars: AuditBars
+    ) -> None:
         self.walker, self.sources, self.ground, self.bars = walker, sources, ground, bars
         self.played = Played(walker.take, walker.index)
         self.points = walker.clip.contact_positions()
@@ -101,4 +103,15 @@ class Feet:
         time = float(self.walker.times[frame])
         x, y, z = (float(v) for v in self.points[frame, column])
         name = self.names[column]
-        return Finding(row, value, bar, time, self.walker.frame(time), (self.walker.name,), name, "", (x, y, z), span)
+        return Finding(
+            row=row,
+            value=value,
+            bar=bar,
+            time=time,
+            frame=self.walker.frame(time),
+            characters=(self.walker.name,),
+            part=name,
+            obstacle="",
+            place=(x, y, z),
+            span=span,
+        )

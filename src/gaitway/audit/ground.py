@@ -8,7 +8,7 @@ import numpy as np
 
 from gaitway.audit import _kernels
 from gaitway.audit._kernels import BALL, CONCAVE, Solids
-from gaitway.audit.bodies import Walker
+from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
 from gaitway.audit.sources import Played, Source
@@ -23,7 +23,7 @@ _FAITHFUL = 0.002
 """A part may be this much deeper under the ground than in the source clip [m]: frames lie between the clip's."""
 
 
-class Ground:
+class AuditGround:
     """All ground of a world."""
 
     def __init__(self, world: World) -> None:
@@ -83,7 +83,9 @@ def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
     return out
 
 
-def sunk(walker: Walker, world: World, sources: dict[int, Source], bar: float) -> tuple[list[Finding], Finding | None]:
+def sunk(
+    walker: AuditedCharacter, world: World, sources: dict[int, Source], bar: float
+) -> tuple[list[Finding], Finding | None]:
     """Parts of a body that are under the terrain, one finding for each span of time; else the deepest.
 
     What is as deep under the floor of the source clip, at the very frames that are played, is not held against the
@@ -107,14 +109,22 @@ def sunk(walker: Walker, world: World, sources: dict[int, Source], bar: float) -
 
 
 def _sunk(
-    walker: Walker, f: int, p: int, depths: FloatArray, shares: FloatArray, bars: FloatArray,
+    walker: AuditedCharacter, f: int, p: int, depths: FloatArray, shares: FloatArray, bars: FloatArray,
     span: tuple[float, float] | None,
 ) -> Finding:  # fmt: skip
     time = float(walker.times[f])
     return Finding(
-        "under_ground", float(depths[f, p]), float(bars[f, p]), time, walker.frame(time), (walker.name,),
-        walker.body.names[p], "ground", _on_axis(walker.segments[f, p], shares[f, p]), span,
-    )  # fmt: skip
+        row="under_ground",
+        value=float(depths[f, p]),
+        bar=float(bars[f, p]),
+        time=time,
+        frame=walker.frame(time),
+        characters=(walker.name,),
+        part=walker.body.names[p],
+        obstacle="ground",
+        place=_on_axis(walker.segments[f, p], shares[f, p]),
+        span=span,
+    )
 
 
 def worst_of_runs(
@@ -130,7 +140,7 @@ def worst_of_runs(
     return out
 
 
-def _depths(walker: Walker, world: World) -> tuple[FloatArray, FloatArray]:
+def _depths(walker: AuditedCharacter, world: World) -> tuple[FloatArray, FloatArray]:
     """How deep each capsule is under the terrain [m], and where along its axis; (F, C) each.
 
     Heights are taken along the axis in steps of a cell and turned into distances by the slope there.

@@ -9,7 +9,7 @@ import numpy as np
 
 from gaitway.audit import _kernels
 from gaitway.audit._kernels import Solids
-from gaitway.audit.bodies import FINEST, Walker, hulls, reach
+from gaitway.audit.bodies import FINEST, AuditedCharacter, hulls, reach
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import chosen, gather, stack_of
 from gaitway.core.arrays import FloatArray, IntArray, read_only
@@ -24,7 +24,7 @@ _GAP = 2.5
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class SolidGroup:
     """Solids that move as one: all that stands still, or a mover while it is the same thing."""
 
     solids: Solids
@@ -61,17 +61,17 @@ class Moment:
     place: tuple[float, float, float]
 
 
-def groups_of(world: World) -> tuple[Group, ...]:
+def groups_of(world: World) -> tuple[SolidGroup, ...]:
     """Everything in a world that is in somebody's way."""
     return _groups(world, lambda kind: kind != PASSABLE)
 
 
-def standing_groups(world: World) -> tuple[Group, ...]:
+def standing_groups(world: World) -> tuple[SolidGroup, ...]:
     """Everything in a world that is made to be stood on."""
     return _groups(world, lambda kind: kind in STANDABLE)
 
 
-def wall_groups(world: World, solids: Callable[[Shape], tuple[Solid, ...]]) -> tuple[Group, ...]:
+def wall_groups(world: World, solids: Callable[[Shape], tuple[Solid, ...]]) -> tuple[SolidGroup, ...]:
     """All walls, of the solids that `solids` makes of each shape."""
     return _groups(world, lambda kind: kind == WALL, solids)
 
@@ -80,7 +80,7 @@ def _groups(
     world: World,
     counts: Callable[[str], bool],
     solids: Callable[[Shape], tuple[Solid, ...]] = lambda shape: shape.solids(),
-) -> tuple[Group, ...]:
+) -> tuple[SolidGroup, ...]:
     standing = [
         (shape_name(o.name, o.kind, i), o.kind, o.shape) for i, o in enumerate(world.obstacles) if counts(o.kind)
     ]
@@ -106,17 +106,17 @@ def _group(
     mover: Mover | None = None,
     start: float = -np.inf,
     stop: float = np.inf,
-) -> Group:
+) -> SolidGroup:
     rows = [(name, kind != WALL, solid) for name, kind, shape in things for solid in solids(shape)]
-    return Group(
+    return SolidGroup(
         gather([row[2] for row in rows]), tuple(r[0] for r in rows), tuple(r[1] for r in rows), mover, start, stop
     )
 
 
-class Search:
+class PenetrationSearch:
     """All moments at which one character is in something; counts the poses it looks at between frames."""
 
-    def __init__(self, walker: Walker, bar: float) -> None:
+    def __init__(self, walker: AuditedCharacter, bar: float) -> None:
         self.walker, self.bar = walker, bar
         self.radii = read_only(walker.body.radii)
         self.moments: list[Moment] = []
@@ -124,7 +124,7 @@ class Search:
         """Deepest moment in walls (False) and in special obstacles (True)."""
         self.between = 0
 
-    def against(self, group: Group) -> None:
+    def against(self, group: SolidGroup) -> None:
         """Look at one group of solids."""
         for times, segments in self._runs(group):
             seen = group.seen(times, segments)
@@ -135,7 +135,7 @@ class Search:
                 if len(some):
                     self._scan(group, some, times[rows], segments[rows], seen[rows], ways[first : first + _CHUNK])
 
-    def _runs(self, group: Group) -> Iterable[tuple[FloatArray, FloatArray]]:
+    def _runs(self, group: SolidGroup) -> Iterable[tuple[FloatArray, FloatArray]]:
         """Times and axes while the group is there; of a mover, only those at which it is near."""
         times, segments = self.walker.times, self.walker.segments
         if group.mover is None:
@@ -155,7 +155,7 @@ class Search:
         return self.walker.segments_at(time)
 
     def _scan(
-        self, group: Group, some: IntArray, times: FloatArray, segments: FloatArray, seen: FloatArray,
+        self, group: SolidGroup, some: IntArray, times: FloatArray, segments: FloatArray, seen: FloatArray,
         ways: FloatArray,
     ) -> None:  # fmt: skip
         """Look at some frames, then at what may lie between them."""
@@ -179,7 +179,7 @@ class Search:
             solids = some[np.unique(flags[flags[:, 0] == frame, 2])]
             self._between(group, solids, times[frame : frame + 2], segments[frame : frame + 2])
 
-    def _between(self, group: Group, some: IntArray, times: FloatArray, segments: FloatArray) -> None:
+    def _between(self, group: SolidGroup, some: IntArray, times: FloatArray, segments: FloatArray) -> None:
         """Look at the middle between two times, and from there at both halves if need be."""
         middle = 0.5 * float(times[0] + times[1])
         if not times[0] < middle < times[1]:
@@ -205,7 +205,7 @@ def run_scan(
         room = np.maximum(room, counts)
 
 
-def incidents(row: str, search: Search, special: bool) -> list[Finding]:
+def incidents(row: str, search: PenetrationSearch, special: bool) -> list[Finding]:
     """One finding for each obstacle and span of time in which a character is in it; else the deepest below the bar.
 
     Args:
@@ -227,12 +227,22 @@ def incidents(row: str, search: Search, special: bool) -> list[Finding]:
     return out
 
 
-def _finding(row: str, walker: Walker, moment: Moment, bar: float, span: tuple[float, float] | None) -> Finding:
+def _finding(
+    row: str, walker: AuditedCharacter, moment: Moment, bar: float, span: tuple[float, float] | None
+) -> Finding:
     part = walker.body.names[moment.part]
     return Finding(
-        row, moment.depth, bar, moment.time, walker.frame(moment.time), (walker.name,), part, moment.obstacle,
-        moment.place, span,
-    )  # fmt: skip
+        row=row,
+        value=moment.depth,
+        bar=bar,
+        time=moment.time,
+        frame=walker.frame(moment.time),
+        characters=(walker.name,),
+        part=part,
+        obstacle=moment.obstacle,
+        place=moment.place,
+        span=span,
+    )
 
 
 def _close(solids: Solids, segments: FloatArray, radii: FloatArray, ways: FloatArray) -> IntArray:
@@ -245,7 +255,7 @@ def _close(solids: Solids, segments: FloatArray, radii: FloatArray, ways: FloatA
 
 
 def _near_runs(
-    group: Group, times: FloatArray, segments: FloatArray, radii: FloatArray
+    group: SolidGroup, times: FloatArray, segments: FloatArray, radii: FloatArray
 ) -> list[tuple[FloatArray, FloatArray]]:
     """The spans of frames in which a mover's bounding circle may touch the body's, with a frame more on each side."""
     if group.mover is None or len(times) == 0:

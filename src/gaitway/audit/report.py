@@ -11,8 +11,8 @@ _SCALES = {"m": (100.0, "cm"), "deg": (1.0, "deg"), "x": (1.0, "x"), "": (1.0, "
 """How values are shown: factor and word."""
 
 
-@dataclass(frozen=True)
-class Bars:
+@dataclass(frozen=True, kw_only=True)
+class AuditBars:
     """What is still good enough."""
 
     penetration: float = 0.01
@@ -33,7 +33,7 @@ class Bars:
     """Degrees off the heading that was asked for at the goal."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One value that was measured: a violation, or the worst that there was."""
 
@@ -70,8 +70,8 @@ class Finding:
         return ", ".join(w for w in (who, what, f"{self.time:.2f} s (frame {self.frame})") if w)
 
 
-@dataclass(frozen=True)
-class Row:
+@dataclass(frozen=True, kw_only=True)
+class ReportRow:
     """One figure of the quality table."""
 
     name: str
@@ -116,7 +116,7 @@ class Row:
 class Report:
     """Everything an audit found."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     characters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Worst value of each row for each character, in the row's unit."""
     collision: str = "body"
@@ -126,7 +126,7 @@ class Report:
     between: int = 0
     """Poses looked at between frames."""
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> ReportRow:
         return next(row for row in self.rows if row.name == name)
 
     @property
@@ -168,14 +168,21 @@ def shown(value: float, unit: str) -> str:
     return f"{number} {word}".strip()
 
 
-def summed_up(findings: Sequence[Finding], kind: Row, checked: int) -> Row:
+def summed_up(findings: Sequence[Finding], kind: ReportRow, checked: int) -> ReportRow:
     """The row with what was found: the worst of all, and those beyond the bar, the worst first."""
     ordered = sorted(findings, key=lambda f: (-_excess(f), f.time, f.characters))
     beyond = tuple(f for f in ordered if f.violated)
-    return Row(
-        kind.name, kind.title, kind.unit, kind.bar, ordered[0] if ordered else None, beyond, kind.decides, checked,
-        kind.note,
-    )  # fmt: skip
+    return ReportRow(
+        name=kind.name,
+        title=kind.title,
+        unit=kind.unit,
+        bar=kind.bar,
+        worst=ordered[0] if ordered else None,
+        violations=beyond,
+        decides=kind.decides,
+        checked=checked,
+        note=kind.note,
+    )
 
 
 def _excess(finding: Finding) -> float:

@@ -11,8 +11,9 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.render import Camera, Figure, render_frame
+from gaitway.render.bodies.figures import figure_parts
 from gaitway.render.bodies.palette import person_palette
-from gaitway.render.raster.scene_arrays import gather
+from gaitway.render.raster.triangles import gather
 
 PEOPLE, SIZE = 24, (1280, 720)
 FEW, SMALL = 3, (480, 270)
@@ -65,7 +66,7 @@ def crowd(count: int, seed: int = 0) -> list[Figure]:
 
 def _plain_picture(figures: list[Figure], camera: Camera, size: tuple[int, int]) -> npt.NDArray[np.uint8]:
     """One sample a pixel, each triangle in the colour of its corner, by array operations on its bounding box."""
-    scene = gather(figures, [], [], camera, size[1])
+    scene = gather(figure_parts(figures, camera, size[1]), [], [])
     screen = camera.project(scene.points, size)
     depth = np.full((size[1], size[0]), np.inf)
     picture = np.full((size[1], size[0], 3), 230, dtype=np.uint8)

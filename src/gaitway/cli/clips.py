@@ -79,7 +79,7 @@ def clip_draw(
     ] = None,
 ) -> None:
     """Draw motion files as a film strip or as a film."""
-    from gaitway.render import film, filmstrip
+    from gaitway.render import Shot, film, filmstrip
 
     check_output(output, ".png", ".mp4", ".webp")
     strip = output.suffix.lower() == ".png"
@@ -89,8 +89,7 @@ def clip_draw(
         if strip:
             filmstrip(clips, output, columns=columns, view=seen_from)
         else:
-            name = f"film {output.name}"
-            film(clips, output, view=seen_from, progress=lambda done, total: show(name, done, total))
+            film(clips, output, Shot(view=seen_from), progress=show)
     say(f"wrote {output}")
 
 
@@ -130,7 +129,7 @@ def _number_or_word(text: str | None) -> str | float | None:
 
 
 def _view(text: str) -> str | float:
-    from gaitway.render.film.staging import VIEWS
+    from gaitway.render.film.shot import VIEWS
 
     value = _number_or_word(text)
     if isinstance(value, float) and math.isfinite(value):

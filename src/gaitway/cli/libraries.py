@@ -72,7 +72,7 @@ def library_show(
         from gaitway.render.sheets.library_sheet import library_sheet
 
         with progress(f"drawing {output.name}") as show:
-            library_sheet(library, output, progress=lambda done, total: show(f"drawing {output.name}", done, total))
+            library_sheet(library, output, progress=show)
         err.print(f"wrote {output}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -111,7 +111,7 @@ def library_import(
         if report is not None:
             from gaitway.render.sheets.import_report import import_report
 
-            page = import_report(made, report, progress=lambda done, total: show("film strips", done, total))
+            page = import_report(made, report, progress=show)
     _show_import(made.report, output, page, as_json)
 
 

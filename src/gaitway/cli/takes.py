@@ -72,7 +72,7 @@ def export(
     name = f"{chosen.name} {output.name}"
     options = {} if chosen.suffixes else {"overwrite": overwrite}
     with progress(name) as show:
-        files = export_take(performed, output, to, place, fps, lambda done, total: show(name, done, total), **options)
+        files = export_take(performed, output, to, place, fps, show, **options)
     for file in files[:10]:
         say(f"wrote {file} ({_size(file)})")
     if len(files) > 10:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_folder
-from gaitway.export.formats import Progress
-from gaitway.export.naming import different
+from gaitway.core.progress import Progress, silent
+from gaitway.export.characters import different
 from gaitway.motion.editing import with_name
 from gaitway.motion.formats import save_clip
 from gaitway.take.model import Take
@@ -32,7 +32,7 @@ def export_bvh(
     unit: str | float | None = None,
     up: str | None = None,
     euler_order: str = "zxy",
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> list[Path]:
     """Write one BVH file for each character, and `index.csv` with their names and start times.
 
@@ -47,7 +47,7 @@ def export_bvh(
         unit: the files' unit of length, as for `save_clip`.
         up: the files' vertical axis, as for `save_clip`.
         euler_order: order of rotations, as for `save_clip`.
-        progress: called with (characters done, characters in all).
+        progress: called with the number of characters that are done.
 
     Returns:
         The files, in the order of the characters.
@@ -70,8 +70,7 @@ def export_bvh(
             except FormatError as problem:
                 raise FormatError(folder / name, str(problem).removeprefix(f"{problem.path}: ")) from None
             rows.writerow([name, clip.name, f"{take.start(character):.9g}", len(clip), f"{clip.fps:.9g}"])
-            if progress is not None:
-                progress(character + 1, len(take))
+            progress(folder.name, character + 1, len(take))
     return [folder / name for name in names]
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_write, check_writable
-from gaitway.export.clock import clock_blocks
-from gaitway.export.formats import Progress
+from gaitway.core.progress import Progress, silent
+from gaitway.export.characters import clock_blocks
 from gaitway.take.data import checked_rate
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
@@ -30,7 +30,7 @@ def export_dense(
     fps: float | None = None,
     *,
     skeleton: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> None:
     """Write all poses of characters that share a skeleton as one NPZ file of plain arrays (`numpy.load` reads it).
 
@@ -44,7 +44,7 @@ def export_dense(
         path: the file; .npz.
         fps: frames a second [Hz]; the take's own if None.
         skeleton: index into `take.skeletons`: only characters with that body. May be left out if all have the same.
-        progress: called with (frames done, frames in all), all characters counted.
+        progress: called with the number of frames that are done.
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.
@@ -83,8 +83,7 @@ def export_dense(
                 member.write(turns.astype("<f4").data)
                 roots.write(places.astype("<f8").data)
                 done += len(frames)
-                if progress is not None:
-                    progress(done, rows)
+                progress(path.name, done, rows)
         roots.seek(0)
         with _array(archive, "root", (rows, 3), np.dtype("<f8")) as member:
             shutil.copyfileobj(roots, member, 1 << 20)

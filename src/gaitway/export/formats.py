@@ -10,51 +10,70 @@ from pathlib import Path
 from typing import Any
 
 from gaitway.core.errors import FormatError, GaitwayError
+from gaitway.core.progress import Progress, silent
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
-Progress = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
 
-
-@dataclass(frozen=True)
-class Format:
-    """A way to write a take."""
+@dataclass(frozen=True, kw_only=True)
+class ExportFormat:
+    """A file format that a take can be written to."""
 
     name: str
-    """As in `gaitway export --to`."""
+    """Name for `gaitway export --to`."""
     about: str
-    """What it is good for, in some words."""
+    """What a file holds, in a few words."""
     suffixes: tuple[str, ...]
     """Endings of its files; none if it fills a folder."""
     module: str
     function: str
-    """Where its writer is, which is loaded when it is needed."""
+    """Module and name of its writer, which is loaded when it is needed."""
     shows_world: bool = False
-    """Whether the place can be in the file."""
+    """Whether the file can show the world."""
     has_rate: bool = True
-    """Whether it has frames at all."""
+    """Whether the file has frames."""
 
     @property
     def writer(self) -> Callable[..., Any]:
-        """The function that writes it: `writer(take, path, [world=..., fps=..., progress=...,] **options)`."""
+        """Return the function that writes it: `writer(take, path, [world=..., fps=..., progress=...,] **options)`."""
         return getattr(import_module(self.module), self.function)  # type: ignore[no-any-return]
 
 
 _ALL = (
-    Format("glb", "skinned people in their place", (".glb",), "gaitway.export.glb", "export_glb", True),
-    Format(
-        "usd", "UsdSkel people in their place", (".usd", ".usda", ".usdc", ".usdz"),
-        "gaitway.export.usd", "export_usd", True,
+    ExportFormat(
+        name="glb", about="skinned people in their world", suffixes=(".glb",),
+        module="gaitway.export.glb", function="export_glb", shows_world=True,
     ),
-    Format("bvh", "a folder with one file a character", (), "gaitway.export.bvh", "export_bvh"),
-    Format("csv", "root paths as text", (".csv",), "gaitway.export.tables", "export_trajectories"),
-    Format("parquet", "root paths, compact", (".parquet",), "gaitway.export.tables", "export_trajectories"),
-    Format("npz-dense", "all poses as NumPy arrays", (".npz",), "gaitway.export.dense", "export_dense"),
-    Format("mp4", "a film", (".mp4", ".webp"), "gaitway.render.film.take_film", "take_film", True),
-    Format("png", "eight moments, or one", (".png",), "gaitway.export.pictures", "export_picture", True, False),
+    ExportFormat(
+        name="usd", about="UsdSkel people in their world", suffixes=(".usd", ".usda", ".usdc", ".usdz"),
+        module="gaitway.export.usd", function="export_usd", shows_world=True,
+    ),
+    ExportFormat(
+        name="bvh", about="a folder with one file for each character", suffixes=(),
+        module="gaitway.export.bvh", function="export_bvh",
+    ),
+    ExportFormat(
+        name="csv", about="root paths as text", suffixes=(".csv",),
+        module="gaitway.export.tables", function="export_trajectories",
+    ),
+    ExportFormat(
+        name="parquet", about="root paths, compact", suffixes=(".parquet",),
+        module="gaitway.export.tables", function="export_trajectories",
+    ),
+    ExportFormat(
+        name="npz-dense", about="all poses as NumPy arrays", suffixes=(".npz",),
+        module="gaitway.export.dense", function="export_dense",
+    ),
+    ExportFormat(
+        name="mp4", about="a film", suffixes=(".mp4", ".webp"),
+        module="gaitway.render.film.takes", function="take_film", shows_world=True,
+    ),
+    ExportFormat(
+        name="png", about="eight moments, or one", suffixes=(".png",),
+        module="gaitway.export.pictures", function="export_picture", shows_world=True, has_rate=False,
+    ),
 )  # fmt: skip
-FORMATS: Mapping[str, Format] = {f.name: f for f in _ALL}
+FORMATS: Mapping[str, ExportFormat] = {f.name: f for f in _ALL}
 
 
 def export_take(
@@ -63,19 +82,19 @@ def export_take(
     to: str | None = None,
     world: World | None = None,
     fps: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     **options: Any,
 ) -> list[Path]:
     """Write a take in any format.
 
     Args:
-        take: what to write.
-        path: the file, or the folder for BVH.
-        to: one of `FORMATS`; None judges by the ending of `path`.
-        world: the place, for those formats that can show it.
-        fps: frames a second [Hz]; the take's own if None.
-        progress: called with (done, in all) now and then, by those formats that take long.
-        options: what the writer of that format accepts besides.
+        take: the take.
+        path: name of the file, or of the folder for BVH.
+        to: one of `FORMATS`; None takes the format that the ending of `path` names.
+        world: the world, for formats that can show it.
+        fps: frames a second [Hz]; None takes the rate of the take.
+        progress: called now and then by the formats that take long.
+        options: further arguments of the writer of that format.
 
     Returns:
         The files that were written.
@@ -98,11 +117,11 @@ def export_take(
     return list(written) if isinstance(written, list) else [path]
 
 
-def choose_format(path: str | Path, to: str | None = None) -> Format:
-    """The format called `to`, or the one whose files end as `path` does.
+def choose_format(path: str | Path, to: str | None = None) -> ExportFormat:
+    """Return the format called `to`, or the one whose files end as `path` does.
 
     Raises:
-        FormatError: if there is none, or if the two do not go together.
+        FormatError: if there is no such format, or if the ending is not one of its endings.
     """
     path = Path(path)
     suffix = path.suffix.lower()

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import FormatError, GaitwayError
 from gaitway.core.files import check_writable
-from gaitway.export import clock
-from gaitway.export.formats import Progress
-from gaitway.export.glb_meshes import add_body
-from gaitway.export.glb_tracks import Tracks
-from gaitway.export.glb_world import add_world
-from gaitway.export.naming import different
-from gaitway.export.people import INDIVIDUALS, character_mesh
-from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inverse_bind_matrices
+from gaitway.core.progress import Progress, silent
+from gaitway.export.characters import character_motion, different, frame_spans
+from gaitway.export.glb_parts import Tracks, add_body, add_thing
+from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material
+from gaitway.motion.formats.glb_asset import MAX_BYTES, Asset, add_joints, inverse_bind_matrices, y_up, y_up_xyzw
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
+from gaitway.world.obstacle import Mover
+from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
 
 _KEY_BYTES = 8
@@ -31,7 +33,7 @@ def export_glb(
     world: World | None = None,
     fps: float | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> None:
     """Write a take as GLB: metres, seconds, Y up; a figure that faces +X here faces +Z there.
 
@@ -45,7 +47,7 @@ def export_glb(
         path: the file, which ends in .glb.
         world: the place, if it is to be in the file: ground, obstacles and movers.
         fps: keys a second [Hz]; the take's own if None.
-        progress: called with (characters done, characters in all).
+        progress: called with the number of characters that are done.
 
     Raises:
         FormatError: for another ending, a take too large for such a file, or if the file cannot be written.
@@ -58,15 +60,14 @@ def export_glb(
         raise GaitwayError("nothing to write: the take has no characters")
     check_writable(path)
     rate = take.fps if fps is None else checked_rate(fps)
-    first, last = clock.frame_spans(take, rate)
+    first, last = frame_spans(take, rate)
     _check_size(take, path, int((last - first + 1).sum()))
     start = min(int(first.min()), 0) / rate
     whole = (min(start, int(first.min()) / rate), (int(last.max()) + 1) / rate)
     writer = _Writer(take, rate, whole)
     for character in range(len(take)):
         writer.add_character(character, int(first[character]), int(last[character]))
-        if progress is not None:
-            progress(character + 1, len(take))
+        progress(path.name, character + 1, len(take))
     writer.save(path, world)
 
 
@@ -95,7 +96,7 @@ class _Writer:
         mesh = self._mesh(body, character % INDIVIDUALS)
         # the format wants skinned meshes at the top: their own place counts for nothing
         self.roots += [node, asset.add("nodes", {"name": f"{name}_body", "mesh": mesh, "skin": skin})]
-        self.tracks.perform(clock.motion(take, character, first, last, self.fps), joints, first)
+        self.tracks.perform(character_motion(take, character, first, last, self.fps), joints, first)
         # the last pose is shown as long as any other
         self.tracks.show(node, first / self.fps, (last + 1) / self.fps, self.whole)
 
@@ -123,7 +124,7 @@ class _Writer:
         """Add the place and write the file."""
         asset = self.asset
         if world is not None:
-            self.roots.append(add_world(asset, self.tracks, world, self.whole))
+            self.roots.append(_add_world(asset, self.tracks, world, self.whole))
         self.tracks.finish("take")
         asset.json["asset"]["extras"] = {"fps": self.fps, "start": self.whole[0], "seconds": np.ptp(self.whole).item()}
         asset.json["scenes"] = [{"name": "take", "nodes": self.roots}]
@@ -141,3 +142,80 @@ def _check_size(take: Take, path: Path, frames: int) -> None:
             f"{len(take)} characters with {frames} frames in all would have {least / 1e9:.0f} GB or more, and a GLB "
             "file has at most 4.2; write fewer frames a second, or USD",
         )
+
+
+_LARGEST_TURN = np.pi / 12.0
+"""Between two keys a mover turns no further than this [rad]: over half a turn programs would take the short way round,
+and some (Blender) mix the four numbers of two rotations evenly, which is not an even turn."""
+
+
+def _add_world(asset: Asset, tracks: Tracks, world: World, whole: tuple[float, float]) -> int:
+    """Write a place.
+
+    Args:
+        asset: the file.
+        tracks: its animation.
+        world: the place.
+        whole: when the animation begins and ends [s].
+
+    Returns:
+        The node that holds it all.
+    """
+    root = asset.add("nodes", {"name": "place"})
+    ground = terrain_surface(world.terrain, world.bounds)
+    children = [_thing(asset, "ground", ground, ground_material(), None)]
+    for name, obstacle in zip(different(o.name or o.kind for o in world.obstacles), world.obstacles, strict=True):
+        material = kind_material(obstacle.kind, obstacle.color)
+        children.append(_thing(asset, name, surface(obstacle.shape), material, obstacle.kind))
+    names = different(m.name or f"moving_{m.phases[0].kind}" for m in world.movers)
+    for name, mover in zip(names, world.movers, strict=True):
+        children.append(_mover(asset, tracks, name, mover, whole))
+    asset.json["nodes"][root]["children"] = children
+    return root
+
+
+def _thing(asset: Asset, name: str, shape: Surface, material: Material, kind: str | None) -> int:
+    """A node with one mesh."""
+    node: dict[str, Any] = {"name": name}
+    mesh = add_thing(asset, *shape, material, name)
+    if mesh is not None:
+        node["mesh"] = mesh
+    if kind is not None:
+        node["extras"] = {"kind": kind}
+    return asset.add("nodes", node)
+
+
+def _mover(asset: Asset, tracks: Tracks, name: str, mover: Mover, whole: tuple[float, float]) -> int:
+    """A node that moves, with a child for everything that the mover is in turn."""
+    times = _key_times(mover, whole)
+    poses = mover.pose(times)
+    places = np.column_stack([poses[:, :2], np.zeros(len(poses))])
+    turns = rotations.continuous(rotations.from_yaw(poses[:, 2])[:, None])[:, 0]
+    node = asset.add(
+        "nodes",
+        {"name": name, "translation": y_up(places[0]).tolist(), "rotation": y_up_xyzw(turns[0]).tolist()},
+    )
+    if np.ptp(poses[:, :2], axis=0).max() > 0.0:
+        tracks.place(node, times, places)
+    if np.ptp(poses[:, 2]) > 0.0:
+        tracks.turn(node, times, turns, precise=True)
+    spans = pairwise([-np.inf, *(phase.start for phase in mover.phases[1:]), np.inf])
+    children = []
+    names = different(f"{name}_{phase.kind}" for phase in mover.phases)
+    for part, phase, (begin, end) in zip(names, mover.phases, spans, strict=True):
+        material = kind_material(phase.kind, mover.color)
+        child = _thing(asset, part, surface(phase.shape), material, phase.kind)
+        tracks.show(child, begin, end, whole)
+        children.append(child)
+    asset.json["nodes"][node]["children"] = children
+    return node
+
+
+def _key_times(mover: Mover, whole: tuple[float, float]) -> FloatArray:
+    """The mover's keys within the animation, its ends, and more where it turns far between two of them [s]."""
+    first, last = whole
+    inside = mover.times[(mover.times > first) & (mover.times < last)]
+    times = np.unique(np.concatenate([[first], inside, [last]]))
+    parts = np.ceil(np.abs(np.diff(mover.pose(times)[:, 2])) / _LARGEST_TURN).astype(np.int64)
+    steps = [np.linspace(a, b, max(int(n), 1) + 1)[:-1] for (a, b), n in zip(pairwise(times), parts, strict=True)]
+    return np.concatenate([*steps, times[-1:]])

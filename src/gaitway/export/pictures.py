@@ -1,11 +1,12 @@
-"""Takes as pictures, as the command line asks for them."""
+"""Takes as pictures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from gaitway.core.files import check_writable
-from gaitway.render.film.take_film import take_still, take_strip
+from gaitway.render.film.shot import Shot
+from gaitway.render.film.takes import take_still, take_strip
 from gaitway.take.model import Take
 from gaitway.world.world import World
 
@@ -16,25 +17,19 @@ def export_picture(
     world: World | None = None,
     *,
     time: float | None = None,
-    camera: str | None = None,
-    trails: float = 0.0,
-    labels: bool = False,
-    cutaway: float | None = None,
+    shot: Shot | None = None,
 ) -> None:
     """Write one moment of a take as a PNG, or eight moments from its beginning to its end.
 
     Args:
-        take: what happens.
-        path: the file.
-        world: where it happens.
-        time: the moment [s]; None for eight of them in rows.
-        camera: "overview" or "follow"; None follows where there is no world.
-        trails: seconds of their way that people leave behind them.
-        labels: write names over heads.
-        cutaway: height at which things are cut off [m]; None cuts nothing.
+        take: the take.
+        path: name of the file.
+        world: the world of the take; None is an empty floor.
+        time: the moment [s]; None draws eight moments in rows.
+        shot: camera, size, light, trails, labels and more.
     """
     check_writable(path)
     if time is None:
-        take_strip(take, 8, path, world=world, camera=camera, trails=trails, labels=labels, cutaway=cutaway)
+        take_strip(take, 8, path, shot, world=world)
     else:
-        take_still(take, time, path, world=world, camera=camera, trails=trails, labels=labels, cutaway=cutaway)
+        take_still(take, time, path, shot, world=world)

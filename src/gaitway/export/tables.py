@@ -14,9 +14,9 @@ from gaitway._version import __version__
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
 from gaitway.core.files import atomic_path, atomic_write, check_writable
+from gaitway.core.progress import Progress, silent
 from gaitway.export import _kernels
-from gaitway.export.clock import clock_blocks
-from gaitway.export.formats import Progress
+from gaitway.export.characters import clock_blocks
 from gaitway.take.data import checked_rate
 from gaitway.take.evaluation import locate, planar_poses
 from gaitway.take.model import Take
@@ -43,9 +43,7 @@ class _Rows:
     """Index into the take's behaviours; their number where there is none."""
 
 
-def export_trajectories(
-    take: Take, path: str | Path, fps: float | None = None, *, progress: Progress | None = None
-) -> None:
+def export_trajectories(take: Take, path: str | Path, fps: float | None = None, *, progress: Progress = silent) -> None:
     """Write where every root is in every frame: one row for each character and frame, by character, then frame.
 
     The columns are id, frame, x, y, heading, behaviour and time: the character's number in the take, the frame on one
@@ -57,7 +55,7 @@ def export_trajectories(
         take: what to write.
         path: the file; .csv or .parquet.
         fps: frames a second [Hz]; the take's own if None.
-        progress: called with (rows done, rows in all).
+        progress: called with the number of rows that are done.
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.
@@ -74,7 +72,7 @@ def export_trajectories(
         _write_parquet(take, path, rate, progress)
 
 
-def _blocks(take: Take, fps: float, progress: Progress | None) -> Iterator[_Rows]:
+def _blocks(take: Take, path: Path, fps: float, progress: Progress) -> Iterator[_Rows]:
     """The rows of the table, some at a time."""
     done, total = 0, int(clock_frames(take, fps)[1].sum())
     for characters, frames in clock_blocks(take, fps, np.arange(len(take))):
@@ -83,18 +81,17 @@ def _blocks(take: Take, fps: float, progress: Progress | None) -> Iterator[_Rows
         word = np.where(behavior < 0, len(take.behaviors), behavior)
         yield _Rows(characters, frames, planar_poses(take, characters, times), word)
         done += len(frames)
-        if progress is not None:
-            progress(done, total)
+        progress(path.name, done, total)
 
 
-def _write_csv(take: Take, path: Path, fps: float, progress: Progress | None) -> None:
+def _write_csv(take: Take, path: Path, fps: float, progress: Progress) -> None:
     words = [_quoted(name).encode() for name in (*take.behaviors, "")]
     text = np.frombuffer(b"".join(words), dtype=np.uint8)
     starts: IntArray = read_only(np.cumsum([0, *map(len, words)], dtype=np.int64))
     scale, decimals = 10.0**_DECIMALS, read_only(_DECIMALS)
     with atomic_write(path) as file:
         file.write(f"{','.join(COLUMNS)}\n".encode())
-        for rows in _blocks(take, fps, progress):
+        for rows in _blocks(take, path, fps, progress):
             values = np.column_stack([rows.id, rows.frame, rows.path, rows.frame / fps])
             if np.abs(values).max() > _LARGEST:
                 raise GaitwayError(f"a root is further than {_LARGEST:g} m away; write Parquet instead of CSV")
@@ -111,7 +108,7 @@ def _quoted(word: str) -> str:
     return word if plain else '"' + word.replace('"', '""') + '"'
 
 
-def _write_parquet(take: Take, path: Path, fps: float, progress: Progress | None) -> None:
+def _write_parquet(take: Take, path: Path, fps: float, progress: Progress) -> None:
     try:
         import pyarrow  # noqa: PLC0415  (an extra)
         import pyarrow.parquet  # noqa: PLC0415
@@ -127,7 +124,7 @@ def _write_parquet(take: Take, path: Path, fps: float, progress: Progress | None
     about = {"fps": fps, "names": take.names, "version": __version__}
     schema = pyarrow.schema(list(types.items()), metadata={"gaitway": json.dumps(about), "fps": repr(fps)})
     with atomic_path(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for rows in _blocks(take, fps, progress):
+        for rows in _blocks(take, path, fps, progress):
             columns = [
                 rows.id.astype(np.int32),
                 rows.frame.astype(np.int32),

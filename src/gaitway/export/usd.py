@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gaitway.core.errors import FormatError, MissingExtraError
 from gaitway.core.files import check_writable
-from gaitway.export.formats import Progress
+from gaitway.core.progress import Progress, silent
 from gaitway.take.data import checked_rate
 from gaitway.take.model import Take
 from gaitway.world.world import World
@@ -20,7 +20,7 @@ def export_usd(
     world: World | None = None,
     fps: float | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> None:
     """Write a take as USD, in metres, Z up, with one time code a frame; time code 0 is time 0.
 
@@ -33,7 +33,7 @@ def export_usd(
         path: the file: .usdc (or .usd) is binary, .usda text (some four times as large), .usdz one package for phones.
         world: the place, if it is to be in the file: ground, obstacles and movers.
         fps: frames a second [Hz]; the take's own if None.
-        progress: called with (characters done, characters in all).
+        progress: called with the number of characters that are done.
 
     Raises:
         FormatError: for another ending, or if the file cannot be written.

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
-from gaitway.export.naming import different
-from gaitway.export.skinned import Material
+from gaitway.export.characters import different
+from gaitway.export.meshes import Material
 
 SEEN, UNSEEN = UsdGeom.Tokens.inherited, UsdGeom.Tokens.invisible
 """Values of `visibility`."""

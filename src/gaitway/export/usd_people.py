@@ -15,7 +15,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.export import usd_parts
-from gaitway.export.skinned import SkinnedMesh
+from gaitway.export.meshes import SkinnedMesh
 from gaitway.motion.clip import Clip
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
@@ -33,13 +33,13 @@ class Prototype:
 
 
 @dataclass(frozen=True, eq=False)
-class Span:
+class UsdSpan:
     """Time codes at which something begins and ends."""
 
     first: float
     last: float
 
-    def visibility(self, whole: Span) -> dict[float, str]:
+    def visibility(self, whole: UsdSpan) -> dict[float, str]:
         """Samples that show it only within this span; none if that is the whole stage's."""
         samples = {}
         if self.first > whole.first:
@@ -89,7 +89,7 @@ def add_prototype(stage: Usd.Stage, path: str, skeleton: Skeleton, mesh: Skinned
     return Prototype(path, _reach(mesh, positions))
 
 
-def add_character(layer: Sdf.Layer, path: str, prototype: Prototype, clip: Clip, span: Span, whole: Span) -> int:
+def add_character(layer: Sdf.Layer, path: str, prototype: Prototype, clip: Clip, span: UsdSpan, whole: UsdSpan) -> int:
     """Write one character's reference to its body, its rotations and its place over time.
 
     Args:

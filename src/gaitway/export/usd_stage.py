@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from pxr import Kind, Sdf, Tf, Usd, UsdGeom, UsdUtils
+import numpy as np
+from pxr import Gf, Kind, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdUtils
 
 from gaitway._version import __version__
 from gaitway.core.errors import FormatError
 from gaitway.core.files import atomic_path
-from gaitway.export import clock, usd_parts, usd_people, usd_world
-from gaitway.export.formats import Progress
-from gaitway.export.people import INDIVIDUALS, character_mesh
-from gaitway.export.usd_people import Prototype, Span
+from gaitway.core.progress import Progress
+from gaitway.export import usd_parts, usd_people
+from gaitway.export.characters import character_motion, frame_spans
+from gaitway.export.meshes import INDIVIDUALS, Material, character_mesh, ground_material, kind_material, vertex_normals
+from gaitway.export.usd_people import Prototype, UsdSpan
 from gaitway.take.model import Take
+from gaitway.world.obstacle import Mover
+from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
@@ -23,7 +28,7 @@ _SAVE_EVERY = 32_000_000
 """Bytes of samples in memory before they go to disk, so that a crowd of any size can be written."""
 
 
-def write_stage(take: Take, path: Path, world: World | None, fps: float, progress: Progress | None) -> None:
+def write_stage(take: Take, path: Path, world: World | None, fps: float, progress: Progress) -> None:
     """Write a take to `path`, whose ending picks the form; see `export_usd`."""
     form = path.suffix.lower()
     with (
@@ -33,7 +38,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
         binary = Path(folder) / f"{Tf.MakeValidIdentifier(path.stem)}.usdc"
         try:
             layer = Sdf.Layer.CreateNew(str(binary))
-            _write(layer, take, world, fps, progress)
+            _write(layer, take, world, fps, path.name, progress)
             done = form != ".usda" or layer.Export(str(temporary))
             del layer  # closes the file, which some systems do not rename or read before
             if form == ".usdz":
@@ -47,33 +52,32 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
             raise FormatError(path, f"cannot be written: {getattr(reason, 'commentary', reason)}") from None
 
 
-def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, progress: Progress | None) -> None:
+def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, name: str, progress: Progress) -> None:
     """Everything: first what stands still, by a stage, then the characters straight into the layer."""
-    first, last = clock.frame_spans(take, fps)
-    whole = Span(float(first.min()), float(last.max()))
+    first, last = frame_spans(take, fps)
+    whole = UsdSpan(float(first.min()), float(last.max()))
     stage = Usd.Stage.Open(layer)
     _describe(stage, take, whole, fps)
     stage.CreateClassPrim(_PROTOTYPES)
     if world is not None:
-        usd_world.add_world(stage, f"{_ROOT}/Place", world, fps, whole.first)
+        _add_world(stage, f"{_ROOT}/Place", world, fps, whole.first)
     UsdGeom.Xform.Define(stage, f"{_ROOT}/Characters")
     prototypes = _add_prototypes(stage, take)
     del stage
     waiting = 0
-    for character, name in enumerate(usd_parts.identifiers(take.names)):
-        path = f"{_ROOT}/Characters/{name}"
-        motion = clock.motion(take, character, int(first[character]), int(last[character]), fps)
-        span = Span(float(first[character]), float(last[character]))
+    for character, identifier in enumerate(usd_parts.identifiers(take.names)):
+        path = f"{_ROOT}/Characters/{identifier}"
+        motion = character_motion(take, character, int(first[character]), int(last[character]), fps)
+        span = UsdSpan(float(first[character]), float(last[character]))
         waiting += usd_people.add_character(layer, path, prototypes[character], motion, span, whole)
         if waiting > _SAVE_EVERY:
             layer.Save()
             waiting = 0
-        if progress is not None:
-            progress(character + 1, len(take))
+        progress(name, character + 1, len(take))
     layer.Save()
 
 
-def _describe(stage: Usd.Stage, take: Take, whole: Span, fps: float) -> None:
+def _describe(stage: Usd.Stage, take: Take, whole: UsdSpan, fps: float) -> None:
     """The stage's own data: axes, units, times, what it is."""
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
@@ -102,3 +106,83 @@ def _add_prototypes(stage: Usd.Stage, take: Take) -> Sequence[Prototype]:
             path = f"{_PROTOTYPES}/{names[body]}_{kind[1]}"
             made[kind] = usd_people.add_prototype(stage, path, skeleton, character_mesh(skeleton, kind[1]))
     return [made[body, character % INDIVIDUALS] for character, body in enumerate(take.bodies.tolist())]
+
+
+def _add_world(stage: Usd.Stage, path: str, world: World, fps: float, first_code: float) -> None:
+    """Write a place.
+
+    Args:
+        stage: the stage.
+        path: of the prim that holds it all.
+        world: the place.
+        fps: time codes a second.
+        first_code: the first time code of the stage.
+    """
+    UsdGeom.Xform.Define(stage, path)
+    looks = _Looks(stage, f"{path}/Materials", world)
+    looks.add_thing(f"{path}/Ground", terrain_surface(world.terrain, world.bounds), ground_material())
+    UsdGeom.Xform.Define(stage, f"{path}/Obstacles")
+    names = usd_parts.identifiers(o.name or o.kind for o in world.obstacles)
+    for name, obstacle in zip(names, world.obstacles, strict=True):
+        material = kind_material(obstacle.kind, obstacle.color)
+        prim = looks.add_thing(f"{path}/Obstacles/{name}", surface(obstacle.shape), material)
+        prim.SetCustomDataByKey("gaitway:kind", obstacle.kind)
+        if obstacle.name not in ("", name):
+            prim.SetDisplayName(obstacle.name)
+    UsdGeom.Xform.Define(stage, f"{path}/Movers")
+    for name, mover in zip(
+        usd_parts.identifiers(m.name or m.phases[0].kind for m in world.movers), world.movers, strict=True
+    ):
+        _add_mover(looks, f"{path}/Movers/{name}", mover, fps, first_code)
+
+
+class _Looks:
+    """The materials of a place, each written once, and meshes that have them."""
+
+    def __init__(self, stage: Usd.Stage, scope: str, world: World) -> None:
+        self.stage = stage
+        wanted = [ground_material()]
+        wanted += [kind_material(o.kind, o.color) for o in world.obstacles]
+        wanted += [kind_material(phase.kind, m.color) for m in world.movers for phase in m.phases]
+        different = {look.name: look for look in wanted}
+        made = usd_parts.add_materials(stage, scope, list(different.values()))
+        self.materials: Mapping[str, UsdShade.Material] = dict(zip(different, made, strict=True))
+
+    def add_thing(self, path: str, shape: Surface, look: Material) -> Usd.Prim:
+        """A mesh of one colour."""
+        vertices, triangles = shape
+        mesh = usd_parts.add_mesh(self.stage, path, vertices, triangles, vertex_normals(vertices, triangles))
+        usd_parts.paint(mesh, np.array([look.color]))
+        usd_parts.bind(mesh.GetPrim(), self.materials[look.name])
+        return mesh.GetPrim()
+
+
+def _add_mover(looks: _Looks, path: str, mover: Mover, fps: float, first_code: float) -> None:
+    """A prim that moves from key to key, which USD joins by straight lines as a mover does, and one mesh a phase."""
+    frame = UsdGeom.Xform.Define(looks.stage, path)
+    move, turn = frame.AddTranslateOp(), frame.AddRotateZOp()
+    for time, (x, y, heading) in zip(mover.times.tolist(), mover.poses.tolist(), strict=True):
+        move.Set(Gf.Vec3d(x, y, 0.0), time * fps)
+        turn.Set(float(np.degrees(heading)), time * fps)
+    if mover.name not in ("", frame.GetPrim().GetName()):
+        frame.GetPrim().SetDisplayName(mover.name)
+    phases = [mover.phases[0], *(phase for phase in mover.phases[1:] if np.isfinite(phase.start))]
+    spans = pairwise([-np.inf, *(phase.start * fps for phase in phases[1:]), np.inf])
+    names = usd_parts.identifiers(phase.kind for phase in phases)
+    for name, phase, (begin, end) in zip(names, phases, spans, strict=True):
+        prim = looks.add_thing(f"{path}/{name}", surface(phase.shape), kind_material(phase.kind, mover.color))
+        prim.SetCustomDataByKey("gaitway:kind", phase.kind)
+        _show_between(prim, begin, end, first_code)
+
+
+def _show_between(prim: Usd.Prim, begin: float, end: float, first_code: float) -> None:
+    """Let something be seen from one time code up to another, either of which may be infinite."""
+    if np.isinf(begin) and np.isinf(end):
+        return
+    visibility = UsdGeom.Imageable(prim).CreateVisibilityAttr()
+    before = min([first_code] + [code - 1.0 for code in (begin, end) if np.isfinite(code)])
+    visibility.Set(usd_parts.SEEN if np.isinf(begin) else usd_parts.UNSEEN, before)
+    if np.isfinite(begin):
+        visibility.Set(usd_parts.SEEN, begin)
+    if np.isfinite(end):
+        visibility.Set(usd_parts.UNSEEN, end)

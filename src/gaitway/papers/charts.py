@@ -11,9 +11,9 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from gaitway.core.errors import GaitwayError
-from gaitway.render.bodies.palette import from_oklch, to_hex
-from gaitway.render.labels import text_font, text_size
 from gaitway.render.plan.canvas import mixed
+from gaitway.render.raster.colors import from_oklch, to_hex
+from gaitway.render.raster.labels import text_font, text_size
 
 PAPER, INK, FAINT, GRID = "#ffffff", "#2f3338", "#7d848c", "#e4e6e9"
 _SIZE = (1100, 620)

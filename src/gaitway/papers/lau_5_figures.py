@@ -10,7 +10,7 @@ from PIL import Image
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.papers.lau_5_sets import OUTPUTS, Study, StudyModel
-from gaitway.render.sheets.variation_picture import Curves, Group, curves_picture, overlay_picture
+from gaitway.render.sheets.variation_picture import Curves, TakeGroup, curves_picture, overlay_picture
 from gaitway.variation.evaluation.noise import AlignedTakes, noisy_takes, strawman_noise
 from gaitway.variation.network.dofs import ROOT_NAMES, Dofs
 from gaitway.variation.sampling.synthesis import sample_many
@@ -23,7 +23,7 @@ def poses_picture(study: Study) -> Image.Image:
     """Draw inputs over one another, and outputs over one another (figure 5.4)."""
     one = study.learnt[0]
     outputs = one.variants[:OUTPUTS]
-    groups = [Group(f"{len(one.inputs)} inputs", one.inputs), Group(f"{len(outputs)} outputs", outputs)]
+    groups = [TakeGroup(f"{len(one.inputs)} inputs", one.inputs), TakeGroup(f"{len(outputs)} outputs", outputs)]
     return overlay_picture(groups, title=f"{study.name}: takes, and variants learnt from them")
 
 
@@ -50,7 +50,7 @@ def single_picture(study: Study, seed: int) -> Image.Image:
     one = study.learnt[0]
     alone = one.model.with_takes(one.inputs[:1])
     made = sample_many(alone, np.random.default_rng(seed), 4)
-    groups = [Group("the take", one.inputs[:1]), Group("4 outputs", made)]
+    groups = [TakeGroup("the take", one.inputs[:1]), TakeGroup("4 outputs", made)]
     return overlay_picture(groups, title=f"{study.name}: variants of a single take")
 
 
@@ -60,7 +60,7 @@ def noise_picture(study: Study, seed: int) -> Image.Image:
     aligned, rng = AlignedTakes.of(one.inputs), np.random.default_rng(seed)
     arm = ["left_arm"]
     noisy = noisy_takes(aligned, aligned.sizes(one.variants, arm), strawman_noise, 6, rng, arm)
-    groups = [Group("variants", one.variants[:6]), Group("noise on the left arm", noisy)]
+    groups = [TakeGroup("variants", one.variants[:6]), TakeGroup("noise on the left arm", noisy)]
     return overlay_picture(groups, title=f"{study.name}: variants, and noise of the same size")
 
 

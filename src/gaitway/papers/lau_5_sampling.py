@@ -18,7 +18,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.motion.clip import Clip
 from gaitway.papers.lau_5_sets import Study
 from gaitway.papers.tables import Claim
-from gaitway.render.sheets.variation_picture import Group, overlay_picture
+from gaitway.render.sheets.variation_picture import TakeGroup, overlay_picture
 from gaitway.variation.evaluation.features import Yardstick
 from gaitway.variation.evaluation.measures import cycle_lengths
 from gaitway.variation.learning.learn import learn
@@ -136,7 +136,7 @@ def dial_picture(study: Study, seed: int) -> Image.Image:
     """Draw variants over one another for three gains."""
     model = study.learnt[0].model
     groups = [
-        Group(f"dial at {gain:g}", sample_many(model, np.random.default_rng(seed), 8, gain=gain))
+        TakeGroup(f"dial at {gain:g}", sample_many(model, np.random.default_rng(seed), 8, gain=gain))
         for gain in (0.5, 1.0, 2.0)
     ]
     return overlay_picture(groups, title=f"{study.name}: how far from the mean")

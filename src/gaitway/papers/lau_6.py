@@ -27,10 +27,11 @@ from gaitway.library.behavior import Library
 from gaitway.library.checks import check_joins
 from gaitway.papers.tables import Claim, PaperOptions, PaperTable, kept
 from gaitway.planning import Planned, plan_scene
-from gaitway.render.film.take_film import take_still
-from gaitway.render.labels import text_font
+from gaitway.render.film.shot import Shot
+from gaitway.render.film.takes import take_still
 from gaitway.render.raster.camera import Camera
-from gaitway.render.sheets.variation_picture import Group, overlay_picture
+from gaitway.render.raster.labels import text_font
+from gaitway.render.sheets.variation_picture import TakeGroup, overlay_picture
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.take.model import Take
@@ -228,7 +229,7 @@ def crowds_picture(
     pen = ImageDraw.Draw(sheet)
     for row, time in enumerate(moments):
         for column, (take, name) in enumerate(zip(takes, names, strict=True)):
-            picture = take_still(take, time, size=size, camera=_beside(take, time, size), samples=4)
+            picture = take_still(take, time, shot=Shot(camera=_beside(take, time, size), size=size, samples=4))
             sheet.paste(picture, (column * size[0], row * (size[1] + 40) + 40))
             words = f"{name}, {time:.1f} s"
             pen.text((column * size[0] + 14, row * (size[1] + 40) + 10), words, "#2f3338", text_font(18.0))
@@ -247,5 +248,5 @@ def _beside(take: Take, time: float, size: tuple[int, int]) -> Camera:
 
 def _variants_picture(library: Library) -> Image.Image:
     clips = [library.clips[name] for name in library.graph[JOGS[0]].clips]
-    groups = [Group("the take", clips[:1]), Group(f"{len(clips) - 1} variants", clips[1:])]
+    groups = [TakeGroup("the take", clips[:1]), TakeGroup(f"{len(clips) - 1} variants", clips[1:])]
     return overlay_picture(groups, title="Jogging: legs kept, upper bodies drawn to go with them")

@@ -1,23 +1,28 @@
-"""Pictures and film without a screen."""
+"""Pictures and films without a screen."""
 
 from gaitway.render.bodies.body import BodyPart, BodyShape
-from gaitway.render.film.movies import contact_sheet, film
+from gaitway.render.bodies.figures import Figure, figures_of, render_frame
+from gaitway.render.film.clips import film, still
+from gaitway.render.film.shot import Shot
+from gaitway.render.film.takes import take_film, take_still, take_strip
 from gaitway.render.raster.camera import Camera
-from gaitway.render.raster.picture import Studio, render_frame
-from gaitway.render.raster.things import Figure, Label, Mark, Patch, Solid, Trail, figures_of
-from gaitway.render.sheets.stills import still, top_view, turntable
+from gaitway.render.raster.drawables import FloorMark, Label, Patch, Solid, Trail
+from gaitway.render.raster.picture import Lighting
+from gaitway.render.sheets.contact_sheet import contact_sheet, turntable
 from gaitway.render.sheets.strips import filmstrip
+from gaitway.render.sheets.top_view import top_view
 
 __all__ = [
     "BodyPart",
     "BodyShape",
     "Camera",
     "Figure",
+    "FloorMark",
     "Label",
-    "Mark",
+    "Lighting",
     "Patch",
+    "Shot",
     "Solid",
-    "Studio",
     "Trail",
     "contact_sheet",
     "figures_of",
@@ -25,6 +30,9 @@ __all__ = [
     "filmstrip",
     "render_frame",
     "still",
+    "take_film",
+    "take_still",
+    "take_strip",
     "top_view",
     "turntable",
 ]

@@ -18,8 +18,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.body import capsule_body
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.bodies.body import body_mesh
-from gaitway.render.bodies.cast_bodies import built_in_palette, built_in_shape
+from gaitway.render.bodies.body import body_mesh, built_in_palette, built_in_shape
 from gaitway.render.bodies.palette import TONES
 from gaitway.render.bodies.pieces import BodyMesh
 

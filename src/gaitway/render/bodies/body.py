@@ -6,7 +6,7 @@ tapered bones, or what its `BodyShape` says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,11 +17,14 @@ from gaitway.core.errors import GaitwayError
 from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.bodies.horse import horse_pieces
-from gaitway.render.bodies.human import human_pieces, is_humanoid
-from gaitway.render.bodies.look import Look
-from gaitway.render.bodies.mesh import Mesh, box, round_rod
-from gaitway.render.bodies.palette import TONES, linear_color
-from gaitway.render.bodies.pieces import BodyMesh, Piece, bind, bone_end, rigid
+from gaitway.render.bodies.human_frame import SIDES, BodyFrame, PersonLook, person_look
+from gaitway.render.bodies.human_head import head_pieces
+from gaitway.render.bodies.human_limbs import arm, leg, shoe, thumb
+from gaitway.render.bodies.human_trunk import Trunk, drapes
+from gaitway.render.bodies.palette import TONES, Palette, palette, person_palette, sided
+from gaitway.render.bodies.pieces import BodyMesh, BodyPiece, SkinBuilder, bind, bone_end, rigid
+from gaitway.render.raster.colors import from_oklch, linear_color
+from gaitway.render.raster.mesh import TriangleMesh, box, round_rod
 
 Vector = tuple[float, float, float]
 
@@ -55,7 +58,7 @@ class BodyShape:
     parts: tuple[BodyPart, ...] = ()
     person: bool = False
     """Whether the parts are added to a person's body, which the skeleton then must have the roles for."""
-    look: Look | None = None
+    look: PersonLook | None = None
     """Build and clothes of that person; None is the average one."""
     horse: bool = False
     """Whether the parts are added to a horse's body, for which the skeleton must be the built-in horse's."""
@@ -68,7 +71,7 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
     A coarse one is for small figures.
     """
     rest = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
-    pieces: list[Piece] = []
+    pieces: list[BodyPiece] = []
     own: list[FloatArray] = []
     pose = rest
     if is_humanoid(skeleton) if shape is None else shape.person:
@@ -108,7 +111,7 @@ def bone_shape(skeleton: Skeleton) -> BodyShape:
 
 def _part_piece(
     skeleton: Skeleton, part: BodyPart, places: FloatArray, turns: FloatArray, own: list[FloatArray], around: int
-) -> Piece:
+) -> BodyPiece:
     """One part as a mesh in the world of a pose; a colour of its own is added to `own`."""
     joint = skeleton.index(part.joint)
     end = bone_end(skeleton, joint) if part.end is None else np.asarray(part.end, dtype=np.float64)
@@ -127,7 +130,7 @@ def _part_piece(
         local = round_rod(start, end, stations, part.side, around, max(around // 4, 3))
     else:
         raise GaitwayError(f"body part on joint '{part.joint}' has shape '{part.shape}'; write 'round' or 'box'")
-    world = Mesh(
+    world = TriangleMesh(
         places[joint] + rotations.rotate(turns[joint], local.points),
         rotations.rotate(turns[joint], local.normals),
         local.triangles,
@@ -138,10 +141,108 @@ def _part_piece(
     return rigid(world, joint, len(TONES) + len(own) - 1)
 
 
-def _box_between(start: FloatArray, end: FloatArray, radius: float, width: float, side: FloatArray) -> Mesh:
+def _box_between(start: FloatArray, end: FloatArray, radius: float, width: float, side: FloatArray) -> TriangleMesh:
     line = end - start
     length = float(np.linalg.norm(line))
     along = line / length if length > 1e-9 else np.array([1.0, 0.0, 0.0])
     wide = side - along * np.dot(side, along)
     wide = wide / max(float(np.linalg.norm(wide)), 1e-9)
     return box(0.5 * (start + end), np.stack([along, wide, np.cross(along, wide)]), [0.5 * length, width, radius])
+
+
+_COATS = ((0.48, 0.075, 52.0), (0.55, 0.085, 58.0), (0.38, 0.045, 50.0), (0.74, 0.015, 80.0), (0.62, 0.055, 75.0))
+
+
+def built_in_shape(skeleton: Skeleton) -> BodyShape | None:
+    """The recipe of a built-in character's body, or None where bones and roles are enough."""
+    if skeleton.name == "horse" and "Barrel" in skeleton.names:
+        return BodyShape(horse=True)
+    if skeleton.name == "skateboarder" and "Board" in skeleton.names:
+        return BodyShape(_board(), person=True)
+    return None
+
+
+def individual_shape(skeleton: Skeleton, seed: int) -> BodyShape | None:
+    """The recipe of one individual of a crowd: people differ in build, clothes and hair.
+
+    Args:
+        skeleton: whose body.
+        seed: which individual; its colours are those of `built_in_palette`.
+    """
+    shape = built_in_shape(skeleton)
+    if shape is not None:
+        return replace(shape, look=person_look(seed)) if shape.person else shape
+    return BodyShape((), person=True, look=person_look(seed)) if is_humanoid(skeleton) else None
+
+
+def built_in_palette(skeleton: Skeleton, seed: int = 0, side_tint: float = 0.0) -> Palette:
+    """Colours of one individual: a coat for a horse, clothes for everybody else.
+
+    Args:
+        skeleton: whose body.
+        seed: which individual.
+        side_tint: 0..1, how far left limbs turn warm and right limbs cool.
+    """
+    if skeleton.name != "horse":
+        return person_palette(seed, side_tint)
+    coat = from_oklch(*_COATS[seed % len(_COATS)])
+    plain = {"top": coat, "bottom": 0.45 * coat, "skin": 0.8 * coat, "shoe": from_oklch(0.33, 0.015, 60.0)}
+    dark = from_oklch(0.24, 0.015, 50.0)
+    return palette({**plain, "hair": dark, "accent": dark} | sided(plain, side_tint))
+
+
+def _board() -> tuple[BodyPart, ...]:
+    """A deck with raised ends, two trucks and four wheels; the board's joint is the middle of the deck's top."""
+    parts = [
+        BodyPart("Board", (-0.29, 0.0, -0.008), (0.29, 0.0, -0.008), (0.007,), (0.102,), color="accent", shape="box")
+    ]
+    for sign in (1.0, -1.0):
+        kick = ((0.285 * sign, 0.0, -0.008), (0.40 * sign, 0.0, 0.035))
+        parts.append(BodyPart("Board", *kick, (0.007,), (0.09,), color="accent", shape="box"))
+    for truck in ("FrontTruck", "BackTruck"):
+        axle = ((0.0, -0.085, -0.045), (0.0, 0.085, -0.045))
+        parts.append(BodyPart(truck, *axle, (0.012, 0.012), side=(1.0, 0.0, 0.0), color="#8d9094"))
+        hanger = ((0.0, 0.0, 0.032), (0.0, 0.0, -0.052))  # from the underside of the deck down to the axle
+        parts.append(BodyPart(truck, *hanger, (0.02,), (0.032,), color="#8d9094", shape="box"))
+        for sign in (1.0, -1.0):
+            wheel = ((0.0, 0.082 * sign, -0.047), (0.0, 0.098 * sign, -0.047))
+            parts.append(BodyPart(truck, *wheel, (0.028, 0.028), side=(1.0, 0.0, 0.0), color="#d8d2c2"))
+    return tuple(parts)
+
+
+_NEEDED = (
+    "hips",
+    "head",
+    *(f"{s}_{r}" for s in ("left", "right") for r in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")),
+)
+
+
+def is_humanoid(skeleton: Skeleton) -> bool:
+    """Whether the roles that a person's body needs are known."""
+    return all(role in skeleton.roles for role in _NEEDED)
+
+
+def human_pieces(
+    skeleton: Skeleton, look: PersonLook | None = None, *, coarse: bool = False
+) -> tuple[list[BodyPiece], tuple[FloatArray, FloatArray]]:
+    """All parts of a person's body.
+
+    Args:
+        skeleton: a humanoid.
+        look: build and clothes; None is the average person in a long-sleeved shirt and trousers.
+        coarse: whether to make less than half as many triangles.
+
+    Returns:
+        The parts, the skin first, and the pose that they are modelled in: world positions [m] (J, 3), root at nought,
+        and rotations (J, 4).
+    """
+    frame = BodyFrame(skeleton, PersonLook() if look is None else look, coarse)
+    skin = SkinBuilder(len(skeleton))
+    openings = Trunk(frame, skin).build()
+    for side, _ in SIDES:
+        arm(frame, skin, openings.arms[side], side)
+        leg(frame, skin, openings.legs[side], side)
+    pieces = [skin.piece(), *drapes(frame), *head_pieces(frame)]
+    for side, _ in SIDES:
+        pieces += [thumb(frame, side), shoe(frame, side)]
+    return pieces, frame.pose

@@ -12,10 +12,9 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.bodies.mesh import round_rod
 from gaitway.render.bodies.palette import TONES
-from gaitway.render.bodies.pieces import Piece, rigid
-from gaitway.render.bodies.weave import Weave
+from gaitway.render.bodies.pieces import BodyPiece, SkinBuilder, rigid
+from gaitway.render.raster.mesh import round_rod
 
 _TRUNK = np.array(
     [
@@ -61,7 +60,7 @@ _TAIL: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def horse_pieces(skeleton: Skeleton, places: FloatArray, *, coarse: bool = False) -> list[Piece]:
+def horse_pieces(skeleton: Skeleton, places: FloatArray, *, coarse: bool = False) -> list[BodyPiece]:
     """All parts of the horse's body in its rest pose.
 
     Args:
@@ -82,13 +81,13 @@ class _Maker:
         self.skeleton, self.places, self.around = skeleton, places, around
         self.root = places[0] - [0.0, 0.0, 1.24]  # what is written above is for a barrel at this height
 
-    def trunk(self) -> Piece:
+    def trunk(self) -> BodyPiece:
         """From the croup to the poll."""
         x, z, high, wide = _TRUNK.T
         path = np.column_stack([x, np.zeros(len(x)), z]) + self.root
         return self._tube(path, high, wide, self._spine_weights(x), ["top"] * len(x), self.around)
 
-    def mane(self) -> Piece:
+    def mane(self) -> BodyPiece:
         """Hair along the crest."""
         x, z, high, _ = _TRUNK[9:].T
         path = np.column_stack([x, np.zeros(len(x)), z]) + self.root
@@ -111,13 +110,13 @@ class _Maker:
             weights[i, self.skeleton.index(_SPINE[k][0])] = share
         return weights
 
-    def head(self) -> list[Piece]:
+    def head(self) -> list[BodyPiece]:
         """Skull, ears, eyes and forelock, all moved by the head alone."""
         joint = self.skeleton.index("Head")
         here = self.places[joint]
         left = [0.0, 1.0, 0.0]
 
-        def rod(ends: list[list[float]], stations: Sequence[Row], around: int, tone: str) -> Piece:
+        def rod(ends: list[list[float]], stations: Sequence[Row], around: int, tone: str) -> BodyPiece:
             start, end = here + np.array(ends)
             return rigid(round_rod(start, end, stations, left, around, 2), joint, TONES.index(tone))
 
@@ -132,42 +131,42 @@ class _Maker:
             pieces.append(rod([[0.083, 0.069 * sign, -0.047], [0.107, 0.068 * sign, -0.063]], eye, 8, "eye"))
         return pieces
 
-    def tail(self) -> Piece:
+    def tail(self) -> BodyPiece:
         """Hair from the dock down."""
         joints = [self.skeleton.index(name) for name in ("Tail", "Tail1", "Tail2", "Tail3")]
         tip = self.places[joints[-1]] + np.array(self.skeleton.tips[joints[-1]])
         return self._chain([*self.places[joints], tip], joints, _TAIL, ["hair"] * len(_TAIL), 10)
 
-    def leg(self, side: str, place: str) -> Piece:
+    def leg(self, side: str, place: str) -> BodyPiece:
         """From inside the trunk down to the hoof."""
         bones, rows, dark = _LEGS[place]
         joints = [self.skeleton.index(f"{side}{place}{bone}") for bone in bones]
         tones = [f"{'top' if row[0] < dark else 'bottom'}_{side.lower()}" for row in rows]
         return self._chain(list(self.places[joints]), joints, rows, tones, max(8, self.around * 2 // 3))
 
-    def hoof(self, name: str, side: str) -> Piece:
+    def hoof(self, name: str, side: str) -> BodyPiece:
         """A flared block with a flat sole."""
         joint = self.skeleton.index(name)
         low = self.places[joint] * [1.0, 1.0, 0.0] + [0.035, 0.0, 0.0]
         high = self.places[joint] + [0.012, 0.0, 0.012]
-        weave = Weave(len(self.skeleton))
+        skin = SkinBuilder(len(self.skeleton))
         only = np.zeros(len(self.skeleton))
         only[joint] = 1.0
         turn = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
         round_ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(12)], axis=1)
         rings = [
-            weave.add(low + size * round_ring + [0.0, 0.0, rise], only) for size, rise in ((0.058, 0.0), (0.061, 0.008))
-        ] + [weave.add(high + 0.045 * round_ring, only)]
+            skin.add(low + size * round_ring + [0.0, 0.0, rise], only) for size, rise in ((0.058, 0.0), (0.061, 0.008))
+        ] + [skin.add(high + 0.045 * round_ring, only)]
         tone = f"shoe_{side}"
-        weave.close(rings[0][::-1], weave.add(low, only), tone)
+        skin.close(rings[0][::-1], skin.add(low, only), tone)
         for a, b in pairwise(rings):
-            weave.strip(a, b, tone)
-        weave.close(rings[-1], weave.add(high + np.array([0.0, 0.0, 0.01]), only), tone)
-        return weave.piece()
+            skin.strip(a, b, tone)
+        skin.close(rings[-1], skin.add(high + np.array([0.0, 0.0, 0.01]), only), tone)
+        return skin.piece()
 
     def _chain(
         self, points: list[FloatArray], joints: list[int], rows: Sequence[Row], tones: list[str], around: int
-    ) -> Piece:
+    ) -> BodyPiece:
         """A tube along bones; near a joint both bones move it."""
         path, weights = [], np.zeros((len(rows), len(self.skeleton)))
         for i, (way, _, _) in enumerate(rows):
@@ -184,9 +183,9 @@ class _Maker:
 
     def _tube(
         self, path: FloatArray, deep: FloatArray, wide: FloatArray, weights: FloatArray, tones: list[str], around: int
-    ) -> Piece:
+    ) -> BodyPiece:
         """A closed skin around a path in an upright plane; `tones` belong to the rings where strips end."""
-        weave = Weave(len(self.skeleton))
+        skin = SkinBuilder(len(self.skeleton))
         along = np.gradient(path, axis=0)
         along = along / np.linalg.norm(along, axis=1, keepdims=True)
         left = np.array([0.0, 1.0, 0.0])
@@ -195,10 +194,10 @@ class _Maker:
         rings = []
         for i in range(len(path)):
             ring = path[i] + deep[i] * np.cos(turn)[:, None] * ahead[i] + wide[i] * np.sin(turn)[:, None] * left
-            rings.append(weave.add(ring, weights[i]))
+            rings.append(skin.add(ring, weights[i]))
         for i, (low, high) in enumerate(pairwise(rings)):
-            weave.strip(low, high, tones[i + 1])
+            skin.strip(low, high, tones[i + 1])
         ends = (path[0] - 0.35 * deep[0] * along[0], path[-1] + 0.35 * deep[-1] * along[-1])
-        weave.close(rings[0][::-1], weave.add(ends[0], weights[0]), tones[0])
-        weave.close(rings[-1], weave.add(ends[1], weights[-1]), tones[-1])
-        return weave.piece()
+        skin.close(rings[0][::-1], skin.add(ends[0], weights[0]), tones[0])
+        skin.close(rings[-1], skin.add(ends[1], weights[-1]), tones[-1])
+        return skin.piece()

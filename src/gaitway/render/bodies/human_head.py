@@ -6,13 +6,13 @@ import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
-from gaitway.render.bodies.human_frame import Frame, smooth
-from gaitway.render.bodies.mesh import Mesh, loft, round_rod
+from gaitway.render.bodies.human_frame import BodyFrame, smooth
 from gaitway.render.bodies.palette import TONES
-from gaitway.render.bodies.pieces import Piece, rigid
+from gaitway.render.bodies.pieces import BodyPiece, rigid
+from gaitway.render.raster.mesh import TriangleMesh, loft, round_rod
 
 
-def head_pieces(frame: Frame) -> list[Piece]:
+def head_pieces(frame: BodyFrame) -> list[BodyPiece]:
     """Head, ears, eyes and hair."""
     pieces = [_worn(frame, _head(frame), "skin")]
     for sign in (1.0, -1.0):
@@ -27,7 +27,7 @@ def head_pieces(frame: Frame) -> list[Piece]:
     return pieces
 
 
-def _centre(frame: Frame) -> FloatArray:
+def _centre(frame: BodyFrame) -> FloatArray:
     return frame.at("head") + frame.unit * (0.068 * frame.up + 0.018 * frame.forward)
 
 
@@ -54,20 +54,20 @@ _TURNS = (0.14, 0.31, 0.54, 0.92, 1.25, 1.60, 2.05, 2.60)
 """Where the rings and columns of a head lie: close together on the face."""
 
 
-def _columns(frame: Frame) -> FloatArray:
+def _columns(frame: BodyFrame) -> FloatArray:
     """Bearings of the columns around a head (K,), anticlockwise from the nose."""
     half = np.array(_TURNS[1::2] if frame.coarse else _TURNS)
     return np.concatenate([[0.0], half, [np.pi], 2.0 * np.pi - half[::-1]])
 
 
-def _head(frame: Frame) -> Mesh:
+def _head(frame: BodyFrame) -> TriangleMesh:
     heights = np.array(_HEIGHTS[1::2] if frame.coarse else _HEIGHTS)
     centre, size = _centre(frame), frame.unit
     ends = centre + size * np.array([[0.018, 0.0, -0.116], [0.0, 0.0, 0.116]])
     return loft(centre + size * _skull(np.arccos(-heights)[:, None], _columns(frame)), *ends)
 
 
-def _ear(frame: Frame, sign: float) -> Mesh:
+def _ear(frame: BodyFrame, sign: float) -> TriangleMesh:
     middle = _centre(frame) + frame.unit * np.array([-0.014, 0.079 * sign, -0.016])
     half = frame.unit * np.array([-0.006, 0.005 * sign, 0.018])
     stations = [(s, a * frame.unit, b * frame.unit) for s, a, b in ((0.0, 0.010, 0.006), (1.0, 0.016, 0.007))]
@@ -76,7 +76,7 @@ def _ear(frame: Frame, sign: float) -> Mesh:
     )
 
 
-def _eye(frame: Frame, sign: float) -> Mesh:
+def _eye(frame: BodyFrame, sign: float) -> TriangleMesh:
     surface = _skull(np.array(np.arccos(-0.04)), np.array(0.40 * sign))
     middle = _centre(frame) + frame.unit * (surface + np.array([0.001, 0.0, 0.0]))
     half = frame.unit * np.array([-0.002, 0.006 * sign, 0.0])
@@ -86,7 +86,7 @@ def _eye(frame: Frame, sign: float) -> Mesh:
     )
 
 
-def _mouth(frame: Frame) -> Mesh:
+def _mouth(frame: BodyFrame) -> TriangleMesh:
     """Lips: a bow from corner to corner that follows the face."""
     turns = np.array([-0.36, -0.18, 0.0, 0.18, 0.36])
     size, middle = frame.unit, _skull(np.array(np.arccos(0.53)), turns) + np.array([-0.0035, 0.0, 0.0])
@@ -108,7 +108,7 @@ _HAIRLINES = {
 }
 
 
-def _hair(frame: Frame) -> Mesh:
+def _hair(frame: BodyFrame) -> TriangleMesh:
     """A shell over the skull down to the hairline, tucked in at its edge; long hair falls on from there."""
     line, thick = _HAIRLINES[frame.look.hair]
     rows = 4 if frame.coarse else 8
@@ -131,7 +131,7 @@ def _hair(frame: Frame) -> Mesh:
     return loft(centre + size * np.concatenate([tuck, rings]), centre + size * inside, centre + size * crown)
 
 
-def _tail(frame: Frame) -> Mesh:
+def _tail(frame: BodyFrame) -> TriangleMesh:
     start = _centre(frame) + frame.unit * np.array([-0.105, 0.0, 0.030])
     end = start + frame.unit * np.array([-0.030, 0.0, -0.150])
     stations = [
@@ -140,7 +140,7 @@ def _tail(frame: Frame) -> Mesh:
     return round_rod(start, end, stations, frame.left, 5 if frame.coarse else 8, 1)
 
 
-def _worn(frame: Frame, mesh: Mesh, tone: str) -> Piece:
+def _worn(frame: BodyFrame, mesh: TriangleMesh, tone: str) -> BodyPiece:
     """A part of the head, nodded as the T-pose nods it.
 
     The T-pose that the CMU conversion adds bows the head by 16 degrees under a straight chest; a level head on it would
@@ -153,5 +153,5 @@ def _worn(frame: Frame, mesh: Mesh, tone: str) -> Piece:
     if rotations.angle_between(chest, level) < 0.02 and 0.05 < rotations.angle_between(nod, level) < 0.5:
         place = frame.places[joint]
         points = place + rotations.rotate(nod, mesh.points - place)
-        mesh = Mesh(points, rotations.rotate(nod, mesh.normals), mesh.triangles)
+        mesh = TriangleMesh(points, rotations.rotate(nod, mesh.normals), mesh.triangles)
     return rigid(mesh, joint, TONES.index(tone))

@@ -8,11 +8,10 @@ import numpy as np
 
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.render.bodies.human_frame import Frame, smooth, unit
-from gaitway.render.bodies.mesh import loft, round_rod
+from gaitway.render.bodies.human_frame import BodyFrame, smooth, unit
 from gaitway.render.bodies.palette import TONES
-from gaitway.render.bodies.pieces import Piece, bone_end, rigid, strongest
-from gaitway.render.bodies.weave import Weave
+from gaitway.render.bodies.pieces import BodyPiece, SkinBuilder, bone_end, rigid, strongest
+from gaitway.render.raster.mesh import loft, round_rod
 
 Row = tuple[float, float, float, float]
 """Share of the way (0..1 from the first joint to the second, 1..2 on to the third), half width across (left-right for
@@ -49,36 +48,36 @@ class _Cloth:
     """It is never narrower than this [m]: trousers and sleeves hang."""
 
 
-def arm(frame: Frame, weave: Weave, opening: IntArray, side: str) -> None:
+def arm(frame: BodyFrame, skin: SkinBuilder, opening: IntArray, side: str) -> None:
     """Weave an arm and its hand on to the trunk."""
     chain = (f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist")
     cloth = _Cloth(f"top_{side}", _SLEEVE_END[frame.look.sleeves], 0.006, 0.036)
     if cloth.end == 0.0:
         cloth = _Cloth(f"top_{side}", 0.09, 0.006)
-    last = _tube(frame, weave, opening, chain, "arm", cloth, f"skin_{side}", (0.034, 0.035))
-    _hand(frame, weave, last, side)
+    last = _tube(frame, skin, opening, chain, "arm", cloth, f"skin_{side}", (0.034, 0.035))
+    _hand(frame, skin, last, side)
 
 
-def leg(frame: Frame, weave: Weave, opening: IntArray, side: str) -> None:
+def leg(frame: BodyFrame, skin: SkinBuilder, opening: IntArray, side: str) -> None:
     """Weave a leg on to the trunk; it ends inside the shoe."""
     chain = (f"{side}_hip", f"{side}_knee", f"{side}_ankle")
     hang = 0.050 if frame.look.legs == "trousers" else 0.0
     cloth = _Cloth(f"bottom_{side}", _LEG_END[frame.look.legs], 0.006 if hang else 0.014, hang)
     if cloth.end == 0.0:
         cloth = _Cloth(f"bottom_{side}", 0.23, 0.004)
-    last = _tube(frame, weave, opening, chain, "leg", cloth, f"skin_{side}", (0.042, 0.04))
+    last = _tube(frame, skin, opening, chain, "leg", cloth, f"skin_{side}", (0.042, 0.04))
     ankle = frame.at(chain[2])
-    weave.close(last, weave.add(ankle, frame.only(frame.skeleton.roles[chain[2]])), f"skin_{side}")
+    skin.close(last, skin.add(ankle, frame.only(frame.skeleton.roles[chain[2]])), f"skin_{side}")
 
 
 def _tube(
-    frame: Frame,
-    weave: Weave,
+    frame: BodyFrame,
+    skin: SkinBuilder,
     opening: IntArray,
     chain: tuple[str, str, str],
     kind: str,
     cloth: _Cloth,
-    skin: str,
+    bare_tone: str,
     widths: tuple[float, float],
 ) -> IntArray:
     """Rings from an opening along two bones; returns the last one."""
@@ -91,16 +90,21 @@ def _tube(
     plan = [(s, True) for s in before] + [(cloth.end, True), (cloth.end - 0.004, False)] + [(s, False) for s in after]
     last = opening
     for share, covered in plan:
-        ring = _limb_ring(frame, weave.where(opening), chain, rows, share, cloth if covered else None)
-        here = weave.add(ring, frame.limb_weights(ring, share, chain, widths))
+        ring = _limb_ring(frame, skin.where(opening), chain, rows, share, cloth if covered else None)
+        here = skin.add(ring, frame.limb_weights(ring, share, chain, widths))
         hem = not covered and share == cloth.end - 0.004
-        weave.strip(last, here, cloth.tone if covered or hem else skin)
+        skin.strip(last, here, cloth.tone if covered or hem else bare_tone)
         last = here
     return last
 
 
 def _limb_ring(
-    frame: Frame, opening: FloatArray, chain: tuple[str, str, str], rows: FloatArray, share: float, cloth: _Cloth | None
+    frame: BodyFrame,
+    opening: FloatArray,
+    chain: tuple[str, str, str],
+    rows: FloatArray,
+    share: float,
+    cloth: _Cloth | None,
 ) -> FloatArray:
     """Points of one ring (K, 3) [m], in step with those of the opening."""
     size, look = frame.unit, frame.look
@@ -133,7 +137,7 @@ def _limb_ring(
     return ring
 
 
-def _tilted(frame: Frame, along: FloatArray, share: float, is_leg: bool, sign: float) -> FloatArray:
+def _tilted(frame: BodyFrame, along: FloatArray, share: float, is_leg: bool, sign: float) -> FloatArray:
     """The axis of a ring: near the trunk it leans towards how the opening faces."""
     if is_leg:
         lean = np.interp(share, (0.15, 0.36), (0.45, 0.0))
@@ -141,7 +145,7 @@ def _tilted(frame: Frame, along: FloatArray, share: float, is_leg: bool, sign: f
     return unit(along + float(np.interp(share, (-0.02, 0.30), (0.55, 0.0))) * sign * frame.left)
 
 
-def _hand_axes(frame: Frame, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _hand_axes(frame: BodyFrame, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Directions along the hand, across it to the thumb, and out of its back."""
     joint = frame.skeleton.roles[f"{side}_wrist"]
     along = unit(frame.at(f"{side}_wrist") - frame.at(f"{side}_elbow"))
@@ -161,13 +165,13 @@ _HAND: tuple[tuple[float, float, float, float, float], ...] = (
 )  # fmt: skip
 
 
-def _hand(frame: Frame, weave: Weave, wrist_ring: IntArray, side: str) -> None:
+def _hand(frame: BodyFrame, skin: SkinBuilder, wrist_ring: IntArray, side: str) -> None:
     """A palm and closed fingers in one, a little bent, and a thumb beside them."""
     along, across, back = _hand_axes(frame, side)
     size, wrist, tone = frame.unit, frame.at(f"{side}_wrist"), f"skin_{side}"
     joint = frame.skeleton.roles[f"{side}_wrist"]
     v = np.cross(along, across)
-    flat = weave.where(wrist_ring) - weave.where(wrist_ring).mean(axis=0)
+    flat = skin.where(wrist_ring) - skin.where(wrist_ring).mean(axis=0)
     turn = np.arctan2(flat @ v, flat @ across)
     lateral, rise = (np.sign(f(turn)) * np.abs(f(turn)) ** 0.8 for f in (np.cos, np.sin))
     last = wrist_ring
@@ -175,14 +179,14 @@ def _hand(frame: Frame, weave: Weave, wrist_ring: IntArray, side: str) -> None:
     for way, wide, thick, aside, sink in rows:
         centre = wrist + size * (way * along + aside * across - sink * back)
         ring = centre + size * (wide * lateral[:, None] * across + thick * rise[:, None] * v)
-        here = weave.add(ring, frame.only(joint))
-        weave.strip(last, here, tone)
+        here = skin.add(ring, frame.only(joint))
+        skin.strip(last, here, tone)
         last = here
     tip = wrist + size * (0.188 * along - 0.019 * back)
-    weave.close(last, weave.add(tip, frame.only(joint)), tone)
+    skin.close(last, skin.add(tip, frame.only(joint)), tone)
 
 
-def thumb(frame: Frame, side: str) -> Piece:
+def thumb(frame: BodyFrame, side: str) -> BodyPiece:
     """A thumb, which comes out of the palm's edge."""
     along, across, back = _hand_axes(frame, side)
     wrist, size = frame.at(f"{side}_wrist"), frame.unit
@@ -202,7 +206,7 @@ _SHOE = np.array(
 )  # fmt: skip
 
 
-def shoe(frame: Frame, side: str) -> Piece:
+def shoe(frame: BodyFrame, side: str) -> BodyPiece:
     """Heel to toe with a flat sole; the front bends with the toe joint."""
     skeleton, size = frame.skeleton, frame.unit
     ankle_joint = skeleton.roles[f"{side}_ankle"]
@@ -228,10 +232,10 @@ def shoe(frame: Frame, side: str) -> Piece:
     bend = smooth((mesh.points - base) @ ahead, ball - 0.02 * size, ball + 0.02 * size)
     weights = np.outer(1.0 - bend, frame.only(ankle_joint)) + np.outer(bend, frame.only(toe_joint))
     tones = np.full(len(mesh.points), TONES.index(f"shoe_{side}"))
-    return Piece(mesh.points, mesh.normals, mesh.triangles, *strongest(weights), tones)
+    return BodyPiece(mesh.points, mesh.normals, mesh.triangles, *strongest(weights), tones)
 
 
-def _sole(frame: Frame, side: str) -> tuple[FloatArray, FloatArray, float, float]:
+def _sole(frame: BodyFrame, side: str) -> tuple[FloatArray, FloatArray, float, float]:
     """Forward and up of the foot at rest, height of the ankle over the sole and distance ahead to the ball [m]."""
     skeleton, size = frame.skeleton, frame.unit
     up = frame.up

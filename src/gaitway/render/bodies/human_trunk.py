@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from gaitway.core.arrays import FloatArray, IntArray
-from gaitway.render.bodies.human_frame import Frame, smooth
-from gaitway.render.bodies.weave import Weave
+from gaitway.render.bodies.human_frame import SIDES, BodyFrame, smooth
+from gaitway.render.bodies.pieces import BodyPiece, SkinBuilder
 
 _SHAPE = np.array(
     [
@@ -34,7 +34,7 @@ _CLOTH = 0.006
 
 
 @dataclass(frozen=True)
-class Mesh:
+class TrunkMesh:
     """How fine the rings are."""
 
     columns: int
@@ -45,7 +45,7 @@ class Mesh:
     """Points between the legs."""
 
 
-FINE, COARSE = Mesh(20, (4, 2), 3), Mesh(12, (2, 2), 1)
+FINE, COARSE = TrunkMesh(20, (4, 2), 3), TrunkMesh(12, (2, 2), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +57,10 @@ class Openings:
 
 
 class Trunk:
-    """Builds the trunk into a weave."""
+    """Builds the trunk into a skin."""
 
-    def __init__(self, frame: Frame, weave: Weave) -> None:
-        self.frame, self.weave = frame, weave
+    def __init__(self, frame: BodyFrame, skin: SkinBuilder) -> None:
+        self.frame, self.skin = frame, skin
         self.mesh = COARSE if frame.coarse else FINE
         self.base, self.top = frame.middle("hip"), frame.middle("shoulder")
         turn = np.linspace(0.0, 2.0 * np.pi, self.mesh.columns, endpoint=False)
@@ -107,7 +107,7 @@ class Trunk:
     def put(self, share: FloatArray | float, off: float = 0.0) -> IntArray:
         """Add a ring above the hips."""
         points = self.ring(share, off)
-        return self.weave.add(points, self.frame.body_weights(points))
+        return self.skin.add(points, self.frame.body_weights(points))
 
     def build(self) -> Openings:
         """Weave it from the legs' openings to the neck."""
@@ -127,59 +127,59 @@ class Trunk:
         points = self.ring((0.035 - drop) / 0.51)
         inward = 1.0 - np.where(behind, 0.16, 0.24) * np.cos(self.turn) ** 8
         points[:, 0] = self.base[0] + (points[:, 0] - self.base[0]) * inward
-        return self.weave.add(points, self.frame.body_weights(points))
+        return self.skin.add(points, self.frame.body_weights(points))
 
     def _crotch(self, brief: IntArray) -> IntArray:
         """Points between the legs, from front to back."""
-        front, back = self.weave.where(brief[[0, self.mesh.columns // 2]])
+        front, back = self.skin.where(brief[[0, self.mesh.columns // 2]])
         way = np.linspace(0.0, 1.0, self.mesh.crotch + 2)[1:-1, None]
         sag = 0.022 * self.frame.unit * (4.0 * way * (1.0 - way))
         points = front + way * (back - front) - sag * self.frame.up
-        return self.weave.add(points, self.frame.body_weights(points))
+        return self.skin.add(points, self.frame.body_weights(points))
 
     def _lower(self, brief: IntArray) -> IntArray:
         """Up to the last ring under the arms."""
-        look, weave = self.frame.look, self.weave
-        heights = (self.weave.where(brief)[:, 2] - self.base[2]) / max(float(self.top[2] - self.base[2]), 1e-6)
+        look, skin = self.frame.look, self.skin
+        heights = (self.skin.where(brief)[:, 2] - self.base[2]) / max(float(self.top[2] - self.base[2]), 1e-6)
         hem = {"tucked": 0.30, "shirt": 0.17, "jacket": 0.24}[look.hem]
         rings = [brief, self.put(0.5 * (heights + 0.13)), self.put(0.13)]
         if hem > 0.2:
             rings.append(self.put(0.22))
         inner = self.put(hem)
         for low, high in zip(rings, [*rings[1:], inner], strict=True):
-            weave.strip(low, high, "bottom")
+            skin.strip(low, high, "bottom")
         last = self.put(hem - 0.006, _CLOTH + 0.003)
-        weave.strip(inner, last, "top")
+        skin.strip(inner, last, "top")
         for share in (0.24, 0.37, 0.48, 0.60, 0.71) if not self.frame.coarse else (0.37, 0.52, 0.70):
             if share > hem + 0.03:
                 ring = self.put(share, _CLOTH)
-                weave.strip(last, ring, "top")
+                skin.strip(last, ring, "top")
                 last = ring
         return last
 
     def _upper(self, last: IntArray) -> dict[str, IntArray]:
         """The chest with the openings of the arms, the shoulders and the neck."""
-        mesh, weave = self.mesh, self.weave
+        mesh, skin = self.mesh, self.skin
         across, up = mesh.hole
         quarter = mesh.columns // 4
         starts = {"left": quarter - across // 2, "right": 3 * quarter - across // 2}
         skip = np.concatenate([np.arange(s, s + across) for s in starts.values()])
         rows = [self.put(share, _CLOTH) for share in np.linspace(0.835, 1.085, up + 1)]
-        weave.strip(last, rows[0], "top")
+        skin.strip(last, rows[0], "top")
         for low, high in pairwise(rows):
-            weave.strip(low, high, "top", skip)
+            skin.strip(low, high, "top", skip)
         self._neck(rows[-1])
         return {side: _loop(rows, start, across) for side, start in starts.items()}
 
     def _neck(self, shoulders: IntArray) -> None:
-        frame, size, weave = self.frame, self.frame.unit, self.weave
+        frame, size, skin = self.frame, self.frame.unit, self.skin
         collar = self.put(1.145, 0.5 * _CLOTH)
-        weave.strip(shoulders, collar, "top")
-        points = weave.where(collar)
+        skin.strip(shoulders, collar, "top")
+        points = skin.where(collar)
         middle = points.mean(axis=0)
         inner = middle + 0.90 * (points - middle) - 0.002 * size * frame.up
-        last = weave.add(inner, frame.body_weights(inner))
-        weave.strip(collar, last, "top")
+        last = skin.add(inner, frame.body_weights(inner))
+        skin.strip(collar, last, "top")
         top = frame.at("head") + size * (0.020 * frame.up + 0.004 * frame.forward)
         for share, radius in ((0.30, 0.056), (1.0, 0.053)):
             centre = middle + share * (top - middle)
@@ -189,10 +189,10 @@ class Trunk:
             flat = points[:, 2] - middle[2]
             ring[:, 2] += (1.0 - share) * 0.6 * flat
             weights = frame.trunk_weights(ring) if share < 1.0 else frame.only(frame.neck_joint)
-            here = weave.add(ring, weights)
-            weave.strip(last, here, "skin")
+            here = skin.add(ring, weights)
+            skin.strip(last, here, "skin")
             last = here
-        weave.close(last, weave.add(top + 0.02 * size * frame.up, frame.only(frame.neck_joint)), "skin")
+        skin.close(last, skin.add(top + 0.02 * size * frame.up, frame.only(frame.neck_joint)), "skin")
 
 
 def _loop(rows: list[IntArray], start: int, across: int) -> IntArray:
@@ -203,3 +203,66 @@ def _loop(rows: list[IntArray], start: int, across: int) -> IntArray:
     top = [rows[up][c] for c in range(stop, start, -1)]
     front = [rows[r][start] for r in range(up, 0, -1)]
     return np.array([*bottom, *back, *top, *front])
+
+
+_THICK = 0.006
+
+
+_SKIRT = (
+    # share of the trunk's height, distance off the skin [m], widening
+    (0.30, 0.004, 1.0), (0.20, 0.012, 1.0), (0.05, 0.018, 1.0), (-0.20, 0.022, 1.10), (-0.50, 0.030, 1.20),
+    (-0.76, 0.036, 1.28),
+)  # fmt: skip
+_JACKET = ((0.37, 0.009, 1.0), (0.24, 0.016, 1.0), (0.10, 0.018, 1.0), (-0.03, 0.022, 1.0))
+
+
+def drapes(frame: BodyFrame) -> list[BodyPiece]:
+    """What hangs on this person."""
+    pieces = []
+    if frame.look.legs == "skirt":
+        pieces.append(_drape(frame, _SKIRT, "bottom", 1.0))
+    if frame.look.hem == "jacket":
+        pieces.append(_drape(frame, _JACKET, "top", 0.45))
+    return pieces
+
+
+def _drape(frame: BodyFrame, rows: tuple[tuple[float, float, float], ...], tone: str, follow: float) -> BodyPiece:
+    """A double wall of cloth from its upper edge down.
+
+    Args:
+        frame: whose.
+        rows: shares of the trunk's height, distances off the skin [m] and widening.
+        tone: its colour.
+        follow: 0..1, how much the thighs take it along.
+    """
+    skin = SkinBuilder(len(frame.skeleton))
+    trunk = Trunk(frame, skin)
+    rings = []
+    for inside in (True, False):
+        for share, off, wider in (rows[0], *rows[2::2], rows[-1]) if inside else rows[::-1]:
+            points = _ring(trunk, share, off - (_THICK if inside else 0.0), wider)
+            rings.append(skin.add(points, _weights(frame, points, follow)))
+    for low, high in zip(rings, [*rings[1:], rings[0]], strict=True):
+        skin.strip(low, high, tone)
+    return skin.piece()
+
+
+def _ring(trunk: Trunk, share: float, off: float, wider: float) -> FloatArray:
+    ring = trunk.ring(max(share, -0.02), off)
+    middle = ring.mean(axis=0)
+    points: FloatArray = middle + (ring - middle) * np.array([wider, 1.0 + 0.6 * (wider - 1.0), 1.0])
+    points[:, 2] += min(share + 0.02, 0.0) * (trunk.top[2] - trunk.base[2])
+    return points
+
+
+def _weights(frame: BodyFrame, points: FloatArray, follow: float) -> FloatArray:
+    """Hips at the waist, the thigh of its side further down, both in the middle."""
+    size = frame.unit
+    out = frame.trunk_weights(points)
+    below = frame.middle("hip")[2] - points[:, 2]
+    share = follow * smooth(below, -0.04 * size, 0.12 * size)
+    left = smooth(points[:, 1], -0.11 * size, 0.11 * size)
+    out = out * (1.0 - share)[:, None]
+    for (side, _), part in zip(SIDES, (left, 1.0 - left), strict=True):
+        out[:, frame.skeleton.roles[f"{side}_hip"]] += share * part
+    return out

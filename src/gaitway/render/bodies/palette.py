@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
+from gaitway.render.raster.colors import from_oklch
 
 TONES = (
     "top", "top_left", "top_right", "bottom", "bottom_left", "bottom_right",
@@ -25,61 +26,6 @@ _LIPS = np.array([0.78, 0.52, 0.50])
 _GOLDEN = 0.6180339887498949
 _SKINS = ((0.80, 0.055, 62.0), (0.74, 0.065, 60.0), (0.66, 0.07, 56.0), (0.55, 0.065, 52.0), (0.46, 0.05, 50.0))
 _HAIRS = ((0.28, 0.02, 55.0), (0.36, 0.045, 58.0), (0.24, 0.01, 60.0), (0.50, 0.06, 75.0), (0.58, 0.015, 80.0))
-
-
-def from_hex(text: str) -> FloatArray:
-    """Linear RGB (3,) of an sRGB colour such as "#8fa3b0"."""
-    digits = text.removeprefix("#")
-    try:
-        if len(digits) != 6:
-            raise ValueError
-        coded = np.array([int(digits[i : i + 2], 16) for i in (0, 2, 4)]) / 255.0
-    except ValueError:
-        raise GaitwayError(f"colour '{text}' is not known; write six hexadecimal digits such as '#8fa3b0'") from None
-    linear: FloatArray = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
-    return linear
-
-
-def linear_color(color: str | npt.ArrayLike) -> FloatArray:
-    """Linear RGB (3,) of a hexadecimal sRGB colour, or of three linear numbers 0..1."""
-    if isinstance(color, str):
-        return from_hex(color)
-    numbers = np.asarray(color, dtype=np.float64)
-    if numbers.shape != (3,) or not np.isfinite(numbers).all() or numbers.min() < 0.0 or numbers.max() > 1.0:
-        raise GaitwayError(f"colour {color!r} is not known; write '#8fa3b0' or three numbers from 0 to 1")
-    return numbers
-
-
-def from_oklch(lightness: float, chroma: float, hue_deg: float) -> FloatArray:
-    """Linear RGB (3,), clipped to what a screen can show, of an OKLCH colour (Ottosson 2020)."""
-    hue = np.radians(hue_deg)
-    a, b = chroma * np.cos(hue), chroma * np.sin(hue)
-    cones = (
-        np.array(
-            [
-                lightness + 0.3963377774 * a + 0.2158037573 * b,
-                lightness - 0.1055613458 * a - 0.0638541728 * b,
-                lightness - 0.0894841775 * a - 1.2914855480 * b,
-            ]
-        )
-        ** 3
-    )
-    to_rgb = np.array(
-        [
-            [4.0767416621, -3.3077115913, 0.2309699292],
-            [-1.2684380046, 2.6097574011, -0.3413193965],
-            [-0.0041960863, -0.7034186147, 1.7076147010],
-        ]
-    )
-    linear: FloatArray = np.clip(to_rgb @ cones, 0.0, 1.0)
-    return linear
-
-
-def to_hex(linear: npt.ArrayLike) -> str:
-    """The sRGB colour such as "#8fa3b0" of linear RGB (3,)."""
-    value = np.clip(np.asarray(linear, dtype=np.float64), 0.0, 1.0)
-    coded = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1.0 / 2.4) - 0.055)
-    return "#" + "".join(f"{round(255.0 * c):02x}" for c in coded.tolist())
 
 
 def palette(tones: Mapping[str, npt.ArrayLike]) -> Palette:

@@ -10,7 +10,7 @@ import shapely
 from PIL import Image, ImageColor, ImageDraw
 
 from gaitway.core.arrays import FloatArray
-from gaitway.render.labels import Wish
+from gaitway.render.raster.labels import Wish
 
 Paint = str | tuple[str, float]
 """A colour, or a colour and an opacity 0..1."""

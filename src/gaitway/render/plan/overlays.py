@@ -9,8 +9,8 @@ import shapely
 from PIL import Image
 
 from gaitway.render.plan.canvas import Canvas, mixed, rgba
-from gaitway.render.plan.kinds import kind_color
-from gaitway.render.plan.things import HALO, INK
+from gaitway.render.plan.obstacles import HALO, INK
+from gaitway.render.raster.colors import kind_color
 from gaitway.world.clearance import Clearance
 from gaitway.world.footprint import drawn_geometry
 from gaitway.world.grid import GridSpec

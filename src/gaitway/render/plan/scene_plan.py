@@ -11,16 +11,22 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from gaitway.core.errors import GaitwayError
-from gaitway.render.labels import LabelPlacer, text_font, write
 from gaitway.render.plan.canvas import Canvas
+from gaitway.render.plan.characters import draw_people
 from gaitway.render.plan.ground import EDGE, draw_ground
-from gaitway.render.plan.legend import Entry, draw_legend, legend_entries, legend_height
-from gaitway.render.plan.margins import draw_header, draw_ticks, header_height
+from gaitway.render.plan.margins import (
+    LegendEntry,
+    draw_header,
+    draw_legend,
+    draw_ticks,
+    header_height,
+    legend_entries,
+    legend_height,
+)
+from gaitway.render.plan.obstacles import draw_movers, draw_obstacles, items_of, painted
 from gaitway.render.plan.overlays import draw_clearance, draw_occupancy, draw_regions
-from gaitway.render.plan.people import draw_people
-from gaitway.render.plan.things import draw_movers, draw_obstacles, items_of, painted
+from gaitway.render.raster.labels import LabelPlacer, save_png, text_font, write
 from gaitway.render.raster.picture import MAX_PIXELS
-from gaitway.render.sheets.strips import save_png
 from gaitway.world.clearance import Clearance
 from gaitway.world.occupancy import Occupancy
 from gaitway.world.regions import Reach
@@ -173,7 +179,9 @@ def _with_words(canvas: Canvas, characters: Sequence[Character]) -> Image.Image:
     return picture
 
 
-def _divide(world: World, words: tuple[str, str], entries: Sequence[Entry], size: int | tuple[int, int]) -> _Sheet:
+def _divide(
+    world: World, words: tuple[str, str], entries: Sequence[LegendEntry], size: int | tuple[int, int]
+) -> _Sheet:
     """Room for the header, the map and the legend."""
     width = size if isinstance(size, int) else size[0]
     if width < _LEAST:

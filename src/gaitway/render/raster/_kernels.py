@@ -1,7 +1,7 @@
 """Compiled loops of the rasteriser: plain arrays in, plain arrays out.
 
-None of them starts threads of its own. They let go of the interpreter lock, so the caller runs one call a band of
-rows on several threads; every band writes its own rows only, so the picture is the same for any thread count.
+No kernel starts threads. All release the interpreter lock, so that the caller can run one call for each band of rows on
+several threads. Each band writes its own rows only, so the picture is the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class View(NamedTuple):
     perspective: bool
 
 
-class Look(NamedTuple):
+class SceneLight(NamedTuple):
     """Light, ground and backdrop as plain numbers; colours are linear RGB."""
 
     light: FloatArray
@@ -45,9 +45,9 @@ class Look(NamedTuple):
     backdrop_low: FloatArray
     backdrop_high: FloatArray
     focus: FloatArray
-    """x and y of the lower, then of the upper corner of the rectangle that is the middle of the stage [m]."""
+    """Lower x and y, upper x and y of the rectangle around everything that stands on the floor [m]; (4,)."""
     fade: float
-    """Metres over which the ground turns into the backdrop outside the focus."""
+    """Distance over which the ground turns into the backdrop outside the focus [m]."""
     grid: float
     """Opacity of the metre lines, 0 for none."""
     has_ground: bool
@@ -56,7 +56,7 @@ class Look(NamedTuple):
 
 
 class Shadow(NamedTuple):
-    """What the key light and the open sky see, as pictures; see `_shadows`."""
+    """What the key light and the open sky see, as pictures; see `shadows`."""
 
     light: View
     closest: Single

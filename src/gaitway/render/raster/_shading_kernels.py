@@ -6,7 +6,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
-from gaitway.render.raster._kernels import Flags, Index, Look, Shadow, Single, View
+from gaitway.render.raster._kernels import Flags, Index, SceneLight, Shadow, Single, View
 
 
 @kernel
@@ -39,19 +39,19 @@ def _line_cover(x: float, width: float, foot: float) -> float:
 
 
 @kernel(fastmath=True)
-def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, out: Single) -> None:
+def stage(view: View, scene: SceneLight, shadow: Shadow, first_row: int, height: int, out: Single) -> None:
     """Ground and backdrop of a band of rows: linear RGB before shadow, and the share of light left; (rows, W, 4)."""
     eye, axes, pixel = view.eye, view.axes, 1.0 / view.scale
-    per_fade, per_height = 1.0 / look.fade, 1.0 / height
+    per_fade, per_height = 1.0 / scene.fade, 1.0 / height
     light, above = shadow.light, shadow.above
     for row in range(out.shape[0]):
         py = row + first_row + 0.5
         rise = 1.0 - py * per_height
         up = (view.centre_y - py) * pixel
         for col in range(out.shape[1]):
-            red = look.backdrop_low[0] + (look.backdrop_high[0] - look.backdrop_low[0]) * rise
-            green = look.backdrop_low[1] + (look.backdrop_high[1] - look.backdrop_low[1]) * rise
-            blue = look.backdrop_low[2] + (look.backdrop_high[2] - look.backdrop_low[2]) * rise
+            red = scene.backdrop_low[0] + (scene.backdrop_high[0] - scene.backdrop_low[0]) * rise
+            green = scene.backdrop_low[1] + (scene.backdrop_high[1] - scene.backdrop_low[1]) * rise
+            blue = scene.backdrop_low[2] + (scene.backdrop_high[2] - scene.backdrop_low[2]) * rise
             left = 1.0
             right = (col + 0.5 - view.centre_x) * pixel
             aside_x, aside_y, aside_z = (
@@ -61,7 +61,7 @@ def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, o
             )
             way_z = axes[2, 2] + aside_z if view.perspective else axes[2, 2]
             start_z = eye[2] if view.perspective else eye[2] + aside_z
-            if look.has_ground and way_z < -1e-4 and start_z > 0.0:
+            if scene.has_ground and way_z < -1e-4 and start_z > 0.0:
                 per_way = 1.0 / way_z
                 far = -start_z * per_way
                 if view.perspective:
@@ -75,20 +75,20 @@ def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, o
                     x, y = eye[0] + aside_x + far * way_x, eye[1] + aside_y + far * way_y
                     far_u, far_v = -axes[0, 2] * per_way, -axes[1, 2] * per_way
                     step = 1.0
-                away_x = max(look.focus[0] - x, x - look.focus[2], 0.0)
-                away_y = max(look.focus[1] - y, y - look.focus[3], 0.0)
+                away_x = max(scene.focus[0] - x, x - scene.focus[2], 0.0)
+                away_y = max(scene.focus[1] - y, y - scene.focus[3], 0.0)
                 away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
                 near = 1.0 - away * away * (3.0 - 2.0 * away)
                 if near > 0.0:
                     line = 0.0
-                    if look.grid > 0.0:
+                    if scene.grid > 0.0:
                         foot_x = abs(step * axes[0, 0] + far_u * way_x) + abs(step * axes[1, 0] + far_v * way_x)
                         foot_y = abs(step * axes[0, 1] + far_u * way_y) + abs(step * axes[1, 1] + far_v * way_y)
                         line_x, line_y = _line_cover(x, 0.012, foot_x * pixel), _line_cover(y, 0.012, foot_y * pixel)
-                        line = look.grid * (line_x + line_y - line_x * line_y)
-                    red += (look.ground[0] + (look.line[0] - look.ground[0]) * line - red) * near
-                    green += (look.ground[1] + (look.line[1] - look.ground[1]) * line - green) * near
-                    blue += (look.ground[2] + (look.line[2] - look.ground[2]) * line - blue) * near
+                        line = scene.grid * (line_x + line_y - line_x * line_y)
+                    red += (scene.ground[0] + (scene.line[0] - scene.ground[0]) * line - red) * near
+                    green += (scene.ground[1] + (scene.line[1] - scene.ground[1]) * line - green) * near
+                    blue += (scene.ground[2] + (scene.line[2] - scene.ground[2]) * line - blue) * near
                 px, py_, pz = x - light.eye[0], y - light.eye[1], -light.eye[2]
                 dark = _bilinear(
                     shadow.soft,
@@ -101,7 +101,7 @@ def stage(view: View, look: Look, shadow: Shadow, first_row: int, height: int, o
                     above.scale * (above.axes[0, 0] * px + above.axes[0, 1] * py_),
                     -above.scale * (above.axes[1, 0] * px + above.axes[1, 1] * py_),
                 )
-                left = (1.0 - look.shadow * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
+                left = (1.0 - scene.shadow * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
             out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
 
 
@@ -131,7 +131,7 @@ def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> fl
 
 @kernel(inline=True)
 def _body(
-    look: Look,
+    scene: SceneLight,
     shadow: Shadow,
     point: FloatArray,
     normal: FloatArray,
@@ -142,7 +142,7 @@ def _body(
 ) -> None:
     """Light that a body's surface sends to the eye, into row `s`: soft key, sky and ground, a little sheen and rim."""
     nx, ny, nz = normal[0], normal[1], normal[2]
-    light = look.light
+    light = scene.light
     facing = nx * light[0] + ny * light[1] + nz * light[2]
     lit = 1.0
     if facing > -0.2:
@@ -154,7 +154,7 @@ def _body(
     diffuse = wrapped * wrapped * (0.35 + 0.65 * wrapped) * (0.12 + 0.88 * lit)
     upward = 0.5 + 0.5 * nz
     open_share = 1.0
-    if look.has_ground:  # close to the floor less of the sky is seen
+    if scene.has_ground:  # close to the floor less of the sky is seen
         open_share = 0.55 + 0.45 * _smooth(-0.05, 0.45, point[2] + 0.25 * nz)
     toward = -(nx * sight[0] + ny * sight[1] + nz * sight[2])
     rim = (1.0 - min(max(toward, 0.0), 1.0)) ** 3 * 0.16 * upward
@@ -164,8 +164,8 @@ def _body(
     glance = glance * glance * glance
     sheen = glance * glance * glance * glance * 0.05 * lit
     for k in range(3):
-        ambient = (look.bounce[k] + (look.sky[k] - look.bounce[k]) * upward) * open_share
-        out[s, k] = color[k] * (look.key[k] * diffuse + ambient) + rim * look.sky[k] + sheen * look.key[k]
+        ambient = (scene.bounce[k] + (scene.sky[k] - scene.bounce[k]) * upward) * open_share
+        out[s, k] = color[k] * (scene.key[k] * diffuse + ambient) + rim * scene.sky[k] + sheen * scene.key[k]
 
 
 @kernel(inline=True)
@@ -218,7 +218,7 @@ def _place(view: View, px: float, py: float, closeness: float, point: FloatArray
 @kernel
 def shade(
     view: View,
-    look: Look,
+    scene: SceneLight,
     shadow: Shadow,
     screen: FloatArray,
     triangles: Index,
@@ -243,7 +243,7 @@ def shade(
     point, sight, normal, color = np.empty(3), np.empty(3), np.empty(3), np.empty(4)
     found, surface = np.empty((samples, 3)), np.empty(samples, np.int32)
     top = len(steps) - 1
-    ground_hides = look.has_ground and view.eye[2] > 0.0
+    ground_hides = scene.has_ground and view.eye[2] > 0.0
     for row in range(rows):
         for col in range(width):
             seen = 0
@@ -273,7 +273,7 @@ def shade(
                         _surface(screen, triangles, t, normals, colors, px, py, normal, color)
                         opacity = color[3]
                 if opacity > 0.0 and not painted[t]:
-                    _body(look, shadow, point, normal, sight, color, found, s)
+                    _body(scene, shadow, point, normal, sight, color, found, s)
                 else:
                     for k in range(3):
                         base = behind[row, col, k]

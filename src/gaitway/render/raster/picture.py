@@ -1,4 +1,4 @@
-"""One picture of figures, obstacles and paint on a studio floor."""
+"""Pictures of triangles on a lit floor, and words in pictures."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from PIL import Image, ImageDraw
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
-from gaitway.render.bodies.palette import from_hex
-from gaitway.render.labels import LabelPlacer, Wish, write
-from gaitway.render.raster import _kernels, _shading_kernels
-from gaitway.render.raster import scene_arrays as _scene
-from gaitway.render.raster import shadows as _shadows
-from gaitway.render.raster._kernels import Look, Shadow, View
+from gaitway.render.raster import _kernels, _shading_kernels, shadows
+from gaitway.render.raster._kernels import SceneLight, Shadow, View
 from gaitway.render.raster.camera import Camera
-from gaitway.render.raster.things import Figure, Label, Paint, Solid
+from gaitway.render.raster.colors import from_hex
+from gaitway.render.raster.drawables import Label
+from gaitway.render.raster.labels import LabelPlacer, Wish, write
+from gaitway.render.raster.triangles import Triangles, clip_near, solid_triangles
 
 MAX_PIXELS = 64_000_000
-"""Most pixels of one picture."""
+"""Largest number of pixels of one picture."""
 _NEAR = 0.05
+"""Depth below which a perspective camera sees nothing [m]."""
 _KEY_ASIDE = np.radians(38.0)
-"""How far the key light stands to the right of the camera."""
+"""Angle of the key light to the right of the camera [rad]."""
 _SAMPLES = {
     1: ((8, 8),),
     4: ((6, 2), (14, 6), (2, 10), (10, 14)),
@@ -37,20 +37,22 @@ _SAMPLES = {
         (6, 14), (8, 1), (4, 2), (2, 12), (0, 8), (15, 4), (14, 15), (1, 0),
     ),
 }  # fmt: skip
-"""Places of the samples in sixteenths of a pixel: no two in a row or column, so slanted edges get every step."""
+"""Positions of the samples in sixteenths of a pixel, by their number. No two share a row or column, so that slanted
+edges are smooth."""
 
 
-@dataclass(frozen=True)
-class Studio:
-    """Light and floor. Colours are sRGB such as "#e9e7e3"."""
+@dataclass(frozen=True, kw_only=True)
+class Lighting:
+    """Light, floor and backdrop of a picture. Colours are sRGB such as "#e9e7e3"."""
 
     ground: str | None = "#dedcd8"
-    """Colour of the floor; None leaves the figures in front of the backdrop."""
+    """Colour of the floor; None draws no floor."""
     backdrop: tuple[str, str] = ("#ecebe8", "#f6f6f5")
     """Colours at the lower and the upper edge of the picture."""
     grid: float = 0.55
     """Opacity of the lines at every metre; 0 for none."""
     line: str = "#bfc0c2"
+    """Colour of these lines."""
     light_azimuth: float | None = None
     """Bearing of the key light seen from the scene [rad]; None stands it to the right of the camera."""
     light_elevation: float = np.radians(52.0)
@@ -58,59 +60,58 @@ class Studio:
     shadow: float = 0.42
     """Share of light that a shadow takes away."""
     fade: float = 6.0
-    """Metres over which the floor turns into the backdrop around the figures."""
+    """Distance over which the floor turns into the backdrop around the figures [m]."""
     reach: tuple[float, float] = (0.5, 0.5)
-    """Metres of full floor around the figures along x and y."""
+    """Width of the full floor around the figures along x and y [m]."""
 
 
-def render_frame(
-    figures: Sequence[Figure],
+def draw_triangles(
+    triangles: Triangles,
     camera: Camera,
     *,
-    size: tuple[int, int] = (1280, 720),
-    obstacles: Sequence[Solid] = (),
-    paint: Sequence[Paint] = (),
-    labels: Sequence[Label] = (),
-    studio: Studio | None = None,
+    size: tuple[int, int],
+    lighting: Lighting | None = None,
     samples: int = 8,
     threads: int | None = None,
 ) -> npt.NDArray[np.uint8]:
-    """Draw one picture.
+    """Draw triangles on a floor, with shadows.
+
+    The project keeps its own rasteriser: it needs no screen, and draws 3 people at 480 x 270 pixels in 19.9 ms, 7 times
+    faster than a flat-shaded NumPy z-buffer (README, Speed).
 
     Args:
-        figures: bodies in their poses.
-        camera: where it is taken from.
-        size: width and height in pixels.
-        obstacles: solids (see `place.solid_of`).
-        paint: trails and marks on the floor; later ones lie on top.
-        labels: words at places of the world.
-        studio: light and floor.
-        samples: places looked at in each pixel: 1, 4, 8 or 16. More makes smoother edges and takes longer.
-        threads: how many to use; the picture is the same for any number. None takes one a core.
+        triangles: everything that is drawn.
+        camera: the point of view.
+        size: width and height [px].
+        lighting: light, floor and backdrop.
+        samples: samples in each pixel: 1, 4, 8 or 16.
+        threads: number of threads; the picture is the same for any number. None takes one for each core.
 
     Returns:
-        sRGB; (height, width, 3).
+        The picture in sRGB; (height, width, 3).
     """
-    width, height = checked_size(size)
+    width, height = size
     if samples not in _SAMPLES:
         raise GaitwayError(f"{samples} samples a pixel; write one of {', '.join(map(str, _SAMPLES))}")
-    studio = studio or Studio()
-    triangles = _scene.gather(figures, obstacles, paint, camera, height)
-    light = _key_direction(studio, camera)
-    look = _look(studio, light, triangles.points)
+    lighting = lighting or Lighting()
+    light = _key_direction(lighting, camera)
+    scene = _scene_light(lighting, light, triangles.points)
     view = _view(camera, width, height)
     with ThreadPoolExecutor(max(1, threads or os.cpu_count() or 1)) as pool:
-        points, casters = _scene.solid(triangles)
+        points, casters = solid_triangles(triangles)
         texel = _texel(camera, points, height)
-        shadow = _shadows.cast(points, casters, light, texel, pool) if len(casters) else _shadows.no_shadow()
+        shadow = shadows.cast(points, casters, light, texel, pool) if len(casters) else shadows.no_shadow()
         if view.perspective:
-            triangles = _scene.clip_near(triangles, camera.eye, view.axes[2], _NEAR)
-        picture = _draw_bands(triangles, view, look, shadow, (width, height), samples, pool)
-    return draw_labels(picture, labels, camera) if labels else picture
+            triangles = clip_near(triangles, camera.eye, view.axes[2], _NEAR)
+        return _draw_bands(triangles, view, scene, shadow, (width, height), samples, pool)
 
 
 def checked_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height in whole pixels, if such a picture can be drawn."""
+    """Return width and height in whole pixels.
+
+    Raises:
+        GaitwayError: if a picture of that size cannot be drawn.
+    """
     width, height = int(size[0]), int(size[1])
     if width < 1 or height < 1 or width * height > MAX_PIXELS:
         raise GaitwayError(
@@ -121,15 +122,15 @@ def checked_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _draw_bands(
-    triangles: _scene.Triangles,
+    triangles: Triangles,
     view: View,
-    look: Look,
+    scene: SceneLight,
     shadow: Shadow,
     size: tuple[int, int],
     samples: int,
     pool: ThreadPoolExecutor,
 ) -> npt.NDArray[np.uint8]:
-    """Rasterise and shade bands of rows side by side."""
+    """Rasterise and shade bands of rows in parallel."""
     width, height = size
     screen = np.empty((len(triangles.points), 3))
     _kernels.project(triangles.points, view, screen)
@@ -143,10 +144,10 @@ def _draw_bands(
         closest = np.full((count, width, samples), -np.inf, dtype=np.float32)
         owner = np.full((count, width, samples), -1, dtype=np.int32)
         behind = np.empty((count, width, 4), dtype=np.float32)
-        _shading_kernels.stage(view, look, shadow, first, height, behind)
+        _shading_kernels.stage(view, scene, shadow, first, height, behind)
         _kernels.raster(screen, triangles.corners, offsets, first, closest, owner)
         _shading_kernels.shade(
-            view, look, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
+            view, scene, shadow, screen, triangles.corners, triangles.normals, triangles.colors, triangles.painted,
             triangles.groups, offsets, first, closest, owner, behind, steps, picture[first : first + count],
         )  # fmt: skip
 
@@ -155,10 +156,10 @@ def _draw_bands(
 
 
 def _texel(camera: Camera, points: FloatArray, height: int) -> float:
-    """Metres that a pixel shows where the nearest third of the scene is: finer shadows would not be seen."""
+    """Return how many metres a pixel shows where the nearest third of the scene is; finer shadows would not be seen."""
     if camera.span is not None or len(points) == 0:
         return 1.0 / camera.scale(height)
-    some = points[:: max(1, len(points) // 4000)]  # enough to tell
+    some = points[:: max(1, len(points) // 4000)]  # enough for a quantile
     depth = np.quantile((some - camera.eye) @ camera.axes[2], 0.33)
     return max(float(depth), 0.5) / camera.scale(height)
 
@@ -167,9 +168,9 @@ def _view(camera: Camera, width: int, height: int) -> View:
     return View(np.array(camera.eye), camera.axes, camera.scale(height), 0.5 * width, 0.5 * height, camera.span is None)
 
 
-def _key_direction(studio: Studio, camera: Camera) -> FloatArray:
-    """Unit vector towards the key light."""
-    azimuth, elevation = studio.light_azimuth, studio.light_elevation
+def _key_direction(lighting: Lighting, camera: Camera) -> FloatArray:
+    """Return the unit vector towards the key light."""
+    azimuth, elevation = lighting.light_azimuth, lighting.light_elevation
     if not 0.1 <= elevation <= 0.5 * np.pi:
         raise GaitwayError(f"key light at {elevation:g} rad over the horizon; it must stand between 0.1 and pi/2")
     if azimuth is None:
@@ -180,39 +181,40 @@ def _key_direction(studio: Studio, camera: Camera) -> FloatArray:
     return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
 
 
-def _look(studio: Studio, light: FloatArray, points: FloatArray) -> Look:
+def _scene_light(lighting: Lighting, light: FloatArray, points: FloatArray) -> SceneLight:
+    """Return lighting as the kernels take it."""
     focus = np.zeros(4)
     if len(points):
-        focus = np.concatenate([points[:, :2].min(axis=0) - studio.reach, points[:, :2].max(axis=0) + studio.reach])
-    return Look(
+        focus = np.concatenate([points[:, :2].min(axis=0) - lighting.reach, points[:, :2].max(axis=0) + lighting.reach])
+    return SceneLight(
         light=light,
         key=np.array([0.86, 0.82, 0.76]),
         sky=np.array([0.46, 0.49, 0.54]),
         bounce=np.array([0.24, 0.225, 0.21]),
-        ground=from_hex(studio.ground or "#ffffff"),
-        line=from_hex(studio.line),
-        backdrop_low=from_hex(studio.backdrop[0]),
-        backdrop_high=from_hex(studio.backdrop[1]),
+        ground=from_hex(lighting.ground or "#ffffff"),
+        line=from_hex(lighting.line),
+        backdrop_low=from_hex(lighting.backdrop[0]),
+        backdrop_high=from_hex(lighting.backdrop[1]),
         focus=focus,
-        fade=studio.fade,
-        grid=studio.grid,
-        has_ground=studio.ground is not None,
-        shadow=studio.shadow,
+        fade=lighting.fade,
+        grid=lighting.grid,
+        has_ground=lighting.ground is not None,
+        shadow=lighting.shadow,
     )
 
 
 @cache
 def _srgb_steps() -> npt.NDArray[np.uint8]:
-    """8-bit sRGB of linear light 0..1 in even steps; a soft shoulder keeps bright colours from clipping."""
+    """Return 8-bit sRGB of linear light 0..1 in even steps."""
     value = np.linspace(0.0, 1.0, 16384)
     coded = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1.0 / 2.4) - 0.055)
     return np.floor(255.0 * coded + 0.5).astype(np.uint8)
 
 
 def draw_labels(picture: npt.NDArray[np.uint8], labels: Sequence[Label], camera: Camera) -> npt.NDArray[np.uint8]:
-    """The picture with words in it, moved aside where they would cover one another.
+    """Return the picture with words in it, moved aside where they would cover one another.
 
-    Words whose place is behind a perspective camera or outside the picture are left out.
+    Words are left out if their point is behind a perspective camera or outside the picture.
     """
     image = Image.fromarray(picture)
     wishes = []

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from gaitway.core.arrays import BoolArray, FloatArray
 from gaitway.library.behavior import Behavior, BehaviorGraph
-from gaitway.render.labels import text_font
+from gaitway.render.raster.labels import text_font
 
 SUPERSAMPLE = 2
 """Everything is drawn this many times larger and scaled down, which smooths lines."""

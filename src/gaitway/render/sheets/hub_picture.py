@@ -16,8 +16,8 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
 from gaitway.graphs.distance import distances
 from gaitway.graphs.snap.hub_graph import HubGraph
-from gaitway.render.bodies.palette import from_oklch, to_hex
-from gaitway.render.labels import text_font, text_size
+from gaitway.render.raster.colors import from_oklch, to_hex
+from gaitway.render.raster.labels import text_font, text_size
 from gaitway.render.sheets.graph_picture import BACKDROP, CARD, EDGE, FAINT, INK
 
 _FINE = 2

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from gaitway.capture.importing import Imported
 from gaitway.capture.report import ImportReport
 from gaitway.core.files import atomic_folder
+from gaitway.core.progress import Progress, silent
 from gaitway.render.sheets.library_sheet import library_sheet
 
 _STYLE = """
@@ -21,9 +22,7 @@ th { color: #6a7078; font-weight: 500; border-bottom: 1px solid #d5d3cd; } td.n 
 """
 
 
-def import_report(
-    imported: Imported, folder: str | Path, *, progress: Callable[[int, int], object] = lambda done, total: None
-) -> Path:
+def import_report(imported: Imported, folder: str | Path, *, progress: Progress = silent) -> Path:
     """Write `report.html`, `report.json` and `library.png` into a folder, which is made; files of the same name go.
 
     Returns:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +9,12 @@ from PIL import Image, ImageDraw
 
 from gaitway.core import planar
 from gaitway.core.errors import LibraryError
+from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Behavior, Library
 from gaitway.motion.clip import Clip
-from gaitway.render.labels import text_font
+from gaitway.render.raster.labels import save_png, text_font
 from gaitway.render.sheets.graph_picture import ACCENT, BACKDROP, FAINT, INK, graph_picture
-from gaitway.render.sheets.strips import filmstrip, save_png
+from gaitway.render.sheets.strips import filmstrip
 
 WIDTH = 1800
 _LEFT, _HEADER, _LANE = 270, 64, 11
@@ -29,7 +29,7 @@ def library_sheet(
     *,
     columns: int = 12,
     row_height: int = 150,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    progress: Progress = silent,
 ) -> Image.Image:
     """Draw the behaviour graph and a strip of every clip, with its length, time, turn and contacts.
 
@@ -38,7 +38,7 @@ def library_sheet(
         path: where to write a PNG; None writes nothing.
         columns: most figures in a strip.
         row_height: pixels for a standing person.
-        progress: called with (clips done, clips in all) after each clip.
+        progress: called after each clip.
 
     Returns:
         The picture, 1800 pixels wide.
@@ -54,7 +54,7 @@ def library_sheet(
     behavior_of = {clip: behavior for behavior in library.graph.behaviors for clip in behavior.clips}
     for done, (name, clip) in enumerate(library.clips.items(), 1):
         parts.append(_clip_row(clip, behavior_of.get(name), columns, row_height))
-        progress(done, len(library.clips))
+        progress("film strips", done, len(library.clips))
     sheet = Image.new("RGB", (WIDTH, sum(part.height for part in parts)), BACKDROP)
     top = 0
     for part in parts:

@@ -15,8 +15,8 @@ from gaitway.graphs.kovar.walks import Walk
 from gaitway.graphs.minima import Minima
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import slice_frames, with_name
-from gaitway.render.bodies.palette import from_oklch, to_hex
-from gaitway.render.labels import text_font, text_size
+from gaitway.render.raster.colors import from_oklch, to_hex
+from gaitway.render.raster.labels import text_font, text_size
 from gaitway.render.sheets.strips import filmstrip
 
 PAPER, INK, FAINT, ROAD, WRONG = "#ffffff", "#2f3338", "#7d848c", "#f0d264", "#c4623f"

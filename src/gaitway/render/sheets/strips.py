@@ -12,15 +12,15 @@ from PIL import Image, ImageDraw, ImageFont
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.core.errors import GaitwayError
-from gaitway.core.files import atomic_write
 from gaitway.motion.clip import Clip
 from gaitway.motion.contacts import floor_height
 from gaitway.render.bodies.body import BodyShape
+from gaitway.render.bodies.figures import Figure, render_frame
 from gaitway.render.bodies.palette import Palette, study_palette
-from gaitway.render.film.staging import bearing
+from gaitway.render.film.shot import bearing
 from gaitway.render.raster.camera import Camera
-from gaitway.render.raster.picture import MAX_PIXELS, Studio, render_frame
-from gaitway.render.raster.things import Figure
+from gaitway.render.raster.labels import save_png
+from gaitway.render.raster.picture import MAX_PIXELS, Lighting
 
 _INK, _FAINT, _LEFT, _RIGHT = "#2f3338", "#8b8f94", "#c4623f", "#4f86b5"
 _BACKDROP = "#f4f4f2"
@@ -87,7 +87,7 @@ def filmstrip(
     if layout not in ("spaced", "travel"):
         raise GaitwayError(f"film strip layout '{layout}'; write 'spaced' or 'travel'")
     words = _words(rows_of, labels)
-    studio = Studio(
+    lighting = Lighting(
         grid=0.5 if layout == "travel" else 0.0,
         fade=2.5,
         reach=(1000.0, 0.4),
@@ -97,16 +97,10 @@ def filmstrip(
     camera = _camera(view)
     rows = [_row(clip, _chosen(clip, columns, frames, step), camera, view, layout, colors, body) for clip in rows_of]
     scale = _scale(rows, row_height, max_width, _label_width(words))
-    sheet = _sheet(rows, words, camera, scale, studio, samples, times)
+    sheet = _sheet(rows, words, camera, scale, lighting, samples, times)
     if path is not None:
         save_png(sheet, path)
     return sheet
-
-
-def save_png(image: Image.Image, path: str | Path) -> None:
-    """Write a PNG under its final name only when it is complete."""
-    with atomic_write(path) as file:
-        image.save(file, format="PNG", optimize=False)
 
 
 def _words(clips: Sequence[Clip], labels: bool | Sequence[str]) -> list[str]:
@@ -209,7 +203,7 @@ def _sheet(
     words: Sequence[str],
     camera: Camera,
     scale: float,
-    studio: Studio,
+    lighting: Lighting,
     samples: int,
     times: bool,
 ) -> Image.Image:
@@ -226,7 +220,7 @@ def _sheet(
     pen = ImageDraw.Draw(sheet)
     top = 0
     for row, word, (_, h) in zip(rows, words, sizes, strict=True):
-        sheet.paste(_row_picture(row, camera, (width - left, h), scale, studio, samples), (left, top))
+        sheet.paste(_row_picture(row, camera, (width - left, h), scale, lighting, samples), (left, top))
         _write_label(pen, row, word, top, h)
         if times:
             _write_times(pen, row, left, top + h, scale)
@@ -236,7 +230,7 @@ def _sheet(
 
 
 def _row_picture(
-    row: _Row, camera: Camera, size: tuple[int, int], scale: float, studio: Studio, samples: int
+    row: _Row, camera: Camera, size: tuple[int, int], scale: float, lighting: Lighting, samples: int
 ) -> Image.Image:
     """One row; its left edge is the row's smallest right coordinate."""
     axes, span = camera.axes, size[1] / scale
@@ -244,7 +238,7 @@ def _row_picture(
     depth = float(np.mean([f.positions[0] @ axes[2] for f in row.figures]))
     target = axes.T @ np.array([*middle, depth])
     placed = Camera(eye=target - 60.0 * axes[2], target=target, up=camera.up, span=span)
-    return Image.fromarray(render_frame(row.figures, placed, size=size, studio=studio, samples=samples))
+    return Image.fromarray(render_frame(row.figures, placed, size=size, lighting=lighting, samples=samples))
 
 
 def _write_label(pen: ImageDraw.ImageDraw, row: _Row, word: str, top: int, height: int) -> None:

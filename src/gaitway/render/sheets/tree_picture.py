@@ -15,12 +15,11 @@ import scipy
 from PIL import Image, ImageColor, ImageDraw
 
 from gaitway.core.arrays import FloatArray, read_only
-from gaitway.render.labels import text_font
 from gaitway.render.plan.ground import EDGE, FLOOR, grid_lines, nice_step
 from gaitway.render.plan.margins import FAINT
+from gaitway.render.raster.labels import save_png, text_font
 from gaitway.render.sheets._tree_kernels import draw_moves
 from gaitway.render.sheets.graph_picture import BACKDROP
-from gaitway.render.sheets.strips import save_png
 from gaitway.tree.building.coverage import coverage
 from gaitway.tree.model import Tree
 from gaitway.tree.region import Region
@@ -44,7 +43,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _MapFrame:
     """A map in the picture: where it lies, and what it shows."""
 
     left: int
@@ -75,7 +74,7 @@ def tree_picture(
         width: of the picture [px].
     """
     frame = _frame(tree.region, width)
-    other = _Frame(frame.left + frame.width + _GAP, frame.top, frame.width, frame.height, frame.low, frame.scale)
+    other = _MapFrame(frame.left + frame.width + _GAP, frame.top, frame.width, frame.height, frame.low, frame.scale)
     picture = Image.new("RGB", (width, frame.top + frame.height + _FOOT), BACKDROP)
     counts, most = _frequencies(tree)
     picture.paste(_frequency_map(tree.region, counts, most, frame), (frame.left, frame.top))
@@ -95,7 +94,7 @@ def tree_picture(
     return picture
 
 
-def _frame(region: Region, width: int) -> _Frame:
+def _frame(region: Region, width: int) -> _MapFrame:
     """The left map, as large as two of its kind can be side by side, and no higher than wide by half."""
     rows, columns = np.nonzero(region.inside)
     cell, (x, y) = region.spec.cell, region.spec.origin
@@ -106,7 +105,7 @@ def _frame(region: Region, width: int) -> _Frame:
     scale = min(across / wide, 1.3 * across / high)
     # a narrow region lies in the middle of its map
     spare = across / scale - wide
-    return _Frame(_SIDE, _HEADER, across, round(high * scale), (right[0] - 0.5 * spare, ahead[0]), scale)
+    return _MapFrame(_SIDE, _HEADER, across, round(high * scale), (right[0] - 0.5 * spare, ahead[0]), scale)
 
 
 def _frequencies(tree: Tree) -> tuple[npt.NDArray[np.int64], int]:
@@ -116,7 +115,7 @@ def _frequencies(tree: Tree) -> tuple[npt.NDArray[np.int64], int]:
     return counts, max(int(np.ceil(np.percentile(own, 99.5))), 1)
 
 
-def _frequency_map(region: Region, counts: npt.NDArray[np.int64], most: int, frame: _Frame) -> Image.Image:
+def _frequency_map(region: Region, counts: npt.NDArray[np.int64], most: int, frame: _MapFrame) -> Image.Image:
     colors = _colors(FREQUENCY, np.minimum(counts / most, 1.0))
     colors[region.inside & (counts == 0)] = 255
     colors[~region.inside] = ImageColor.getrgb(FLOOR)
@@ -134,7 +133,7 @@ def _frequency_map(region: Region, counts: npt.NDArray[np.int64], most: int, fra
     return out
 
 
-def _path_map(tree: Tree, frame: _Frame) -> tuple[Image.Image, float]:
+def _path_map(tree: Tree, frame: _MapFrame) -> tuple[Image.Image, float]:
     """All moves as lines, coloured by the cost of the cheapest way there; and what the last colour stands for."""
     paper = np.array(ImageColor.getrgb(FLOOR), dtype=np.float64)
     amounts, costs = _drawn(tree, frame)
@@ -149,7 +148,7 @@ def _path_map(tree: Tree, frame: _Frame) -> tuple[Image.Image, float]:
     return out, dearest
 
 
-def _drawn(tree: Tree, frame: _Frame) -> tuple[FloatArray, FloatArray]:
+def _drawn(tree: Tree, frame: _MapFrame) -> tuple[FloatArray, FloatArray]:
     """How much of the lines of all moves is in each fine pixel, and the least cost there."""
     shape, finer = (frame.height * _FINE, frame.width * _FINE), frame.scale * _FINE
     starts, points = tree.moves.points(0.5 / finer)
@@ -163,7 +162,7 @@ def _drawn(tree: Tree, frame: _Frame) -> tuple[FloatArray, FloatArray]:
     return wide, np.where(np.isfinite(least), least, 0.0)
 
 
-def _draw_rim(pen: ImageDraw.ImageDraw, region: Region, frame: _Frame) -> None:
+def _draw_rim(pen: ImageDraw.ImageDraw, region: Region, frame: _MapFrame) -> None:
     """The border of the region, cell by cell."""
     padded = np.pad(region.inside, 1)
     cell, (x, y) = region.spec.cell, region.spec.origin
@@ -176,7 +175,7 @@ def _draw_rim(pen: ImageDraw.ImageDraw, region: Region, frame: _Frame) -> None:
             pen.line([(px - frame.left, py - frame.top) for px, py in ends], fill=RIM)
 
 
-def _draw_axes(pen: ImageDraw.ImageDraw, frame: _Frame) -> None:
+def _draw_axes(pen: ImageDraw.ImageDraw, frame: _MapFrame) -> None:
     """The frame of a map, and metres along its lower and left edge."""
     box = (frame.left, frame.top, frame.left + frame.width, frame.top + frame.height)
     pen.rectangle(box, outline=EDGE)
@@ -195,7 +194,7 @@ def _draw_axes(pen: ImageDraw.ImageDraw, frame: _Frame) -> None:
     pen.text((frame.left, frame.top - 6), "ahead [m]", fill=FAINT, font=font, anchor="ls")
 
 
-def _mark_root(pen: ImageDraw.ImageDraw, frame: _Frame) -> None:
+def _mark_root(pen: ImageDraw.ImageDraw, frame: _MapFrame) -> None:
     """Where the character stands, and that it faces up."""
     x, y = frame.pixel(0.0, 0.0)
     arrow = [(x, y - 13.0), (x + 8.0, y + 7.0), (x, y + 3.0), (x - 8.0, y + 7.0)]
@@ -203,7 +202,7 @@ def _mark_root(pen: ImageDraw.ImageDraw, frame: _Frame) -> None:
 
 
 def _draw_scale(
-    picture: Image.Image, frame: _Frame, words: str, stops: Sequence[str], most: float, *, whole: bool, beyond: bool
+    picture: Image.Image, frame: _MapFrame, words: str, stops: Sequence[str], most: float, *, whole: bool, beyond: bool
 ) -> None:
     """What the colours of a map stand for, below it: nought to `most`, in whole numbers, and whether there are more."""
     pen, font = ImageDraw.Draw(picture), text_font(13)

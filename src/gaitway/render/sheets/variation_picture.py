@@ -14,9 +14,8 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
 from gaitway.motion.clip import Clip
 from gaitway.motion.editing import place
-from gaitway.render.bodies.palette import from_oklch, to_hex
-from gaitway.render.labels import text_font, text_size
-from gaitway.render.sheets.strips import save_png
+from gaitway.render.raster.colors import from_oklch, to_hex
+from gaitway.render.raster.labels import save_png, text_font, text_size
 
 PAPER, INK, FAINT, GRID = "#ffffff", "#2f3338", "#7d848c", "#e4e6e9"
 _FINE = 3
@@ -27,7 +26,7 @@ _WORDS = 15.0
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class TakeGroup:
     """Takes that are drawn together."""
 
     name: str
@@ -48,7 +47,7 @@ class Curves:
 
 
 def overlay_picture(
-    groups: Sequence[Group],
+    groups: Sequence[TakeGroup],
     path: str | Path | None = None,
     *,
     title: str = "",

@@ -15,7 +15,7 @@ import viser
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
-from gaitway.render.plan.kinds import MOVER_COLOR, obstacle_color
+from gaitway.render.raster.colors import MOVER_COLOR, obstacle_color
 from gaitway.scene.scene import Scene
 from gaitway.studio.edits import item_names, item_pose
 from gaitway.studio.events import Event, MoveItem

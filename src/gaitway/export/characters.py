@@ -1,8 +1,8 @@
-"""Frames of many characters on one clock, some at a time, so that a crowd of any size takes little memory."""
+"""Names of many things in one file or folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -11,6 +11,21 @@ from gaitway.motion.clip import Clip
 from gaitway.take.evaluation import sampled
 from gaitway.take.model import Take
 from gaitway.take.tables import clock_frames
+
+
+def different(names: Iterable[str]) -> list[str]:
+    """The same names, with _2, _3 ... after those that occurred before; upper and lower case count as the same."""
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    found = []
+    for name in names:
+        unique = name
+        while unique.casefold() in taken:
+            counts[name] = counts.get(name, 1) + 1
+            unique = f"{name}_{counts[name]}"
+        taken.add(unique.casefold())
+        found.append(unique)
+    return found
 
 
 def clock_blocks(
@@ -46,7 +61,7 @@ def frame_spans(take: Take, fps: float) -> tuple[IntArray, IntArray]:
     return first, first + np.maximum(length, 1) - 1
 
 
-def motion(take: Take, character: int, first: int, last: int, fps: float) -> Clip:
+def character_motion(take: Take, character: int, first: int, last: int, fps: float) -> Clip:
     """What a character does from one frame of the clock to another, in the world."""
     frames = np.arange(first, last + 1)
     who, body = np.full(len(frames), character), int(take.bodies[character])

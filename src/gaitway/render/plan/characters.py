@@ -10,8 +10,8 @@ import numpy as np
 import scipy  # its submodules load on first use, which keeps start-up short
 
 from gaitway.core.arrays import BoolArray
-from gaitway.render.bodies.palette import from_oklch, to_hex
 from gaitway.render.plan.canvas import Canvas, mixed
+from gaitway.render.raster.colors import from_oklch, to_hex
 
 if TYPE_CHECKING:
     from gaitway.scene import Character

@@ -1,4 +1,4 @@
-"""All triangles of a picture in one set of arrays."""
+"""The triangles of a picture in one set of arrays."""
 
 from __future__ import annotations
 
@@ -9,20 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray
-from gaitway.render.bodies.body import body_mesh
-from gaitway.render.bodies.cast_bodies import built_in_shape
-from gaitway.render.bodies.palette import linear_color
-from gaitway.render.bodies.pieces import BodyMesh
-from gaitway.render.raster import _kernels
 from gaitway.render.raster._kernels import Flags, Index, Single
-from gaitway.render.raster.camera import Camera
-from gaitway.render.raster.things import Figure, Paint, Solid
+from gaitway.render.raster.colors import linear_color
+from gaitway.render.raster.drawables import Paint, Solid
 
 _PAINT_HEIGHT = 0.002
-"""Paint lies this far above the floor [m], and each further layer as much again as a hundredth of it."""
-
-_SMALL = 240
-"""Pixels from head to foot under which a figure's body is coarse."""
+"""Height of the first layer of paint above the floor [m]; each further layer lies a hundredth of it higher."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,24 +22,24 @@ class Triangles:
     """Everything that is drawn; the arrays fit the kernels as they are."""
 
     points: FloatArray
+    """Vertices [m]; (V, 3)."""
     normals: FloatArray
+    """Unit normals; (V, 3)."""
     colors: Single
     """Linear RGB and opacity; (V, 4)."""
     corners: Index
-    """(T, 3)."""
+    """Vertex indices, anticlockwise seen from outside; (T, 3)."""
     painted: Flags
     """1 where a triangle is paint on the floor; (T,)."""
     groups: Index
     """Triangles of one smooth surface share a number: within a pixel they are shaded once; (T,)."""
 
 
-def gather(
-    figures: Sequence[Figure], obstacles: Sequence[Solid], paint: Sequence[Paint], camera: Camera, height: int
-) -> Triangles:
-    """The triangles of all things; figures that are small in a picture of `height` pixels get coarse bodies."""
-    parts = [*_figure_parts(figures, camera, height), *(_solid_part(o) for o in obstacles), *_paint_parts(paint)]
+def gather(figures: Sequence[Triangles], obstacles: Sequence[Solid], paint: Sequence[Paint]) -> Triangles:
+    """Join the triangles of figures, obstacles and paint, in this order."""
+    parts = [*figures, *(_solid_part(o) for o in obstacles), *_paint_parts(paint)]
     if not parts:
-        parts = [_part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), np.empty(0))]
+        parts = [part(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)), np.empty(0))]
     starts = np.cumsum([0, *(len(p.points) for p in parts[:-1])])
     first_groups = np.cumsum([0, *(int(p.groups.max(initial=-1)) + 1 for p in parts[:-1])])
     return Triangles(
@@ -60,13 +52,13 @@ def gather(
     )
 
 
-def solid(triangles: Triangles) -> tuple[FloatArray, Index]:
-    """The points and triangles that cast shadows: all but paint, which comes last."""
+def solid_triangles(triangles: Triangles) -> tuple[FloatArray, Index]:
+    """Return the points and triangles that cast shadows: all but paint, which comes last."""
     corners = triangles.corners[triangles.painted == 0]
     return triangles.points[: int(corners.max(initial=-1)) + 1], np.ascontiguousarray(corners)
 
 
-def _part(
+def part(
     points: npt.ArrayLike,
     normals: npt.ArrayLike,
     colors: npt.ArrayLike,
@@ -74,6 +66,7 @@ def _part(
     groups: npt.ArrayLike,
     painted: bool = False,
 ) -> Triangles:
+    """Return triangles whose arrays have the types that the kernels take."""
     return Triangles(
         np.ascontiguousarray(points, dtype=np.float64),
         np.ascontiguousarray(normals, dtype=np.float64),
@@ -84,56 +77,11 @@ def _part(
     )
 
 
-def _figure_parts(figures: Sequence[Figure], camera: Camera, height: int) -> list[Triangles]:
-    """One part for all figures that share a body: their vertices are moved in one call."""
-    groups: dict[int, tuple[BodyMesh, list[Figure]]] = {}
-    for figure in figures:
-        shape = built_in_shape(figure.skeleton) if figure.body is None else figure.body
-        body = body_mesh(figure.skeleton, shape, coarse=_is_small(figure, camera, height))
-        groups.setdefault(id(body), (body, []))[1].append(figure)
-    return [_skinned(body, members) for body, members in groups.values()]
-
-
-def _is_small(figure: Figure, camera: Camera, height: int) -> bool:
-    """Whether a figure is so small in the picture that nobody sees its corners."""
-    scale = camera.scale(height)
-    if camera.span is None:
-        depth = float((figure.positions[0] - camera.eye) @ camera.axes[2])
-        scale = scale / max(depth, 0.1)
-    reach = float(np.ptp(figure.positions, axis=0).max())
-    return scale * reach < _SMALL
-
-
-def _skinned(body: BodyMesh, figures: list[Figure]) -> Triangles:
-    count, vertices = len(figures), len(body.points)
-    points, normals = np.empty((count, vertices, 3)), np.empty((count, vertices, 3))
-    _kernels.skin(
-        np.stack([f.positions for f in figures]),
-        np.stack([f.rotations for f in figures]),
-        body.rest_positions,
-        body.rest_turns,
-        body.joints,
-        body.weights,
-        body.points,
-        body.normals,
-        points,
-        normals,
-    )
-    colors = np.ones((count, vertices, 4), dtype=np.float32)
-    for i, figure in enumerate(figures):
-        colors[i, :, :3] = np.concatenate([figure.colors, body.own_colors])[body.tones]
-    starts = np.arange(count, dtype=np.int32)[:, None, None] * np.int32(vertices)
-    corners = (body.triangles + starts).reshape(-1, 3)
-    pieces = int(body.groups.max()) + 1
-    groups = (body.groups + np.arange(count, dtype=np.int32)[:, None] * np.int32(pieces)).ravel()
-    return _part(points.reshape(-1, 3), normals.reshape(-1, 3), colors.reshape(-1, 4), corners, groups)
-
-
 def _solid_part(solid: Solid) -> Triangles:
     mesh, count = solid.mesh, len(solid.mesh.triangles)
     colors = np.column_stack([solid.colors(), np.ones(len(mesh.points))])
     groups = np.zeros(count) if solid.smooth else np.arange(count)
-    return _part(mesh.points, mesh.normals, colors, mesh.triangles, groups)
+    return part(mesh.points, mesh.normals, colors, mesh.triangles, groups)
 
 
 def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
@@ -144,13 +92,13 @@ def _paint_parts(paint: Sequence[Paint]) -> list[Triangles]:
         points = np.column_stack([corners, np.full(count, _PAINT_HEIGHT * (1.0 + 0.01 * layer))])
         colors = np.tile([*linear_color(item.color), item.opacity], (count, 1))
         parts.append(
-            _part(points, np.tile([0.0, 0.0, 1.0], (count, 1)), colors, fans, np.zeros(len(fans)), painted=True)
+            part(points, np.tile([0.0, 0.0, 1.0], (count, 1)), colors, fans, np.zeros(len(fans)), painted=True)
         )
     return parts
 
 
 def clip_near(triangles: Triangles, eye: FloatArray, sight: FloatArray, near: float) -> Triangles:
-    """The same triangles with what lies nearer than a depth [m] cut off; nothing is copied if nothing does."""
+    """Cut off all parts of triangles that lie nearer than a depth [m]; nothing is copied where none does."""
     depth = (triangles.points - eye) @ sight
     inside = depth[triangles.corners] >= near
     if inside.all():

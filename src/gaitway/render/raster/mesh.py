@@ -12,7 +12,7 @@ from gaitway.core.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class TriangleMesh:
     """Triangles, anticlockwise seen from outside."""
 
     points: FloatArray
@@ -23,19 +23,19 @@ class Mesh:
     """Vertex indices; (T, 3)."""
 
 
-def join(meshes: Sequence[Mesh]) -> Mesh:
+def join(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     """Several meshes as one."""
     if not meshes:
-        return Mesh(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 3), np.int64))
+        return TriangleMesh(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 3), np.int64))
     starts = np.cumsum([0, *(len(m.points) for m in meshes[:-1])])
-    return Mesh(
+    return TriangleMesh(
         np.concatenate([m.points for m in meshes]),
         np.concatenate([m.normals for m in meshes]),
         np.concatenate([m.triangles + s for m, s in zip(meshes, starts, strict=True)]),
     )
 
 
-def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> Mesh:
+def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> TriangleMesh:
     """A closed skin over rings of points, drawn to a point at both ends.
 
     Args:
@@ -60,7 +60,7 @@ def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> Mesh:
             np.stack([last, here[-1], beside[-1]], axis=1),
         ]
     )
-    return Mesh(points, smooth_normals(points, triangles), triangles)
+    return TriangleMesh(points, smooth_normals(points, triangles), triangles)
 
 
 def smooth_normals(points: FloatArray, triangles: IntArray) -> FloatArray:
@@ -81,7 +81,7 @@ def round_rod(
     side: npt.ArrayLike,
     around: int = 14,
     cap_rows: int = 4,
-) -> Mesh:
+) -> TriangleMesh:
     """A limb: elliptical cross-sections along a line, with rounded ends beyond both points.
 
     Args:
@@ -117,7 +117,7 @@ def round_rod(
     return loft(rings, origin - cap_in * along, origin + (length + cap_out) * along)
 
 
-def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> Mesh:
+def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> TriangleMesh:
     """A box with flat faces.
 
     Args:
@@ -137,4 +137,4 @@ def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> Mesh
             points.append(np.stack([out - a - b, out + a - b, out + a + b, out - a + b]) + middle)
             normals.append(np.tile(sign * frame[k], (4, 1)))
             triangles += [(start, start + 1, start + 2), (start, start + 2, start + 3)]
-    return Mesh(np.concatenate(points), np.concatenate(normals), np.array(triangles))
+    return TriangleMesh(np.concatenate(points), np.concatenate(normals), np.array(triangles))

@@ -12,9 +12,9 @@ from PIL import Image, ImageChops, ImageFilter
 
 from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
-from gaitway.render.labels import text_size
 from gaitway.render.plan.canvas import Canvas, mixed
-from gaitway.render.plan.kinds import MOVER_COLOR, kind_color, obstacle_color
+from gaitway.render.raster.colors import MOVER_COLOR, kind_color, obstacle_color
+from gaitway.render.raster.labels import text_size
 from gaitway.world.footprint import drawn_geometry
 from gaitway.world.obstacle import PASSABLE, WALL, Mover, Obstacle
 from gaitway.world.shapes import Stairs

@@ -5,55 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gaitway.core.arrays import FloatArray, IntArray, owned
-from gaitway.core.errors import GaitwayError
-from gaitway.motion.clip import Clip
-from gaitway.motion.skeleton import Skeleton
-from gaitway.render.bodies.body import BodyShape
-from gaitway.render.bodies.mesh import Mesh
-from gaitway.render.bodies.palette import TONES, Palette, linear_color, person_palette
-
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """One body in one pose."""
-
-    skeleton: Skeleton
-    positions: FloatArray
-    """World positions of its joints [m]; (J, 3)."""
-    rotations: FloatArray
-    """World rotations of its joints, wxyz; (J, 4)."""
-    colors: Palette | None = None
-    """Linear RGB of every tone (see `palette`); None takes person 0."""
-    body: BodyShape | None = None
-    """Recipe of its body; None makes one from the bones."""
-
-    def __post_init__(self) -> None:
-        joints = len(self.skeleton)
-        object.__setattr__(self, "positions", owned(self.positions, "figure positions", (joints, 3)))
-        object.__setattr__(self, "rotations", owned(self.rotations, "figure rotations", (joints, 4)))
-        colors = person_palette() if self.colors is None else self.colors
-        object.__setattr__(self, "colors", owned(colors, "figure colours", (len(TONES), 3)))
-
-
-def figures_of(
-    clip: Clip, frames: npt.ArrayLike, colors: Palette | None = None, body: BodyShape | None = None
-) -> list[Figure]:
-    """The clip's poses at these frames, where they are in the world."""
-    places, turns = clip.joint_transforms()
-    picked = np.atleast_1d(np.asarray(frames, dtype=np.int64))
-    if len(picked) and not (-len(clip) <= picked.min() and picked.max() < len(clip)):
-        raise GaitwayError(f"frames {picked.min()}..{picked.max()} asked of clip '{clip.name}', which has {len(clip)}")
-    return [Figure(clip.skeleton, places[f], turns[f], colors, body) for f in picked]
+from gaitway.render.raster.colors import linear_color
+from gaitway.render.raster.mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
 class Solid:
     """Anything with a surface; `place.solid_of` makes one of any shape of a world."""
 
-    mesh: Mesh
+    mesh: TriangleMesh
     color: str | FloatArray = "#b9b4aa"
     """One sRGB colour, or linear RGB of every vertex; (V, 3)."""
     smooth: bool = False
@@ -96,7 +58,7 @@ class Trail:
 
 
 @dataclass(frozen=True, eq=False)
-class Mark:
+class FloorMark:
     """A convex patch of paint on the floor, such as a footprint."""
 
     outline: FloatArray
@@ -145,4 +107,4 @@ class Label:
     """Colour of a rim around the letters."""
 
 
-Paint = Trail | Mark | Patch
+Paint = Trail | FloorMark | Patch

@@ -1,22 +1,74 @@
-"""Bodies of characters for files: the same that pictures show, as one skinned mesh with materials."""
+"""A skinned mesh as file formats want it: one rest pose, four joints a vertex, faces grouped by material."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gaitway.core.arrays import FloatArray
-from gaitway.export.skinned import Material, SkinnedMesh
+from gaitway.core import rotations
+from gaitway.core.arrays import FloatArray, IntArray
+from gaitway.motion.kinematics import forward_kinematics
 from gaitway.motion.skeleton import Skeleton
-from gaitway.render.bodies.body import body_mesh
-from gaitway.render.bodies.cast_bodies import built_in_palette, individual_shape
-from gaitway.render.bodies.look import LOOKS
+from gaitway.render.bodies.body import body_mesh, built_in_palette, individual_shape
+from gaitway.render.bodies.human_frame import LOOKS
 from gaitway.render.bodies.palette import TONES, Palette
 from gaitway.render.bodies.pieces import BodyMesh
+from gaitway.render.raster.colors import from_hex, kind_color
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """A plain colour."""
+
+    name: str
+    color: tuple[float, float, float]
+    """Linear RGB."""
+    roughness: float = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class SkinnedMesh:
+    """The body of one kind of character in its skeleton's rest pose (`rest_rotations`, root at `offsets[0]`)."""
+
+    points: FloatArray
+    """World positions in the rest pose [m]; (V, 3)."""
+    normals: FloatArray
+    """Unit; (V, 3)."""
+    joints: npt.NDArray[np.uint16]
+    """Joints that move each vertex; unused ones are 0 with weight 0; (V, 4)."""
+    weights: npt.NDArray[np.float32]
+    """Their shares, each row sums to one; (V, 4)."""
+    triangles: npt.NDArray[np.int32]
+    """Corners, anticlockwise seen from outside; (T, 3)."""
+    material_of: npt.NDArray[np.int32]
+    """Index into `materials` of each triangle; (T,)."""
+    materials: tuple[Material, ...]
+    name: str = "body"
+
+
+def deformed(mesh: SkinnedMesh, skeleton: Skeleton, positions: FloatArray, turns: FloatArray) -> FloatArray:
+    """Where the vertices of a body are in a pose, as programs that open our files should show them.
+
+    Args:
+        mesh: the body.
+        skeleton: its joints at rest.
+        positions: world positions of the joints [m]; (J, 3).
+        turns: their world rotations; (J, 4).
+
+    Returns:
+        World positions [m]; (V, 3).
+    """
+    rest_positions, rest_turns = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
+    local = rotations.rotate(
+        rotations.conjugate(rest_turns)[mesh.joints], mesh.points[:, None] - rest_positions[mesh.joints]
+    )
+    moved = positions[mesh.joints] + rotations.rotate(turns[mesh.joints], local)
+    return np.asarray(np.einsum("vk,vkc->vc", mesh.weights.astype(np.float64), moved))
+
 
 INDIVIDUALS = 2 * LOOKS
 """Different people that seeds lead to, each shape in two colourings: more would not be noticed in a crowd."""
@@ -88,3 +140,39 @@ def _exact(weights: FloatArray) -> npt.NDArray[np.float32]:
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.setflags(write=False)
     return array
+
+
+_GROUND_COLOR = "#dedcd8"
+
+
+def kind_material(kind: str, color: str | None = None) -> Material:
+    """What an obstacle looks like.
+
+    Args:
+        kind: as in `Obstacle.kind`; kinds that only some library knows share one colour.
+        color: its own colour as "#rrggbb", if it has one.
+    """
+    name = kind if color is None else f"{kind}_{color.removeprefix('#').lower()}"
+    return _material(name, color or kind_color(kind))
+
+
+def ground_material() -> Material:
+    """What the ground looks like."""
+    return _material("ground", _GROUND_COLOR)
+
+
+def vertex_normals(vertices: FloatArray, triangles: IntArray) -> FloatArray:
+    """Unit normals (V, 3): the mean of the triangles at each vertex by their area; up where there are none."""
+    corners = vertices[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    total = np.stack(
+        [np.bincount(triangles.ravel(), np.repeat(normals[:, i], 3), len(vertices)) for i in range(3)], axis=-1
+    )
+    length = np.linalg.norm(total, axis=-1, keepdims=True)
+    unit: FloatArray = np.where(length > 0.0, total / np.where(length > 0.0, length, 1.0), [0.0, 0.0, 1.0])
+    return unit
+
+
+def _material(name: str, color: str) -> Material:
+    red, green, blue = (float(v) for v in from_hex(color))
+    return Material(name, (red, green, blue), 0.9)

@@ -10,9 +10,9 @@ from PIL import Image
 
 from figures import walking
 from gaitway.core.errors import GaitwayError, TakeError
-from gaitway.render import Camera
-from gaitway.render.film.take_film import take_film, take_still, take_strip
+from gaitway.render import Camera, Shot
 from gaitway.render.film.take_stage import TakeStage
+from gaitway.render.film.takes import take_film, take_still, take_strip
 from gaitway.take import Take, assemble, lay_track
 from gaitway.world import Box, Obstacle, Terrain, World
 
@@ -52,8 +52,8 @@ def test_people_differ_and_stay_the_same(take: Take, world: World):
 def test_a_still_shows_people_where_they_are(take: Take, world: World):
     """Taking ben away changes the picture about where ben is, and not where ada is."""
     camera = Camera(np.array([2.0, 1.0, 20.0]), np.array([2.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0]), span=6.0)
-    both = np.asarray(take_still(take, 1.0, world=world, camera=camera, size=SIZE)).astype(int)
-    before = np.asarray(take_still(take, 0.99, world=world, camera=camera, size=SIZE)).astype(int)
+    both = np.asarray(take_still(take, 1.0, shot=Shot(camera=camera, size=SIZE), world=world)).astype(int)
+    before = np.asarray(take_still(take, 0.99, shot=Shot(camera=camera, size=SIZE), world=world)).astype(int)
     changed = np.abs(both - before).max(axis=2) > 40
     rows, columns = np.nonzero(changed)
     (x, y, _) = camera.project(np.array([0.0, 2.0, 1.0]), SIZE)
@@ -80,14 +80,16 @@ def test_names_over_heads(take: Take, world: World):
     assert stage.labels(1.5)[0].place[2] > 1.6
     with pytest.raises(TakeError):
         stage.labels(1.5, ["zoe"])
-    plain, named = (np.asarray(take_still(take, 1.5, world=world, size=SIZE, labels=on)) for on in (False, True))
+    plain, named = (
+        np.asarray(take_still(take, 1.5, shot=Shot(size=SIZE, labels=on), world=world)) for on in (False, True)
+    )
     assert (plain != named).any()
 
 
 def test_a_following_camera_goes_along_and_keeps_them_in_the_picture(take: Take, world: World):
     stage = TakeStage.of(take, world)
     times = list(np.arange(0.0, 2.0, 0.1))
-    cameras = stage.following(times, SIZE, ["ada"])
+    cameras = stage.cameras(Shot(camera="follow", who=["ada"]), times, SIZE)
     assert cameras[-1].target[0] > cameras[0].target[0] + 0.8
     for time, camera in zip(times, cameras, strict=True):
         seen = camera.project(stage.figures(time)[0].positions, SIZE)
@@ -98,11 +100,11 @@ def test_a_following_camera_goes_along_and_keeps_them_in_the_picture(take: Take,
 
 
 def test_a_take_needs_no_world(take: Take):
-    assert take_still(take, 1.0, size=SIZE).size == SIZE
+    assert take_still(take, 1.0, shot=Shot(size=SIZE)).size == SIZE
 
 
 def test_a_strip_has_a_tile_for_each_moment(take: Take, world: World, tmp_path):
-    strip = take_strip(take, 5, tmp_path / "strip.png", world=world, tile=(100, 60), columns=2, samples=1)
+    strip = take_strip(take, 5, tmp_path / "strip.png", Shot(size=(100, 60), samples=1), world=world, columns=2)
     assert strip.size == (200, 180)
     with Image.open(tmp_path / "strip.png") as saved:
         assert saved.size == strip.size
@@ -113,18 +115,18 @@ def test_a_strip_has_a_tile_for_each_moment(take: Take, world: World, tmp_path):
 def test_a_film_has_the_frames_it_should(take: Take, world: World, tmp_path):
     seen = []
     path = take_film(
-        take, tmp_path / "film.webp", world=world, fps=5.0, start=0.5, end=1.5, size=(64, 40), samples=1,
-        camera="follow", trails=1.0, progress=lambda done, total: seen.append((done, total)),
+        take, tmp_path / "film.webp", Shot(size=(64, 40), samples=1, camera="follow", trails=1.0), world=world, fps=5.0,
+        start=0.5, end=1.5, progress=lambda *told: seen.append(told),
     )  # fmt: skip
     with Image.open(path) as film:
         assert film.n_frames == 6
         assert film.size == (64, 40)
-    assert seen[-1] == (6, 6)
+    assert seen[-1] == ("film.webp", 6, 6)
 
 
 @pytest.mark.skipif(find_spec("imageio_ffmpeg") is None, reason="needs the extra video")
 def test_an_mp4_is_written(take: Take, world: World, tmp_path):
-    path = take_film(take, tmp_path / "film.mp4", world=world, fps=4.0, size=(65, 41), samples=1)
+    path = take_film(take, tmp_path / "film.mp4", Shot(size=(65, 41), samples=1), world=world, fps=4.0)
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
@@ -133,8 +135,8 @@ def test_an_mp4_is_written(take: Take, world: World, tmp_path):
     [
         (lambda take, folder: take_still(take, -1.0), "0 or more"),
         (lambda take, folder: take_still(take, np.nan), "0 or more"),
-        (lambda take, folder: take_still(take, camera="drone"), "not known"),
-        (lambda take, folder: take_still(take, size=(0, 10)), "cannot be drawn"),
+        (lambda take, folder: take_still(take, shot=Shot(camera="drone")), "not known"),
+        (lambda take, folder: take_still(take, shot=Shot(size=(0, 10))), "cannot be drawn"),
         (lambda take, folder: take_strip(take, []), "moments"),
         (lambda take, folder: take_strip(take, 0), "moments"),
         (lambda take, folder: take_strip(take, 2, columns=0), "columns"),

@@ -1,4 +1,4 @@
-"""A world in pictures: its things as solids, thin ones as paint, hills instead of the floor, and a camera on it."""
+"""A world in pictures: obstacles as solids, thin ones as paint, hills instead of the floor, and a camera on them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError
-from gaitway.render.bodies.mesh import Mesh, smooth_normals
-from gaitway.render.bodies.palette import linear_color
-from gaitway.render.plan.kinds import obstacle_color
 from gaitway.render.raster.camera import Camera
-from gaitway.render.raster.picture import Studio
-from gaitway.render.raster.things import Paint, Patch, Solid, Trail
+from gaitway.render.raster.colors import linear_color, obstacle_color
+from gaitway.render.raster.drawables import Paint, Patch, Solid, Trail
+from gaitway.render.raster.mesh import TriangleMesh, smooth_normals
+from gaitway.render.raster.picture import Lighting
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere
 from gaitway.world.surface import surface, terrain_surface
@@ -22,31 +21,34 @@ from gaitway.world.terrain import Terrain
 from gaitway.world.world import World
 
 _THIN = 0.05
-"""Passable things lower than this are paint [m]."""
+"""Height below which passable obstacles are drawn as paint [m]."""
 _LOW, _HIGH = linear_color("#9fb088"), linear_color("#d9d2b4")
 """Colours of the lowest and the highest ground."""
 _MOST_CELLS = 250
-"""Cells of a terrain's mesh along its longer side."""
+"""Largest number of cells of a terrain's mesh along its longer side."""
 _EDGE = "#8d8a84"
+"""Colour of the line around the bounds."""
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """A world prepared for pictures: what stands still is a mesh once, for all frames of a film."""
+class Scenery:
+    """A world prepared for pictures: meshes of all that stands still are made once for all frames of a film."""
 
     world: World
     cutaway: float | None
+    """Height above the ground at which obstacles are cut off [m]."""
     still: tuple[Solid, ...]
+    """Solids of all that does not move."""
     paint: tuple[Paint, ...]
 
     @staticmethod
-    def of(world: World, cutaway: float | None = None) -> Place:
+    def of(world: World, cutaway: float | None = None) -> Scenery:
         """Prepare a world.
 
         Args:
-            world: what to show.
-            cutaway: things are cut off at this height above the ground [m], and what hangs above it is left out, so
-                that one sees into rooms; None shows everything.
+            world: the world.
+            cutaway: height above the ground [m] at which obstacles are cut off, to see into rooms; obstacles that hang
+                above it are left out. None shows everything.
         """
         if cutaway is not None and not cutaway > 0.0:
             raise GaitwayError(f"cutaway at {cutaway} m; write a height above 0, for example 1.2")
@@ -57,26 +59,26 @@ class Place:
                 paint.append(_patch(obstacle))
             else:
                 solids += _solids(world, obstacle, cutaway)
-        return Place(world, cutaway, tuple(solids), tuple(paint))
+        return Scenery(world, cutaway, tuple(solids), tuple(paint))
 
     def solids(self, time: float = 0.0) -> list[Solid]:
-        """Everything solid at a time [s]."""
+        """Return all solids at a time [s]."""
         moved = self.world.at(time).moved
         return [*self.still, *(s for o in moved for s in _solids(self.world, o, self.cutaway, moves=True))]
 
-    def studio(self, studio: Studio | None = None) -> Studio:
-        """Light and floor that suit the world: hills replace the floor, and large places fade out farther off."""
+    def lighting(self, lighting: Lighting | None = None) -> Lighting:
+        """Return lighting that suits the world: hills replace the floor, and large worlds fade out farther away."""
         x0, y0, x1, y1 = self.world.bounds
-        chosen = studio or Studio(fade=max(6.0, 0.15 * max(x1 - x0, y1 - y0)))
+        chosen = lighting or Lighting(fade=max(6.0, 0.15 * max(x1 - x0, y1 - y0)))
         return chosen if self.world.terrain is None else replace(chosen, ground=None)
 
     def overview(self, size: tuple[int, int], azimuth: float | None = None, elevation: float | None = None) -> Camera:
-        """A camera that sees all of the bounds and what stands in them.
+        """Return a camera that sees the whole bounds and all obstacles in them.
 
         Args:
-            size: width and height of the picture in pixels.
+            size: width and height of the picture [px].
             azimuth: bearing of the camera seen from the middle [rad]; None looks at the longer side, a little aslant.
-            elevation: over the horizon [rad]; None looks more steeply the higher things are.
+            elevation: angle above the horizon [rad]; None looks down more steeply where obstacles are higher.
         """
         x0, y0, x1, y1 = self.world.bounds
         corners = np.array([(x, y) for x in (x0, x1) for y in (y0, y1)])
@@ -96,23 +98,25 @@ class Place:
     def on_ground(
         self, path: FloatArray, width: float, color: str | tuple[float, float, float], opacity: float
     ) -> Paint | Solid:
-        """A trail along points (N, 2) [m]: paint on a level floor, a thin ribbon that follows hills."""
+        """Return a trail along points (N, 2) [m]: paint on a level floor, a thin ribbon on hills."""
         trail = Trail(path, color, width, opacity)
         if self.world.terrain is None:
             return trail
         corners, triangles = trail.surface()
         points = np.column_stack([corners, self.world.ground(corners) + 0.03])
         return Solid(
-            Mesh(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), triangles),
+            TriangleMesh(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), triangles),
             _one_color(color, len(points)),
             smooth=True,
         )
 
 
 def solid_of(shape: Shape, color: str = "#b9b4aa") -> Solid:
-    """Any shape as something to be drawn, in an sRGB colour."""
+    """Return the solid of any shape in an sRGB colour."""
     points, triangles = surface(shape)
-    return Solid(Mesh(points, smooth_normals(points, triangles), triangles), color, smooth=isinstance(shape, Sphere))
+    return Solid(
+        TriangleMesh(points, smooth_normals(points, triangles), triangles), color, smooth=isinstance(shape, Sphere)
+    )
 
 
 def _one_color(color: str | tuple[float, float, float], count: int) -> FloatArray:
@@ -130,7 +134,7 @@ def _solids(world: World, obstacle: Obstacle, cutaway: float | None, moves: bool
 
 
 def _lowered(shape: Shape, top: float) -> Shape | None:
-    """What of a shape is below a height [m]; round things and meshes stay whole or go."""
+    """Return the part of a shape below a height [m]; round shapes and meshes stay whole or are left out."""
     low, high = shape.heights
     if low >= top:
         return None
@@ -140,7 +144,7 @@ def _lowered(shape: Shape, top: float) -> Shape | None:
 
 
 def _patch(obstacle: Obstacle) -> Patch:
-    """The upper side of a flat thing."""
+    """Return the upper side of a flat obstacle as paint."""
     points, triangles = surface(obstacle.shape)
     corners = points[triangles]
     up = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2] > 1e-12
@@ -148,7 +152,7 @@ def _patch(obstacle: Obstacle) -> Patch:
 
 
 def _edge(bounds: tuple[float, float, float, float]) -> Trail:
-    """A line around the place."""
+    """Return a line around the bounds."""
     x0, y0, x1, y1 = bounds
     width = 0.002 * max(x1 - x0, y1 - y0) + 0.01
     line = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]])
@@ -156,16 +160,16 @@ def _edge(bounds: tuple[float, float, float, float]) -> Trail:
 
 
 def _ground(terrain: Terrain, bounds: tuple[float, float, float, float]) -> Solid:
-    """Hills as a smooth sheet, greener in the valleys."""
+    """Return hills as a smooth sheet, greener in the valleys."""
     x0, y0, x1, y1 = bounds
     cell = max(terrain.cell, max(x1 - x0, y1 - y0) / _MOST_CELLS)
     points, triangles = terrain_surface(terrain, bounds, cell)
     height = (points[:, 2] - points[:, 2].min()) / max(float(np.ptp(points[:, 2])), 1e-6)
     colors = _LOW + (_HIGH - _LOW) * height[:, None]
-    return Solid(Mesh(points, smooth_normals(points, triangles), triangles), colors, smooth=True)
+    return Solid(TriangleMesh(points, smooth_normals(points, triangles), triangles), colors, smooth=True)
 
 
 def split_trails(trails: Sequence[Paint | Solid]) -> tuple[list[Solid], list[Paint]]:
-    """Ribbons and paint apart."""
+    """Split trails into ribbons and paint."""
     solids = [t for t in trails if isinstance(t, Solid)]
     return solids, [t for t in trails if not isinstance(t, Solid)]

@@ -7,10 +7,10 @@ import pytest
 
 from gaitway.core.errors import GaitwayError
 from gaitway.render import Solid, render_frame
-from gaitway.render.bodies.mesh import Mesh, box
-from gaitway.render.plan.kinds import KIND_COLORS, MOVER_COLOR, OTHER_COLOR, kind_color, obstacle_color
-from gaitway.render.raster.place import Place
-from gaitway.render.raster.things import Patch
+from gaitway.render.film.scenery import Scenery
+from gaitway.render.raster.colors import KIND_COLORS, MOVER_COLOR, OTHER_COLOR, kind_color, obstacle_color
+from gaitway.render.raster.drawables import Patch
+from gaitway.render.raster.mesh import TriangleMesh, box
 from gaitway.scene import load_scene
 from gaitway.world import PASSABLE, Box, Cylinder, Mover, Obstacle, Polygon, Sphere, Stairs, Terrain, World
 
@@ -24,17 +24,23 @@ SHAPES = (
 )
 
 
-def picture(place: Place, time: float = 0.0, samples: int = 4):
-    camera = place.overview(SIZE)
+def picture(scenery: Scenery, time: float = 0.0, samples: int = 4):
+    camera = scenery.overview(SIZE)
     return render_frame(
-        [], camera, size=SIZE, obstacles=place.solids(time), paint=place.paint, studio=place.studio(), samples=samples
+        [],
+        camera,
+        size=SIZE,
+        obstacles=scenery.solids(time),
+        paint=scenery.paint,
+        lighting=scenery.lighting(),
+        samples=samples,
     )
 
 
 def test_every_shape_becomes_a_solid_of_the_right_size_that_faces_outward():
-    place = Place.of(World((0, 0, 12, 12), tuple(Obstacle(shape) for shape in SHAPES)))
-    assert len(place.solids()) == len(SHAPES)
-    for solid, shape in zip(place.solids(), SHAPES, strict=True):
+    scenery = Scenery.of(World((0, 0, 12, 12), tuple(Obstacle(shape) for shape in SHAPES)))
+    assert len(scenery.solids()) == len(SHAPES)
+    for solid, shape in zip(scenery.solids(), SHAPES, strict=True):
         mesh = solid.mesh
         low, high = shape.heights
         assert mesh.points[:, 2].min() == pytest.approx(low, abs=1e-9)
@@ -48,25 +54,25 @@ def test_every_shape_becomes_a_solid_of_the_right_size_that_faces_outward():
 def test_a_cutaway_lowers_walls_and_leaves_out_what_hangs_above():
     hanging = Obstacle(Box((6, 6), (2, 2), 0.3, bottom=2.4))
     world = World((0, 0, 12, 12), (Obstacle(Box((3, 3), (4, 0.2), 2.5)), Obstacle(Box((8, 3), (1, 1), 0.4)), hanging))
-    tops = [s.mesh.points[:, 2].max() for s in Place.of(world, cutaway=1.2).solids()]
+    tops = [s.mesh.points[:, 2].max() for s in Scenery.of(world, cutaway=1.2).solids()]
     assert tops == pytest.approx([1.2, 0.4])
-    assert len(Place.of(world).solids()) == 3
+    assert len(Scenery.of(world).solids()) == 3
     with pytest.raises(GaitwayError, match="cutaway"):
-        Place.of(world, cutaway=0.0)
+        Scenery.of(world, cutaway=0.0)
 
 
 def test_a_cutaway_is_counted_from_the_ground():
     world = World(
         (0, 0, 12, 12), (Obstacle(Box((6, 6), (2, 2), 3.0, bottom=5.0)),), terrain=Terrain(np.full((3, 3), 5.0), 6.0)
     )
-    assert Place.of(world, cutaway=1.0).solids()[-1].mesh.points[:, 2].max() == pytest.approx(6.0)
+    assert Scenery.of(world, cutaway=1.0).solids()[-1].mesh.points[:, 2].max() == pytest.approx(6.0)
 
 
 def test_thin_passable_things_are_paint():
     carpet = Obstacle(Polygon(((2, 2), (6, 2), (6, 4)), 0.01), PASSABLE, color="#884422")
-    place = Place.of(World((0, 0, 10, 10), (carpet,)))
-    assert place.solids() == []
-    patch = next(p for p in place.paint if isinstance(p, Patch))
+    scenery = Scenery.of(World((0, 0, 10, 10), (carpet,)))
+    assert scenery.solids() == []
+    patch = next(p for p in scenery.paint if isinstance(p, Patch))
     corners, triangles = patch.surface()
     a, b, c = (corners[triangles[:, k]] for k in range(3))
     area = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
@@ -76,32 +82,32 @@ def test_thin_passable_things_are_paint():
 
 def test_movers_are_at_their_place_in_time():
     mover = Mover.of(Cylinder((0, 0), 0.5, 1.0), [0.0, 2.0], [[2, 2, 0], [8, 2, 0]])
-    place = Place.of(World((0, 0, 10, 10), movers=(mover,)))
+    scenery = Scenery.of(World((0, 0, 10, 10), movers=(mover,)))
     for time, x in ((0.0, 2.0), (1.0, 5.0), (5.0, 8.0)):
-        (solid,) = place.solids(time)
+        (solid,) = scenery.solids(time)
         assert solid.mesh.points[:, 0].mean() == pytest.approx(x, abs=0.05)
 
 
 def test_hills_replace_the_floor():
     x, y = np.meshgrid(np.arange(13.0), np.arange(13.0))
     world = World((0, 0, 12, 12), terrain=Terrain(0.3 * x + 0.02 * y, 1.0))
-    place = Place.of(world)
-    assert place.studio().ground is None
-    (ground,) = place.solids()
+    scenery = Scenery.of(world)
+    assert scenery.lighting().ground is None
+    (ground,) = scenery.solids()
     points = ground.mesh.points
     assert points[:, 2] == pytest.approx(world.ground(points[:, :2]))
     assert (ground.mesh.normals[:, 2] > 0.9).all()
-    shown = picture(place)
+    shown = picture(scenery)
     assert shown[SIZE[1] // 2, SIZE[0] // 2].astype(int)[1] > shown[SIZE[1] // 2, SIZE[0] // 2].astype(int)[2]  # green
-    ribbon = place.on_ground(np.array([[1.0, 1.0], [9.0, 1.0]]), 0.1, "#ff0000", 1.0)
+    ribbon = scenery.on_ground(np.array([[1.0, 1.0], [9.0, 1.0]]), 0.1, "#ff0000", 1.0)
     assert isinstance(ribbon, Solid)
     assert ribbon.mesh.points[:, 2] == pytest.approx(world.ground(ribbon.mesh.points[:, :2]) + 0.03)
 
 
 def test_the_overview_sees_all_of_the_place():
     for bounds in ((0, 0, 40, 10), (0, 0, 10, 40), (-5, -5, 5, 5)):
-        place = Place.of(World(bounds, (Obstacle(Box((2, 2), (1, 1), 6.0)),)))
-        camera = place.overview(SIZE)
+        scenery = Scenery.of(World(bounds, (Obstacle(Box((2, 2), (1, 1), 6.0)),)))
+        camera = scenery.overview(SIZE)
         x0, y0, x1, y1 = bounds
         corners = np.array([(x, y, 0.0) for x in (x0, x1) for y in (y0, y1)] + [(2, 2, 6.0)])
         seen = camera.project(corners, SIZE)
@@ -123,10 +129,10 @@ def test_a_solid_takes_one_colour_or_one_for_each_vertex():
     with pytest.raises(GaitwayError, match="solid colours"):
         Solid(mesh, np.zeros((3, 3))).colors()
     with pytest.raises(GaitwayError, match="colour"):
-        Solid(Mesh(mesh.points, mesh.normals, mesh.triangles), "blue").colors()
+        Solid(TriangleMesh(mesh.points, mesh.normals, mesh.triangles), "blue").colors()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["city_block", "hills", "furnished_flat", "moving_spheres"])
 def test_ready_scenes_can_be_pictured(name: str):
-    assert picture(Place.of(load_scene(name).world), 3.0).std() > 5.0
+    assert picture(Scenery.of(load_scene(name).world), 3.0).std() > 5.0

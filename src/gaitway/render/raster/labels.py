@@ -1,54 +1,57 @@
-"""Words in pictures: one font, and a placer that keeps them off one another."""
+"""Words in pictures (one font, and a placer that keeps words apart), and PNG files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from PIL import ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont
+
+from gaitway.core.files import atomic_write
 
 Rect = tuple[float, float, float, float]
 """Left, top, right, bottom [px]."""
 
 _SIDES = ((1.0, -0.6), (1.0, 0.6), (-1.0, -0.6), (-1.0, 0.6), (0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0))
-"""Where words may stand around their place: right and down, in half sizes; the first that is free is taken."""
+"""Positions of words around their point: right and down, in half sizes; the first free one is taken."""
 _DISTANCES = (1.0, 1.8, 3.0)
-"""Tries further out, in gaps."""
+"""Distances that are tried, in gaps."""
 
 
 def text_font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font of all pictures."""
+    """Return the font of all pictures in a letter height [px]."""
     return ImageFont.load_default(size)
 
 
 def text_size(text: str, size: float) -> tuple[float, float]:
-    """Width and height of words [px]."""
+    """Return width and height of words [px]."""
     left, _, right, _ = text_font(size).getbbox(text)
     return float(right - left), 1.15 * size
 
 
 @dataclass(frozen=True)
 class Wish:
-    """Words that want to stand near a place of the picture."""
+    """Words that are to be written near a point of the picture."""
 
     text: str
     x: float
     y: float
-    """The place they belong to [px]."""
+    """The point that they belong to [px]."""
     size: float = 13.0
     """Letter height [px]."""
     color: str = "#2f3338"
     gap: float = 6.0
-    """How far from the place they stay [px]; 0 puts their middle right on it."""
+    """Distance from the point [px]; 0 puts their middle on it."""
     halo: str | None = None
-    """Colour of a rim that sets them off from what is under them."""
+    """Colour of a rim around the letters."""
     anchor: str | None = None
-    """Pillow's text anchor: the first choice is to have this point of the words right at the place."""
+    """Pillow's text anchor: the first choice puts this point of the words on the point."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Words and the rectangle they fill."""
+    """Words and the rectangle that they fill."""
 
     wish: Wish
     box: Rect
@@ -56,23 +59,26 @@ class Placed:
 
 @dataclass
 class LabelPlacer:
-    """Finds room for words, one after another, so that none is written over another."""
+    """Finds free rectangles for words, one after another, so that words do not cover words."""
 
     width: float
     height: float
     taken: list[Rect] = field(default_factory=list)
-    """What is not free any more."""
+    """Rectangles that are not free any more."""
 
     def block(self, box: Rect) -> None:
         """Keep words off a rectangle."""
         self.taken.append(box)
 
     def place(self, wishes: Iterable[Wish], keep: bool = False) -> list[Placed]:
-        """Those of the wishes for which there is room; earlier ones come first.
+        """Place words; earlier ones choose first.
 
         Args:
-            wishes: what is to be written.
-            keep: write words that find no room at their first choice, rather than leave them out.
+            wishes: the words.
+            keep: whether words without a free rectangle are written at their first choice; else they are left out.
+
+        Returns:
+            The words that are written, with their rectangles.
         """
         placed = []
         for wish in wishes:
@@ -89,7 +95,7 @@ class LabelPlacer:
 
 
 def overlap(a: Rect, b: Rect) -> bool:
-    """Whether two rectangles share more than an edge."""
+    """Return whether two rectangles share more than an edge."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
@@ -104,7 +110,7 @@ def write(pen: ImageDraw.ImageDraw, placed: Sequence[Placed]) -> None:
 
 
 def _choices(wish: Wish) -> Iterable[Rect]:
-    """Rectangles for a wish, the best first."""
+    """Yield rectangles for words, the best first."""
     width, height = text_size(wish.text, wish.size)
     if wish.anchor is not None:
         left = wish.x - width * {"l": 0.0, "m": 0.5, "r": 1.0}[wish.anchor[0]]
@@ -119,3 +125,9 @@ def _choices(wish: Wish) -> Iterable[Rect]:
             x = wish.x + right * (away + 0.5 * width)
             y = wish.y + down * (away + 0.5 * height)
             yield x - 0.5 * width, y - 0.5 * height, x + 0.5 * width, y + 0.5 * height
+
+
+def save_png(image: Image.Image, path: str | Path) -> None:
+    """Write a PNG under its final name only when it is complete."""
+    with atomic_write(path) as file:
+        image.save(file, format="PNG", optimize=False)

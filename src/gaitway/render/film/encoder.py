@@ -1,0 +1,119 @@
+"""Film files: pictures encoded as MP4 or animated WebP while they are drawn."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from gaitway.core.errors import FormatError, GaitwayError, MissingExtraError
+from gaitway.core.files import atomic_write
+
+Picture = npt.NDArray[np.uint8]
+"""sRGB; (height, width, 3)."""
+MAX_FRAMES = 36_000
+"""Largest number of frames of a film: ten minutes at 60 Hz."""
+
+
+def checked_film(path: str | Path, quality: int, size: tuple[int, int]) -> tuple[Path, tuple[int, int]]:
+    """Check the file, the quality and the size of a film before any work is done.
+
+    Returns:
+        The path, and a size [px] that the format allows: even numbers for MP4.
+
+    Raises:
+        GaitwayError: for another ending or a quality out of range.
+        MissingExtraError: for MP4, if the extra `video` is not installed.
+    """
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in (".mp4", ".webp"):
+        raise GaitwayError(f"{target}: a film's name must end in .mp4 or .webp")
+    if not 1 <= quality <= 100:
+        raise GaitwayError(f"film quality {quality}; write a number from 1 to 100")
+    if kind == ".mp4":
+        _ffmpeg()
+        size = (max(2, size[0] // 2 * 2), max(2, size[1] // 2 * 2))
+    return target, size
+
+
+def write_film(
+    path: str | Path, pictures: Iterator[Picture], count: int, size: tuple[int, int], fps: float, quality: int = 80
+) -> None:
+    """Write pictures while they are drawn; the file gets its name only when it is complete.
+
+    Args:
+        path: name of the file; it ends in .mp4 or .webp.
+        pictures: the pictures, `count` of them.
+        count: number of pictures.
+        size: width and height [px]; even numbers for MP4.
+        fps: frames a second [Hz].
+        quality: 1..100; more is sharper and larger.
+    """
+    if Path(path).suffix.lower() == ".webp":
+        with atomic_write(path) as file:
+            _Reel(pictures, count, size).save(
+                file, format="WEBP", save_all=True, duration=1000.0 / fps, loop=0, quality=quality, method=2
+            )
+        return
+    # ffmpeg writes to a file name only, so the film is made in a scratch folder and then copied
+    with tempfile.TemporaryDirectory(prefix="gaitway-") as folder, atomic_write(path) as file:
+        scratch = Path(folder) / "film.mp4"
+        _encode_mp4(scratch, pictures, size, fps, quality)
+        with scratch.open("rb") as made:
+            shutil.copyfileobj(made, file)
+
+
+def _encode_mp4(path: Path, pictures: Iterator[Picture], size: tuple[int, int], fps: float, quality: int) -> None:
+    writer = _ffmpeg().write_frames(
+        str(path),
+        size,
+        fps=fps,
+        codec="libx264",
+        quality=None,
+        macro_block_size=1,
+        output_params=["-crf", str(round(36 - 0.22 * quality)), "-preset", "medium", "-movflags", "+faststart"],
+    )
+    try:
+        writer.send(None)
+        for picture in pictures:
+            writer.send(np.ascontiguousarray(picture))
+    except OSError as problem:
+        raise FormatError(path, f"the video encoder stopped: {str(problem).splitlines()[0]}") from None
+    finally:
+        writer.close()
+
+
+def _ffmpeg() -> Any:
+    try:
+        import imageio_ffmpeg  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError("writing MP4 (animated .webp works without)", "video") from None
+    return imageio_ffmpeg
+
+
+class _Reel(Image.Image):
+    """Pictures that are drawn when Pillow asks for them, so that no film is ever in memory as a whole."""
+
+    def __init__(self, pictures: Iterator[Picture], count: int, size: tuple[int, int]) -> None:
+        super().__init__()
+        self._pictures, self._at = pictures, -1
+        self.n_frames = count
+        self._mode, self._size = "RGB", size
+        self.seek(0)
+
+    def seek(self, frame: int) -> None:
+        """Draw the next picture. Pillow asks for them in order and then returns to where it began."""
+        if frame == self._at + 1 < self.n_frames:
+            self.im = Image.fromarray(next(self._pictures)).im
+            self._at = frame
+
+    def tell(self) -> int:
+        """Return the position that Pillow returns to when it is done: after the last frame, where nothing is drawn."""
+        return self.n_frames
