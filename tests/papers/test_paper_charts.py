@@ -1,31 +1,18 @@
-"""Charts: ticks around all numbers, colours that tell series apart, lines where the numbers are."""
+"""Charts: colours that tell series apart, lines where the numbers are, and what is refused."""
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 import pytest
 
-from gaitway.core.errors import GaitwayError
-from gaitway.papers.charts import Chart, Series, _colors, _decades, _steps, draw_chart
+from gaitway.core.errors import GaitwayError, MissingExtraError
+from gaitway.papers.charts import Chart, Series, _colors, draw_chart
 
 
 def chart(*series: Series, **options: object) -> Chart:
-    return Chart("name", "Title", ("a", "b", "c"), "across", "up", series, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("values", [(3.0, 97.9), (0.2, 0.3), (104.0, 99.0), (-3.0, 5.0), (7.0,), (93.1, 97.9)])
-@pytest.mark.parametrize("zoomed", [False, True])
-def test_steps(values: tuple[float, ...], zoomed: bool) -> None:
-    ticks = _steps(values, zoomed)
-    assert ticks[0] <= min(values)
-    assert ticks[-1] >= max(values)
-    assert 2 <= len(ticks) <= 8
-    assert zoomed or 0.0 in ticks
-
-
-def test_decades() -> None:
-    assert _decades((0.4, 250.0)) == pytest.approx((0.1, 1.0, 10.0, 100.0, 1000.0))
-    assert _decades((1.0,)) == pytest.approx((1.0, 10.0))
+    return Chart(name="name", title="Title", places=("a", "b", "c"), across="across", up="up", series=series, **options)  # type: ignore[arg-type]
 
 
 def test_colors() -> None:
@@ -55,3 +42,11 @@ def test_higher_numbers_stand_higher() -> None:
 def test_nothing_to_draw() -> None:
     with pytest.raises(GaitwayError, match="no number"):
         draw_chart(chart(Series("none", (None, None, None))))
+
+
+def test_without_matplotlib_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"gaitway\[plot\]"):
+        draw_chart(chart(Series("line", (1.0, 2.0, 3.0))))

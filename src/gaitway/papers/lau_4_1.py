@@ -270,5 +270,15 @@ def _charts(numbers: Numbers, sizes: tuple[int, ...]) -> tuple[Chart, ...]:
             if method in THESIS:
                 values = tuple(_of_thesis(method, quantity, s) for s in sizes[::-1])
                 series.append(Series("   thesis", values, dashed=True))
-        out.append(Chart(name, title, places, "size of the tree, at 50 bytes a node", up, tuple(series), log))
+        out.append(
+            Chart(
+                name=name,
+                title=title,
+                places=places,
+                across="size of the tree, at 50 bytes a node",
+                up=up,
+                series=tuple(series),
+                log=log,
+            )
+        )
     return tuple(out)

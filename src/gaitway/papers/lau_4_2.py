@@ -297,7 +297,7 @@ def _charts(data: list[dict[str, Any]]) -> tuple[Chart, ...]:
                    dashed=key.endswith("thesis"))
             for key in keys
         ]  # fmt: skip
-        return Chart(name, title, names, "", up, tuple(series), log, bars=True)
+        return Chart(name=name, title=title, places=names, across="", up=up, series=tuple(series), log=log, bars=True)
 
     return (
         chart("times", "Time of a query", "% of A*, logarithmic", ("time", "time_thesis", "with_mapping"), True),

@@ -101,6 +101,22 @@ def _charts(data: list[dict[str, Any]]) -> tuple[Chart, ...]:
               series(SMALL, "success", SMALL), series("   thesis", "success_thesis", SMALL, dashed=True)]  # fmt: skip
     under = "cells of the grid"
     return (
-        Chart("times", "Time of a query that is answered", places, under, "us, logarithmic", tuple(lines), log=True),
-        Chart("success", "Queries answered", places, under, "%", tuple(shares), zoomed=True),
+        Chart(
+            name="times",
+            title="Time of a query that is answered",
+            places=places,
+            across=under,
+            up="us, logarithmic",
+            series=tuple(lines),
+            log=True,
+        ),
+        Chart(
+            name="success",
+            title="Queries answered",
+            places=places,
+            across=under,
+            up="%",
+            series=tuple(shares),
+            zoomed=True,
+        ),
     )

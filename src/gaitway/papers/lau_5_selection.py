@@ -147,7 +147,21 @@ def selection_rows(
     places = tuple(f"{0.5 * (a + b):.2f}" for a, b in pairwise(edges))
     series = (Series("training takes", tuple(float(c) for c in counts)),)
     title = f"Likelihoods of subject {TRAINING}'s cycles; threshold {measure.threshold:.2f}"
-    return rows, notes, [Chart("likelihoods", title, places, "log-likelihood", "takes", series, bars=True)]
+    return (
+        rows,
+        notes,
+        [
+            Chart(
+                name="likelihoods",
+                title=title,
+                places=places,
+                across="log-likelihood",
+                up="takes",
+                series=series,
+                bars=True,
+            )
+        ],
+    )
 
 
 def _rows(subject: str, selection: TakeSelection) -> list[dict[str, Any]]:

@@ -133,7 +133,17 @@ def two_sample_chart(study: Study, results: Verdicts) -> list[Chart]:
     series = tuple(Series(name, tuple(_percent(results.get((name, n))) for n in counts)) for name in names)
     title = f"{study.name}: trials in which clips differ from takes"
     words = tuple(str(n) for n in counts)
-    return [Chart(f"differ-{study.name.replace(' ', '-')}", title, words, "clips", "% of trials", series, bars=True)]
+    return [
+        Chart(
+            name=f"differ-{study.name.replace(' ', '-')}",
+            title=title,
+            places=words,
+            across="clips",
+            up="% of trials",
+            series=series,
+            bars=True,
+        )
+    ]
 
 
 def _percent(found: TrialResult | None) -> float | None:
