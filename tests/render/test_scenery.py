@@ -10,7 +10,7 @@ from gaitway.render import Solid, render_frame
 from gaitway.render.film.scenery import Scenery
 from gaitway.render.raster.colors import KIND_COLORS, MOVER_COLOR, OTHER_COLOR, kind_color, obstacle_color
 from gaitway.render.raster.drawables import Patch
-from gaitway.render.raster.mesh import TriangleMesh, box
+from gaitway.render.raster.mesh import SurfaceMesh, box
 from gaitway.scene import load_scene
 from gaitway.world import PASSABLE, Box, Cylinder, Mover, Obstacle, Polygon, Sphere, Stairs, Terrain, World
 
@@ -129,7 +129,7 @@ def test_a_solid_takes_one_colour_or_one_for_each_vertex():
     with pytest.raises(GaitwayError, match="solid colours"):
         Solid(mesh, np.zeros((3, 3))).colors()
     with pytest.raises(GaitwayError, match="colour"):
-        Solid(TriangleMesh(mesh.points, mesh.normals, mesh.triangles), "blue").colors()
+        Solid(SurfaceMesh(mesh.points, mesh.normals, mesh.triangles), "blue").colors()
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Signed distances to solids, and how deep capsules lie in them.
 
-`stack` is (64,) room to walk the trees over meshes, or None where no solid is a mesh: Numba then leaves out all that is
-about meshes, and compiles in half of the time.
+`stack` is memory (64,) for walking the trees over meshes, or None if no solid is a mesh. Numba then leaves out all code
+for meshes, and compiles in half the time.
 """
 
 from __future__ import annotations
@@ -15,8 +15,28 @@ from gaitway.core.jit import kernel
 
 CONVEX, CONCAVE, BALL, MESH = 0, 1, 2, 3
 """Kinds of solid: a prism over a convex footprint, over any other, a ball, a mesh of triangles."""
+LOW_X, LOW_Y, LOW_Z, HIGH_X, HIGH_Y, HIGH_Z = 0, 1, 2, 3, 4, 5
+"""Columns of bounding boxes."""
+BOTTOM, TOP, ROUNDING = 0, 1, 2
+"""Columns of `Solids.numbers` of a prism."""
+BALL_X, BALL_Y, BALL_Z, BALL_RADIUS = 0, 1, 2, 3
+"""Columns of `Solids.numbers` of a ball."""
+CLOSED = 0
+"""Column of `Solids.numbers` of a mesh."""
+FIRST_EDGE, STOP_EDGE, ROOT_NODE = 0, 1, 0
+"""Columns of `Solids.spans`: of a prism, and of a mesh."""
+FROM_X, FROM_Y, TO_X, TO_Y, FILLED = 0, 1, 2, 3, 4
+"""Columns of `Solids.edges`."""
+HIT_FRAME, HIT_CAPSULE, HIT_SOLID = 0, 1, 2
+"""Columns of the hits and flags of `scan`."""
+HIT_DEPTH, HIT_SHARE = 0, 1
+"""Columns of the depths of `scan`."""
+HITS, FLAGS = 0, 1
+"""Entries of the counts of `scan`."""
+_LOW, _HIGH, _AT_LOW, _AT_HIGH = 0, 1, 2, 3
+"""Columns of the spans of `_any_depth`: shares of the axis, and depths there."""
 FINE, COARSE = 1e-4, 1e-3
-"""How well depths are known [m]: near the bar, and elsewhere (solids that are not convex only)."""
+"""Accuracy of depths [m]: near the bar, and elsewhere (for solids that are not convex only)."""
 _FAR = 1e30
 _GOLDEN = 0.3819660112501051
 
@@ -25,7 +45,7 @@ class Solids(NamedTuple):
     """Solids as plain arrays; made by `solids.gather`."""
 
     kinds: IntArray
-    """(S,)."""
+    """Kind of each solid; (S,)."""
     boxes: FloatArray
     """Bounding boxes: low corner, high corner [m]; (S, 6)."""
     numbers: FloatArray
@@ -37,26 +57,26 @@ class Solids(NamedTuple):
     nodes: FloatArray
     """Bounding boxes of tree nodes; (N, 6)."""
     links: IntArray
-    """Two children, or -1 - first triangle and how many; (N, 2)."""
+    """Two children, or -1 - first triangle and the number of triangles; (N, 2)."""
     corners: FloatArray
     """Corners of triangles; (T, 9)."""
 
 
 @kernel
 def planar_distance(solids: Solids, first: int, stop: int, rounding: float, x: float, y: float) -> float:
-    """Signed distance of a point to the footprint that edges bound [m]."""
+    """Return the signed distance of a point to the footprint that edges bound [m]."""
     inside = False
     filled, bare = _FAR, _FAR
     for e in range(first, stop):
-        x0, y0 = solids.edges[e, 0], solids.edges[e, 1]
-        dx, dy = solids.edges[e, 2] - x0, solids.edges[e, 3] - y0
+        x0, y0 = solids.edges[e, FROM_X], solids.edges[e, FROM_Y]
+        dx, dy = solids.edges[e, TO_X] - x0, solids.edges[e, TO_Y] - y0
         length = dx * dx + dy * dy
         share = 0.0
         if length > 0.0:
             share = min(max(((x - x0) * dx + (y - y0) * dy) / length, 0.0), 1.0)
         away_x, away_y = x - x0 - share * dx, y - y0 - share * dy
         square = away_x * away_x + away_y * away_y
-        if solids.edges[e, 4] > 0.0:
+        if solids.edges[e, FILLED] > 0.0:
             filled = min(filled, square)
             if (y0 > y) != (y0 + dy > y) and x < x0 + (y - y0) / dy * dx:
                 inside = not inside
@@ -71,10 +91,15 @@ def planar_distance(solids: Solids, first: int, stop: int, rounding: float, x: f
 
 @kernel
 def planar_distances(solids: Solids, s: int, points: FloatArray, out: FloatArray) -> None:
-    """Signed distances (N,) of points (N, 2) to the footprint of a prism [m]."""
+    """Write signed distances (N,) of points (N, 2) to the footprint of a prism [m]."""
     for i in range(points.shape[0]):
         out[i] = planar_distance(
-            solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], points[i, 0], points[i, 1]
+            solids,
+            solids.spans[s, FIRST_EDGE],
+            solids.spans[s, STOP_EDGE],
+            solids.numbers[s, ROUNDING],
+            points[i, 0],
+            points[i, 1],
         )
 
 
@@ -82,7 +107,7 @@ def planar_distances(solids: Solids, s: int, points: FloatArray, out: FloatArray
 def disc_depths(
     points: FloatArray, bands: FloatArray, radius: float, solids: Solids, depths: FloatArray, which: IntArray
 ) -> None:
-    """How far discs about points (N, 2) reach into prisms between heights `bands` (N, 2) [m].
+    """Write how far discs about points (N, 2) reach into prisms between heights `bands` (N, 2) [m].
 
     The deepest of each goes to `depths` (N,), and the prism to `which` (N,); minus infinity is left where no prism is
     within twice the radius.
@@ -90,20 +115,22 @@ def disc_depths(
     for i in range(points.shape[0]):
         x, y = points[i, 0], points[i, 1]
         for s in range(solids.kinds.shape[0]):
-            if solids.numbers[s, 0] >= bands[i, 1] or solids.numbers[s, 1] <= bands[i, 0]:
+            if solids.numbers[s, BOTTOM] >= bands[i, 1] or solids.numbers[s, TOP] <= bands[i, 0]:
                 continue
-            dx = max(solids.boxes[s, 0] - x, x - solids.boxes[s, 3])
-            dy = max(solids.boxes[s, 1] - y, y - solids.boxes[s, 4])
+            dx = max(solids.boxes[s, LOW_X] - x, x - solids.boxes[s, HIGH_X])
+            dy = max(solids.boxes[s, LOW_Y] - y, y - solids.boxes[s, HIGH_Y])
             if max(dx, dy) > 2.0 * radius:
                 continue
-            away = planar_distance(solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], x, y)
+            away = planar_distance(
+                solids, solids.spans[s, FIRST_EDGE], solids.spans[s, STOP_EDGE], solids.numbers[s, ROUNDING], x, y
+            )
             if radius - away > depths[i]:
                 depths[i], which[i] = radius - away, s
 
 
 @kernel
 def triangle_square(t: FloatArray, x: float, y: float, z: float) -> float:
-    """Squared distance of a point to a triangle (9,) [m^2]."""
+    """Return the squared distance of a point to a triangle (9,) [m^2]."""
     ux, uy, uz = t[3] - t[0], t[4] - t[1], t[5] - t[2]
     vx, vy, vz = t[6] - t[0], t[7] - t[1], t[8] - t[2]
     wx, wy, wz = x - t[0], y - t[1], z - t[2]
@@ -132,17 +159,17 @@ def triangle_square(t: FloatArray, x: float, y: float, z: float) -> float:
 
 @kernel
 def _box_square(boxes: FloatArray, n: int, x: float, y: float, z: float) -> float:
-    """Squared distance of a point to a bounding box [m^2]; 0 inside."""
-    dx = max(boxes[n, 0] - x, x - boxes[n, 3], 0.0)
-    dy = max(boxes[n, 1] - y, y - boxes[n, 4], 0.0)
-    dz = max(boxes[n, 2] - z, z - boxes[n, 5], 0.0)
+    """Return the squared distance of a point to a bounding box [m^2]; 0 inside."""
+    dx = max(boxes[n, LOW_X] - x, x - boxes[n, HIGH_X], 0.0)
+    dy = max(boxes[n, LOW_Y] - y, y - boxes[n, HIGH_Y], 0.0)
+    dz = max(boxes[n, LOW_Z] - z, z - boxes[n, HIGH_Z], 0.0)
     square: float = dx * dx + dy * dy + dz * dz
     return square
 
 
 @kernel
 def _mesh_square(solids: Solids, root: int, x: float, y: float, z: float, stack: IntArray) -> float:
-    """Squared distance of a point to a mesh's surface [m^2], by descent into the nearer node first."""
+    """Return the squared distance of a point to a mesh's surface [m^2], by descent into the nearer node first."""
     best = _FAR
     stack[0] = root
     top = 1
@@ -177,7 +204,7 @@ def _ray_meets_box(boxes: FloatArray, n: int, p: tuple[float, float, float], d: 
 def _winding(
     solids: Solids, root: int, p: tuple[float, float, float], d: tuple[float, float, float], stack: IntArray
 ) -> tuple[int, bool]:
-    """How often a mesh goes around a point, by signed crossings of a ray; and whether no crossing was on an edge."""
+    """Count how often a mesh goes around a point by signed crossings of a ray; also whether none was on an edge."""
     turns, clear = 0, True
     stack[0] = root
     top = 1
@@ -225,27 +252,29 @@ def _inside_mesh(solids: Solids, root: int, x: float, y: float, z: float, stack:
 
 @kernel
 def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack: IntArray | None) -> float:
-    """Distance of a point to a solid's surface [m], negative inside."""
+    """Return the distance of a point to a solid's surface [m], negative inside."""
     kind, distance = solids.kinds[s], _FAR
     if kind <= CONCAVE:
-        flat = planar_distance(solids, solids.spans[s, 0], solids.spans[s, 1], solids.numbers[s, 2], x, y)
-        high = max(solids.numbers[s, 0] - z, z - solids.numbers[s, 1])
+        flat = planar_distance(
+            solids, solids.spans[s, FIRST_EDGE], solids.spans[s, STOP_EDGE], solids.numbers[s, ROUNDING], x, y
+        )
+        high = max(solids.numbers[s, BOTTOM] - z, z - solids.numbers[s, TOP])
         distance = max(flat, high)
         if flat > 0.0 and high > 0.0:
             distance = np.sqrt(flat * flat + high * high)
     elif kind == BALL:
-        dx, dy, dz = x - solids.numbers[s, 0], y - solids.numbers[s, 1], z - solids.numbers[s, 2]
-        distance = np.sqrt(dx * dx + dy * dy + dz * dz) - solids.numbers[s, 3]
+        dx, dy, dz = x - solids.numbers[s, BALL_X], y - solids.numbers[s, BALL_Y], z - solids.numbers[s, BALL_Z]
+        distance = np.sqrt(dx * dx + dy * dy + dz * dz) - solids.numbers[s, BALL_RADIUS]
     elif stack is not None:
-        distance = np.sqrt(_mesh_square(solids, solids.spans[s, 0], x, y, z, stack))
-        if solids.numbers[s, 0] > 0.0 and _inside_mesh(solids, solids.spans[s, 0], x, y, z, stack):
+        distance = np.sqrt(_mesh_square(solids, solids.spans[s, ROOT_NODE], x, y, z, stack))
+        if solids.numbers[s, CLOSED] > 0.0 and _inside_mesh(solids, solids.spans[s, ROOT_NODE], x, y, z, stack):
             distance = -distance
     return distance
 
 
 @kernel
 def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float, stack: IntArray | None) -> float:
-    """How deep the point of a capsule's axis at `share` brings the capsule into a solid [m]."""
+    """Return how deep a capsule lies in a solid at a share of its axis [m]."""
     x = ends[0, 0] + share * (ends[1, 0] - ends[0, 0])
     y = ends[0, 1] + share * (ends[1, 1] - ends[0, 1])
     z = ends[0, 2] + share * (ends[1, 2] - ends[0, 2])
@@ -256,7 +285,7 @@ def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float
 def _convex_depth(
     solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, stack: IntArray | None
 ) -> tuple[float, float]:
-    """Golden section search: along a line, depth in a convex solid has no second summit."""
+    """Find the greatest depth by golden section search: along a line, depth in a convex solid has one maximum."""
     low, high = 0.0, 1.0
     a, b = _GOLDEN, 1.0 - _GOLDEN
     at_a, at_b = _along(solids, s, ends, a, radius, stack), _along(solids, s, ends, b, radius, stack)
@@ -284,14 +313,14 @@ def _any_depth(
     solids: Solids, s: int, ends: FloatArray, radius: float, length: float, floor: float, bar: float,
     stack: IntArray | None, spans: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """Branch and bound: no depth changes faster than one goes along the axis."""
-    spans[0, 0], spans[0, 1], spans[0, 2] = 0.0, 1.0, _along(solids, s, ends, 0.0, radius, stack)
-    spans[0, 3] = _along(solids, s, ends, 1.0, radius, stack)
-    best, share = (spans[0, 2], 0.0) if spans[0, 2] >= spans[0, 3] else (spans[0, 3], 1.0)
+    """Find the greatest depth by branch and bound: it changes no faster than the distance along the axis."""
+    spans[0, _LOW], spans[0, _HIGH], spans[0, _AT_LOW] = 0.0, 1.0, _along(solids, s, ends, 0.0, radius, stack)
+    spans[0, _AT_HIGH] = _along(solids, s, ends, 1.0, radius, stack)
+    best, share = (spans[0, _AT_LOW], 0.0) if spans[0, _AT_LOW] >= spans[0, _AT_HIGH] else (spans[0, _AT_HIGH], 1.0)
     missed, top = -_FAR, 1
     while top > 0:
         top -= 1
-        low, high, at_low, at_high = spans[top, 0], spans[top, 1], spans[top, 2], spans[top, 3]
+        low, high, at_low, at_high = spans[top, _LOW], spans[top, _HIGH], spans[top, _AT_LOW], spans[top, _AT_HIGH]
         most = 0.5 * (at_low + at_high + (high - low) * length)
         slack = FINE if best <= bar < most else COARSE
         if most <= floor or most <= best + max(slack, -0.25 * best):
@@ -304,8 +333,8 @@ def _any_depth(
         left = 1 if at_low > at_high else 0  # the better half is looked at first
         for half in range(2):
             first = half != left
-            spans[top, 0], spans[top, 1] = (low, middle) if first else (middle, high)
-            spans[top, 2], spans[top, 3] = (at_low, at) if first else (at, at_high)
+            spans[top, _LOW], spans[top, _HIGH] = (low, middle) if first else (middle, high)
+            spans[top, _AT_LOW], spans[top, _AT_HIGH] = (at_low, at) if first else (at, at_high)
             top += 1
     # what is clear is reported a little nearer than it is, never farther
     return (best if best > 0.0 else max(best, min(missed, 0.0))), share
@@ -316,7 +345,7 @@ def capsule_depth(
     solids: Solids, s: int, ends: FloatArray, radius: float, floor: float, bar: float,
     stack: IntArray | None, spans: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """How deep a capsule lies in a solid [m], negative if clear of it, and where along the axis.
+    """Return how deep a capsule lies in a solid [m], negative if clear of it, and where along the axis.
 
     Args:
         solids: all solids.
@@ -342,15 +371,15 @@ def capsule_depth(
 
 @kernel
 def _apart(boxes: FloatArray, s: int, low: FloatArray, high: FloatArray, margin: float) -> bool:
-    aside: bool = boxes[s, 0] - margin > high[0] or boxes[s, 3] + margin < low[0]
-    aside = aside or boxes[s, 1] - margin > high[1] or boxes[s, 4] + margin < low[1]
-    aside = aside or boxes[s, 2] - margin > high[2] or boxes[s, 5] + margin < low[2]
+    aside: bool = boxes[s, LOW_X] - margin > high[0] or boxes[s, HIGH_X] + margin < low[0]
+    aside = aside or boxes[s, LOW_Y] - margin > high[1] or boxes[s, HIGH_Y] + margin < low[1]
+    aside = aside or boxes[s, LOW_Z] - margin > high[2] or boxes[s, HIGH_Z] + margin < low[2]
     return aside
 
 
 @kernel
 def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: FloatArray, high: FloatArray) -> float:
-    """Bounding box of some capsules (C, 2, 3); gives its diagonal [m]."""
+    """Write the bounding box of some capsules (C, 2, 3); returns its diagonal [m]."""
     square = 0.0
     for i in range(3):
         low[i], high[i] = _FAR, -_FAR
@@ -364,14 +393,14 @@ def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: F
 
 @kernel
 def hulls(segments: FloatArray, radii: FloatArray, starts: IntArray, low: FloatArray, high: FloatArray) -> None:
-    """Bounding boxes, low and high corners (N, 3) [m], of runs of capsules (M, 2, 3) that begin at starts (N + 1,)."""
+    """Write bounding boxes, low and high corners (N, 3) [m], of runs of capsules (M, 2, 3) from starts (N + 1,)."""
     for n in range(starts.shape[0] - 1):
         _hull(segments, radii, starts[n], starts[n + 1], low[n], high[n])
 
 
 @kernel
 def steps(before: FloatArray, after: FloatArray, out: FloatArray) -> None:
-    """How far the farther end of each capsule (M, 2, 3) goes [m]; (M,)."""
+    """Write how far the farther end of each capsule (M, 2, 3) moves [m]; (M,)."""
     for m in range(before.shape[0]):
         out[m] = 0.0
         for e in range(2):
@@ -407,8 +436,14 @@ def scan(
     lows, highs, margins, wide = np.empty((frames, 3)), np.empty((frames, 3)), np.zeros(frames), np.empty(frames)
     least, most = np.empty(3), np.empty(3)
     before, now = np.empty(count), np.empty(count)
-    counts[0], counts[1] = 1, 0
-    hits[0, 0], hits[0, 1], hits[0, 2], depths[0, 0], depths[0, 1] = -1, -1, -1, -_FAR, 0.0
+    counts[HITS], counts[FLAGS] = 1, 0
+    hits[0, HIT_FRAME], hits[0, HIT_CAPSULE], hits[0, HIT_SOLID], depths[0, HIT_DEPTH], depths[0, HIT_SHARE] = (
+        -1,
+        -1,
+        -1,
+        -_FAR,
+        0.0,
+    )
     for f in range(frames):
         wide[f] = 0.5 * _hull(segments[f], radii, 0, count, lows[f], highs[f])
         for c in range(count):
@@ -433,13 +468,25 @@ def scan(
                         now[c], share = capsule_depth(solids, s, segments[f, c], radii[c], -margin, bar, stack, spans)
                         if now[c] > deepest:
                             deepest, part, where = now[c], c, share
-            if part >= 0 and deepest > depths[0, 0]:
-                hits[0, 0], hits[0, 1], hits[0, 2], depths[0, 0], depths[0, 1] = f, part, s, deepest, where
+            if part >= 0 and deepest > depths[0, HIT_DEPTH]:
+                (
+                    hits[0, HIT_FRAME],
+                    hits[0, HIT_CAPSULE],
+                    hits[0, HIT_SOLID],
+                    depths[0, HIT_DEPTH],
+                    depths[0, HIT_SHARE],
+                ) = f, part, s, deepest, where
             if deepest > bar:
-                n = counts[0]
+                n = counts[HITS]
                 if n < hits.shape[0]:
-                    hits[n, 0], hits[n, 1], hits[n, 2], depths[n, 0], depths[n, 1] = f, part, s, deepest, where
-                counts[0] += 1
+                    (
+                        hits[n, HIT_FRAME],
+                        hits[n, HIT_CAPSULE],
+                        hits[n, HIT_SOLID],
+                        depths[n, HIT_DEPTH],
+                        depths[n, HIT_SHARE],
+                    ) = f, part, s, deepest, where
+                counts[HITS] += 1
             for c in range(count if near or was_near else 0):
                 if f > 0 and not was_near:
                     before[c] = -margins[f - 1]
@@ -447,10 +494,10 @@ def scan(
                 if f > 0 and reach[f - 1, c] >= finest and max(found, deepest) <= bar:
                     possible = 0.5 * (reach[f - 1, c] + before[c] + now[c])
                     if possible > max(0.5 * bar, max(before[c], now[c]) + COARSE):
-                        n = counts[1]
+                        n = counts[FLAGS]
                         if n < flags.shape[0]:
-                            flags[n, 0], flags[n, 1], flags[n, 2] = f - 1, c, s
-                        counts[1] += 1
+                            flags[n, HIT_FRAME], flags[n, HIT_CAPSULE], flags[n, HIT_SOLID] = f - 1, c, s
+                        counts[FLAGS] += 1
                 before[c] = now[c]
             found, was_near = deepest, near
 
@@ -459,7 +506,7 @@ def scan(
 def axes(
     positions: FloatArray, world: FloatArray, joints: IntArray, starts: FloatArray, ends: FloatArray, out: FloatArray
 ) -> None:
-    """Axes of capsules (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
+    """Write axes of capsules (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
     for n in range(positions.shape[0]):
         for c in range(joints.shape[0]):
             j = joints[c]
@@ -476,7 +523,7 @@ def axes(
 
 @kernel
 def turn_steps(q: FloatArray, fps: float, out: FloatArray) -> None:
-    """Change of every joint's angular velocity from frame to frame [rad/s] (F - 2, J), of rotations (F, J, 4)."""
+    """Write the change of each joint's angular velocity between frames [rad/s] (F - 2, J) for rotations (F, J, 4)."""
     for j in range(q.shape[1]):
         px, py, pz = 0.0, 0.0, 0.0
         for f in range(q.shape[0] - 1):

@@ -13,7 +13,7 @@ _FAR = 1e30
 
 @kernel
 def segment_distance(a: FloatArray, b: FloatArray) -> float:
-    """Distance of two segments (2, 3) [m]; either may be a point."""
+    """Return the distance of two segments (2, 3) [m]; either may be a point."""
     ux, uy, uz = a[1, 0] - a[0, 0], a[1, 1] - a[0, 1], a[1, 2] - a[0, 2]
     vx, vy, vz = b[1, 0] - b[0, 0], b[1, 1] - b[0, 1], b[1, 2] - b[0, 2]
     wx, wy, wz = a[0, 0] - b[0, 0], a[0, 1] - b[0, 1], a[0, 2] - b[0, 2]
@@ -35,7 +35,7 @@ def segment_distance(a: FloatArray, b: FloatArray) -> float:
 
 @kernel
 def _gap(a: FloatArray, b: FloatArray) -> float:
-    """At least this far apart are two segments (2, 3) [m], from their middles and lengths."""
+    """Return a lower bound of the distance of two segments (2, 3) [m], from their middles and lengths."""
     away, first, second = 0.0, 0.0, 0.0
     for i in range(3):
         away += 0.25 * (a[0, i] + a[1, i] - b[0, i] - b[1, i]) ** 2

@@ -1,4 +1,4 @@
-"""The audit: every figure of the quality table, by somebody who does not trust the planner."""
+"""The audit: an independent measurement of every figure of the quality table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gaitway.audit.arrival import absence, arrivals, missing, outside
 from gaitway.audit.bodies import AuditedCharacter, bodies_of, has_legs, walker
-from gaitway.audit.continuity import pops, strained
+from gaitway.audit.character_checks import absence, arrivals, missing, outside, pops, strained
 from gaitway.audit.crowding import Meetings
 from gaitway.audit.discs import crossings, disc_groups, overlaps
 from gaitway.audit.feet import Feet
@@ -58,29 +57,29 @@ def audit_take(
 
 @dataclass
 class Tally:
-    """What has been found so far."""
+    """Findings so far."""
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
-    """By row."""
+    """Findings by row."""
     checked: dict[str, int] = field(default_factory=dict)
     excused: dict[str, Finding] = field(default_factory=dict)
-    """The worst that source clips do themselves beyond a bar, by row."""
+    """Worst value beyond a bar that source clips have themselves, by row."""
     frames: int = 0
     between: int = 0
 
     def add(self, row: str, findings: list[Finding], checked: int) -> None:
-        """Findings of a row, and how many things were looked at for them."""
+        """Add findings of a row, and the number of items that were checked for them."""
         self.findings.setdefault(row, []).extend(findings)
         self.checked[row] = self.checked.get(row, 0) + checked
 
     def excuse(self, finding: Finding | None) -> None:
-        """Remember what source clips do themselves beyond a bar."""
+        """Remember a value beyond a bar that source clips have themselves."""
         if finding is not None:
             known = self.excused.get(finding.row, finding)
             self.excused[finding.row] = max(known, finding, key=lambda f: f.value)
 
     def take_in(self, other: Tally) -> None:
-        """Add what somebody else has found."""
+        """Add the findings of another tally."""
         for row, count in other.checked.items():
             self.add(row, other.findings[row], count)
         for finding in other.excused.values():
@@ -90,7 +89,7 @@ class Tally:
 
 
 class _AuditRun:
-    """One audit: what is known of the take and the world."""
+    """One audit, with all that its checks share."""
 
     def __init__(self, take: Take, world: World | None, bars: AuditBars, progress: Progress) -> None:
         self.take, self.world, self.bars, self.progress = take, world, bars, progress
@@ -104,7 +103,7 @@ class _AuditRun:
         self.disc = take.facts.get("collision", "body") == "disc"
 
     def character(self, index: int) -> Tally:
-        """Everything about one character that does not concern others."""
+        """Check one character alone."""
         tally, why = Tally(), absence(self.take, index)
         try:
             figure = None if why else walker(self.take, index, self.bodies)
@@ -138,7 +137,7 @@ class _AuditRun:
             tally.add("height", *feet.heights())
 
     def _place(self, figure: AuditedCharacter, world: World, tally: Tally) -> None:
-        """What one character has to do with the world."""
+        """Check one character against the world."""
         frames = len(figure.times)
         search = PenetrationSearch(figure, self.bars.penetration)
         for group in self.groups:
@@ -154,7 +153,7 @@ class _AuditRun:
             tally.add("disc", overlaps(figure, self.disc_groups, self.bars.disc), frames)
 
     def crowd(self, tally: Tally) -> None:
-        """Characters against one another."""
+        """Check characters against one another."""
         meetings = Meetings(self.take, self.bodies, self.bars.penetration)
         meetings.look(lambda done, total: self.progress("characters against one another", done, total))
         tally.add("penetration_characters", meetings.findings("penetration_characters"), meetings.frames)
@@ -164,7 +163,7 @@ class _AuditRun:
         tally.add("disc_characters", discs, known if known > 1 else 0)
 
     def report(self, tally: Tally) -> Report:
-        """All of it."""
+        """Return the report."""
         rows = []
         for row in _rows(self.bars, self.disc):
             checked, excused = tally.checked.get(row.name, 0), tally.excused.get(row.name)
@@ -187,7 +186,7 @@ _NEED_WORLD = ("penetration", "penetration_special", "under_ground", "disc", "bo
 
 
 def _rows(bars: AuditBars, disc: bool) -> tuple[ReportRow, ...]:
-    """All rows, empty, in the order of the table; notes say why a row may have nothing to check."""
+    """Return all rows, empty, in the order of the table; notes say why a row may have nothing to check."""
     deep, no_discs = bars.penetration, "the take has no discs"
     return (
         ReportRow(name="presence", title="presence", unit="", bar=0.0),

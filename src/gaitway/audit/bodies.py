@@ -1,4 +1,4 @@
-"""Where the capsules of a character are: in every frame, and at any time in between."""
+"""Positions of a character's capsules, in every frame and at any time between frames."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.take.model import Take
 
 SLACK = 1.25
-"""A capsule's way from frame to frame is at most this much longer than the straight line: it goes along arcs."""
+"""Factor by which a capsule's path from frame to frame may be longer than the straight line: it moves along arcs."""
 _SAME = 1e-3
-"""Places nearer to one another than this are the same joint [m]."""
+"""Distance below which two points are the same joint [m]."""
 FINEST = 0.002
-"""Capsules that go less than this are not looked at in between [m]."""
+"""Motion between frames below which a capsule is not checked between them [m]."""
 
 
 Bodies = Mapping[int, tuple[CapsuleBody, FloatArray]]
-"""Of each of a take's skeletons, its capsules and their `skin`."""
+"""Capsules and their `skin`, for each skeleton of a take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,34 +36,34 @@ class AuditedCharacter:
     take: Take
     index: int
     clip: Clip
-    """Its whole track in the world, on a skeleton with contact points where that can be had."""
+    """Its whole track in the world, on a skeleton with contact points where possible."""
     body: CapsuleBody
     times: FloatArray
-    """Of its frames [s]; (F,)."""
+    """Times of its frames [s]; (F,)."""
     positions: FloatArray
-    """Of its joints [m]; (F, J, 3)."""
+    """World positions of its joints [m]; (F, J, 3)."""
     segments: FloatArray
     """Axes of its capsules [m]; (F, C, 2, 3)."""
     thick: FloatArray
-    """See `skin` [m]; (C, 2)."""
+    """Thickness of both ends of its capsules, see `skin` [m]; (C, 2)."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the character."""
         return self.take.names[self.index]
 
     def frame(self, time: float) -> int:
-        """The take's frame nearest to a time."""
+        """Return the take's frame nearest to a time [s]."""
         return round(time * self.take.fps)
 
     def segments_at(self, time: float) -> FloatArray:
-        """Axes of its capsules at any time [m]; (C, 2, 3)."""
+        """Return axes of its capsules at any time [m]; (C, 2, 3)."""
         (poses,) = self.take.poses(time, np.array([self.index]))
         return np.asarray(axes_of(self.body, *poses.joint_transforms())[0])
 
 
 def walker(take: Take, index: int, bodies: Bodies) -> AuditedCharacter:
-    """A character of a take, evaluated; `bodies` are those of the take's skeletons."""
+    """Return a character of a take, evaluated at all frames; `bodies` are those of the take's skeletons."""
     clip = take.clip(index)
     body, thick = bodies[int(take.bodies[index])]
     positions, world = clip.joint_transforms()
@@ -74,9 +74,9 @@ def walker(take: Take, index: int, bodies: Bodies) -> AuditedCharacter:
 
 
 def skin(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:
-    """How thick a body is at both ends of each capsule where it meets the ground [m]; (C, 2).
+    """Return the thickness of a body at both ends of each capsule where it meets the ground [m]; (C, 2).
 
-    A thigh is as thick as its capsule, but not down to the knee on which somebody crawls, and a hand is flatter than
+    A thigh is as thick as its capsule, but not down to the knee on which characters crawl, and a hand is flatter than
     its capsule. Contact points are on the skin: where one lies inside a capsule of its joint, it says how thick that
     is, and so is what else ends at that joint.
     """
@@ -95,27 +95,27 @@ def skin(body: CapsuleBody, skeleton: Skeleton) -> FloatArray:
 
 
 def _off_axis(point: FloatArray, axis: FloatArray) -> float:
-    """Distance of a point from a segment (2, 3) [m]."""
+    """Return the distance of a point from a segment (2, 3) [m]."""
     along = axis[1] - axis[0]
     share = np.clip((point - axis[0]) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
     return float(np.linalg.norm(point - axis[0] - share * along))
 
 
 def bodies_of(take: Take) -> Bodies:
-    """The capsules of every skeleton that occurs, and how thick each is at its ends."""
+    """Return the capsules of every skeleton of a take, and their thickness at both ends."""
     bodies = [(capsule_body(skeleton), skeleton) for skeleton in take.skeletons]
     return {i: (body, skin(body, _pointed(skeleton))) for i, (body, skeleton) in enumerate(bodies)}
 
 
 def axes_of(body: CapsuleBody, positions: FloatArray, world: FloatArray) -> FloatArray:
-    """Axes of capsules [m] (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
+    """Return axes of capsules [m] (N, C, 2, 3) for joint positions (N, J, 3) and world rotations (N, J, 4)."""
     out = np.empty((len(positions), len(body), 2, 3))
     _kernels.axes(read_only(positions), read_only(world), body.joints, body.starts, body.ends, out)
     return out
 
 
 def with_points(clip: Clip) -> Clip:
-    """The clip on a skeleton with contact points where it is that of a humanoid or has some."""
+    """Return the clip on a skeleton with contact points, if it is a humanoid's or has some."""
     return with_contact_points(clip) if has_legs(clip.skeleton) else clip
 
 
@@ -126,12 +126,12 @@ def _pointed(skeleton: Skeleton) -> Skeleton:
 
 
 def has_legs(skeleton: Skeleton) -> bool:
-    """Whether both legs are known by role."""
+    """Return whether the roles of both legs are known."""
     return all(f"{s}_{r}" in skeleton.roles for s in ("left", "right") for r in ("hip", "knee", "ankle"))
 
 
 def reach(segments: FloatArray) -> FloatArray:
-    """How far each capsule may go from frame to frame [m] (F - 1, C), for axes (F, C, 2, 3).
+    """Return how far each capsule may go from frame to frame [m] (F - 1, C), for axes (F, C, 2, 3).
 
     Motion may turn back between two frames, so the longest of a step and its neighbours counts.
     """
@@ -149,7 +149,7 @@ def reach(segments: FloatArray) -> FloatArray:
 
 
 def hulls(segments: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Low and high corners of a body's bounding boxes [m] (F, 3) each, for axes (F, C, 2, 3)."""
+    """Return low and high corners of a body's bounding boxes [m] (F, 3) each, for axes (F, C, 2, 3)."""
     frames, count = segments.shape[:2]
     low, high = np.empty((frames, 3)), np.empty((frames, 3))
     starts = np.arange(frames + 1) * count

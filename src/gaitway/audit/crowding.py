@@ -1,4 +1,4 @@
-"""Characters against one another, while both are there: in every frame, and in between where they are fast."""
+"""Checks of characters against one another, in every frame, and between frames where they are fast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.take.model import Take
 
 _GAP = 2.5
-"""Frames that may lie between two moments of one incident."""
+"""Largest number of frames between two moments of one incident."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +26,14 @@ class Crowd:
     ids: IntArray
     """Characters, ascending; (N,)."""
     starts: IntArray
-    """First capsule of each, and M at the end; (N + 1,)."""
+    """First capsule of each character, and M at the end; (N + 1,)."""
     segments: FloatArray
-    """Axes [m]; (M, 2, 3)."""
+    """Axes of the capsules [m]; (M, 2, 3)."""
     radii: FloatArray
-    """[m]; (M,)."""
+    """Radii of the capsules [m]; (M,)."""
 
     def hulls(self) -> tuple[FloatArray, FloatArray]:
-        """Low and high corners of the characters' bounding boxes [m]; (N, 3) each."""
+        """Return low and high corners of the characters' bounding boxes [m]; (N, 3) each."""
         low, high = np.empty((len(self.ids), 3)), np.empty((len(self.ids), 3))
         axes, radii = read_only(self.segments), read_only(self.radii)
         _kernels.hulls(axes, radii, read_only(self.starts), low, high)
@@ -52,7 +52,7 @@ class Meeting:
 
 
 class Meetings:
-    """All moments at which bodies lie in one another; counts the poses it looks at."""
+    """All moments at which bodies lie in one another, and the number of poses that were checked."""
 
     def __init__(self, take: Take, bodies: Bodies, bar: float) -> None:
         self.take, self.bodies, self.bar = take, bodies, bar
@@ -62,7 +62,7 @@ class Meetings:
         self.frames, self.between = 0, 0
 
     def look(self, progress: Callable[[int, int], None]) -> None:
-        """Go through the whole take."""
+        """Check the whole take."""
         starts = [self.take.start(c) for c in range(len(self.take.names)) if self.take.rows[c] < self.take.rows[c + 1]]
         if len(starts) < 2:
             return
@@ -82,7 +82,7 @@ class Meetings:
             progress(frame - first + 1, last - first + 1)
 
     def _crowd(self, time: float, characters: IntArray | None) -> Crowd | None:
-        """Everybody who is there at a time, or some."""
+        """Return all characters that are present at a time [s], or some of them."""
         groups = [g for g in self.take.joints(time, characters) if len(g)]
         if not groups:
             return None
@@ -140,7 +140,7 @@ class Meetings:
             self.nearest[(a, b)] = meeting
 
     def findings(self, row: str) -> list[Finding]:
-        """One for each pair and span of time; and the deepest of each pair that keeps below the bar."""
+        """Return one finding for each pair and span of time, and the deepest of each pair that stays below the bar."""
         by_pair: dict[tuple[int, int], list[Meeting]] = {}
         for meeting in self.found:
             by_pair.setdefault(meeting.pair, []).append(meeting)
@@ -172,14 +172,14 @@ class Meetings:
 
 
 def _steps(before: Crowd, now: Crowd) -> FloatArray:
-    """How far each capsule may have gone [m]; (M,)."""
+    """Return how far each capsule may have gone [m]; (M,)."""
     out = np.empty(len(now.segments))
     _kernels.steps(read_only(before.segments), read_only(now.segments), out)
     return SLACK * out
 
 
 def _matched(before: Crowd | None, now: Crowd) -> Crowd:
-    """The earlier crowd in the layout of the later one; who was not there yet is where he is now."""
+    """Return the earlier crowd in the layout of the later one; a character that was absent is where it is now."""
     if before is not None and np.array_equal(before.ids, now.ids):
         return before
     segments = np.array(now.segments)
@@ -192,7 +192,7 @@ def _matched(before: Crowd | None, now: Crowd) -> Crowd:
 
 
 def _some(crowd: Crowd, rows: IntArray) -> Crowd:
-    """Two characters out of a crowd."""
+    """Return two characters of a crowd."""
     spans = [slice(int(crowd.starts[i]), int(crowd.starts[i + 1])) for i in rows]
     starts = np.cumsum([0, *(s.stop - s.start for s in spans)])
     return Crowd(
@@ -202,7 +202,7 @@ def _some(crowd: Crowd, rows: IntArray) -> Crowd:
 
 
 def _near(crowd: Crowd, ways: FloatArray) -> IntArray:
-    """Pairs of characters (P, 2) whose bounding boxes, grown by how far they go, touch."""
+    """Return pairs of characters (P, 2) whose bounding boxes, grown by how far they go, touch."""
     if len(crowd.ids) < 2:
         return np.empty((0, 2), np.int64)
     low, high = crowd.hulls()

@@ -1,4 +1,4 @@
-"""Discs about the roots, which some planners keep clear: against footprints of obstacles and against one another."""
+"""Checks of the discs about the roots, which some planners keep clear, against walls and against one another."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gaitway.world.shapes import Prism, Shape, Solid
 from gaitway.world.world import World
 
 _STEP = 0.02
-"""Roots are looked at this often along their way [m]; a disc of 25 cm misses less than a quarter of a millimetre."""
+"""Step along the path of a root [m]; a disc of 25 cm misses less than a quarter of a millimetre."""
 _UNDERFOOT = 0.05
-"""What reaches no higher than this over the soles is stepped on, not run into [m]."""
+"""Height above the soles up to which obstacles are stepped on, not run into [m]."""
 _TALL = 2.0
 """Height that counts for shapes without straight walls [m]."""
 _BLOCK = 64
-"""Frames for which all roots are had at once."""
+"""Number of frames for which all roots are computed at once."""
 
 
 def disc_groups(world: World) -> tuple[SolidGroup, ...]:
-    """Walls as upright prisms; special obstacles are passed by the body, not by the disc."""
+    """Return walls as upright prisms; the body, not the disc, passes special obstacles."""
     heights = (
         [0.0] if world.terrain is None else [float(world.terrain.heights.min()), float(world.terrain.heights.max())]
     )
@@ -45,7 +45,7 @@ def disc_groups(world: World) -> tuple[SolidGroup, ...]:
 
 
 def overlaps(walker: AuditedCharacter, groups: tuple[SolidGroup, ...], bar: float) -> list[Finding]:
-    """How far a character's disc reaches into walls [m], one finding for each span of time; else the farthest."""
+    """Return how far a character's disc reaches into walls [m]: one finding for each span of time, or the farthest."""
     radius = float(walker.take.radii[walker.index])
     times, points, bands = _fine(walker)
     depths, names = np.full(len(times), -np.inf), np.full(len(times), "", dtype=object)
@@ -79,7 +79,7 @@ def overlaps(walker: AuditedCharacter, groups: tuple[SolidGroup, ...], bar: floa
 
 
 def _fine(walker: AuditedCharacter) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Times, root places (N, 2) and height bands (N, 2) in steps of at most `_STEP` along the way."""
+    """Return times, root positions (N, 2) and height bands (N, 2) in steps of at most `_STEP` along the path."""
     roots, times = walker.clip.root_positions[:, :2], walker.times
     steps = np.linalg.norm(np.diff(roots, axis=0), axis=1)
     parts = np.maximum(np.ceil(steps / _STEP).astype(np.int64), 1)
@@ -95,7 +95,7 @@ def _fine(walker: AuditedCharacter) -> tuple[FloatArray, FloatArray, FloatArray]
 
 
 def crossings(take: Take, bar: float, progress: Callable[[int, int], None]) -> list[Finding]:
-    """How far discs reach into one another [m], one finding for each pair and span of time.
+    """Return how far discs reach into one another [m]: one finding for each pair and span of time.
 
     Between frames roots go straight, so the smallest distance of two of them is known in closed form.
     """
@@ -137,7 +137,7 @@ def _cross(
     before: FloatArray, after: FloatArray, radii: FloatArray, time: float, fps: float,
     found: dict[tuple[int, int], list[tuple[float, float]]],
 ) -> None:  # fmt: skip
-    """Note pairs whose discs overlap between two frames: roots (N, 2) at both, NaN where one is not there."""
+    """Note pairs whose discs overlap between two frames: roots (N, 2) at both, NaN where a character is absent."""
     there: IntArray = np.flatnonzero(np.isfinite(before).all(axis=1) & np.isfinite(after).all(axis=1))
     if len(there) < 2:
         return

@@ -1,4 +1,4 @@
-"""Pictures of the worst that an audit found: the whole figure, and the place from near by."""
+"""Pictures of the worst findings of an audit: the whole figure, and a close view of the place."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _INK, _MARK = "#2d3036", "#d5302a"
 _NEAR, _FAR = 1.1, 5.0
 """Distances of the two cameras [m]."""
 _AROUND = 16
-"""Bearings that are tried for a clear view."""
+"""Number of bearings that are tried for a clear view."""
 _ELEVATIONS = (12.0, 28.0, 50.0, 75.0)
 _START = 0.12
-"""Where the place is inside of something, a line of sight is looked at from this far off on [m]."""
+"""Distance from the place at which a line of sight begins, if the place is inside a solid [m]."""
 _THIN = 0.005
 """Radius of a line of sight [m]."""
 
@@ -58,7 +58,7 @@ def draw_worst(report: Report, take: Take, world: World | None, folder: str | Pa
 
 
 def picture_of(row: ReportRow, finding: Finding, take: Take, world: World | None) -> Image.Image:
-    """A finding from afar and from near by, its place marked, and in words."""
+    """Draw a finding from far and near, with its place marked and a caption."""
     place = np.array(finding.place)
     direction = _clear_view(finding, take, world)
     azimuth, elevation = float(np.arctan2(direction[1], direction[0])), float(np.arcsin(direction[2]))
@@ -81,7 +81,7 @@ def _caption(sheet: Image.Image, row: ReportRow, finding: Finding) -> None:
 
 
 def _mark(panel: Image.Image, camera: Camera, place: FloatArray, radius: int) -> None:
-    """A ring around a place."""
+    """Draw a ring around a point."""
     x, y, _ = (float(v) for v in camera.project(place, panel.size))
     pen = ImageDraw.Draw(panel)
     for width, color in ((7, "white"), (3, _MARK)):
@@ -93,7 +93,7 @@ def _ground(world: World | None, place: FloatArray) -> float:
 
 
 def _clear_view(finding: Finding, take: Take, world: World | None) -> FloatArray:
-    """Unit vector from the place to a camera that sees it: past walls if any way there is, then past bodies."""
+    """Return the direction (unit vector) of a camera that sees the place, past walls first, then past bodies."""
     place = np.array(finding.place)
     axes, radii = _bodies(take, finding.time)
     seen = [] if world is None else [g for g in groups_of(world) if g.start <= finding.time < g.stop]
@@ -113,7 +113,7 @@ def _clear_view(finding: Finding, take: Take, world: World | None) -> FloatArray
 
 
 def _blocked(solids: Solids, ray: FloatArray) -> int:
-    """How many solids a line of sight (2, 3) goes through; one that the place is in, only if it is deep in there."""
+    """Count the solids in a line of sight (2, 3); a solid around the place counts only if the place is deep in it."""
     stack, spans = stack_of(solids), np.empty((64, 4))
     low, high = ray.min(axis=0), ray.max(axis=0)
     count = 0
@@ -127,7 +127,7 @@ def _blocked(solids: Solids, ray: FloatArray) -> int:
 
 
 def _bodies(take: Take, time: float) -> tuple[FloatArray, FloatArray]:
-    """Axes (M, 2, 3) and radii (M,) of all capsules at a time [m]."""
+    """Return axes (M, 2, 3) and radii (M,) of all capsules at a time [m]."""
     bodies, kinds = bodies_of(take), {id(skeleton): i for i, skeleton in enumerate(take.skeletons)}
     axes, radii = [np.empty((0, 2, 3))], [np.empty(0)]
     for group in take.joints(time):

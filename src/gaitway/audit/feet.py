@@ -1,4 +1,4 @@
-"""Feet: whether planted points stay where they are, at the height of the ground."""
+"""Checks of feet: planted points stay where they are, at the height of the ground."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaitway.core.arrays import BoolArray
 from gaitway.motion.contacts import detect_contacts, stances
 
 _ON_GROUND = 0.03
-"""A point that the audit itself believes to rest is no farther from its ground than this [m]."""
+"""Largest distance from the ground of a point that the audit itself finds planted [m]."""
 _FOOT_PARTS = ("heel", "ball", "toe")
 
 
@@ -31,12 +31,12 @@ class Feet:
         self.rolls = np.array([p.rolls for p in walker.clip.skeleton.contact_points], dtype=bool)
 
     def claimed(self) -> tuple[list[Finding], int]:
-        """Slides of points that the take says are planted, and the number of stances."""
+        """Return slides of points that the take calls planted, and the number of stances."""
         contacts = self.walker.clip.contacts
         return ([], 0) if contacts is None else self._slides("skate", contacts)
 
     def suspected(self) -> tuple[list[Finding], int]:
-        """Slides of points that the audit itself believes to be planted, in the take or in its source clips."""
+        """Return slides of points that the audit itself finds planted, in the take or in its source clips."""
         if not has_legs(self.walker.clip.skeleton):
             return [], 0
         flags = self.played.found(self.sources, self.walker.times)
@@ -54,7 +54,7 @@ class Feet:
         return self._slides("skate_found", flags)
 
     def _slides(self, row: str, flags: BoolArray) -> tuple[list[Finding], int]:
-        """Findings beyond the bar, or the worst; and the number of stances."""
+        """Return findings beyond the bar, or the worst one, and the number of stances."""
         beyond: list[Finding] = []
         worst: Finding | None = None
         count = 0
@@ -80,7 +80,7 @@ class Feet:
         return self._finding(row, slide, bar, frame, column, span)
 
     def heights(self) -> tuple[list[Finding], int]:
-        """How far planted points are over or under the ground, one finding a span; and the number of points."""
+        """Return distances of planted points from the ground, one finding for each span; and the number of points."""
         contacts = self.walker.clip.contacts
         if contacts is None or self.ground is None:
             return [], 0

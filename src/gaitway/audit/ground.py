@@ -1,4 +1,4 @@
-"""What a foot may stand on: the terrain, and the upper sides of things that are made to be stood on."""
+"""Ground that a foot may stand on: the terrain, and the upper sides of obstacles that are made to be stood on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gaitway.audit import _kernels
-from gaitway.audit._kernels import BALL, CONCAVE, Solids
+from gaitway.audit._kernels import BALL, CONCAVE, TOP, Solids
 from gaitway.audit.bodies import AuditedCharacter
 from gaitway.audit.penetration import standing_groups
 from gaitway.audit.report import Finding
@@ -16,22 +16,22 @@ from gaitway.core.arrays import FloatArray, read_only
 from gaitway.world.world import World
 
 _EDGE = 0.04
-"""A foot may stick out over the edge of what it stands on by this much [m]."""
+"""Distance by which a foot may stand over an edge [m]."""
 
 
 _FAITHFUL = 0.002
-"""A part may be this much deeper under the ground than in the source clip [m]: frames lie between the clip's."""
+"""Depth by which a part may lie lower than in the source clip [m], since frames lie between the clip's."""
 
 
 class AuditGround:
-    """All ground of a world."""
+    """The ground of a world, for the audit."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.groups = standing_groups(world)
 
     def gaps(self, points: FloatArray, times: FloatArray) -> FloatArray:
-        """How far points (N, 3) are over (or, negative, under) the ground next to them [m] (N,), at times (N,) [s].
+        """Return heights of points (N, 3) above the ground next to them at times (N,) [s]; [m], negative below; (N,).
 
         Where several grounds lie above one another, the one nearest in height counts.
         """
@@ -48,7 +48,7 @@ class AuditGround:
 
 
 def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
-    """Height of a solid's upper side [m] (N,) at points (N, 2); minus infinity beside it."""
+    """Return the height of a solid's upper side [m] (N,) at points (N, 2); minus infinity beside it."""
     out = np.full(len(points), -np.inf)
     low, high = solids.boxes[s, :2] - _EDGE, solids.boxes[s, 3:5] + _EDGE
     near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
@@ -57,7 +57,7 @@ def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
     if solids.kinds[s] <= CONCAVE:
         away = np.empty(len(near))
         _kernels.planar_distances(solids, s, read_only(points[near]), away)
-        out[near] = np.where(away <= _EDGE, solids.numbers[s, 1], -np.inf)
+        out[near] = np.where(away <= _EDGE, solids.numbers[s, TOP], -np.inf)
     elif solids.kinds[s] == BALL:
         x, y, z, radius = solids.numbers[s]
         flat = (points[near, 0] - x) ** 2 + (points[near, 1] - y) ** 2
@@ -68,7 +68,7 @@ def tops(solids: Solids, s: int, points: FloatArray) -> FloatArray:
 
 
 def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
-    """Height of the highest triangle over or under each point (N, 2) [m]; minus infinity where there is none."""
+    """Return the height of the highest triangle at each point (N, 2) [m]; minus infinity where there is none."""
     a, b, c = corners[:, :3], corners[:, 3:6], corners[:, 6:]
     area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (b[:, 1] - a[:, 1])
     flat = np.abs(area) > 1e-12
@@ -86,7 +86,7 @@ def _mesh_tops(corners: FloatArray, points: FloatArray) -> FloatArray:
 def sunk(
     walker: AuditedCharacter, world: World, sources: dict[int, Source], bar: float
 ) -> tuple[list[Finding], Finding | None]:
-    """Parts of a body that are under the terrain, one finding for each span of time; else the deepest.
+    """Return parts of a body that are under the terrain: one finding for each span of time, or the deepest.
 
     What is as deep under the floor of the source clip, at the very frames that are played, is not held against the
     take. The second result is the deepest of that kind beyond the bar, with its clip for an obstacle.
@@ -130,7 +130,7 @@ def _sunk(
 def worst_of_runs(
     values: FloatArray, times: FloatArray, bar: float, gap: int = 2
 ) -> list[tuple[int, tuple[float, float] | None]]:
-    """Frame of the worst value of every run beyond the bar, and its span of time; if none is, the worst of all."""
+    """Return the frame of the worst value of each run beyond the bar, and its span of time; else the worst of all."""
     beyond = np.flatnonzero(~(values <= bar))
     if len(beyond) == 0:
         return [(int(np.argmax(values)), None)] if len(values) else []
@@ -141,7 +141,7 @@ def worst_of_runs(
 
 
 def _depths(walker: AuditedCharacter, world: World) -> tuple[FloatArray, FloatArray]:
-    """How deep each capsule is under the terrain [m], and where along its axis; (F, C) each.
+    """Return how deep each capsule is under the terrain [m], and where along its axis; (F, C) each.
 
     Heights are taken along the axis in steps of a cell and turned into distances by the slope there.
     """

@@ -1,4 +1,4 @@
-"""Bodies against everything solid in the world: every frame, and in between where motion is fast."""
+"""Checks of bodies against the solids of a world, in every frame, and between frames where motion is fast."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaitway.audit import _kernels
-from gaitway.audit._kernels import Solids
+from gaitway.audit._kernels import (
+    FLAGS,
+    HIGH_X,
+    HIGH_Y,
+    HIT_DEPTH,
+    HIT_FRAME,
+    HIT_SHARE,
+    HIT_SOLID,
+    HITS,
+    LOW_X,
+    LOW_Y,
+    Solids,
+)
 from gaitway.audit.bodies import FINEST, AuditedCharacter, hulls, reach
 from gaitway.audit.report import Finding
 from gaitway.audit.solids import chosen, gather, stack_of
@@ -18,29 +30,29 @@ from gaitway.world.shapes import Shape, Solid
 from gaitway.world.world import World
 
 _CHUNK = 128
-"""Frames that are compared with the same choice of solids."""
+"""Number of frames that are compared with the same selection of solids."""
 _GAP = 2.5
-"""Frames that may lie between two moments of one incident."""
+"""Largest number of frames between two moments of one incident."""
 
 
 @dataclass(frozen=True, eq=False)
 class SolidGroup:
-    """Solids that move as one: all that stands still, or a mover while it is the same thing."""
+    """Solids that move together: all that stand still, or a mover during one of its phases."""
 
     solids: Solids
-    """In the mover's own frame if there is one."""
+    """The solids, in the mover's frame if there is one."""
     names: tuple[str, ...]
-    """Of the obstacle that each solid belongs to; (S,)."""
+    """Name of the obstacle that each solid belongs to; (S,)."""
     specials: tuple[bool, ...]
-    """Whether that is a special one; (S,)."""
+    """Whether that obstacle is special; (S,)."""
     mover: Mover | None = None
     start: float = -np.inf
-    """From when on it is what it is [s]."""
+    """Time at which the phase begins [s]."""
     stop: float = np.inf
-    """Until when [s]."""
+    """Time at which it ends [s]."""
 
     def seen(self, times: FloatArray, segments: FloatArray) -> FloatArray:
-        """Axes (N, C, 2, 3) at times (N,), seen from the mover."""
+        """Return axes (N, C, 2, 3) at times (N,), seen from the mover."""
         if self.mover is None:
             return segments
         pose = self.mover.pose(times)[:, None, None, :]
@@ -62,17 +74,17 @@ class Moment:
 
 
 def groups_of(world: World) -> tuple[SolidGroup, ...]:
-    """Everything in a world that is in somebody's way."""
+    """Return all solids of a world that characters must not enter."""
     return _groups(world, lambda kind: kind != PASSABLE)
 
 
 def standing_groups(world: World) -> tuple[SolidGroup, ...]:
-    """Everything in a world that is made to be stood on."""
+    """Return all solids of a world that are made to be stood on."""
     return _groups(world, lambda kind: kind in STANDABLE)
 
 
 def wall_groups(world: World, solids: Callable[[Shape], tuple[Solid, ...]]) -> tuple[SolidGroup, ...]:
-    """All walls, of the solids that `solids` makes of each shape."""
+    """Return all walls, as the solids that `solids` makes of each shape."""
     return _groups(world, lambda kind: kind == WALL, solids)
 
 
@@ -96,7 +108,7 @@ def _groups(
 
 
 def shape_name(name: str, kind: str, index: int) -> str:
-    """How an obstacle is called in a report."""
+    """Return the name of an obstacle in a report."""
     return name or f"{kind} {index}"
 
 
@@ -114,7 +126,7 @@ def _group(
 
 
 class PenetrationSearch:
-    """All moments at which one character is in something; counts the poses it looks at between frames."""
+    """All moments at which one character is in a solid, and the number of poses checked between frames."""
 
     def __init__(self, walker: AuditedCharacter, bar: float) -> None:
         self.walker, self.bar = walker, bar
@@ -136,7 +148,7 @@ class PenetrationSearch:
                     self._scan(group, some, times[rows], segments[rows], seen[rows], ways[first : first + _CHUNK])
 
     def _runs(self, group: SolidGroup) -> Iterable[tuple[FloatArray, FloatArray]]:
-        """Times and axes while the group is there; of a mover, only those at which it is near."""
+        """Return times and axes while the group is present; of a mover, only those at which it is near."""
         times, segments = self.walker.times, self.walker.segments
         if group.mover is None:
             return [(times, segments)]
@@ -164,19 +176,24 @@ class PenetrationSearch:
             if frame < 0:
                 continue
             axis = segments[frame, part]
-            place = axis[0] + depths[row, 1] * (axis[1] - axis[0])
+            place = axis[0] + depths[row, HIT_SHARE] * (axis[1] - axis[0])
             which = int(some[solid])
             x, y, z = (float(v) for v in place)
             moment = Moment(
-                float(times[frame]), float(depths[row, 0]), part, group.names[which], group.specials[which], (x, y, z)
+                float(times[frame]),
+                float(depths[row, HIT_DEPTH]),
+                part,
+                group.names[which],
+                group.specials[which],
+                (x, y, z),
             )
             worst = self.worst.get(moment.special)
             if worst is None or moment.depth > worst.depth:
                 self.worst[moment.special] = moment
             if row > 0:
                 self.moments.append(moment)
-        for frame in np.unique(flags[:, 0]).tolist():
-            solids = some[np.unique(flags[flags[:, 0] == frame, 2])]
+        for frame in np.unique(flags[:, HIT_FRAME]).tolist():
+            solids = some[np.unique(flags[flags[:, HIT_FRAME] == frame, HIT_SOLID])]
             self._between(group, solids, times[frame : frame + 2], segments[frame : frame + 2])
 
     def _between(self, group: SolidGroup, some: IntArray, times: FloatArray, segments: FloatArray) -> None:
@@ -193,20 +210,20 @@ class PenetrationSearch:
 def run_scan(
     seen: FloatArray, radii: FloatArray, ways: FloatArray, solids: Solids, bar: float
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """`_kernels.scan` with as much room as it needs."""
+    """Run `_kernels.scan` with as much memory as it needs."""
     seen, ways, stack = read_only(seen), read_only(ways), stack_of(solids)
     room = np.array([4 * len(seen) + 1, 16 * len(seen)], dtype=np.int64)
     while True:
-        hits, depths = np.empty((room[0], 3), dtype=np.int64), np.empty((room[0], 2))
-        flags, counts = np.empty((room[1], 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        hits, depths = np.empty((room[HITS], 3), dtype=np.int64), np.empty((room[HITS], 2))
+        flags, counts = np.empty((room[FLAGS], 3), dtype=np.int64), np.zeros(2, dtype=np.int64)
         _kernels.scan(seen, radii, ways, solids, bar, FINEST, stack, hits, depths, flags, counts)
         if (counts <= room).all():
-            return hits[: counts[0]], depths[: counts[0]], flags[: counts[1]]
+            return hits[: counts[HITS]], depths[: counts[HITS]], flags[: counts[FLAGS]]
         room = np.maximum(room, counts)
 
 
 def incidents(row: str, search: PenetrationSearch, special: bool) -> list[Finding]:
-    """One finding for each obstacle and span of time in which a character is in it; else the deepest below the bar.
+    """Return one finding for each obstacle and span of time in which a character is in it, or the deepest.
 
     Args:
         row: name of the row that they belong to.
@@ -246,7 +263,7 @@ def _finding(
 
 
 def _close(solids: Solids, segments: FloatArray, radii: FloatArray, ways: FloatArray) -> IntArray:
-    """Indices of the solids whose bounding box is near that of a body over some frames."""
+    """Return indices of the solids whose bounding box is near that of a body over some frames."""
     margin = float(ways.max(initial=0.0))
     lows, highs = hulls(segments, radii)
     low, high = lows.min(axis=0) - margin, highs.max(axis=0) + margin
@@ -257,11 +274,11 @@ def _close(solids: Solids, segments: FloatArray, radii: FloatArray, ways: FloatA
 def _near_runs(
     group: SolidGroup, times: FloatArray, segments: FloatArray, radii: FloatArray
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """The spans of frames in which a mover's bounding circle may touch the body's, with a frame more on each side."""
+    """Return spans of frames in which the bounding circles of mover and body may touch, with a frame on each side."""
     if group.mover is None or len(times) == 0:
         return []
     boxes = group.solids.boxes
-    corners = np.maximum(np.abs(boxes[:, [0, 1]]), np.abs(boxes[:, [3, 4]]))
+    corners = np.maximum(np.abs(boxes[:, [LOW_X, LOW_Y]]), np.abs(boxes[:, [HIGH_X, HIGH_Y]]))
     wide = float(np.linalg.norm(corners, axis=1).max())
     low, high = hulls(segments, radii)
     middle = 0.5 * (low + high)[:, :2]

@@ -1,4 +1,4 @@
-"""What an audit found: one row a figure, every violation with its time, place and who was in it."""
+"""The report of an audit: one row for each figure, and every violation with its time, place and characters."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 _SCALES = {"m": (100.0, "cm"), "deg": (1.0, "deg"), "x": (1.0, "x"), "": (1.0, "")}
-"""How values are shown: factor and word."""
+"""How values are shown, by unit: factor and word."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditBars:
-    """What is still good enough."""
+    """Bars of the audit: the greatest values that are good enough."""
 
     penetration: float = 0.01
     """Depth of a body in an obstacle, in another body or in the ground [m]."""
     disc: float = 0.001
     """Overlap of the discs that a planner keeps clear [m]; above 0 only for rounding."""
     bounds: float = 0.001
-    """How far a root may be outside of the bounds [m]; above 0 only for rounding."""
+    """Distance of a root outside the bounds [m]; above 0 only for rounding."""
     skate: float = 0.005
     """Slide of a planted point beyond what it does in the source clip [m]."""
     height: float = 0.01
@@ -28,35 +28,35 @@ class AuditBars:
     continuity: float = 1.5
     """Speed changes from frame to frame, as a multiple of the source clips' 99.9th percentile."""
     limit_deg: float = 2.0
-    """Degrees beyond a joint's limit."""
+    """Angle beyond a joint's limit [deg]."""
     heading_deg: float = 15.0
-    """Degrees off the heading that was asked for at the goal."""
+    """Angle between the final heading and the one asked for [deg]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One value that was measured: a violation, or the worst that there was."""
+    """One measured value: a violation, or the worst value of a row."""
 
     row: str
     """Name of the row."""
     value: float
-    """In the row's unit."""
+    """The value, in the row's unit."""
     bar: float
-    """What would have been good enough, here."""
+    """Greatest value that would have been good enough here."""
     time: float
-    """[s]."""
+    """Time of the finding [s]."""
     frame: int
     """The take's frame nearest to that time."""
     characters: tuple[str, ...]
-    """Who."""
+    """Names of the characters."""
     part: str = ""
-    """Which part of the body; for two characters, one of each."""
+    """Part of the body; for two characters, one part of each."""
     obstacle: str = ""
-    """Which obstacle."""
+    """Name of the obstacle."""
     place: tuple[float, float, float] | None = None
-    """Where [m]."""
+    """Place of the finding [m]."""
     span: tuple[float, float] | None = None
-    """From when to when it lasted [s]."""
+    """Begin and end of the violation [s]."""
 
     @property
     def violated(self) -> bool:
@@ -64,7 +64,7 @@ class Finding:
         return not self.value <= self.bar  # also true of what is not a number
 
     def words(self) -> str:
-        """Who, what and when, in a few words."""
+        """Return the characters, the part and the time in a few words."""
         who = " and ".join(self.characters)
         what = " in ".join(w for w in (self.part, self.obstacle) if w)
         return ", ".join(w for w in (who, what, f"{self.time:.2f} s (frame {self.frame})") if w)
@@ -82,11 +82,11 @@ class ReportRow:
     worst: Finding | None = None
     """The value nearest to or farthest beyond its bar; None if there was nothing to measure."""
     violations: tuple[Finding, ...] = ()
-    """All values beyond the bar, the worst first; of one that lasts, only its worst moment."""
+    """All values beyond the bar, the worst first; a violation that lasts counts once, at its worst moment."""
     decides: bool = True
-    """Whether violations count; the row that a planner is not held to is reported all the same."""
+    """Whether violations count. Rows that the planner did not keep clear are reported, but do not count."""
     checked: int = 0
-    """How many things were looked at: frames, stances, characters."""
+    """Number of frames, stances or characters that were checked."""
     note: str = ""
     """Why nothing was checked, or what to know."""
 
@@ -103,7 +103,7 @@ class ReportRow:
         return "ok" if self.checked else "not checked"
 
     def cells(self) -> tuple[str, str, str, str, str]:
-        """Title, bar, worst value, where, verdict: a line of a table."""
+        """Return a line of a table: title, bar, worst value, where, verdict."""
         bar, worst, where = shown(self.bar, self.unit), "-", self.note
         if self.worst is not None:
             worst = shown(self.worst.value, self.unit)
@@ -114,17 +114,17 @@ class ReportRow:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything an audit found."""
+    """All findings of an audit."""
 
     rows: tuple[ReportRow, ...]
     characters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Worst value of each row for each character, in the row's unit."""
     collision: str = "body"
-    """What the planner kept clear: "body" or "disc"."""
+    """Shape that the planner kept clear: "body" or "disc"."""
     frames: int = 0
-    """Poses looked at, without those between frames."""
+    """Number of poses that were checked at frames."""
     between: int = 0
-    """Poses looked at between frames."""
+    """Number of poses that were checked between frames."""
 
     def __getitem__(self, name: str) -> ReportRow:
         return next(row for row in self.rows if row.name == name)
@@ -140,11 +140,11 @@ class Report:
         return tuple(f for row in self.rows if row.decides for f in row.violations)
 
     def table(self) -> list[tuple[str, str, str, str, str]]:
-        """Lines of a table: title, bar, worst value, where, verdict."""
+        """Return the lines of a table: title, bar, worst value, where, verdict."""
         return [row.cells() for row in self.rows]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         rows = []
         for row in self.rows:
             plain = asdict(row)
@@ -160,7 +160,7 @@ class Report:
 
 
 def shown(value: float, unit: str) -> str:
-    """A value as people read it: lengths in centimetres. What is not a number was left to whoever asked."""
+    """Return a value as text, lengths in centimetres; NaN means that the caller must decide."""
     if math.isnan(value):
         return "as asked"
     factor, word = _SCALES[unit]
@@ -169,7 +169,7 @@ def shown(value: float, unit: str) -> str:
 
 
 def summed_up(findings: Sequence[Finding], kind: ReportRow, checked: int) -> ReportRow:
-    """The row with what was found: the worst of all, and those beyond the bar, the worst first."""
+    """Return the row with its findings: the worst of all, and those beyond the bar, the worst first."""
     ordered = sorted(findings, key=lambda f: (-_excess(f), f.time, f.characters))
     beyond = tuple(f for f in ordered if f.violated)
     return ReportRow(
@@ -186,13 +186,13 @@ def summed_up(findings: Sequence[Finding], kind: ReportRow, checked: int) -> Rep
 
 
 def _excess(finding: Finding) -> float:
-    """By how much a value is beyond its bar; what is not a number is beyond all."""
+    """Return by how much a value is beyond its bar; NaN is beyond all."""
     excess = finding.value - finding.bar
     return float("inf") if math.isnan(excess) else excess
 
 
 def _plain(value: Any) -> Any:
-    """Tuples as lists, and numbers that JSON does not know as words."""
+    """Return tuples as lists, and numbers that JSON does not know as words."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

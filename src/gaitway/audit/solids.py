@@ -12,11 +12,11 @@ from gaitway.world.footprint import Footprint
 from gaitway.world.shapes import Ball, Prism, Solid, TriangleMesh
 
 _LEAF = 4
-"""Triangles in a leaf of the tree over a mesh."""
+"""Largest number of triangles in a leaf of the tree over a mesh."""
 
 
 def gather(solids: Sequence[Solid]) -> Solids:
-    """All solids in one set of arrays, in their order."""
+    """Return all solids in one set of arrays, in their order."""
     kinds, boxes, numbers, spans = [], [], [], []
     edges, nodes, links, corners = [np.empty((0, 5))], [np.empty((0, 6))], [np.empty((0, 2), np.int64)], [_NO_CORNERS]
     edge_count, node_count, corner_count = 0, 0, 0
@@ -60,18 +60,18 @@ def gather(solids: Sequence[Solid]) -> Solids:
 
 
 def stack_of(solids: Solids) -> IntArray | None:
-    """What the kernels want as `stack` for these solids."""
+    """Return the `stack` that the kernels need for these solids."""
     return np.empty(64, np.int64) if len(solids.nodes) else None
 
 
 def chosen(solids: Solids, which: IntArray) -> Solids:
-    """Some of the solids, in the order given."""
+    """Return some of the solids, in the order given."""
     rows = {name: read_only(getattr(solids, name)[which]) for name in ("kinds", "boxes", "numbers", "spans")}
     return solids._replace(**rows)
 
 
 def is_convex(footprint: Footprint) -> bool:
-    """Whether a footprint is one convex ring, one line or one point, rounded or not."""
+    """Return whether a footprint is one convex ring, one line or one point, rounded or not."""
     if len(footprint.rings) != 1:
         return False
     ring = footprint.rings[0]
@@ -88,7 +88,7 @@ _NO_CORNERS: FloatArray = np.empty((0, 9))
 
 
 def _edges(footprint: Footprint) -> FloatArray:
-    """Ends of all edges and whether they bound a filled area; (E, 5). A point is an edge of no length."""
+    """Return the ends of all edges, and whether they bound a filled area; (E, 5). A point is an edge of length 0."""
     rows = []
     for ring in footprint.rings:
         filled = len(ring) > 2
@@ -99,7 +99,7 @@ def _edges(footprint: Footprint) -> FloatArray:
 
 
 def _tree(mesh: TriangleMesh) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Boxes (N, 6) and links (N, 2) of a tree over a mesh, halved at the median of the widest axis, and its corners.
+    """Build a tree over a mesh, halved at the median of the widest axis: boxes (N, 6), links (N, 2) and its corners.
 
     Corners (T, 9) come in the order of the leaves.
     """

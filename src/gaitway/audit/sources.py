@@ -1,4 +1,4 @@
-"""What the source clips do themselves: the measure that a take is held against.
+"""Measures of the source clips, with which a take is compared.
 
 The changes of velocity are computed here once more, on purpose, and not with `gaitway.motion.quality`, which the makers
 of motion use: a mistake there must not hide itself from the audit.
@@ -23,8 +23,8 @@ from gaitway.take.model import Take
 
 _PERCENTILE = 99.9
 _LEAST_TURN, _LEAST_STEP = 0.5, 0.05
-"""Changes of speed below these are too small to be seen in any joint [rad/s] or root [m/s]; clips of somebody who
-hardly moves do not forbid them."""
+"""Changes of speed that are too small to be seen in a joint [rad/s] or root [m/s]; clips with hardly any motion do not
+forbid them."""
 
 
 class Source:
@@ -65,7 +65,7 @@ class Source:
 
 
 class Played:
-    """Which source frames one character shows when, by the take's segment table."""
+    """The source frames that a character shows over time, from the take's segment table."""
 
     def __init__(self, take: Take, character: int) -> None:
         rows = slice(int(take.rows[character]), int(take.rows[character + 1]))
@@ -79,7 +79,7 @@ class Played:
         self.stops: FloatArray = np.append(self.starts[1:], take.ends[character])
 
     def slide(self, sources: dict[int, Source], column: int, times: FloatArray) -> float:
-        """How far a contact point slides in the source clips while these times play [m].
+        """Return how far a contact point slides in the source clips while these times play [m].
 
         Each clip counts from where its share begins, and in a fade both do.
         """
@@ -93,7 +93,7 @@ class Played:
         return total
 
     def found(self, sources: dict[int, Source], times: FloatArray) -> BoolArray | None:
-        """Contacts that the audit finds in the source clips, at the take's frames; (F, P). In a fade, half and half."""
+        """Return contacts that the audit finds in the source clips, at the take's frames; (F, P)."""
         columns = len(sources[self.clips[0]].clip.skeleton.contact_points)
         out = np.zeros((len(times), columns), dtype=bool)
         begins = self.starts + 0.5 * self.blends
@@ -108,7 +108,7 @@ class Played:
         return out
 
     def own(self, sources: dict[int, Source], times: FloatArray, measure: Callable[[Source], FloatArray]) -> FloatArray:
-        """What the source clips do themselves at the take's frames, by a measure (frames, ...) at the take's rate."""
+        """Return what the source clips do at the take's frames, by a measure (frames, ...) at the take's rate."""
         out = np.zeros((len(times), *measure(sources[self.clips[0]]).shape[1:]))
         fades = np.append(self.blends[1:], 0.0)
         for k, clip in enumerate(self.clips):
@@ -128,25 +128,25 @@ class Played:
 
 
 def _sampled(source: Source, times: FloatArray, column: int) -> FloatArray:
-    """X and y of a contact point at times of its clip [m]; (N, 2)."""
+    """Return x and y of a contact point at times of its clip [m]; (N, 2)."""
     frames = np.arange(len(source.clip)) / source.clip.fps
     return np.stack([np.interp(times, frames, source.points[:, column, i]) for i in range(2)], axis=-1)
 
 
 def turn_steps(clip: Clip) -> FloatArray:
-    """Change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
+    """Return the change of every joint's angular velocity from frame to frame [rad/s]; (F - 2, J)."""
     out = np.zeros((max(len(clip) - 2, 0), len(clip.skeleton)))
     _kernels.turn_steps(read_only(clip.rotations), clip.fps, out)
     return out
 
 
 def root_steps(clip: Clip) -> FloatArray:
-    """Change of the root's velocity from frame to frame [m/s]; (F - 2,)."""
+    """Return the change of the root's velocity from frame to frame [m/s]; (F - 2,)."""
     return np.asarray(np.linalg.norm(np.diff(clip.root_positions, n=2, axis=0), axis=-1) * clip.fps)
 
 
 def usual_steps(take: Take, body: int) -> tuple[FloatArray, float]:
-    """99.9th percentile of `turn_steps` (J,) and of `root_steps`, over all clips of a take on one skeleton.
+    """Return the 99.9th percentile of `turn_steps` (J,) and of `root_steps`, over all clips of a take on one skeleton.
 
     Clips are measured at the take's rate: changes from frame to frame grow with the time between frames.
     """

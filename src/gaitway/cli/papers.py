@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gaitway.cli.show import Json, err, progress, say, show_json, show_rows
+from gaitway.core.errors import MissingExtraError
 
 
 def papers(
@@ -29,6 +30,7 @@ def papers(
 ) -> None:
     """Run the results of a paper again; 1 if what it claims does not hold here."""
     from gaitway.papers import PAPERS, PaperOptions, run_paper, save_paper
+    from gaitway.papers.charts import can_draw
 
     if mocap is not None:
         logging.getLogger("gaitway").setLevel(logging.WARNING)  # what readers decide about each file is not asked for
@@ -44,6 +46,8 @@ def papers(
                 show_rows(title, rows)
             for note in table.notes:
                 say(note)
+        if output is not None and table.charts and not can_draw():
+            err.print(str(MissingExtraError("drawing charts", "plot")), markup=False, highlight=False, soft_wrap=True)
         for path in save_paper(chosen, table, output) if output is not None else ():
             err.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
     if as_json:

@@ -1,4 +1,4 @@
-"""Takes as BVH: one file a character."""
+"""Takes as BVH: one file for each character."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gaitway.motion.formats import save_clip
 from gaitway.take.model import Take
 
 INDEX = "index.csv"
-"""The file that says which character is where, and when it starts, which BVH cannot."""
+"""Name of the file that lists the characters, their files and their start times, which BVH cannot hold."""
 _LONGEST = 120
-"""Bytes of a file name; every file system takes that many."""
+"""Largest length of a file name [bytes]; every file system allows it."""
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(10))}
-"""Names that Windows keeps for itself."""
+"""File names that Windows reserves."""
 
 
 def export_bvh(
@@ -75,7 +75,7 @@ def export_bvh(
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """A file name without ending for each name: safe everywhere, all different even where case does not count."""
+    """Return a file name without ending for each name: safe on every system, different even if case is ignored."""
     return different(_file_name(name) for name in names)
 
 

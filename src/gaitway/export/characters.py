@@ -1,4 +1,4 @@
-"""Names of many things in one file or folder."""
+"""Characters as files hold them: names that all differ, and frames on one clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaitway.take.tables import clock_frames
 
 
 def different(names: Iterable[str]) -> list[str]:
-    """The same names, with _2, _3 ... after those that occurred before; upper and lower case count as the same."""
+    """Return the names with _2, _3 ... appended to those that occurred before; upper and lower case count as equal."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
     found = []
@@ -31,7 +31,7 @@ def different(names: Iterable[str]) -> list[str]:
 def clock_blocks(
     take: Take, fps: float, characters: IntArray, rows_at_once: int = 250_000
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Character and frame of every row, one character's run after the other, in blocks of whole characters.
+    """Yield the character and frame of every row, one character after another, in blocks of whole characters.
 
     Args:
         take: whose characters.
@@ -56,13 +56,13 @@ def clock_blocks(
 
 
 def frame_spans(take: Take, fps: float) -> tuple[IntArray, IntArray]:
-    """First and last frame of each character (C,) each; who is there only between two frames is shown in the next."""
+    """Return first and last frame (C,) of each character; if it is present between two frames only, the later one."""
     first, length = clock_frames(take, fps)
     return first, first + np.maximum(length, 1) - 1
 
 
 def character_motion(take: Take, character: int, first: int, last: int, fps: float) -> Clip:
-    """What a character does from one frame of the clock to another, in the world."""
+    """Return the motion of a character from one frame of the clock to another, in the world."""
     frames = np.arange(first, last + 1)
     who, body = np.full(len(frames), character), int(take.bodies[character])
     roots, local = sampled(take, body, who, frames / fps)

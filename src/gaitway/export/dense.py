@@ -91,7 +91,7 @@ def export_dense(
 
 @contextmanager
 def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[IO[bytes]]:
-    """A member of an NPZ file that the values of an array, row by row, are to be written to."""
+    """Open a member of an NPZ file to which the values of an array are written row by row."""
     with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(member, header)

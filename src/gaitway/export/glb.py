@@ -1,4 +1,4 @@
-"""Takes as GLB: skinned, animated people in their place, for Blender, game engines and browsers."""
+"""Takes as GLB: skinned, animated people in their world, for Blender, game engines and browsers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gaitway.world.surface import Surface, surface, terrain_surface
 from gaitway.world.world import World
 
 _KEY_BYTES = 8
-"""What one rotation takes at least."""
+"""Least size of one rotation [bytes]."""
 
 
 def export_glb(
@@ -37,10 +37,10 @@ def export_glb(
 ) -> None:
     """Write a take as GLB: metres, seconds, Y up; a figure that faces +X here faces +Z there.
 
-    Every character is a node of its name with its joints below it, a skin, and a body by its number, of which there are
-    `people.INDIVIDUALS`. Meshes, materials and tracks that are equal are stored once; joints that do not turn have one
-    key or none. One animation moves everybody and all movers. A character that comes late or leaves has no size (a step
-    of its scale) while it is not there. What it does and when is in the `extras` of its node.
+    Every character is a node of its name with its joints below it, a skin, and one of `meshes.INDIVIDUALS` bodies,
+    chosen by its number. Meshes, materials and tracks that are equal are stored once; joints that do not turn have one
+    key or none. One animation moves all characters and movers. While a character is absent its scale is 0. The `extras`
+    of its node say what it does and when.
 
     Args:
         take: what to write.
@@ -51,7 +51,7 @@ def export_glb(
 
     Raises:
         FormatError: for another ending, a take too large for such a file, or if the file cannot be written.
-        GaitwayError: if there is nobody in the take.
+        GaitwayError: if the take has no characters.
     """
     path = Path(path)
     if path.suffix.lower() != ".glb":
@@ -72,7 +72,7 @@ def export_glb(
 
 
 class _Writer:
-    """A file and what of it is known already."""
+    """A GLB file that is being written."""
 
     def __init__(self, take: Take, fps: float, whole: tuple[float, float]) -> None:
         self.take, self.fps, self.whole = take, fps, whole
@@ -84,7 +84,7 @@ class _Writer:
         self.binds = [self.asset.accessor(inverse_bind_matrices(skeleton)) for skeleton in take.skeletons]
 
     def add_character(self, character: int, first: int, last: int) -> None:
-        """Its joints, its body and what it does from one frame to another."""
+        """Add the joints, the body and the motion of a character from one frame to another."""
         asset, take, name = self.asset, self.take, self.names[character]
         body = int(take.bodies[character])
         skeleton = take.skeletons[body]
@@ -107,7 +107,7 @@ class _Writer:
         return self.meshes[body, individual]
 
     def _facts(self, character: int) -> dict[str, Any]:
-        """What a character is and does, for those who read the file by program."""
+        """Return facts about a character for programs that read the file."""
         take = self.take
         rows = slice(take.rows[character], take.rows[character + 1])
         numbers, starts = take.segments.behavior[rows].tolist(), take.segments.start[rows].tolist()
@@ -145,7 +145,7 @@ def _check_size(take: Take, path: Path, frames: int) -> None:
 
 
 _LARGEST_TURN = np.pi / 12.0
-"""Between two keys a mover turns no further than this [rad]: over half a turn programs would take the short way round,
+"""Largest turn of a mover between two keys [rad]. Beyond half a turn, programs would turn the other way round,
 and some (Blender) mix the four numbers of two rotations evenly, which is not an even turn."""
 
 
@@ -175,7 +175,7 @@ def _add_world(asset: Asset, tracks: Tracks, world: World, whole: tuple[float, f
 
 
 def _thing(asset: Asset, name: str, shape: Surface, material: Material, kind: str | None) -> int:
-    """A node with one mesh."""
+    """Add a node with one mesh."""
     node: dict[str, Any] = {"name": name}
     mesh = add_thing(asset, *shape, material, name)
     if mesh is not None:
@@ -186,7 +186,7 @@ def _thing(asset: Asset, name: str, shape: Surface, material: Material, kind: st
 
 
 def _mover(asset: Asset, tracks: Tracks, name: str, mover: Mover, whole: tuple[float, float]) -> int:
-    """A node that moves, with a child for everything that the mover is in turn."""
+    """Add a node that moves, with one child for each phase of the mover."""
     times = _key_times(mover, whole)
     poses = mover.pose(times)
     places = np.column_stack([poses[:, :2], np.zeros(len(poses))])
@@ -212,7 +212,7 @@ def _mover(asset: Asset, tracks: Tracks, name: str, mover: Mover, whole: tuple[f
 
 
 def _key_times(mover: Mover, whole: tuple[float, float]) -> FloatArray:
-    """The mover's keys within the animation, its ends, and more where it turns far between two of them [s]."""
+    """Return times of keys [s]: those of the mover within the animation, its ends, and more where it turns far."""
     first, last = whole
     inside = mover.times[(mover.times > first) & (mover.times < last)]
     times = np.unique(np.concatenate([[first], inside, [last]]))

@@ -1,4 +1,4 @@
-"""Meshes and materials in a GLB file."""
+"""Parts of a GLB file: meshes, materials, and animation tracks, packed small and shared where equal."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SHARE = 65535
 
 
 def add_material(asset: Asset, material: Material) -> int:
-    """A plain colour; equal ones are one."""
+    """Add a plain colour; equal ones are stored once."""
     color = [round(float(c), 5) for c in material.color]
     surface = {"baseColorFactor": [*color, 1.0], "metallicFactor": 0.0, "roughnessFactor": material.roughness}
     return asset.shared("materials", {"name": material.name, "pbrMetallicRoughness": surface})
 
 
 def add_body(asset: Asset, mesh: SkinnedMesh) -> int:
-    """A skinned body with one part a material; parts that other bodies have, too, are stored once."""
+    """Add a skinned body with one part for each material; parts that bodies share are stored once."""
     primitives = []
     for index, material in enumerate(mesh.materials):
         corners = mesh.triangles[mesh.material_of == index]
@@ -41,7 +41,7 @@ def add_body(asset: Asset, mesh: SkinnedMesh) -> int:
 
 
 def add_thing(asset: Asset, vertices: FloatArray, triangles: IntArray, material: Material, name: str) -> int | None:
-    """A mesh of one colour; None if there is nothing to see."""
+    """Add a mesh of one colour; returns None if it has no triangles."""
     if len(triangles) == 0:
         return None
     attributes = _attributes(asset, vertices, vertex_normals(vertices, triangles))
@@ -67,7 +67,7 @@ def _primitive(
 
 
 def _whole(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
-    """Weights (V, 4) as whole numbers that sum to exactly what one is."""
+    """Return weights (V, 4) as whole numbers that sum to exactly 65535."""
     whole = np.round(weights.astype(np.float64) * _SHARE).astype(np.int64)
     whole[:, 0] += _SHARE - whole.sum(axis=1)
     return whole
@@ -77,12 +77,12 @@ _LONG_REACH = 0.9
 """Joints that carry something farther away than this [m] turn in single precision, the others in 16 bits: an end of the
 figure is then less than 0.1 mm off (0.14 mm if all had 16 bits; measured on crawling and climbing)."""
 _STILL = 1e-7
-"""Values that differ less than this are the same."""
+"""Largest difference of values that count as equal."""
 _WHOLE = 32767
 
 
 class Tracks:
-    """The one animation of a file; `start` is the time [s] at which it begins, since no key may be before nought."""
+    """The one animation of a file; `start` is the time [s] at which it begins, since no key may be before 0."""
 
     def __init__(self, asset: Asset, start: float) -> None:
         self.asset, self.start = asset, start
@@ -163,7 +163,7 @@ class Tracks:
 
 @lru_cache(maxsize=64)
 def far_reaching(skeleton: Skeleton) -> BoolArray:
-    """Which joints carry something that is far away, so that small turns matter; (J,)."""
+    """Return which joints move a point that is far away, so that small turns matter; (J,)."""
     places, world = forward_kinematics(skeleton, skeleton.offsets[0], skeleton.rest_rotations)
     ends = [(j, places[j]) for j in range(len(skeleton))]
     ends += [(j, places[j] + rotations.rotate(world[j], tip)) for j, tip in skeleton.tips.items()]
@@ -177,7 +177,7 @@ def far_reaching(skeleton: Skeleton) -> BoolArray:
 
 
 def _without_repeats(times: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The first key alone where all are the same."""
+    """Return the first key alone where all keys are equal."""
     if len(values) > 1 and np.abs(values - values[0]).max() <= _STILL:
         return times[:1], values[:1]
     return times, values

@@ -1,4 +1,4 @@
-"""A skinned mesh as file formats want it: one rest pose, four joints a vertex, faces grouped by material."""
+"""Meshes and materials for files: skinned bodies of characters (the same as in pictures), ground and obstacles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SkinnedMesh:
     points: FloatArray
     """World positions in the rest pose [m]; (V, 3)."""
     normals: FloatArray
-    """Unit; (V, 3)."""
+    """Unit normals; (V, 3)."""
     joints: npt.NDArray[np.uint16]
     """Joints that move each vertex; unused ones are 0 with weight 0; (V, 4)."""
     weights: npt.NDArray[np.float32]
@@ -51,7 +51,7 @@ class SkinnedMesh:
 
 
 def deformed(mesh: SkinnedMesh, skeleton: Skeleton, positions: FloatArray, turns: FloatArray) -> FloatArray:
-    """Where the vertices of a body are in a pose, as programs that open our files should show them.
+    """Return where the vertices of a body are in a pose, as programs that open our files should show them.
 
     Args:
         mesh: the body.
@@ -71,13 +71,13 @@ def deformed(mesh: SkinnedMesh, skeleton: Skeleton, positions: FloatArray, turns
 
 
 INDIVIDUALS = 2 * LOOKS
-"""Different people that seeds lead to, each shape in two colourings: more would not be noticed in a crowd."""
+"""Number of different people that seeds lead to, each shape in two colourings; more would not be noticed in a crowd."""
 _ROUGHNESS = {"skin": 0.6, "hair": 0.5, "shoe": 0.55, "eye": 0.25}
 
 
 @lru_cache(maxsize=256)
 def character_mesh(skeleton: Skeleton, seed: int = 0) -> SkinnedMesh:
-    """The body of one individual.
+    """Return the body of one individual.
 
     A humanoid (known by its roles) is a person with a build, clothes, hair and colours of its own, whose bones are the
     skeleton's; the built-in horse and skateboarder have bodies of their own; anything else gets tapered bones.
@@ -98,7 +98,7 @@ def character_mesh(skeleton: Skeleton, seed: int = 0) -> SkinnedMesh:
 
 @lru_cache(maxsize=64)
 def _merged(body: BodyMesh, material_of_tone: tuple[int, ...]) -> SkinnedMesh:
-    """A body without its colours. Sides of one garment part in some pictures; here they are one."""
+    """Return a body without its colours; left, right and middle of a garment are one part here."""
     owner = np.array(material_of_tone)[body.tones]
     keys = np.column_stack([owner, body.points, body.normals, body.joints, body.weights])
     kept, first, where = np.unique(keys.round(7), axis=0, return_index=True, return_inverse=True)
@@ -116,7 +116,7 @@ def _merged(body: BodyMesh, material_of_tone: tuple[int, ...]) -> SkinnedMesh:
 
 
 def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], tuple[int, ...]]:
-    """The materials that occur, and the index of the one that each tone has (-1 for those that do not occur)."""
+    """Return the materials that occur, and the index of the material of each tone (-1 if the tone does not occur)."""
     colors = np.concatenate([palette, body.own_colors])
     names = [tone.split("_")[0] for tone in TONES]
     for own in body.own_colors:  # parts of one colour share a material
@@ -131,7 +131,7 @@ def _materials(body: BodyMesh, palette: Palette) -> tuple[tuple[Material, ...], 
 
 
 def _exact(weights: FloatArray) -> npt.NDArray[np.float32]:
-    """Single precision whose rows still sum to one: the strongest takes the rest."""
+    """Return weights in single precision whose rows still sum to one: the first takes the rest."""
     single = weights.astype(np.float32)
     single[:, 0] = np.float32(1.0) - single[:, 1:].sum(axis=1)
     return single
@@ -146,7 +146,7 @@ _GROUND_COLOR = "#dedcd8"
 
 
 def kind_material(kind: str, color: str | None = None) -> Material:
-    """What an obstacle looks like.
+    """Return the material of an obstacle.
 
     Args:
         kind: as in `Obstacle.kind`; kinds that only some library knows share one colour.
@@ -157,12 +157,12 @@ def kind_material(kind: str, color: str | None = None) -> Material:
 
 
 def ground_material() -> Material:
-    """What the ground looks like."""
+    """Return the material of the ground."""
     return _material("ground", _GROUND_COLOR)
 
 
 def vertex_normals(vertices: FloatArray, triangles: IntArray) -> FloatArray:
-    """Unit normals (V, 3): the mean of the triangles at each vertex by their area; up where there are none."""
+    """Return unit normals (V, 3): the mean of the triangles at each vertex by their area; up where there are none."""
     corners = vertices[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     total = np.stack(

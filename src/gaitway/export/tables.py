@@ -26,9 +26,9 @@ COLUMNS = ("id", "frame", "x", "y", "heading", "behaviour", "time")
 """Index of the character, frame on the common clock, metres, metres, radians, name of the behaviour, seconds."""
 SUFFIXES = (".csv", ".parquet")
 _DECIMALS: IntArray = np.array([0, 0, 4, 4, 4, 6], dtype=np.int64)
-"""Of the numbers in a CSV: a tenth of a millimetre, a tenth of a milliradian, a microsecond."""
+"""Decimals of the numbers in a CSV: down to 0.1 mm, 0.1 mrad and 1 us."""
 _LARGEST = 1e12
-"""Numbers above have more digits than the text of one [m]."""
+"""Largest number that fits into the text of one [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class _Rows:
     path: FloatArray
     """x, y, heading; (N, 3)."""
     word: IntArray
-    """Index into the take's behaviours; their number where there is none."""
+    """Index into the take's behaviours; the number of behaviours where there is none."""
 
 
 def export_trajectories(take: Take, path: str | Path, fps: float | None = None, *, progress: Progress = silent) -> None:
@@ -73,7 +73,7 @@ def export_trajectories(take: Take, path: str | Path, fps: float | None = None, 
 
 
 def _blocks(take: Take, path: Path, fps: float, progress: Progress) -> Iterator[_Rows]:
-    """The rows of the table, some at a time."""
+    """Yield the rows of the table in blocks."""
     done, total = 0, int(clock_frames(take, fps)[1].sum())
     for characters, frames in clock_blocks(take, fps, np.arange(len(take))):
         times = frames / fps
@@ -103,7 +103,7 @@ def _write_csv(take: Take, path: Path, fps: float, progress: Progress) -> None:
 
 
 def _quoted(word: str) -> str:
-    """A word as CSV wants it: in quotes where it holds a comma, a quote or a line break."""
+    """Return a word for a CSV file: in quotes if it holds a comma, a quote or a line break."""
     plain = not any(c in word for c in ',"\r\n')
     return word if plain else '"' + word.replace('"', '""') + '"'
 

@@ -1,4 +1,4 @@
-"""Takes as USD: UsdSkel characters in their place, for Houdini, Unreal, Omniverse, usdview and others."""
+"""Takes as USD: UsdSkel characters in their world, for Houdini, Unreal, Omniverse, usdview and others."""
 
 from __future__ import annotations
 

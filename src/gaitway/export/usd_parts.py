@@ -17,17 +17,17 @@ SEEN, UNSEEN = UsdGeom.Tokens.inherited, UsdGeom.Tokens.invisible
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
-    """A name that USD accepts for each of `names`: letters, digits and _, all different."""
+    """Return a name that USD accepts for each of `names`: letters, digits and _, all different."""
     return different(Tf.MakeValidIdentifier(name) for name in names)
 
 
 def vectors(values: npt.ArrayLike) -> Any:
-    """An array (N, 3) as USD keeps points."""
+    """Return an array (N, 3) in the type of USD for points."""
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32).reshape(-1, 3))
 
 
 def quaternions(values: npt.NDArray[Any]) -> list[Any]:
-    """Rotations wxyz (F, N, 4) as USD keeps them, one array for each of F.
+    """Return rotations wxyz (F, N, 4) in the type of USD, one array for each of F.
 
     USD's memory holds the scalar last, whatever its constructors take.
     """
@@ -36,7 +36,7 @@ def quaternions(values: npt.NDArray[Any]) -> list[Any]:
 
 
 def extent(points: npt.NDArray[Any]) -> Any:
-    """The two corners of the box about points (N, 3)."""
+    """Return the two corners of the box around points (N, 3)."""
     return vectors(np.stack([points.min(axis=0), points.max(axis=0)]))
 
 
@@ -47,7 +47,7 @@ def add_mesh(
     triangles: npt.NDArray[Any],
     normals: npt.NDArray[Any],
 ) -> UsdGeom.Mesh:
-    """A plain triangle mesh, not subdivided."""
+    """Add a plain triangle mesh, not subdivided."""
     mesh = UsdGeom.Mesh.Define(stage, path)
     mesh.CreatePointsAttr(vectors(points))
     mesh.CreateFaceVertexCountsAttr(Vt.IntArray(len(triangles), 3))
@@ -61,7 +61,7 @@ def add_mesh(
 
 
 def add_materials(stage: Usd.Stage, scope: str, materials: Sequence[Material]) -> list[UsdShade.Material]:
-    """One UsdPreviewSurface for each material, below a new scope."""
+    """Add one UsdPreviewSurface for each material, below a new scope."""
     UsdGeom.Scope.Define(stage, scope)
     made = []
     for name, look in zip(identifiers(m.name for m in materials), materials, strict=True):
@@ -82,7 +82,7 @@ def bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
 
 
 def paint(mesh: UsdGeom.Mesh, colors: npt.NDArray[Any], faces: npt.NDArray[Any] | None = None) -> None:
-    """Colours for viewers that know no materials.
+    """Set colours for viewers that do not read materials.
 
     Args:
         mesh: the mesh.

@@ -29,18 +29,18 @@ class Prototype:
 
     path: str
     reach: FloatArray
-    """How far the vertices that each joint moves are from it [m]; -inf where it moves none; (J,)."""
+    """Greatest distance of each joint to the vertices that it moves [m]; -inf where it moves none; (J,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class UsdSpan:
-    """Time codes at which something begins and ends."""
+    """First and last time code of a character or of the stage."""
 
     first: float
     last: float
 
     def visibility(self, whole: UsdSpan) -> dict[float, str]:
-        """Samples that show it only within this span; none if that is the whole stage's."""
+        """Return samples that show a prim within this span only; none if the span is that of the whole stage."""
         samples = {}
         if self.first > whole.first:
             samples[whole.first], samples[self.first] = usd_parts.UNSEEN, usd_parts.SEEN
@@ -51,7 +51,7 @@ class UsdSpan:
 
 
 def joint_paths(skeleton: Skeleton) -> list[str]:
-    """Joints as UsdSkel names them: the path from the root ("Hips/Spine/Neck"), with names that USD accepts."""
+    """Return joint names of UsdSkel: the path from the root ("Hips/Spine/Neck"), with names that USD accepts."""
     names = usd_parts.identifiers(skeleton.names)
     paths: list[str] = []
     for joint, parent in enumerate(skeleton.parents):
@@ -128,7 +128,7 @@ def add_character(layer: Sdf.Layer, path: str, prototype: Prototype, clip: Clip,
 
 
 def _add_body(stage: Usd.Stage, path: str, mesh: SkinnedMesh) -> None:
-    """The mesh with its materials and its binding to the skeleton."""
+    """Add the mesh with its materials and its binding to the skeleton."""
     body = usd_parts.add_mesh(stage, f"{path}/{_BODY}", mesh.points, mesh.triangles, mesh.normals)
     materials = usd_parts.add_materials(stage, f"{path}/Materials", mesh.materials)
     usd_parts.paint(body, np.array([m.color for m in mesh.materials]), mesh.material_of)
@@ -153,7 +153,7 @@ def _add_body(stage: Usd.Stage, path: str, mesh: SkinnedMesh) -> None:
 
 
 def _matrices(positions: FloatArray, turns: FloatArray) -> Vt.Matrix4dArray:
-    """Transforms (J, 4, 4) as USD writes them: vectors are rows, so the rotation is transposed and comes first."""
+    """Return transforms (J, 4, 4) in USD's order: vectors are rows, so the rotation is transposed and comes first."""
     matrices = np.zeros((len(positions), 4, 4))
     matrices[:, :3, :3] = np.swapaxes(rotations.to_matrix(turns), -1, -2)
     matrices[:, 3, :3] = positions
@@ -162,7 +162,7 @@ def _matrices(positions: FloatArray, turns: FloatArray) -> Vt.Matrix4dArray:
 
 
 def _reach(mesh: SkinnedMesh, positions: FloatArray) -> FloatArray:
-    """How far the vertices that each joint moves are from it at rest [m] (J,); -inf where it moves none."""
+    """Return the greatest distance of each joint to the vertices it moves, at rest [m]; -inf for none; (J,)."""
     reach = np.full(len(positions), -np.inf)
     away = np.linalg.norm(mesh.points[:, None] - positions[mesh.joints], axis=-1)
     used = mesh.weights > 0.0
@@ -171,7 +171,7 @@ def _reach(mesh: SkinnedMesh, positions: FloatArray) -> FloatArray:
 
 
 def _animated_extent(clip: Clip, origins: FloatArray, reach: FloatArray) -> Vt.Vec3fArray:
-    """A box that holds the body in all frames, seen from its own moving origin.
+    """Return a box around the body in all frames, seen from its own moving origin.
 
     A skinned vertex is a mean of where its joints carry it, and none carries it further than its distance at rest.
     """

@@ -1,4 +1,4 @@
-"""The USD stage of a take. Needs the extra `usd`."""
+"""The USD stage of a take: characters, and the world with movers that move and change. Needs the extra `usd`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gaitway.world.world import World
 
 _ROOT, _PROTOTYPES = "/Take", "/Prototypes"
 _SAVE_EVERY = 32_000_000
-"""Bytes of samples in memory before they go to disk, so that a crowd of any size can be written."""
+"""Size of the samples in memory before they go to disk [bytes], so that a crowd of any size can be written."""
 
 
 def write_stage(take: Take, path: Path, world: World | None, fps: float, progress: Progress) -> None:
@@ -53,7 +53,7 @@ def write_stage(take: Take, path: Path, world: World | None, fps: float, progres
 
 
 def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, name: str, progress: Progress) -> None:
-    """Everything: first what stands still, by a stage, then the characters straight into the layer."""
+    """Write the layer: first all that stands still, by a stage, then the characters directly into the layer."""
     first, last = frame_spans(take, fps)
     whole = UsdSpan(float(first.min()), float(last.max()))
     stage = Usd.Stage.Open(layer)
@@ -78,7 +78,7 @@ def _write(layer: Sdf.Layer, take: Take, world: World | None, fps: float, name: 
 
 
 def _describe(stage: Usd.Stage, take: Take, whole: UsdSpan, fps: float) -> None:
-    """The stage's own data: axes, units, times, what it is."""
+    """Set the data of the stage: axes, units, times and a description."""
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     stage.SetTimeCodesPerSecond(fps)
@@ -96,7 +96,7 @@ def _describe(stage: Usd.Stage, take: Take, whole: UsdSpan, fps: float) -> None:
 
 
 def _add_prototypes(stage: Usd.Stage, take: Take) -> Sequence[Prototype]:
-    """One prototype for each kind of body that occurs; the prototype of every character."""
+    """Add one prototype for each kind of body that occurs; returns the prototype of every character."""
     made: dict[tuple[int, int], Prototype] = {}
     names = usd_parts.identifiers(skeleton.name for skeleton in take.skeletons)
     for character, body in enumerate(take.bodies.tolist()):
@@ -137,7 +137,7 @@ def _add_world(stage: Usd.Stage, path: str, world: World, fps: float, first_code
 
 
 class _Looks:
-    """The materials of a place, each written once, and meshes that have them."""
+    """The materials of a world, each written once, and meshes that have them."""
 
     def __init__(self, stage: Usd.Stage, scope: str, world: World) -> None:
         self.stage = stage
@@ -149,7 +149,7 @@ class _Looks:
         self.materials: Mapping[str, UsdShade.Material] = dict(zip(different, made, strict=True))
 
     def add_thing(self, path: str, shape: Surface, look: Material) -> Usd.Prim:
-        """A mesh of one colour."""
+        """Add a mesh of one colour."""
         vertices, triangles = shape
         mesh = usd_parts.add_mesh(self.stage, path, vertices, triangles, vertex_normals(vertices, triangles))
         usd_parts.paint(mesh, np.array([look.color]))
@@ -158,7 +158,7 @@ class _Looks:
 
 
 def _add_mover(looks: _Looks, path: str, mover: Mover, fps: float, first_code: float) -> None:
-    """A prim that moves from key to key, which USD joins by straight lines as a mover does, and one mesh a phase."""
+    """Add a prim that moves from key to key along straight lines, as a mover does, and one mesh for each phase."""
     frame = UsdGeom.Xform.Define(looks.stage, path)
     move, turn = frame.AddTranslateOp(), frame.AddRotateZOp()
     for time, (x, y, heading) in zip(mover.times.tolist(), mover.poses.tolist(), strict=True):

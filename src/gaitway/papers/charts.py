@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +65,11 @@ class Chart:
     """Whether the vertical axis need not begin at 0, so that small differences can be seen."""
 
 
+def can_draw() -> bool:
+    """Return whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
 def draw_chart(chart: Chart) -> Image.Image:
     """Draw a chart.
 
@@ -86,8 +92,9 @@ def draw_chart(chart: Chart) -> Image.Image:
     colors = _colors(chart.series)
     (_draw_bars if chart.bars else _draw_lines)(axes, chart.series, rows, colors)
     _finish(axes, chart)
-    canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    return Image.fromarray(pixels[..., :3].copy())
 
 
 def _drawable(series: Series, log: bool) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -104,10 +111,10 @@ def _draw_lines(
 ) -> None:
     for one, row, color in zip(series, rows, colors, strict=True):
         known = np.flatnonzero(np.isfinite(row))  # lines go on where a number is missing
-        style = {"linestyle": (0, (4, 3)), "linewidth": 1.6, "markerfacecolor": "white"} if one.dashed else {}
         axes.plot(
-            known, row[known], **({"linewidth": 2.4} | style), color=color, marker="o", markersize=6.5,
-            markeredgewidth=1.8, label=one.name,
+            known, row[known], color=color, label=one.name, marker="o", markersize=6.5, markeredgewidth=1.8,
+            linestyle=(0, (4, 3)) if one.dashed else "-", linewidth=1.6 if one.dashed else 2.4,
+            markerfacecolor="white" if one.dashed else color,
         )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ looks for the cheapest way. The rivals choose among the paths of an exhaustive t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,13 +15,15 @@ import numpy as np
 from PIL import Image
 
 from gaitway.core.arrays import BoolArray, FloatArray
+from gaitway.core.errors import GaitwayError
 from gaitway.papers.charts import Chart, Series
 from gaitway.papers.lau_4_numbers import EXHAUSTIVE, IP, PST, SIZES, SPST
 from gaitway.papers.lau_4_numbers import TABLE_1 as THESIS
 from gaitway.papers.queries import START, Clutter, PaperQuery, random_queries
 from gaitway.papers.tables import PAPERS, Claim, PaperOptions, PaperTable, Progress, kept
-from gaitway.papers.tree_sheet import NODES, tree_sheet
 from gaitway.papers.walkers import NODE, Walker, nodes_of, walker
+from gaitway.render.sheets.graph_picture import BACKDROP
+from gaitway.render.sheets.tree_picture import tree_picture
 from gaitway.tree.building.coverage import coverage, covered
 from gaitway.tree.building.growing import Budget, diverse_tree, exhaustive_tree, pruned_tree
 from gaitway.tree.model import NODE_BYTES, Tree
@@ -282,3 +284,27 @@ def _charts(numbers: Numbers, sizes: tuple[int, ...]) -> tuple[Chart, ...]:
             )
         )
     return tuple(out)
+
+
+NODES = 826
+"""Of the trees of figure 4.10."""
+_WIDTH, _COLUMNS = 900, 2
+
+
+def tree_sheet(trees: Mapping[str, Tree]) -> Image.Image:
+    """Trees by name, side by side in rows of two.
+
+    Raises:
+        GaitwayError: if there is none.
+    """
+    if not trees:
+        raise GaitwayError("a sheet of no trees; give one or more")
+    pictures = [
+        tree_picture(tree, title=name, text=f"{len(tree):,} nodes, {int(tree.depths.max())} levels", width=_WIDTH)
+        for name, tree in trees.items()
+    ]
+    height, rows = max(picture.size[1] for picture in pictures), -(-len(pictures) // _COLUMNS)
+    sheet = Image.new("RGB", (_COLUMNS * _WIDTH, rows * height), BACKDROP)
+    for number, picture in enumerate(pictures):
+        sheet.paste(picture, (number % _COLUMNS * _WIDTH, number // _COLUMNS * height))
+    return sheet

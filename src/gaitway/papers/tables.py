@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from gaitway.core.errors import GaitwayError
-from gaitway.papers.charts import Chart, draw_chart
+from gaitway.papers.charts import Chart, can_draw, draw_chart
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is."""
@@ -108,7 +108,10 @@ def run_paper(name: str, progress: Progress | None = None, options: PaperOptions
 
 
 def save_paper(name: str, table: PaperTable, folder: Path) -> tuple[Path, ...]:
-    """Write a table as CSV, and its charts and pictures as PNG, into a folder, which is made if there is none."""
+    """Write a table as CSV, and its charts and pictures as PNG, into a folder, which is made if there is none.
+
+    Charts are left out where matplotlib is not installed; `charts.can_draw` tells.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path, rows = folder / f"{name}.csv", table.data or table.rows
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -116,7 +119,8 @@ def save_paper(name: str, table: PaperTable, folder: Path) -> tuple[Path, ...]:
         writer.writeheader()
         writer.writerows(rows)
     written = [path]
-    drawn: list[tuple[str, Callable[[], Image.Image]]] = [(c.name, partial(draw_chart, c)) for c in table.charts]
+    charts = table.charts if can_draw() else ()
+    drawn: list[tuple[str, Callable[[], Image.Image]]] = [(c.name, partial(draw_chart, c)) for c in charts]
     for what, draw in [*drawn, *table.pictures]:
         written.append(folder / f"{name}-{what}.png")
         draw().save(written[-1])

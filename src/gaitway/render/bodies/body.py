@@ -1,4 +1,4 @@
-"""Bodies: a mesh that hangs on a skeleton, built from its bones or from a recipe.
+"""Bodies: skinned meshes on a skeleton, built from its bones or from a recipe, and the recipes of the built-in cast.
 
 A humanoid (a skeleton whose roles are known) gets a person's body, sized from its bones. Any other skeleton gets
 tapered bones, or what its `BodyShape` says.
@@ -24,7 +24,7 @@ from gaitway.render.bodies.human_trunk import Trunk, drapes
 from gaitway.render.bodies.palette import TONES, Palette, palette, person_palette, sided
 from gaitway.render.bodies.pieces import BodyMesh, BodyPiece, SkinBuilder, bind, bone_end, rigid
 from gaitway.render.raster.colors import from_oklch, linear_color
-from gaitway.render.raster.mesh import TriangleMesh, box, round_rod
+from gaitway.render.raster.mesh import SurfaceMesh, box, round_rod
 
 Vector = tuple[float, float, float]
 
@@ -66,7 +66,7 @@ class BodyShape:
 
 @lru_cache(maxsize=256)
 def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: bool = False) -> BodyMesh:
-    """The body of a skeleton: from the recipe if there is one, else a person's, else tapered bones.
+    """Return the body of a skeleton: from the recipe if there is one, else a person's, else tapered bones.
 
     A coarse one is for small figures.
     """
@@ -86,7 +86,7 @@ def body_mesh(skeleton: Skeleton, shape: BodyShape | None = None, *, coarse: boo
 
 
 def bone_shape(skeleton: Skeleton) -> BodyShape:
-    """A tapered part a bone, thick near the root and thin at the ends."""
+    """Return the recipe of tapered bones: one part for each, thick near the root and thin at the ends."""
     below = np.ones(len(skeleton))
     for j in range(len(skeleton) - 1, 0, -1):
         below[skeleton.parents[j]] += below[j]
@@ -112,7 +112,7 @@ def bone_shape(skeleton: Skeleton) -> BodyShape:
 def _part_piece(
     skeleton: Skeleton, part: BodyPart, places: FloatArray, turns: FloatArray, own: list[FloatArray], around: int
 ) -> BodyPiece:
-    """One part as a mesh in the world of a pose; a colour of its own is added to `own`."""
+    """Return one part as a mesh in the world of a pose; a colour of its own is added to `own`."""
     joint = skeleton.index(part.joint)
     end = bone_end(skeleton, joint) if part.end is None else np.asarray(part.end, dtype=np.float64)
     if end is None:
@@ -130,7 +130,7 @@ def _part_piece(
         local = round_rod(start, end, stations, part.side, around, max(around // 4, 3))
     else:
         raise GaitwayError(f"body part on joint '{part.joint}' has shape '{part.shape}'; write 'round' or 'box'")
-    world = TriangleMesh(
+    world = SurfaceMesh(
         places[joint] + rotations.rotate(turns[joint], local.points),
         rotations.rotate(turns[joint], local.normals),
         local.triangles,
@@ -141,7 +141,7 @@ def _part_piece(
     return rigid(world, joint, len(TONES) + len(own) - 1)
 
 
-def _box_between(start: FloatArray, end: FloatArray, radius: float, width: float, side: FloatArray) -> TriangleMesh:
+def _box_between(start: FloatArray, end: FloatArray, radius: float, width: float, side: FloatArray) -> SurfaceMesh:
     line = end - start
     length = float(np.linalg.norm(line))
     along = line / length if length > 1e-9 else np.array([1.0, 0.0, 0.0])
@@ -154,7 +154,7 @@ _COATS = ((0.48, 0.075, 52.0), (0.55, 0.085, 58.0), (0.38, 0.045, 50.0), (0.74, 
 
 
 def built_in_shape(skeleton: Skeleton) -> BodyShape | None:
-    """The recipe of a built-in character's body, or None where bones and roles are enough."""
+    """Return the recipe of a built-in character's body, or None where bones and roles are enough."""
     if skeleton.name == "horse" and "Barrel" in skeleton.names:
         return BodyShape(horse=True)
     if skeleton.name == "skateboarder" and "Board" in skeleton.names:
@@ -163,7 +163,7 @@ def built_in_shape(skeleton: Skeleton) -> BodyShape | None:
 
 
 def individual_shape(skeleton: Skeleton, seed: int) -> BodyShape | None:
-    """The recipe of one individual of a crowd: people differ in build, clothes and hair.
+    """Return the recipe of one individual of a crowd: people differ in build, clothes and hair.
 
     Args:
         skeleton: whose body.
@@ -176,7 +176,7 @@ def individual_shape(skeleton: Skeleton, seed: int) -> BodyShape | None:
 
 
 def built_in_palette(skeleton: Skeleton, seed: int = 0, side_tint: float = 0.0) -> Palette:
-    """Colours of one individual: a coat for a horse, clothes for everybody else.
+    """Return the colours of one individual: a coat for a horse, clothes for all others.
 
     Args:
         skeleton: whose body.
@@ -192,7 +192,7 @@ def built_in_palette(skeleton: Skeleton, seed: int = 0, side_tint: float = 0.0) 
 
 
 def _board() -> tuple[BodyPart, ...]:
-    """A deck with raised ends, two trucks and four wheels; the board's joint is the middle of the deck's top."""
+    """Return a deck with raised ends, two trucks and four wheels; the board's joint is the middle of the deck's top."""
     parts = [
         BodyPart("Board", (-0.29, 0.0, -0.008), (0.29, 0.0, -0.008), (0.007,), (0.102,), color="accent", shape="box")
     ]
@@ -218,14 +218,14 @@ _NEEDED = (
 
 
 def is_humanoid(skeleton: Skeleton) -> bool:
-    """Whether the roles that a person's body needs are known."""
+    """Return whether the roles that a person's body needs are known."""
     return all(role in skeleton.roles for role in _NEEDED)
 
 
 def human_pieces(
     skeleton: Skeleton, look: PersonLook | None = None, *, coarse: bool = False
 ) -> tuple[list[BodyPiece], tuple[FloatArray, FloatArray]]:
-    """All parts of a person's body.
+    """Return all parts of a person's body.
 
     Args:
         skeleton: a humanoid.
@@ -233,7 +233,7 @@ def human_pieces(
         coarse: whether to make less than half as many triangles.
 
     Returns:
-        The parts, the skin first, and the pose that they are modelled in: world positions [m] (J, 3), root at nought,
+        The parts, the skin first, and the pose that they are modelled in: world positions [m] (J, 3), root at 0,
         and rotations (J, 4).
     """
     frame = BodyFrame(skeleton, PersonLook() if look is None else look, coarse)

@@ -61,7 +61,7 @@ _TAIL: tuple[Row, ...] = (
 
 
 def horse_pieces(skeleton: Skeleton, places: FloatArray, *, coarse: bool = False) -> list[BodyPiece]:
-    """All parts of the horse's body in its rest pose.
+    """Return all parts of the horse's body in its rest pose.
 
     Args:
         skeleton: the built-in horse's.
@@ -82,13 +82,13 @@ class _Maker:
         self.root = places[0] - [0.0, 0.0, 1.24]  # what is written above is for a barrel at this height
 
     def trunk(self) -> BodyPiece:
-        """From the croup to the poll."""
+        """Return the skin from the croup to the poll."""
         x, z, high, wide = _TRUNK.T
         path = np.column_stack([x, np.zeros(len(x)), z]) + self.root
         return self._tube(path, high, wide, self._spine_weights(x), ["top"] * len(x), self.around)
 
     def mane(self) -> BodyPiece:
-        """Hair along the crest."""
+        """Return the hair along the crest."""
         x, z, high, _ = _TRUNK[9:].T
         path = np.column_stack([x, np.zeros(len(x)), z]) + self.root
         along = np.gradient(path, axis=0)
@@ -99,7 +99,7 @@ class _Maker:
         return self._tube(crest, deep, np.full(len(x), 0.026), self._spine_weights(x), tones, 8)
 
     def _spine_weights(self, x: FloatArray) -> FloatArray:
-        """Shares of all joints (N, J) at places along the trunk: each mixes with its neighbours."""
+        """Return shares of all joints (N, J) at positions along the trunk: each mixes with its neighbours."""
         weights = np.zeros((len(x), len(self.skeleton)))
         marks = [at for _, at in _SPINE]
         for i, at in enumerate(x):
@@ -111,7 +111,7 @@ class _Maker:
         return weights
 
     def head(self) -> list[BodyPiece]:
-        """Skull, ears, eyes and forelock, all moved by the head alone."""
+        """Return skull, ears, eyes and forelock, all moved by the head alone."""
         joint = self.skeleton.index("Head")
         here = self.places[joint]
         left = [0.0, 1.0, 0.0]
@@ -132,20 +132,20 @@ class _Maker:
         return pieces
 
     def tail(self) -> BodyPiece:
-        """Hair from the dock down."""
+        """Return the hair from the dock down."""
         joints = [self.skeleton.index(name) for name in ("Tail", "Tail1", "Tail2", "Tail3")]
         tip = self.places[joints[-1]] + np.array(self.skeleton.tips[joints[-1]])
         return self._chain([*self.places[joints], tip], joints, _TAIL, ["hair"] * len(_TAIL), 10)
 
     def leg(self, side: str, place: str) -> BodyPiece:
-        """From inside the trunk down to the hoof."""
+        """Return a leg, from inside the trunk down to the hoof."""
         bones, rows, dark = _LEGS[place]
         joints = [self.skeleton.index(f"{side}{place}{bone}") for bone in bones]
         tones = [f"{'top' if row[0] < dark else 'bottom'}_{side.lower()}" for row in rows]
         return self._chain(list(self.places[joints]), joints, rows, tones, max(8, self.around * 2 // 3))
 
     def hoof(self, name: str, side: str) -> BodyPiece:
-        """A flared block with a flat sole."""
+        """Return a flared block with a flat sole."""
         joint = self.skeleton.index(name)
         low = self.places[joint] * [1.0, 1.0, 0.0] + [0.035, 0.0, 0.0]
         high = self.places[joint] + [0.012, 0.0, 0.012]
@@ -167,7 +167,7 @@ class _Maker:
     def _chain(
         self, points: list[FloatArray], joints: list[int], rows: Sequence[Row], tones: list[str], around: int
     ) -> BodyPiece:
-        """A tube along bones; near a joint both bones move it."""
+        """Return a tube along bones; near a joint both bones move it."""
         path, weights = [], np.zeros((len(rows), len(self.skeleton)))
         for i, (way, _, _) in enumerate(rows):
             bone = min(int(way), len(points) - 2)
@@ -184,7 +184,7 @@ class _Maker:
     def _tube(
         self, path: FloatArray, deep: FloatArray, wide: FloatArray, weights: FloatArray, tones: list[str], around: int
     ) -> BodyPiece:
-        """A closed skin around a path in an upright plane; `tones` belong to the rings where strips end."""
+        """Return a closed skin around a path in an upright plane; `tones` belong to the rings where strips end."""
         skin = SkinBuilder(len(self.skeleton))
         along = np.gradient(path, axis=0)
         along = along / np.linalg.norm(along, axis=1, keepdims=True)

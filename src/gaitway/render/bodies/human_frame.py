@@ -1,4 +1,13 @@
-"""How people of a crowd differ: build, clothes and hair. Bones are the skeleton's and stay as they are."""
+"""How people of a crowd differ (build, clothes and hair), and the frame that a person's body is modelled on.
+
+The frame has the pose that the body is modelled in, its measures, and which joints move what. Lengths come from the
+joints. Girths come from the length of the legs (the one measure that every rig has right), and the trunk's widths also
+from how far apart the hips and the shoulders are, so that a rig whose trunk is too short or whose shoulders are narrow
+still looks like a person. All numbers here and in the modules that build on it are metres for a leg of 0.85 m.
+
+The body is modelled with arms half lowered: from there to hanging and to overhead is about as far, so shoulders keep
+their shape both ways. (`pieces.bind` carries the result back into the rest pose.)
+"""
 
 from __future__ import annotations
 
@@ -31,9 +40,9 @@ class PersonLook:
     hips: float = 1.0
     """Width of the pelvis and thickness of the thighs."""
     belly: float = 0.0
-    """0..1."""
+    """How far it stands out; 0..1."""
     bust: float = 0.0
-    """0..1."""
+    """How far it stands out; 0..1."""
     sleeves: str = "long"
     """One of `SLEEVES`."""
     legs: str = "trousers"
@@ -67,11 +76,11 @@ _OUTFITS = (
 )
 _WITH_SKIRTS, _WITHOUT = len(_OUTFITS), len(_OUTFITS) - 2
 LOOKS = 24
-"""Different looks that seeds lead to."""
+"""Number of different looks that seeds lead to."""
 
 
 def person_look(seed: int) -> PersonLook:
-    """The look of one person of a crowd. Neighbours in number differ; looks repeat after `LOOKS` numbers."""
+    """Return the look of one person of a crowd. Neighbours in number differ; looks repeat after `LOOKS` numbers."""
     number = seed % LOOKS
     rng = np.random.default_rng([34, number])
     girth, shoulders, hips, belly, bust = _BUILDS[(3 * number + number // len(_BUILDS)) % len(_BUILDS)]
@@ -87,23 +96,23 @@ def person_look(seed: int) -> PersonLook:
 
 _LEG = 0.85
 _LOWERED = np.radians(48.0)
-"""How far the arms of the model hang down from level."""
+"""Angle of the model's arms below level [rad]."""
 SIDES = (("left", 1.0), ("right", -1.0))
 
 
 def smooth(values: npt.ArrayLike, low: float, high: float) -> FloatArray:
-    """0 below `low`, 1 above `high`, and a soft rise between."""
+    """Return 0 below `low`, 1 above `high`, and a smooth rise between."""
     t = np.clip((np.asarray(values, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
     return np.asarray(t * t * (3.0 - 2.0 * t))
 
 
 def unit(vector: FloatArray) -> FloatArray:
-    """The vector (3,) at length 1."""
+    """Return the vector (3,) at length 1."""
     return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
 def model_pose(skeleton: Skeleton) -> tuple[FloatArray, FloatArray]:
-    """World positions [m] (J, 3), root at nought, and rotations (J, 4) of the pose that people are modelled in."""
+    """Return world positions [m] (J, 3), root at 0, and rotations (J, 4) of the pose that people are modelled in."""
     turns = t_pose(skeleton)
     for side, sign in SIDES:
         lowered = rotations.from_axis_angle([1.0, 0.0, 0.0], -sign * _LOWERED)
@@ -147,16 +156,16 @@ class BodyFrame:
         return leg_length(self.skeleton) / _LEG
 
     def at(self, role: str) -> FloatArray:
-        """Where a role's joint is [m]; (3,)."""
+        """Return the position of a role's joint [m]; (3,)."""
         here: FloatArray = self.places[self.skeleton.roles[role]]
         return here
 
     def middle(self, role: str) -> FloatArray:
-        """Half way between the left and the right joint of a role [m]; (3,)."""
+        """Return the middle between the left and the right joint of a role [m]; (3,)."""
         return 0.5 * (self.at(f"left_{role}") + self.at(f"right_{role}"))
 
     def clavicle(self, side: str) -> int:
-        """The joint that carries an arm."""
+        """Return the joint that carries an arm."""
         roles = self.skeleton.roles
         return roles.get(f"{side}_clavicle", int(self.skeleton.parents[roles[f"{side}_shoulder"]]))
 
@@ -166,7 +175,7 @@ class BodyFrame:
         return self.skeleton.roles.get("neck", int(self.skeleton.parents[self.skeleton.roles["head"]]))
 
     def only(self, joint: int) -> FloatArray:
-        """Weights (J,) of what follows one joint."""
+        """Return weights (J,) of a point that follows one joint."""
         weights = np.zeros(len(self.skeleton))
         weights[joint] = 1.0
         return weights
@@ -186,7 +195,7 @@ class BodyFrame:
         return [chain[i] for i in keep], 0.5 * (levels + tops)
 
     def trunk_weights(self, points: FloatArray) -> FloatArray:
-        """Shares of all joints (N, J) in moving points of the trunk and neck (N, 3), without arms and legs."""
+        """Return shares of all joints (N, J) in moving points of the trunk and neck (N, 3), without arms and legs."""
         out = np.zeros((len(points), len(self.skeleton)))
         joints, middles = self._spine
         heights = points[:, 2]
@@ -209,7 +218,7 @@ class BodyFrame:
         return self._mixed(out, self.neck_joint, neck)
 
     def thigh_share(self, points: FloatArray, side: str, sign: float) -> FloatArray:
-        """Share (N,) of a thigh in moving points about its hip (N, 3): below a slanted plane through its joint."""
+        """Return the share (N,) of a thigh in moving points (N, 3) about its hip: below a slanted plane through it."""
         away, size = points - self.at(f"{side}_hip"), self.unit
         # the plane does not rise any further outside the hip joint: hems of stout people stay with the pelvis
         out = np.minimum(sign * away[:, 1], 0.05 * size)
@@ -221,7 +230,7 @@ class BodyFrame:
         return np.asarray(share * share * (3.0 - 2.0 * share))
 
     def hip_weights(self, points: FloatArray) -> FloatArray:
-        """Shares of all joints (N, J) in moving points between the waist and the legs (N, 3)."""
+        """Return shares of all joints (N, J) in moving points between the waist and the legs (N, 3)."""
         out, reach = self.trunk_weights(points), 0.05 * self.unit
         shares = [
             self.thigh_share(points, side, sign) * smooth(sign * points[:, 1], -reach, reach) for side, sign in SIDES
@@ -232,7 +241,7 @@ class BodyFrame:
         return np.asarray(out / out.sum(axis=1, keepdims=True))
 
     def arm_share(self, points: FloatArray, side: str, sign: float) -> FloatArray:
-        """Share (N,) of an upper arm in moving points about its shoulder (N, 3)."""
+        """Return the share (N,) of an upper arm in moving points about its shoulder (N, 3)."""
         away, size = points - self.at(f"{side}_shoulder"), self.unit
         out = away @ np.array([0.0, 0.966 * sign, -0.26])
         # flanks lie as far out as the armpit but do not belong to the arm
@@ -240,7 +249,7 @@ class BodyFrame:
         return smooth(out, -0.060 * size, 0.080 * size) * gate
 
     def body_weights(self, points: FloatArray) -> FloatArray:
-        """Shares of all joints (N, J) in moving points of the trunk, where limbs go on included (N, 3)."""
+        """Return shares of all joints (N, J) in moving points (N, 3) of the trunk with its openings."""
         out = self.hip_weights(points)
         for side, sign in SIDES:
             out = self._mixed(out, self.skeleton.roles[f"{side}_shoulder"], self.arm_share(points, side, sign))
@@ -249,7 +258,7 @@ class BodyFrame:
     def limb_weights(
         self, points: FloatArray, share: float, chain: tuple[str, str, str], widths: tuple[float, float]
     ) -> FloatArray:
-        """Shares of all joints (N, J) in moving points of a ring around an arm or a leg.
+        """Return shares of all joints (N, J) in moving points of a ring around an arm or a leg.
 
         Args:
             points: (N, 3) [m].
@@ -273,7 +282,7 @@ class BodyFrame:
         return out
 
     def _tip(self, points: FloatArray, chain: tuple[str, str, str]) -> FloatArray:
-        """How much further out than the joint itself the second bone takes over [m]; (N,).
+        """Return how much farther out than the joint itself the second bone takes over [m]; (N,).
 
         A kneecap goes with the thigh and the tip of an elbow with the forearm. With the same border all around, both
         would sink in when the limb bends.
@@ -284,7 +293,7 @@ class BodyFrame:
 
     @staticmethod
     def _mixed(weights: FloatArray, joint: int, share: FloatArray) -> FloatArray:
-        """Weights (N, J) in which a joint takes this share (N,) from all others."""
+        """Return weights (N, J) in which a joint takes this share (N,) from all others."""
         out: FloatArray = weights * (1.0 - share)[:, None]
         out[:, joint] += share
         return out

@@ -9,11 +9,11 @@ from gaitway.core.arrays import FloatArray
 from gaitway.render.bodies.human_frame import BodyFrame, smooth
 from gaitway.render.bodies.palette import TONES
 from gaitway.render.bodies.pieces import BodyPiece, rigid
-from gaitway.render.raster.mesh import TriangleMesh, loft, round_rod
+from gaitway.render.raster.mesh import SurfaceMesh, loft, round_rod
 
 
 def head_pieces(frame: BodyFrame) -> list[BodyPiece]:
-    """Head, ears, eyes and hair."""
+    """Return head, ears, eyes and hair."""
     pieces = [_worn(frame, _head(frame), "skin")]
     for sign in (1.0, -1.0):
         pieces.append(_worn(frame, _ear(frame, sign), "skin"))
@@ -32,7 +32,7 @@ def _centre(frame: BodyFrame) -> FloatArray:
 
 
 def _skull(rise: FloatArray, turn: FloatArray) -> FloatArray:
-    """Points of the head (..., 3) [m] about its centre; `rise` runs from 0 at the chin to pi at the crown."""
+    """Return points of the head (..., 3) [m] about its centre; `rise` runs from 0 at the chin to pi at the crown."""
     rise, turn = np.broadcast_arrays(rise, turn)
     x, y, z = np.sin(rise) * np.cos(turn), np.sin(rise) * np.sin(turn), -np.cos(rise)
     low, front = np.clip(-z, 0.0, 1.0), smooth(x, 0.0, 0.25)
@@ -55,19 +55,19 @@ _TURNS = (0.14, 0.31, 0.54, 0.92, 1.25, 1.60, 2.05, 2.60)
 
 
 def _columns(frame: BodyFrame) -> FloatArray:
-    """Bearings of the columns around a head (K,), anticlockwise from the nose."""
+    """Return bearings of the columns around a head (K,), anticlockwise from the nose."""
     half = np.array(_TURNS[1::2] if frame.coarse else _TURNS)
     return np.concatenate([[0.0], half, [np.pi], 2.0 * np.pi - half[::-1]])
 
 
-def _head(frame: BodyFrame) -> TriangleMesh:
+def _head(frame: BodyFrame) -> SurfaceMesh:
     heights = np.array(_HEIGHTS[1::2] if frame.coarse else _HEIGHTS)
     centre, size = _centre(frame), frame.unit
     ends = centre + size * np.array([[0.018, 0.0, -0.116], [0.0, 0.0, 0.116]])
     return loft(centre + size * _skull(np.arccos(-heights)[:, None], _columns(frame)), *ends)
 
 
-def _ear(frame: BodyFrame, sign: float) -> TriangleMesh:
+def _ear(frame: BodyFrame, sign: float) -> SurfaceMesh:
     middle = _centre(frame) + frame.unit * np.array([-0.014, 0.079 * sign, -0.016])
     half = frame.unit * np.array([-0.006, 0.005 * sign, 0.018])
     stations = [(s, a * frame.unit, b * frame.unit) for s, a, b in ((0.0, 0.010, 0.006), (1.0, 0.016, 0.007))]
@@ -76,7 +76,7 @@ def _ear(frame: BodyFrame, sign: float) -> TriangleMesh:
     )
 
 
-def _eye(frame: BodyFrame, sign: float) -> TriangleMesh:
+def _eye(frame: BodyFrame, sign: float) -> SurfaceMesh:
     surface = _skull(np.array(np.arccos(-0.04)), np.array(0.40 * sign))
     middle = _centre(frame) + frame.unit * (surface + np.array([0.001, 0.0, 0.0]))
     half = frame.unit * np.array([-0.002, 0.006 * sign, 0.0])
@@ -86,8 +86,8 @@ def _eye(frame: BodyFrame, sign: float) -> TriangleMesh:
     )
 
 
-def _mouth(frame: BodyFrame) -> TriangleMesh:
-    """Lips: a bow from corner to corner that follows the face."""
+def _mouth(frame: BodyFrame) -> SurfaceMesh:
+    """Return lips: a bow from corner to corner that follows the face."""
     turns = np.array([-0.36, -0.18, 0.0, 0.18, 0.36])
     size, middle = frame.unit, _skull(np.array(np.arccos(0.53)), turns) + np.array([-0.0035, 0.0, 0.0])
     around = np.linspace(0.0, 2.0 * np.pi, 6, endpoint=False)
@@ -108,8 +108,8 @@ _HAIRLINES = {
 }
 
 
-def _hair(frame: BodyFrame) -> TriangleMesh:
-    """A shell over the skull down to the hairline, tucked in at its edge; long hair falls on from there."""
+def _hair(frame: BodyFrame) -> SurfaceMesh:
+    """Return a shell over the skull down to the hairline, tucked in at its edge; long hair falls on from there."""
     line, thick = _HAIRLINES[frame.look.hair]
     rows = 4 if frame.coarse else 8
     turn = _columns(frame)
@@ -131,7 +131,7 @@ def _hair(frame: BodyFrame) -> TriangleMesh:
     return loft(centre + size * np.concatenate([tuck, rings]), centre + size * inside, centre + size * crown)
 
 
-def _tail(frame: BodyFrame) -> TriangleMesh:
+def _tail(frame: BodyFrame) -> SurfaceMesh:
     start = _centre(frame) + frame.unit * np.array([-0.105, 0.0, 0.030])
     end = start + frame.unit * np.array([-0.030, 0.0, -0.150])
     stations = [
@@ -140,8 +140,8 @@ def _tail(frame: BodyFrame) -> TriangleMesh:
     return round_rod(start, end, stations, frame.left, 5 if frame.coarse else 8, 1)
 
 
-def _worn(frame: BodyFrame, mesh: TriangleMesh, tone: str) -> BodyPiece:
-    """A part of the head, nodded as the T-pose nods it.
+def _worn(frame: BodyFrame, mesh: SurfaceMesh, tone: str) -> BodyPiece:
+    """Return a part of the head, nodded as the T-pose nods it.
 
     The T-pose that the CMU conversion adds bows the head by 16 degrees under a straight chest; a level head on it would
     look up in every take.
@@ -153,5 +153,5 @@ def _worn(frame: BodyFrame, mesh: TriangleMesh, tone: str) -> BodyPiece:
     if rotations.angle_between(chest, level) < 0.02 and 0.05 < rotations.angle_between(nod, level) < 0.5:
         place = frame.places[joint]
         points = place + rotations.rotate(nod, mesh.points - place)
-        mesh = TriangleMesh(points, rotations.rotate(nod, mesh.normals), mesh.triangles)
+        mesh = SurfaceMesh(points, rotations.rotate(nod, mesh.normals), mesh.triangles)
     return rigid(mesh, joint, TONES.index(tone))

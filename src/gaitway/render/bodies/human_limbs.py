@@ -1,4 +1,4 @@
-"""Arms with hands, legs, and shoes: tubes that go on where the trunk has its openings."""
+"""Arms with hands, legs, and shoes: tubes that begin at the openings of the trunk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LEG_END = {"trousers": 1.96, "shorts": 0.80, "skirt": 0.0}
 
 @dataclass(frozen=True)
 class _Cloth:
-    """What covers the beginning of a limb."""
+    """Cloth that covers the beginning of a limb."""
 
     tone: str
     end: float
@@ -45,11 +45,11 @@ class _Cloth:
     off: float
     """How far it lies off the skin [m]."""
     least: float = 0.0
-    """It is never narrower than this [m]: trousers and sleeves hang."""
+    """Least half width [m]: trousers and sleeves hang."""
 
 
 def arm(frame: BodyFrame, skin: SkinBuilder, opening: IntArray, side: str) -> None:
-    """Weave an arm and its hand on to the trunk."""
+    """Add an arm and its hand to the skin of the trunk."""
     chain = (f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist")
     cloth = _Cloth(f"top_{side}", _SLEEVE_END[frame.look.sleeves], 0.006, 0.036)
     if cloth.end == 0.0:
@@ -59,7 +59,7 @@ def arm(frame: BodyFrame, skin: SkinBuilder, opening: IntArray, side: str) -> No
 
 
 def leg(frame: BodyFrame, skin: SkinBuilder, opening: IntArray, side: str) -> None:
-    """Weave a leg on to the trunk; it ends inside the shoe."""
+    """Add a leg to the skin of the trunk; it ends inside the shoe."""
     chain = (f"{side}_hip", f"{side}_knee", f"{side}_ankle")
     hang = 0.050 if frame.look.legs == "trousers" else 0.0
     cloth = _Cloth(f"bottom_{side}", _LEG_END[frame.look.legs], 0.006 if hang else 0.014, hang)
@@ -80,7 +80,7 @@ def _tube(
     bare_tone: str,
     widths: tuple[float, float],
 ) -> IntArray:
-    """Rings from an opening along two bones; returns the last one."""
+    """Add rings from an opening along two bones; returns the last one."""
     rows = np.array(_ARM if kind == "arm" else _LEG)
     if frame.coarse:
         rows = rows[list(_KEPT[kind])]
@@ -106,7 +106,7 @@ def _limb_ring(
     share: float,
     cloth: _Cloth | None,
 ) -> FloatArray:
-    """Points of one ring (K, 3) [m], in step with those of the opening."""
+    """Return points of one ring (K, 3) [m], in step with those of the opening."""
     size, look = frame.unit, frame.look
     joints = [frame.at(role) for role in chain]
     bone = min(int(share), 1)
@@ -138,7 +138,7 @@ def _limb_ring(
 
 
 def _tilted(frame: BodyFrame, along: FloatArray, share: float, is_leg: bool, sign: float) -> FloatArray:
-    """The axis of a ring: near the trunk it leans towards how the opening faces."""
+    """Return the axis of a ring: near the trunk it leans towards how the opening faces."""
     if is_leg:
         lean = np.interp(share, (0.15, 0.36), (0.45, 0.0))
         return unit(along + lean * sign * frame.left)
@@ -146,7 +146,7 @@ def _tilted(frame: BodyFrame, along: FloatArray, share: float, is_leg: bool, sig
 
 
 def _hand_axes(frame: BodyFrame, side: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Directions along the hand, across it to the thumb, and out of its back."""
+    """Return directions along the hand, across it to the thumb, and out of its back."""
     joint = frame.skeleton.roles[f"{side}_wrist"]
     along = unit(frame.at(f"{side}_wrist") - frame.at(f"{side}_elbow"))
     end = bone_end(frame.skeleton, joint)
@@ -166,7 +166,7 @@ _HAND: tuple[tuple[float, float, float, float, float], ...] = (
 
 
 def _hand(frame: BodyFrame, skin: SkinBuilder, wrist_ring: IntArray, side: str) -> None:
-    """A palm and closed fingers in one, a little bent, and a thumb beside them."""
+    """Add a palm and closed fingers in one, a little bent."""
     along, across, back = _hand_axes(frame, side)
     size, wrist, tone = frame.unit, frame.at(f"{side}_wrist"), f"skin_{side}"
     joint = frame.skeleton.roles[f"{side}_wrist"]
@@ -187,7 +187,7 @@ def _hand(frame: BodyFrame, skin: SkinBuilder, wrist_ring: IntArray, side: str) 
 
 
 def thumb(frame: BodyFrame, side: str) -> BodyPiece:
-    """A thumb, which comes out of the palm's edge."""
+    """Return a thumb, which comes out of the palm's edge."""
     along, across, back = _hand_axes(frame, side)
     wrist, size = frame.at(f"{side}_wrist"), frame.unit
     start = wrist + size * (0.030 * along + 0.022 * across - 0.004 * back)
@@ -207,7 +207,7 @@ _SHOE = np.array(
 
 
 def shoe(frame: BodyFrame, side: str) -> BodyPiece:
-    """Heel to toe with a flat sole; the front bends with the toe joint."""
+    """Return a shoe with a flat sole; the front bends with the toe joint."""
     skeleton, size = frame.skeleton, frame.unit
     ankle_joint = skeleton.roles[f"{side}_ankle"]
     toe_joint = skeleton.roles.get(f"{side}_toe", ankle_joint)
@@ -236,7 +236,7 @@ def shoe(frame: BodyFrame, side: str) -> BodyPiece:
 
 
 def _sole(frame: BodyFrame, side: str) -> tuple[FloatArray, FloatArray, float, float]:
-    """Forward and up of the foot at rest, height of the ankle over the sole and distance ahead to the ball [m]."""
+    """Return forward and up of the foot at rest, ankle height over the sole, distance to the ball [m]."""
     skeleton, size = frame.skeleton, frame.unit
     up = frame.up
     joint = skeleton.roles[f"{side}_ankle"]

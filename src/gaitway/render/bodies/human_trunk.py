@@ -1,4 +1,4 @@
-"""The trunk of a person: rings from the crotch to the neck, with two openings for the arms and two for the legs."""
+"""The trunk of a person: rings from the crotch to the neck, with openings for arms and legs; skirts and jackets."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Trunk:
         self.ahead, self.aside = (np.sign(f(turn)) * np.abs(f(turn)) ** 0.88 for f in (np.cos, np.sin))
 
     def ring(self, share: FloatArray | float, off: float = 0.0) -> FloatArray:
-        """Points (K, 3) [m] around the trunk at shares of its height, which may differ around; `off` the skin."""
+        """Return points (K, 3) [m] around the trunk at shares of its height, which may vary; `off` the skin."""
         frame, look, size = self.frame, self.frame.look, self.frame.unit
         share = np.broadcast_to(np.asarray(share, dtype=np.float64), self.turn.shape)
         wide, deep, shift = (np.interp(share, _SHAPE[:, 0], _SHAPE[:, k]) for k in (1, 2, 3))
@@ -92,7 +92,7 @@ class Trunk:
         return np.asarray(self.base + line + size * off_line)
 
     def _swell(self, share: FloatArray) -> FloatArray:
-        """What stands out ahead and behind of the plain rings [m] (K,): seat, belly, bust."""
+        """Return how far seat, belly and bust stand out of the plain rings, ahead and behind [m]; (K,)."""
         look = self.frame.look
 
         def lump(at: float, spread: float, toward: float, width: float) -> FloatArray:
@@ -110,7 +110,7 @@ class Trunk:
         return self.skin.add(points, self.frame.body_weights(points))
 
     def build(self) -> Openings:
-        """Weave it from the legs' openings to the neck."""
+        """Build the trunk from the openings of the legs to the neck."""
         brief = self._brief()
         lower = self._lower(brief)
         arms = self._upper(lower)
@@ -121,7 +121,7 @@ class Trunk:
         return Openings(arms, {"left": left[::-1], "right": right[::-1]})
 
     def _brief(self) -> IntArray:
-        """The line where legs begin: high at the sides, low between them."""
+        """Return the line where legs begin: high at the sides, low between them."""
         behind = np.cos(self.turn) < 0.0
         drop = np.where(behind, 0.115, 0.098) * np.cos(self.turn) ** 2
         points = self.ring((0.035 - drop) / 0.51)
@@ -130,7 +130,7 @@ class Trunk:
         return self.skin.add(points, self.frame.body_weights(points))
 
     def _crotch(self, brief: IntArray) -> IntArray:
-        """Points between the legs, from front to back."""
+        """Return points between the legs, from front to back."""
         front, back = self.skin.where(brief[[0, self.mesh.columns // 2]])
         way = np.linspace(0.0, 1.0, self.mesh.crotch + 2)[1:-1, None]
         sag = 0.022 * self.frame.unit * (4.0 * way * (1.0 - way))
@@ -138,7 +138,7 @@ class Trunk:
         return self.skin.add(points, self.frame.body_weights(points))
 
     def _lower(self, brief: IntArray) -> IntArray:
-        """Up to the last ring under the arms."""
+        """Build the trunk up to the last ring below the arms."""
         look, skin = self.frame.look, self.skin
         heights = (self.skin.where(brief)[:, 2] - self.base[2]) / max(float(self.top[2] - self.base[2]), 1e-6)
         hem = {"tucked": 0.30, "shirt": 0.17, "jacket": 0.24}[look.hem]
@@ -158,7 +158,7 @@ class Trunk:
         return last
 
     def _upper(self, last: IntArray) -> dict[str, IntArray]:
-        """The chest with the openings of the arms, the shoulders and the neck."""
+        """Build the chest with the openings of the arms, the shoulders and the neck."""
         mesh, skin = self.mesh, self.skin
         across, up = mesh.hole
         quarter = mesh.columns // 4
@@ -196,7 +196,7 @@ class Trunk:
 
 
 def _loop(rows: list[IntArray], start: int, across: int) -> IntArray:
-    """The rim of an opening, anticlockwise seen from outside."""
+    """Return the rim of an opening, anticlockwise seen from outside."""
     stop, up = start + across, len(rows) - 1
     bottom = [rows[0][c] for c in range(start, stop)]
     back = [rows[r][stop] for r in range(up)]
@@ -217,7 +217,7 @@ _JACKET = ((0.37, 0.009, 1.0), (0.24, 0.016, 1.0), (0.10, 0.018, 1.0), (-0.03, 0
 
 
 def drapes(frame: BodyFrame) -> list[BodyPiece]:
-    """What hangs on this person."""
+    """Return the cloth that hangs on this person: skirt, and lower part of a jacket."""
     pieces = []
     if frame.look.legs == "skirt":
         pieces.append(_drape(frame, _SKIRT, "bottom", 1.0))
@@ -227,7 +227,7 @@ def drapes(frame: BodyFrame) -> list[BodyPiece]:
 
 
 def _drape(frame: BodyFrame, rows: tuple[tuple[float, float, float], ...], tone: str, follow: float) -> BodyPiece:
-    """A double wall of cloth from its upper edge down.
+    """Return a double wall of cloth from its upper edge down.
 
     Args:
         frame: whose.
@@ -256,7 +256,7 @@ def _ring(trunk: Trunk, share: float, off: float, wider: float) -> FloatArray:
 
 
 def _weights(frame: BodyFrame, points: FloatArray, follow: float) -> FloatArray:
-    """Hips at the waist, the thigh of its side further down, both in the middle."""
+    """Return weights: hips at the waist, the thigh of its side farther down, both in the middle."""
     size = frame.unit
     out = frame.trunk_weights(points)
     below = frame.middle("hip")[2] - points[:, 2]

@@ -29,7 +29,7 @@ _HAIRS = ((0.28, 0.02, 55.0), (0.36, 0.045, 58.0), (0.24, 0.01, 60.0), (0.50, 0.
 
 
 def palette(tones: Mapping[str, npt.ArrayLike]) -> Palette:
-    """A palette from linear RGB by tone name; a missing sided tone takes the plain one, others a mid grey."""
+    """Return a palette of linear RGB by tone name; a missing sided tone takes the plain one, others a mid grey."""
     unknown = sorted(set(tones) - set(TONES))
     if unknown:
         raise GaitwayError(f"unknown tone '{unknown[0]}'; the tones are {', '.join(TONES)}")
@@ -45,7 +45,7 @@ def palette(tones: Mapping[str, npt.ArrayLike]) -> Palette:
 
 
 def person_palette(seed: int = 0, side_tint: float = 0.0) -> Palette:
-    """Clothes, skin and hair of one person of a crowd.
+    """Return clothes, skin and hair of one person of a crowd.
 
     Args:
         seed: which person; neighbours in number get hues far apart.
@@ -63,7 +63,7 @@ def person_palette(seed: int = 0, side_tint: float = 0.0) -> Palette:
 
 
 def study_palette(lightness: float = 0.0) -> Palette:
-    """Neutral trunk, left limbs terracotta, right limbs slate blue: for reading a pose at a glance.
+    """Return a palette for reading poses: neutral trunk, left limbs terracotta, right limbs slate blue.
 
     Args:
         lightness: 0..1, how far all colours fade towards the backdrop (for figures early in time).
@@ -87,7 +87,7 @@ def study_palette(lightness: float = 0.0) -> Palette:
 
 
 def sided(plain: Mapping[str, FloatArray], amount: float) -> dict[str, FloatArray]:
-    """Left and right variants of tones: warm and cool by `amount` 0..1."""
+    """Return left and right variants of tones: warm and cool by `amount` 0..1."""
     warm, cool = from_oklch(0.62, 0.14, 40.0), from_oklch(0.58, 0.10, 245.0)
     out = {}
     for name in ("top", "bottom", "skin", "shoe"):

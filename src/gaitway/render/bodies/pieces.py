@@ -1,4 +1,4 @@
-"""What bodies are made of: pieces of mesh that follow up to four joints, and the skinned mesh they are bound into."""
+"""Pieces of bodies: meshes that follow up to four joints, their builder, and the skinned mesh they are bound into."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray, IntArray, owned
 from gaitway.motion.skeleton import Skeleton
 from gaitway.render.bodies.palette import TONES
-from gaitway.render.raster.mesh import TriangleMesh, smooth_normals
+from gaitway.render.raster.mesh import SurfaceMesh, smooth_normals
 
 INFLUENCES = 4
-"""Most joints that move one vertex; graphics cards and file formats take four."""
+"""Largest number of joints that move one vertex; graphics cards and file formats take four."""
 _FLAT = 0.15
 """Volume of a blend of rotations under which it is too flat to be undone."""
 
@@ -25,13 +25,13 @@ class BodyPiece:
     """A smooth mesh in the world of one pose, with the joints that move its vertices."""
 
     points: FloatArray
-    """(V, 3) [m]."""
+    """Vertices [m]; (V, 3)."""
     normals: FloatArray
     """Unit vectors outward; (V, 3)."""
     triangles: IntArray
     """Anticlockwise seen from outside; (T, 3)."""
     joints: IntArray
-    """Strongest first; (V, 4)."""
+    """Joints that move each vertex, strongest first; (V, 4)."""
     weights: FloatArray
     """Shares of these joints; each row sums to one; (V, 4)."""
     tones: IntArray
@@ -45,7 +45,7 @@ class BodyMesh:
     points: FloatArray
     """World positions in the rest pose [m]; (V, 3)."""
     normals: FloatArray
-    """Unit; (V, 3)."""
+    """Unit normals; (V, 3)."""
     joints: IntArray
     """Joints that move each vertex, strongest first; (V, 4)."""
     weights: FloatArray
@@ -63,8 +63,8 @@ class BodyMesh:
     """World rotations of the joints in the rest pose; (J, 4)."""
 
 
-def rigid(mesh: TriangleMesh, joint: int, tone: int) -> BodyPiece:
-    """A piece that follows one joint and has one colour."""
+def rigid(mesh: SurfaceMesh, joint: int, tone: int) -> BodyPiece:
+    """Return a piece that follows one joint and has one colour."""
     count = len(mesh.points)
     joints, weights = np.zeros((count, INFLUENCES), dtype=np.int64), np.zeros((count, INFLUENCES))
     joints[:, 0], weights[:, 0] = joint, 1.0
@@ -72,7 +72,7 @@ def rigid(mesh: TriangleMesh, joint: int, tone: int) -> BodyPiece:
 
 
 def strongest(weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The four joints (V, 4) with the greatest shares in (V, J), and their shares made to sum to one."""
+    """Return the four joints (V, 4) with the greatest shares in (V, J), and their shares made to sum to one."""
     padded = np.pad(weights, ((0, 0), (0, max(0, INFLUENCES - weights.shape[1]))))
     joints = np.argsort(-padded, axis=1, kind="stable")[:, :INFLUENCES]
     shares = np.take_along_axis(padded, joints, axis=1)
@@ -125,7 +125,7 @@ def bind(
 
 
 def _moves(posed: tuple[FloatArray, FloatArray], rest: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """How each joint carries what hangs on it from the rest pose to another; (..., J, 3, 4)."""
+    """Return the transform of each joint from the rest pose to another pose; (..., J, 3, 4)."""
     turn = rotations.multiply(posed[1], rotations.conjugate(rest[1]))
     move = posed[0] - rotations.rotate(turn, rest[0])
     return np.concatenate([rotations.to_matrix(turn), move[..., None]], axis=-1)
@@ -134,7 +134,7 @@ def _moves(posed: tuple[FloatArray, FloatArray], rest: tuple[FloatArray, FloatAr
 def _undone(
     points: FloatArray, normals: FloatArray, joints: IntArray, weights: FloatArray, moves: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Where skinned vertices come from; those that no blend can be undone for follow their strongest joint."""
+    """Return skinned vertices in the rest pose; where a blend cannot be undone they follow their strongest joint."""
     blend = np.einsum("vk,vkab->vab", weights, moves[joints])
     flat = np.linalg.det(blend[:, :, :3]) < _FLAT
     blend[flat] = moves[joints[flat, 0]]
@@ -145,7 +145,7 @@ def _undone(
 
 
 def bone_end(skeleton: Skeleton, joint: int) -> FloatArray | None:
-    """Where a joint's bone ends in its own frame [m] (3,): its first child with a length, else its tip."""
+    """Return the end of a joint's bone in its own frame [m] (3,): its first child with a length, else its tip."""
     for child in skeleton.children(joint):
         if np.linalg.norm(skeleton.offsets[child]) > 1e-6:
             return np.array(skeleton.offsets[child])
@@ -174,7 +174,7 @@ class SkinBuilder:
         return np.arange(self._count - len(points), self._count)
 
     def where(self, numbers: IntArray) -> FloatArray:
-        """Points by their numbers; (N, 3) [m]."""
+        """Return points by their numbers; (N, 3) [m]."""
         found: FloatArray = np.concatenate(self._points)[numbers]
         return found
 
@@ -195,7 +195,7 @@ class SkinBuilder:
         self.faces(np.stack([ring, np.roll(ring, -1), tips], axis=1), tone)
 
     def piece(self) -> BodyPiece:
-        """All of it; normals are smooth within a garment, and colours part at points that lie double."""
+        """Return the piece; normals are smooth within a garment, and vertices are doubled where colours meet."""
         points, weights = np.concatenate(self._points), np.concatenate(self._weights)
         triangles, tones = np.concatenate(self._triangles), np.concatenate(self._tones)
         family = np.array([TONES.index(TONES[t].split("_")[0]) for t in range(len(TONES))])

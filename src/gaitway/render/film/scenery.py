@@ -12,7 +12,7 @@ from gaitway.core.errors import GaitwayError
 from gaitway.render.raster.camera import Camera
 from gaitway.render.raster.colors import linear_color, obstacle_color
 from gaitway.render.raster.drawables import Paint, Patch, Solid, Trail
-from gaitway.render.raster.mesh import TriangleMesh, smooth_normals
+from gaitway.render.raster.mesh import SurfaceMesh, smooth_normals
 from gaitway.render.raster.picture import Lighting
 from gaitway.world.obstacle import PASSABLE, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere
@@ -105,7 +105,7 @@ class Scenery:
         corners, triangles = trail.surface()
         points = np.column_stack([corners, self.world.ground(corners) + 0.03])
         return Solid(
-            TriangleMesh(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), triangles),
+            SurfaceMesh(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), triangles),
             _one_color(color, len(points)),
             smooth=True,
         )
@@ -115,7 +115,7 @@ def solid_of(shape: Shape, color: str = "#b9b4aa") -> Solid:
     """Return the solid of any shape in an sRGB colour."""
     points, triangles = surface(shape)
     return Solid(
-        TriangleMesh(points, smooth_normals(points, triangles), triangles), color, smooth=isinstance(shape, Sphere)
+        SurfaceMesh(points, smooth_normals(points, triangles), triangles), color, smooth=isinstance(shape, Sphere)
     )
 
 
@@ -166,7 +166,7 @@ def _ground(terrain: Terrain, bounds: tuple[float, float, float, float]) -> Soli
     points, triangles = terrain_surface(terrain, bounds, cell)
     height = (points[:, 2] - points[:, 2].min()) / max(float(np.ptp(points[:, 2])), 1e-6)
     colors = _LOW + (_HIGH - _LOW) * height[:, None]
-    return Solid(TriangleMesh(points, smooth_normals(points, triangles), triangles), colors, smooth=True)
+    return Solid(SurfaceMesh(points, smooth_normals(points, triangles), triangles), colors, smooth=True)
 
 
 def split_trails(trails: Sequence[Paint | Solid]) -> tuple[list[Solid], list[Paint]]:

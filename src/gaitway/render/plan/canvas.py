@@ -20,7 +20,7 @@ class Canvas:
     """A map under construction. Lengths that end in `_px` are pixels of the finished picture."""
 
     def __init__(self, bounds: tuple[float, float, float, float], size: tuple[int, int], scale: float, paper: str):
-        """A blank sheet.
+        """Make a blank sheet.
 
         Args:
             bounds: xmin, ymin, xmax, ymax of what is drawn [m]; it lies in the middle.
@@ -38,13 +38,13 @@ class Canvas:
         self.middle = np.array([0.5 * (bounds[0] + bounds[2]), 0.5 * (bounds[1] + bounds[3])])
 
     def pixels(self, points: npt.ArrayLike) -> FloatArray:
-        """Pixels (..., 2) of the finished map of points (..., 2) [m]."""
+        """Return pixels (..., 2) of the finished map of points (..., 2) [m]."""
         points = np.asarray(points, dtype=np.float64)
         centre = 0.5 * np.array(self.size)
         return np.asarray(centre + (points - self.middle) * [self.scale, -self.scale])
 
     def fine(self, points: npt.ArrayLike) -> list[tuple[float, float]]:
-        """Points (N, 2) [m] as the pen wants them."""
+        """Return points (N, 2) [m] in the pixels of the enlarged drawing."""
         at = self.pixels(points) * self.factor
         return list(zip(at[:, 0].tolist(), at[:, 1].tolist(), strict=True))
 
@@ -101,7 +101,7 @@ class Canvas:
     def disc(
         self, place: npt.ArrayLike, radius_px: float, paint: Paint | None, rim: Paint | None = None, rim_px: float = 1.0
     ) -> None:
-        """A disc about a place [m], filled, rimmed or both."""
+        """Draw a disc about a point [m], filled, rimmed or both."""
         x, y = self.pixels(place) * self.factor
         r = radius_px * self.factor
         self.pen.ellipse(
@@ -112,51 +112,51 @@ class Canvas:
         )
 
     def arrow_head(self, tip: npt.ArrayLike, heading: float, length_px: float, paint: Paint) -> None:
-        """A filled arrow head with its tip at a place [m]."""
+        """Draw a filled arrow head with its tip at a point [m]."""
         length = length_px / self.scale
         shape = np.array([[0.0, 0.0], [-1.0, 0.42], [-0.78, 0.0], [-1.0, -0.42]]) * length
         c, s = np.cos(heading), np.sin(heading)
         self.pen.polygon(self.fine(shape @ np.array([[c, s], [-s, c]]) + np.asarray(tip)), fill=rgba(paint))
 
     def wish(self, text: str, place: npt.ArrayLike, size: float, color: str, gap: float, halo: str | None) -> None:
-        """Ask for words near a place [m]."""
+        """Ask for words near a point [m]."""
         x, y = self.pixels(place)
         self.wishes.append(Wish(text, float(x), float(y), size, color, gap, halo))
 
     def finished(self) -> Image.Image:
-        """The map in its final size, without words."""
+        """Return the map in its final size, without words."""
         return self.image.reduce(self.factor)
 
 
 def rgba(paint: Paint) -> tuple[int, int, int, int]:
-    """8-bit colour and opacity."""
+    """Return 8-bit colour and opacity."""
     color, opacity = (paint, 1.0) if isinstance(paint, str) else paint
     red, green, blue = ImageColor.getrgb(color)[:3]
     return red, green, blue, round(255 * opacity)
 
 
 def mixed(color: str, other: str, share: float) -> str:
-    """A colour `share` of the way to another."""
+    """Return a colour mixed with a share of another."""
     a, b = np.array(ImageColor.getrgb(color)[:3]), np.array(ImageColor.getrgb(other)[:3])
     red, green, blue = (int(v) for v in np.round(a + share * (b - a)))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def polygons(area: shapely.Geometry) -> Iterable[shapely.Polygon]:
-    """The polygons in a geometry; lines and points are left out."""
+    """Return the polygons in a geometry; lines and points are left out."""
     if isinstance(area, shapely.Polygon):
         return () if area.is_empty else (area,)
     return [p for part in getattr(area, "geoms", ()) for p in polygons(part)]
 
 
 def _strokes(size: tuple[int, int], low: Sequence[int] | npt.NDArray[np.int64], pitch: float) -> Image.Image:
-    """Diagonal strokes as a mask, in step over the whole map."""
+    """Return diagonal strokes as a mask, in step over the whole map."""
     x, y = np.arange(size[0]) + int(low[0]), np.arange(size[1])[:, None] + int(low[1])
     return Image.fromarray(np.where((x + y) % pitch < 0.42 * pitch, 255, 0).astype(np.uint8))
 
 
 def _dashes(points: FloatArray, length: float) -> list[FloatArray]:
-    """Pieces of a line, `length` [m] on and 0.7 of it off."""
+    """Return pieces of a line, `length` [m] on and 0.7 of it off."""
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     along = np.concatenate([[0.0], np.cumsum(steps)])
     total = float(along[-1])

@@ -1,4 +1,4 @@
-"""Characters in a plan: where they start and face, where they are to go, who belongs together."""
+"""Characters in a plan: their starts, headings, goals and groups."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 _INK, _HALO = "#2f3338", "#fdfcfa"
 _FEW = 16
-"""Up to so many characters have links, names and colours of their own."""
+"""Largest number of characters that have links, names and colours of their own."""
 _MANY = 400
-"""Beyond so many, starts are plain dots."""
+"""Number of characters above which starts are plain dots."""
 
 
 def group_of(name: str) -> str:
-    """The name without its number: "crowd-07" belongs to "crowd"."""
+    """Return the name without its number: "crowd-07" belongs to "crowd"."""
     return re.sub(r"[-_ .]*\d+$", "", name) or name
 
 
 def group_colors(characters: Sequence[Character]) -> dict[str, str]:
-    """Colours by group, or by character if there are few; the same names give the same colours."""
+    """Return colours by group, or by character if there are few; the same names give the same colours."""
     names = [character.name for character in characters]
     groups = list(dict.fromkeys(group_of(n) for n in names))
     if len(groups) == 1 and 1 < len(names) <= _FEW:
@@ -39,7 +39,7 @@ def group_colors(characters: Sequence[Character]) -> dict[str, str]:
 
 
 def draw_people(canvas: Canvas, characters: Sequence[Character]) -> dict[str, str]:
-    """Links, goals and starts; says which colour stands for whom."""
+    """Draw links, goals and starts; returns the colour of each group or character."""
     colors = group_colors(characters)
     inks = [colors.get(c.name, colors.get(group_of(c.name), _INK)) for c in characters]
     few = len(characters) <= _FEW
@@ -62,12 +62,12 @@ def draw_people(canvas: Canvas, characters: Sequence[Character]) -> dict[str, st
 
 
 def marker_radius(canvas: Canvas, radius: float, count: int) -> float:
-    """Pixels of a character's disc: its true size, unless that is too small to see."""
+    """Return the radius of a character's disc [px]: its true size, unless that is too small to see."""
     return max(radius * canvas.scale, 5.0 if count <= _FEW else 3.2 if count <= _MANY else 1.6)
 
 
 def _draw_start(canvas: Canvas, character: Character, ink: str, count: int) -> None:
-    """A disc of the character's radius with a nose in the direction it faces."""
+    """Draw a disc of the character's radius with a nose in the direction it faces."""
     radius = marker_radius(canvas, character.radius, count)
     place, heading = np.asarray(character.start[:2]), float(character.start[2])
     if count > _MANY:
@@ -79,7 +79,7 @@ def _draw_start(canvas: Canvas, character: Character, ink: str, count: int) -> N
 
 
 def _on_starts(characters: Sequence[Character]) -> BoolArray:
-    """Whose goal is where somebody starts; (N,)."""
+    """Return which characters have a goal where a character starts; (N,)."""
     if not characters:
         return np.zeros(0, dtype=np.bool_)
     starts = scipy.spatial.cKDTree([c.start[:2] for c in characters])
@@ -88,7 +88,7 @@ def _on_starts(characters: Sequence[Character]) -> BoolArray:
 
 
 def _draw_goal(canvas: Canvas, character: Character, ink: str, count: int, wide: bool) -> None:
-    """A ring with a dot, and a tick in the direction asked for; wide enough to be seen around a start."""
+    """Draw a ring with a dot, and a tick in the direction asked for; wide enough to be seen around a start."""
     radius = marker_radius(canvas, character.radius, count) * (1.7 if wide else 1.0)
     place = np.asarray(character.goal[:2])
     if count > _MANY:

@@ -1,4 +1,4 @@
-"""What lies under everything in a plan: paper, hills with contour lines, the metre grid."""
+"""The ground of a plan: paper, hills with contour lines, the metre grid."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _LOW, _HIGH = np.array([214.0, 222.0, 200.0]), np.array([244.0, 236.0, 216.0])
 """Colours of the lowest and the highest ground."""
 _CONTOUR = np.array([150.0, 128.0, 92.0])
 _LIGHT = np.array([-0.55, 0.55, 0.63])
-"""Towards the sun: from the upper left, as on every map."""
+"""Direction of the sun: from the upper left, as on every map."""
 
 
 def draw_ground(canvas: Canvas, terrain: Terrain | None) -> str:
-    """Floor or hills, and the grid; says what a contour line means, or nothing."""
+    """Draw the floor or hills, and the grid; returns what a contour line means, or nothing."""
     floor = shapely.box(*canvas.bounds)
     words = ""
     if terrain is None:
@@ -31,13 +31,13 @@ def draw_ground(canvas: Canvas, terrain: Terrain | None) -> str:
 
 
 def nice_step(least: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20 ... (and tenths of these) that is at least this."""
+    """Return the smallest of 1, 2, 5, 10, 20 ... (and tenths of these) that is at least `least`."""
     power = 10.0 ** np.floor(np.log10(max(least, 1e-6)))
     return float(next(power * f for f in (1.0, 2.0, 5.0, 10.0) if power * f >= least * (1.0 - 1e-9)))
 
 
 def grid_lines(low: float, high: float, step: float) -> FloatArray:
-    """Multiples of a step within two numbers."""
+    """Return multiples of a step within two numbers."""
     return (
         np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1.0) * step + 0.0
     )  # no minus before a nought
@@ -55,7 +55,7 @@ def _draw_grid(canvas: Canvas, over_hills: bool) -> None:
 
 
 def _draw_hills(canvas: Canvas, terrain: Terrain) -> str:
-    """Shaded relief with contour lines."""
+    """Draw a shaded relief with contour lines."""
     x0, y0, x1, y1 = canvas.bounds
     box = np.round(canvas.pixels([[x0, y1], [x1, y0]]) * canvas.factor).astype(int)
     size = (max(2, int(box[1, 0] - box[0, 0]) // canvas.factor), max(2, int(box[1, 1] - box[0, 1]) // canvas.factor))
@@ -77,7 +77,7 @@ def _draw_hills(canvas: Canvas, terrain: Terrain) -> str:
 
 
 def _smooth_heights(terrain: Terrain, bounds: tuple[float, float, float, float], size: tuple[int, int]) -> FloatArray:
-    """Heights at `size` places, north first; rounded off between the terrain's corners, whose edges would show."""
+    """Return heights at `size` points, north first, smoothed between the terrain's corners to hide its edges."""
     x0, y0, x1, y1 = bounds
     columns = int(np.clip((x1 - x0) / terrain.cell, 2, size[0]))
     rows = int(np.clip((y1 - y0) / terrain.cell, 2, size[1]))
@@ -94,7 +94,7 @@ def _smooth_heights(terrain: Terrain, bounds: tuple[float, float, float, float],
 def _with_contours(
     color: FloatArray, heights: FloatArray, across: FloatArray, down: FloatArray, step: float, cell: float
 ) -> FloatArray:
-    """Thin lines of equal height, every fifth a little stronger; level ground has none."""
+    """Add thin lines of equal height, every fifth a little stronger; level ground has none."""
     slope = np.maximum(np.hypot(across, down), 1e-4)
     for every, half_width, strength in ((step, 0.4, 0.5), (5.0 * step, 0.8, 0.45)):
         away = np.abs((heights / every + 0.5) % 1.0 - 0.5) * every / slope / cell

@@ -1,4 +1,4 @@
-"""Around the map: title and description above it, metres along its edges."""
+"""Around the map of a plan: title and description above it, metres along its edges, the legend below it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TITLE, _TEXT = 26, 14
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
-    """Lines of words no wider than `width` [px]."""
+    """Return lines of words no wider than `width` [px]."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -39,7 +39,7 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
 
 
 def header_height(words: tuple[str, str], width: int, side: int) -> int:
-    """Pixels of the title and the description."""
+    """Return the height of the title and the description [px]."""
     title, text = words
     if not title and not text:
         return 10
@@ -60,7 +60,7 @@ def draw_header(pen: ImageDraw.ImageDraw, words: tuple[str, str], width: int, si
 
 
 def draw_ticks(pen: ImageDraw.ImageDraw, canvas: Canvas, corner: tuple[int, int]) -> None:
-    """Numbers of metres along the lower and the left edge of the map."""
+    """Draw numbers of metres along the lower and the left edge of the map."""
     x0, y0, x1, y1 = canvas.bounds
     step = nice_step(52.0 / canvas.scale)
     font = text_font(12)
@@ -77,7 +77,7 @@ def draw_ticks(pen: ImageDraw.ImageDraw, canvas: Canvas, corner: tuple[int, int]
 _FAINT = "#7d7a72"
 _ROW, _SWATCH, _SIDE, _SIZE = 26, 30, 26, 13.0
 _RULER = 250
-"""Pixels that the scale bar takes at the left."""
+"""Width of the scale bar at the left [px]."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class LegendEntry:
 
 
 def legend_entries(world: World, characters: Sequence[Character], time: float) -> list[LegendEntry]:
-    """One entry for each sign that occurs."""
+    """Return one entry for each sign that occurs."""
     items = items_of(world, world.obstacles)
     entries = _wall_entries(items)
     for kind in dict.fromkeys(i.obstacle.kind for i in items if i.obstacle.special):
@@ -191,7 +191,7 @@ def _widths(entries: Sequence[LegendEntry]) -> list[float]:
 
 
 def _places(entries: Sequence[LegendEntry], width: int) -> list[tuple[float, int]]:
-    """Left edge and row of each entry; the first row leaves room for the scale bar."""
+    """Return left edge and row of each entry; the first row leaves room for the scale bar."""
     start = float(_RULER if width >= 700 else _SIDE)
     x, row = start, 0 if width >= 700 else 1
     places = []
@@ -204,7 +204,7 @@ def _places(entries: Sequence[LegendEntry], width: int) -> list[tuple[float, int
 
 
 def legend_height(entries: Sequence[LegendEntry], width: int) -> int:
-    """Pixels that the legend needs."""
+    """Return the height of the legend [px]."""
     if not entries:
         return 6
     return _ROW * (max(row for _, row in _places(entries, width)) + 1) + 42
@@ -213,7 +213,7 @@ def legend_height(entries: Sequence[LegendEntry], width: int) -> int:
 def draw_legend(
     entries: Sequence[LegendEntry], scale: float, extra: str, width: int, height: int, paper: str
 ) -> Image.Image:
-    """The strip below the map: a scale bar, then the signs."""
+    """Draw the strip below the map: a scale bar, then the signs."""
     strip = Image.new("RGB", (width, height), paper)
     pen = ImageDraw.Draw(strip)
     _draw_ruler(pen, scale)
@@ -229,7 +229,7 @@ def draw_legend(
 
 
 def _draw_ruler(pen: ImageDraw.ImageDraw, scale: float) -> None:
-    """A bar of a round number of metres in four black and white parts."""
+    """Draw a bar of a round number of metres in four black and white parts."""
     length = nice_step(70.0 / scale)
     if length * scale > 180.0:
         length /= 2.0

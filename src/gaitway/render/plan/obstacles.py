@@ -22,21 +22,21 @@ from gaitway.world.world import World
 
 INK, HALO = "#2f3338", "#fdfcfa"
 TALL = "#565b63"
-"""Walls that are higher than a person, and thin: solid, as architects draw them."""
+"""Colour of walls that are higher than a person and thin, as architects draw them."""
 BLOCK = "#c9c4ba"
-"""Tall walls that are thick: whole buildings."""
+"""Colour of tall walls that are thick: whole buildings."""
 LOW = "#e2ddd2"
-"""Walls one can look over."""
+"""Colour of walls that a person can look over."""
 OVERHEAD = 1.95
-"""What begins higher than this [m] is over everybody's head."""
+"""Height above which obstacles are over all heads [m]."""
 _TALL = 1.6
 _SHADOW = 0.10
-"""Length of a shadow by the height of the thing."""
+"""Length of a shadow as a share of the obstacle's height."""
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """An obstacle with what it covers of the plan."""
+    """An obstacle and the area that it covers in the plan."""
 
     obstacle: Obstacle
     area: shapely.Geometry
@@ -46,7 +46,7 @@ class Item:
 
 
 def items_of(world: World, obstacles: Sequence[Obstacle]) -> list[Item]:
-    """What is drawn of obstacles, the lowest first."""
+    """Return the obstacles that are drawn, the lowest first."""
     items = []
     for obstacle in obstacles:
         area = drawn_geometry(obstacle.shape.footprint())
@@ -72,7 +72,7 @@ def wall_fill(item: Item) -> str:
 
 
 def draw_obstacles(canvas: Canvas, items: Sequence[Item]) -> None:
-    """All that does not move: paint, shadows, things, and dashed what is overhead."""
+    """Draw all that does not move: paint, shadows, obstacles, and dashed what is overhead."""
     solid = [item for item in items if item.obstacle.kind != PASSABLE]
     for item in items:
         if item.obstacle.kind == PASSABLE:
@@ -89,7 +89,7 @@ def draw_obstacles(canvas: Canvas, items: Sequence[Item]) -> None:
 
 
 def _draw_shadows(canvas: Canvas, items: Sequence[Item]) -> None:
-    """One soft shadow of everything, to the lower right."""
+    """Draw one soft shadow of everything, to the lower right."""
     if not items:
         return
     layer = Canvas(canvas.bounds, canvas.size, canvas.scale, "#000000")
@@ -105,7 +105,7 @@ def _draw_shadows(canvas: Canvas, items: Sequence[Item]) -> None:
 
 
 def _draw_walls(canvas: Canvas, items: Sequence[Item]) -> None:
-    """Walls from the lowest to the highest; those that touch and look alike are one, without seams."""
+    """Draw walls from the lowest to the highest; walls that touch and look alike are joined without seams."""
     tree = shapely.STRtree([item.area for item in items])
     for (color, _), alike in groupby(items, key=lambda item: (wall_fill(item), round(item.high, 2))):
         members = list(alike)
@@ -120,7 +120,7 @@ def _draw_walls(canvas: Canvas, items: Sequence[Item]) -> None:
 
 
 def draw_special(canvas: Canvas, item: Item) -> None:
-    """Something that can be passed: coloured by its kind, hatched if one passes under it."""
+    """Draw an obstacle that can be passed: coloured by its kind, hatched if characters pass under it."""
     color = kind_color(item.obstacle.kind)
     edge = mixed(color, INK, 0.35)
     if isinstance(item.obstacle.shape, Stairs):
@@ -136,7 +136,7 @@ def draw_special(canvas: Canvas, item: Item) -> None:
 
 
 def _name_special(canvas: Canvas, item: Item, ink: str) -> None:
-    """Its words inside it if they fit and there is nothing to cover, else beside it."""
+    """Write the words of a special obstacle: inside it if they fit and cover nothing, else beside it."""
     text = special_words(item)
     width, height = (n / canvas.scale for n in text_size(text, 13.0))
     plain = item.low <= 0.2 and not isinstance(item.obstacle.shape, Stairs)
@@ -150,7 +150,7 @@ def _name_special(canvas: Canvas, item: Item, ink: str) -> None:
 
 
 def special_words(item: Item) -> str:
-    """What to do there, and how high it is."""
+    """Return the name or kind of a special obstacle, and its height or clear height."""
     name = item.obstacle.name or item.obstacle.kind
     if item.low > 0.2:
         return f"{name}, {item.low:.2f} m clear"
@@ -158,7 +158,7 @@ def special_words(item: Item) -> str:
 
 
 def _draw_stairs(canvas: Canvas, stairs: Stairs, area: shapely.Geometry, color: str) -> None:
-    """Steps as lines and an arrow that points up the flight."""
+    """Draw steps as lines and an arrow that points up the flight."""
     frame = (*stairs.center, stairs.yaw)
     length, half = stairs.steps * stairs.run, 0.5 * stairs.width
     canvas.fill(area, mixed(color, HALO, 0.55))
@@ -174,7 +174,7 @@ def _draw_stairs(canvas: Canvas, stairs: Stairs, area: shapely.Geometry, color: 
 
 
 def _name_inside(canvas: Canvas, item: Item, color: str, covered: shapely.Geometry) -> None:
-    """A wall's name, and its height for buildings, where there is room for them inside it."""
+    """Write a wall's name, and the height of buildings, where there is room inside it."""
     name = item.obstacle.name
     texts = [f"{name}, {item.high:.3g} m", name] if item.high >= 5.0 else [name]
     ink = HALO if sum(int(color[i : i + 2], 16) for i in (1, 3, 5)) < 330 else mixed(color, INK, 0.75)
@@ -188,7 +188,7 @@ def _name_inside(canvas: Canvas, item: Item, color: str, covered: shapely.Geomet
 
 
 def _place_inside(area: shapely.Geometry, width: float, height: float) -> FloatArray | None:
-    """Where a rectangle [m] fits into an area: as near to its middle as can be; None if nowhere."""
+    """Return where a rectangle [m] fits into an area, as near to its middle as possible; None if nowhere."""
     x0, y0, x1, y1 = area.bounds
     if not (x1 - x0 >= width and y1 - y0 >= height):
         return None
@@ -207,7 +207,7 @@ def _place_inside(area: shapely.Geometry, width: float, height: float) -> FloatA
 
 
 def draw_movers(canvas: Canvas, world: World, time: float) -> None:
-    """Where movers go, and where and what they are at a time."""
+    """Draw the paths of movers, and what they are at a time [s]."""
     far = 60.0 if len(world.movers) <= 8 else 12.0  # many long ways would be a tangle
     for mover in world.movers:
         if mover.phase(time).kind == PASSABLE and len(mover.phases) == 1 and len(mover.times) == 1:
@@ -221,13 +221,13 @@ def draw_movers(canvas: Canvas, world: World, time: float) -> None:
 
 
 def painted(world: World) -> list[Obstacle]:
-    """Movers that never move nor change and are in nobody's way: paint on the floor."""
+    """Return movers that never move nor change and block nobody: paint on the floor."""
     still = [m for m in world.movers if len(m.times) == 1 and len(m.phases) == 1]
     return [m.at(0.0) for m in still if m.phases[0].kind == PASSABLE]
 
 
 def _draw_path(canvas: Canvas, mover: Mover, time: float, far: float) -> None:
-    """The way it still has to go, dashed, with arrow heads; fainter the later, and nothing after `far` seconds."""
+    """Draw the rest of a mover's path, dashed, with arrow heads; later parts are fainter, none after `far` seconds."""
     color = mover.color or MOVER_COLOR
     ahead = mover.times > time
     if not ahead.any():
@@ -246,7 +246,7 @@ def _draw_path(canvas: Canvas, mover: Mover, time: float, far: float) -> None:
 
 
 def _draw_phases(canvas: Canvas, mover: Mover, time: float) -> None:
-    """What it will be and was, as dashed outlines with the times."""
+    """Draw the other phases of a mover as dashed outlines with their times."""
     if len({phase.kind for phase in mover.phases}) < 2:
         return
     now = mover.phase(time)

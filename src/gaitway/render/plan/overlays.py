@@ -1,4 +1,4 @@
-"""What planners see, over a plan: covered cells of a grid, and the near and within regions of special obstacles."""
+"""Grids and regions of planners over a plan: covered cells, and the near and within regions of special obstacles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELD = ("#fdfcfa", "#2f6f8f")
 
 
 def draw_regions(canvas: Canvas, world: World, time: float, reaches: Sequence[Reach], radius: float) -> None:
-    """Where a special motion may begin (dashed band) and where one may only be while executing it."""
+    """Draw where a special motion may begin (dashed band), and where a character may be only while executing it."""
     bounds = shapely.box(*world.bounds)
     for obstacle in world.at(time).obstacles:
         if obstacle.special:
@@ -62,7 +62,7 @@ def _draw_region(
 
 
 def draw_occupancy(canvas: Canvas, grid: Occupancy) -> None:
-    """Covered cells: walls blue-grey, special obstacles in the colour of their kind."""
+    """Draw covered cells: walls blue-grey, special obstacles in the colour of their kind."""
     picture = np.zeros((*grid.spec.shape, 4), dtype=np.uint8)
     for number in range(len(grid.kinds) - 1, -1, -1):
         kind = grid.kinds[number]
@@ -72,7 +72,7 @@ def draw_occupancy(canvas: Canvas, grid: Occupancy) -> None:
 
 
 def draw_clearance(canvas: Canvas, clearance: Clearance) -> None:
-    """Distance to the nearest obstacle: darker where there is more room, in bands of 0.25 m."""
+    """Draw distance to the nearest obstacle: darker where there is more room, in bands of 0.25 m."""
     distances = np.where(np.isfinite(clearance.distances), clearance.distances, 0.0).astype(np.float64)
     share = np.floor(4.0 * distances) / max(4.0 * float(distances.max()), 1e-9)
     low, high = (np.array(rgba(color)[:3], dtype=np.float64) for color in _FIELD)
@@ -82,7 +82,7 @@ def draw_clearance(canvas: Canvas, clearance: Clearance) -> None:
 
 
 def _paste_cells(canvas: Canvas, spec: GridSpec, picture: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> None:
-    """Cells with colours and opacities (rows, columns, 4), the lowest row first, onto the map."""
+    """Paste cells with colours and opacities (rows, columns, 4), the lowest row first, onto the map."""
     x0, y0, x1, y1 = spec.bounds
     corners = np.round(canvas.pixels([[x0, y1], [x1, y0]]) * canvas.factor).astype(int)
     width, height = (int(n) for n in corners[1] - corners[0])

@@ -1,4 +1,4 @@
-"""A plan of a scene from above: the map that one looks at before anything is planned."""
+"""A plan of a scene from above: a map to look at before anything is planned."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ PAPER = "#f3f1ec"
 _SIDE, _TICKS, _GAP = 26, 40, 14
 """Pixels at the sides, for the numbers along the axes, and between the parts."""
 _LEAST = 160
-"""Least pixels of a side."""
+"""Least length of a side [px]."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Wanted:
-    """What else is to be on a plan."""
+    """Further contents of a plan."""
 
     title: str
     text: str
@@ -123,7 +123,7 @@ def scene_plan(
 
 
 def _words(scene: Scene | World, title: str | None) -> tuple[str, str]:
-    """Title and description."""
+    """Return title and description."""
     if isinstance(scene, World) or title is not None:
         return title or "", ""
     return scene.title or (scene.path.stem if scene.path else ""), getattr(scene, "description", "") or ""
@@ -162,12 +162,12 @@ def _one_plan(
 
 
 def _draw_stamp(pen: ImageDraw.ImageDraw, place: tuple[int, int], time: float) -> None:
-    """The time of a plan with movers."""
+    """Draw the time of a plan with movers."""
     pen.text(place, f"t = {time:g} s", fill=EDGE, font=text_font(15), anchor="rs")
 
 
 def _with_words(canvas: Canvas, characters: Sequence[Character]) -> Image.Image:
-    """The finished map with its words, none on another nor on a start or goal."""
+    """Write the words on the finished map, none over another nor over a start or goal."""
     picture = canvas.finished()
     placer = LabelPlacer(*canvas.size)
     for character in characters[:200]:
@@ -182,7 +182,7 @@ def _with_words(canvas: Canvas, characters: Sequence[Character]) -> Image.Image:
 def _divide(
     world: World, words: tuple[str, str], entries: Sequence[LegendEntry], size: int | tuple[int, int]
 ) -> _Sheet:
-    """Room for the header, the map and the legend."""
+    """Divide the sheet into header, map and legend."""
     width = size if isinstance(size, int) else size[0]
     if width < _LEAST:
         raise GaitwayError(f"a plan {width} pixels wide cannot be read; write {_LEAST} or more")
@@ -212,7 +212,7 @@ def _divide(
 def _sheet_of_times(
     world: World, characters: Sequence[Character], wanted: _Wanted, size: int | tuple[int, int], times: Sequence[float]
 ) -> Image.Image:
-    """Plans side by side, as many in a row as suits the shape of the bounds."""
+    """Draw plans side by side, as many in a row as suits the shape of the bounds."""
     if not isinstance(size, int):
         raise GaitwayError(
             f"a sheet of {len(times)} plans with size {size}; write its width alone, for example size=1800"

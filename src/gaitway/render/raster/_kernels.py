@@ -18,6 +18,13 @@ Single = npt.NDArray[np.float32]
 Index = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.uint8]
 
+X, Y, CLOSENESS = 0, 1, 2
+"""Columns of projected points: pixel x, pixel y, and closeness (larger is nearer)."""
+RIGHT, UP, SIGHT = 0, 1, 2
+"""Rows of the axes of a view."""
+LOW_X, LOW_Y, HIGH_X, HIGH_Y = 0, 1, 2, 3
+"""Entries of the focus of a scene light."""
+
 
 class View(NamedTuple):
     """A camera as plain numbers."""
@@ -56,7 +63,7 @@ class SceneLight(NamedTuple):
 
 
 class Shadow(NamedTuple):
-    """What the key light and the open sky see, as pictures; see `shadows`."""
+    """Pictures of the scene from the key light and from the sky; see `shadows`."""
 
     light: View
     closest: Single
@@ -81,7 +88,7 @@ def skin(
     points: FloatArray,
     normals: FloatArray,
 ) -> None:
-    """World vertices of N figures of one body: (N, J, 3) and (N, J, 4) to (N, V, 3) points and unit normals."""
+    """Move the vertices of N figures of one body: (N, J, 3) and (N, J, 4) to (N, V, 3) points and unit normals."""
     count = positions.shape[1]
     m = np.empty((count, 3, 4))
     b = np.empty((3, 4))
@@ -126,24 +133,24 @@ def skin(
 
 @kernel
 def project(points: FloatArray, view: View, screen: FloatArray) -> None:
-    """Pixel x, y and closeness (larger is nearer, linear across a flat triangle) of points (V, 3)."""
+    """Write pixel x, y and closeness (larger is nearer, linear across a flat triangle) of points (V, 3)."""
     for i in range(points.shape[0]):
         x, y, z = points[i, 0] - view.eye[0], points[i, 1] - view.eye[1], points[i, 2] - view.eye[2]
-        right = view.axes[0, 0] * x + view.axes[0, 1] * y + view.axes[0, 2] * z
-        up = view.axes[1, 0] * x + view.axes[1, 1] * y + view.axes[1, 2] * z
-        depth = view.axes[2, 0] * x + view.axes[2, 1] * y + view.axes[2, 2] * z
+        right = view.axes[RIGHT, 0] * x + view.axes[RIGHT, 1] * y + view.axes[RIGHT, 2] * z
+        up = view.axes[UP, 0] * x + view.axes[UP, 1] * y + view.axes[UP, 2] * z
+        depth = view.axes[SIGHT, 0] * x + view.axes[SIGHT, 1] * y + view.axes[SIGHT, 2] * z
         closeness, factor = -depth, view.scale
         if view.perspective:
             closeness = 1.0 / max(depth, 1e-9)  # nearer triangles are clipped before they come here
             factor = view.scale * closeness
-        screen[i, 0] = view.centre_x + factor * right
-        screen[i, 1] = view.centre_y - factor * up
-        screen[i, 2] = closeness
+        screen[i, X] = view.centre_x + factor * right
+        screen[i, Y] = view.centre_y - factor * up
+        screen[i, CLOSENESS] = closeness
 
 
 @kernel(inline=True)
 def _row_span(b_dx: float, b_dy: float, c_dx: float, c_dy: float, y: float) -> tuple[float, float]:
-    """Between which x a triangle can cover anything of the row from y to y + 1; both counted from its first corner.
+    """Return between which x a triangle can cover the row from y to y + 1; both counted from its first corner.
 
     Shares of the corners b and c grow by (dx, dy) from place to place. Large slanted triangles fill little of their
     bounding box, so that this saves most of the work.
@@ -167,7 +174,7 @@ def _row_span(b_dx: float, b_dy: float, c_dx: float, c_dy: float, y: float) -> t
 def raster(
     screen: FloatArray, triangles: Index, offsets: FloatArray, first_row: int, closest: Single, owner: Index
 ) -> None:
-    """Closest triangle at every sample of a band of rows; triangles that turn their back are skipped.
+    """Find the closest triangle at every sample of a band of rows; triangles that face away are skipped.
 
     Args:
         screen: pixel x, y and closeness; (V, 3).
@@ -180,11 +187,11 @@ def raster(
     rows, width, samples = closest.shape
     for t in range(triangles.shape[0]):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        ay, by, cy = screen[a, 1] - first_row, screen[b, 1] - first_row, screen[c, 1] - first_row
+        ay, by, cy = screen[a, Y] - first_row, screen[b, Y] - first_row, screen[c, Y] - first_row
         low, high = min(ay, by, cy), max(ay, by, cy)
         if not (high >= 0.0 and low < rows):
             continue
-        ax, bx, cx = screen[a, 0], screen[b, 0], screen[c, 0]
+        ax, bx, cx = screen[a, X], screen[b, X], screen[c, X]
         left, right = min(ax, bx, cx), max(ax, bx, cx)
         if not (right >= 0.0 and left < width):
             continue
@@ -193,7 +200,7 @@ def raster(
         if not area < -1e-12:
             continue
         inverse = 1.0 / area
-        az, bz, cz = screen[a, 2], screen[b, 2], screen[c, 2]
+        az, bz, cz = screen[a, CLOSENESS], screen[b, CLOSENESS], screen[c, CLOSENESS]
         # shares of the corners b and c as linear functions of the place
         b_dx, b_dy = (cy - ay) * inverse, -(cx - ax) * inverse
         c_dx, c_dy = -(by - ay) * inverse, (bx - ax) * inverse
@@ -216,13 +223,13 @@ def raster(
 
 @kernel
 def raster_both(screen: FloatArray, triangles: Index, closest: Single, farthest: Single) -> None:
-    """Closeness of the nearest and of the farthest surface at the middle of every pixel; both (H, W), updated."""
+    """Write closeness of the nearest and of the farthest surface at the middle of every pixel; both (H, W), updated."""
     rows, width = closest.shape
     for t in range(triangles.shape[0]):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        ax, ay, az = screen[a, 0], screen[a, 1], screen[a, 2]
-        bx, by, bz = screen[b, 0] - ax, screen[b, 1] - ay, screen[b, 2] - az
-        cx, cy, cz = screen[c, 0] - ax, screen[c, 1] - ay, screen[c, 2] - az
+        ax, ay, az = screen[a, X], screen[a, Y], screen[a, CLOSENESS]
+        bx, by, bz = screen[b, X] - ax, screen[b, Y] - ay, screen[b, CLOSENESS] - az
+        cx, cy, cz = screen[c, X] - ax, screen[c, Y] - ay, screen[c, CLOSENESS] - az
         area = bx * cy - cx * by
         if not (area > 1e-12 or area < -1e-12):
             continue
@@ -248,7 +255,7 @@ def raster_both(screen: FloatArray, triangles: Index, closest: Single, farthest:
 
 @kernel
 def blur(source: Single, radius: int, target: Single) -> None:
-    """Box blur of a picture (H, W) over 2 * radius + 1 pixels each way; what lies outside counts as zero."""
+    """Blur a picture (H, W) by a box of 2 * radius + 1 pixels each way; the outside counts as zero."""
     height, width = source.shape
     share = np.float32(1.0 / (2 * radius + 1))
     rows = np.zeros((height, width), np.float32)
@@ -279,7 +286,7 @@ def blur(source: Single, radius: int, target: Single) -> None:
 
 @kernel
 def split_shadow(farthest: Single, base: float, per_row: float, per_col: float, crisp: Single, soft: Single) -> None:
-    """Coverage of the light's picture, split by how far the lowest surface is from the floor.
+    """Split the coverage of the light's picture by how far the lowest surface is from the floor.
 
     Args:
         farthest: closeness of the lowest surface, infinite where there is none; (H, W).
@@ -302,7 +309,7 @@ def split_shadow(farthest: Single, base: float, per_row: float, per_col: float, 
 
 @kernel
 def split_contact(farthest: Single, eye_height: float, close: Single, wide: Single) -> None:
-    """How much sky the floor misses right under a surface (close) and around it (wide), before blurring; (H, W)."""
+    """Write how much sky the floor misses under a surface (close) and around it (wide), before blurring; (H, W)."""
     for i in range(farthest.shape[0]):
         for j in range(farthest.shape[1]):
             close[i, j] = 0.0

@@ -6,7 +6,23 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.jit import kernel
-from gaitway.render.raster._kernels import Flags, Index, SceneLight, Shadow, Single, View
+from gaitway.render.raster._kernels import (
+    HIGH_X,
+    HIGH_Y,
+    LOW_X,
+    LOW_Y,
+    RIGHT,
+    SIGHT,
+    UP,
+    Flags,
+    Index,
+    SceneLight,
+    Shadow,
+    Single,
+    View,
+    X,
+    Y,
+)
 
 
 @kernel
@@ -17,7 +33,7 @@ def _smooth(edge0: float, edge1: float, value: float) -> float:
 
 @kernel(fastmath=True)
 def _bilinear(pixels: Single, u: float, v: float) -> float:
-    """Value between the middles of four pixels; zero outside the picture."""
+    """Return the value between the middles of four pixels; zero outside the picture."""
     u, v = u - 0.5, v - 0.5
     height, width = pixels.shape
     if not (u >= 0.0 and v >= 0.0 and u < width - 1 and v < height - 1):
@@ -31,7 +47,7 @@ def _bilinear(pixels: Single, u: float, v: float) -> float:
 
 @kernel(fastmath=True)
 def _line_cover(x: float, width: float, foot: float) -> float:
-    """Share of a window of size `foot` about x that lies on lines of a width [m], one a metre: exact, so no moire."""
+    """Return the share of a window of size `foot` about x on lines of a width [m], one a metre: exact, so no moire."""
     low, high = x - 0.5 * foot + 0.5 * width, x + 0.5 * foot + 0.5 * width
     low_whole, high_whole = np.floor(low), np.floor(high)
     before = low_whole * width + min(low - low_whole, width)
@@ -40,7 +56,7 @@ def _line_cover(x: float, width: float, foot: float) -> float:
 
 @kernel(fastmath=True)
 def stage(view: View, scene: SceneLight, shadow: Shadow, first_row: int, height: int, out: Single) -> None:
-    """Ground and backdrop of a band of rows: linear RGB before shadow, and the share of light left; (rows, W, 4)."""
+    """Write ground and backdrop of a band: linear RGB before shadow, and the share of light left; (rows, W, 4)."""
     eye, axes, pixel = view.eye, view.axes, 1.0 / view.scale
     per_fade, per_height = 1.0 / scene.fade, 1.0 / height
     light, above = shadow.light, shadow.above
@@ -55,35 +71,35 @@ def stage(view: View, scene: SceneLight, shadow: Shadow, first_row: int, height:
             left = 1.0
             right = (col + 0.5 - view.centre_x) * pixel
             aside_x, aside_y, aside_z = (
-                right * axes[0, 0] + up * axes[1, 0],
-                right * axes[0, 1] + up * axes[1, 1],
-                right * axes[0, 2] + up * axes[1, 2],
+                right * axes[RIGHT, 0] + up * axes[UP, 0],
+                right * axes[RIGHT, 1] + up * axes[UP, 1],
+                right * axes[RIGHT, 2] + up * axes[UP, 2],
             )
-            way_z = axes[2, 2] + aside_z if view.perspective else axes[2, 2]
+            way_z = axes[SIGHT, 2] + aside_z if view.perspective else axes[SIGHT, 2]
             start_z = eye[2] if view.perspective else eye[2] + aside_z
             if scene.has_ground and way_z < -1e-4 and start_z > 0.0:
                 per_way = 1.0 / way_z
                 far = -start_z * per_way
                 if view.perspective:
-                    way_x, way_y = axes[2, 0] + aside_x, axes[2, 1] + aside_y
+                    way_x, way_y = axes[SIGHT, 0] + aside_x, axes[SIGHT, 1] + aside_y
                     x, y = eye[0] + far * way_x, eye[1] + far * way_y
                     # how far the place on the floor moves from one pixel to the next, across and up
-                    far_u, far_v = -far * axes[0, 2] * per_way, -far * axes[1, 2] * per_way
+                    far_u, far_v = -far * axes[RIGHT, 2] * per_way, -far * axes[UP, 2] * per_way
                     step = far
                 else:
-                    way_x, way_y = axes[2, 0], axes[2, 1]
+                    way_x, way_y = axes[SIGHT, 0], axes[SIGHT, 1]
                     x, y = eye[0] + aside_x + far * way_x, eye[1] + aside_y + far * way_y
-                    far_u, far_v = -axes[0, 2] * per_way, -axes[1, 2] * per_way
+                    far_u, far_v = -axes[RIGHT, 2] * per_way, -axes[UP, 2] * per_way
                     step = 1.0
-                away_x = max(scene.focus[0] - x, x - scene.focus[2], 0.0)
-                away_y = max(scene.focus[1] - y, y - scene.focus[3], 0.0)
+                away_x = max(scene.focus[LOW_X] - x, x - scene.focus[HIGH_X], 0.0)
+                away_y = max(scene.focus[LOW_Y] - y, y - scene.focus[HIGH_Y], 0.0)
                 away = min(np.sqrt(away_x * away_x + away_y * away_y) * per_fade, 1.0)
                 near = 1.0 - away * away * (3.0 - 2.0 * away)
                 if near > 0.0:
                     line = 0.0
                     if scene.grid > 0.0:
-                        foot_x = abs(step * axes[0, 0] + far_u * way_x) + abs(step * axes[1, 0] + far_v * way_x)
-                        foot_y = abs(step * axes[0, 1] + far_u * way_y) + abs(step * axes[1, 1] + far_v * way_y)
+                        foot_x = abs(step * axes[RIGHT, 0] + far_u * way_x) + abs(step * axes[UP, 0] + far_v * way_x)
+                        foot_y = abs(step * axes[RIGHT, 1] + far_u * way_y) + abs(step * axes[UP, 1] + far_v * way_y)
                         line_x, line_y = _line_cover(x, 0.012, foot_x * pixel), _line_cover(y, 0.012, foot_y * pixel)
                         line = scene.grid * (line_x + line_y - line_x * line_y)
                     red += (scene.ground[0] + (scene.line[0] - scene.ground[0]) * line - red) * near
@@ -92,14 +108,14 @@ def stage(view: View, scene: SceneLight, shadow: Shadow, first_row: int, height:
                 px, py_, pz = x - light.eye[0], y - light.eye[1], -light.eye[2]
                 dark = _bilinear(
                     shadow.soft,
-                    light.scale * (light.axes[0, 0] * px + light.axes[0, 1] * py_ + light.axes[0, 2] * pz),
-                    -light.scale * (light.axes[1, 0] * px + light.axes[1, 1] * py_ + light.axes[1, 2] * pz),
+                    light.scale * (light.axes[RIGHT, 0] * px + light.axes[RIGHT, 1] * py_ + light.axes[RIGHT, 2] * pz),
+                    -light.scale * (light.axes[UP, 0] * px + light.axes[UP, 1] * py_ + light.axes[UP, 2] * pz),
                 )
                 px, py_ = x - above.eye[0], y - above.eye[1]
                 closed = _bilinear(
                     shadow.contact,
-                    above.scale * (above.axes[0, 0] * px + above.axes[0, 1] * py_),
-                    -above.scale * (above.axes[1, 0] * px + above.axes[1, 1] * py_),
+                    above.scale * (above.axes[RIGHT, 0] * px + above.axes[RIGHT, 1] * py_),
+                    -above.scale * (above.axes[UP, 0] * px + above.axes[UP, 1] * py_),
                 )
                 left = (1.0 - scene.shadow * min(dark, 1.0)) * (1.0 - 0.7 * min(closed, 1.0))
             out[row, col, 0], out[row, col, 1], out[row, col, 2], out[row, col, 3] = red, green, blue, left
@@ -107,12 +123,12 @@ def stage(view: View, scene: SceneLight, shadow: Shadow, first_row: int, height:
 
 @kernel(inline=True)
 def _lit_share(closest: Single, light: View, x: float, y: float, z: float) -> float:
-    """Share 0..1 of the key light that reaches a point of a body, averaged over a patch of the light's picture."""
+    """Return the share 0..1 of key light at a point of a body, averaged over a patch of the light's picture."""
     axes = light.axes
     x, y, z = x - light.eye[0], y - light.eye[1], z - light.eye[2]
-    u = light.scale * (axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z) - 0.5
-    v = -light.scale * (axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z) - 0.5
-    here = -(axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z)
+    u = light.scale * (axes[RIGHT, 0] * x + axes[RIGHT, 1] * y + axes[RIGHT, 2] * z) - 0.5
+    v = -light.scale * (axes[UP, 0] * x + axes[UP, 1] * y + axes[UP, 2] * z) - 0.5
+    here = -(axes[SIGHT, 0] * x + axes[SIGHT, 1] * y + axes[SIGHT, 2] * z)
     height, width = closest.shape
     if not (u >= 2.0 and v >= 2.0 and u < width - 3 and v < height - 3):
         return 1.0
@@ -140,7 +156,7 @@ def _body(
     out: FloatArray,
     s: int,
 ) -> None:
-    """Light that a body's surface sends to the eye, into row `s`: soft key, sky and ground, a little sheen and rim."""
+    """Write the light that a body sends to the eye, into row `s`: soft key, sky and ground, a little sheen and rim."""
     nx, ny, nz = normal[0], normal[1], normal[2]
     light = scene.light
     facing = nx * light[0] + ny * light[1] + nz * light[2]
@@ -180,10 +196,10 @@ def _surface(
     normal: FloatArray,
     color: FloatArray,
 ) -> None:
-    """Unit normal and colour (RGBA) of a triangle at a place in the picture."""
+    """Write unit normal and colour (RGBA) of a triangle at a point of the picture."""
     a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-    ax, ay = screen[a, 0], screen[a, 1]
-    bx, by, cx, cy = screen[b, 0] - ax, screen[b, 1] - ay, screen[c, 0] - ax, screen[c, 1] - ay
+    ax, ay = screen[a, X], screen[a, Y]
+    bx, by, cx, cy = screen[b, X] - ax, screen[b, Y] - ay, screen[c, X] - ax, screen[c, Y] - ay
     inverse = 1.0 / (bx * cy - cx * by)
     share_b, share_c = ((x - ax) * cy - (y - ay) * cx) * inverse, ((y - ay) * bx - (x - ax) * by) * inverse
     share_a = 1.0 - share_b - share_c
@@ -200,13 +216,13 @@ def _surface(
 
 @kernel(inline=True)
 def _place(view: View, px: float, py: float, closeness: float, point: FloatArray, sight: FloatArray) -> None:
-    """World point seen at a place of the picture, and the unit direction from the eye to it."""
+    """Write the world point seen at a point of the picture, and the unit direction from the eye to it."""
     right, up = (px - view.centre_x) / view.scale, (view.centre_y - py) / view.scale
     depth = 1.0 / closeness if view.perspective else -closeness
     square = 0.0
     for k in range(3):
-        aside = right * view.axes[0, k] + up * view.axes[1, k]
-        way = view.axes[2, k] + (aside if view.perspective else 0.0)
+        aside = right * view.axes[RIGHT, k] + up * view.axes[UP, k]
+        way = view.axes[SIGHT, k] + (aside if view.perspective else 0.0)
         point[k] = view.eye[k] + depth * way + (0.0 if view.perspective else aside)
         sight[k] = way
         square += way * way

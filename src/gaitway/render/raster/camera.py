@@ -1,4 +1,4 @@
-"""Where a picture is taken from: perspective or orthographic, always looking at a point."""
+"""Cameras: perspective or orthographic, always looking at a point."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Camera:
     """A view of the world (Z up, metres). Pixels are square; `span` and `field` belong to the picture's height."""
 
     eye: FloatArray
-    """Where it stands [m]; (3,)."""
+    """Position of the camera [m]; (3,)."""
     target: FloatArray
-    """What it looks at: the middle of the picture [m]; (3,)."""
+    """Point that it looks at: the middle of the picture [m]; (3,)."""
     up: FloatArray
     """Direction that is upright in the picture; (3,), not along the line of sight."""
     field: float = np.radians(35.0)
     """Vertical opening angle of a perspective view [rad]."""
     span: float | None = None
-    """Metres from the lower to the upper edge: the view is orthographic. None for perspective."""
+    """Height of an orthographic view [m]; None for perspective."""
 
     def __post_init__(self) -> None:
         for name in ("eye", "target", "up"):
@@ -52,7 +52,7 @@ class Camera:
         field: float = np.radians(35.0),
         span: float | None = None,
     ) -> Camera:
-        """A camera on a sphere about a point.
+        """Return a camera on a sphere about a point.
 
         Args:
             target: the point [m]; (3,).
@@ -79,13 +79,13 @@ class Camera:
         return np.stack([right, np.cross(right, sight), sight])
 
     def scale(self, height: int) -> float:
-        """Pixels a metre (orthographic), or pixels a metre at a depth of one metre (perspective)."""
+        """Return pixels per metre (orthographic), or pixels per metre at a depth of one metre (perspective)."""
         if self.span is not None:
             return height / self.span
         return float(0.5 * height / np.tan(0.5 * self.field))
 
     def project(self, points: npt.ArrayLike, size: tuple[int, int]) -> FloatArray:
-        """Pixel x (right), y (down) and depth along the line of sight [m] of points (..., 3).
+        """Return pixel x (right), y (down) and depth along the line of sight [m] of points (..., 3).
 
         Points beside or behind a perspective camera have a depth of zero or less and no meaningful x and y.
         """
@@ -99,7 +99,7 @@ class Camera:
         )
 
     def fit(self, points: npt.ArrayLike, size: tuple[int, int], margin: float = 0.06) -> Camera:
-        """The same direction of view, moved (and, if orthographic, zoomed) so that all points are in the picture.
+        """Return a camera that sees all points in the same direction of view, moved (and, if orthographic, zoomed).
 
         Args:
             points: what must be seen [m]; (..., 3).
@@ -124,7 +124,7 @@ class Camera:
         return self._fit_perspective(seen, np.array([slope_up * aspect, slope_up]))
 
     def _fit_perspective(self, seen: FloatArray, slopes: FloatArray) -> Camera:
-        """Stand where each side plane of the narrowed frustum touches the cloud; `seen` is in camera axes."""
+        """Return the camera whose narrowed frustum touches the cloud at all sides; `seen` is in camera axes."""
         axes = self.axes
         eye = np.empty(3)
         depths = []

@@ -12,31 +12,31 @@ from gaitway.core.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class TriangleMesh:
+class SurfaceMesh:
     """Triangles, anticlockwise seen from outside."""
 
     points: FloatArray
-    """(V, 3) [m]."""
+    """Vertices [m]; (V, 3)."""
     normals: FloatArray
     """Unit vectors outward; (V, 3)."""
     triangles: IntArray
     """Vertex indices; (T, 3)."""
 
 
-def join(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
-    """Several meshes as one."""
+def join(meshes: Sequence[SurfaceMesh]) -> SurfaceMesh:
+    """Join several meshes."""
     if not meshes:
-        return TriangleMesh(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 3), np.int64))
+        return SurfaceMesh(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 3), np.int64))
     starts = np.cumsum([0, *(len(m.points) for m in meshes[:-1])])
-    return TriangleMesh(
+    return SurfaceMesh(
         np.concatenate([m.points for m in meshes]),
         np.concatenate([m.normals for m in meshes]),
         np.concatenate([m.triangles + s for m, s in zip(meshes, starts, strict=True)]),
     )
 
 
-def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> TriangleMesh:
-    """A closed skin over rings of points, drawn to a point at both ends.
+def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> SurfaceMesh:
+    """Build a closed skin over rings of points, drawn to a point at both ends.
 
     Args:
         rings: (R, K, 3) [m]; each ring runs anticlockwise seen from the end.
@@ -60,11 +60,11 @@ def loft(rings: FloatArray, start: npt.ArrayLike, end: npt.ArrayLike) -> Triangl
             np.stack([last, here[-1], beside[-1]], axis=1),
         ]
     )
-    return TriangleMesh(points, smooth_normals(points, triangles), triangles)
+    return SurfaceMesh(points, smooth_normals(points, triangles), triangles)
 
 
 def smooth_normals(points: FloatArray, triangles: IntArray) -> FloatArray:
-    """Normals (V, 3) averaged over the triangles at each vertex, by their area."""
+    """Return normals (V, 3) averaged over the triangles at each vertex, by their area."""
     corners = points[triangles]
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     total = np.zeros_like(points)
@@ -81,8 +81,8 @@ def round_rod(
     side: npt.ArrayLike,
     around: int = 14,
     cap_rows: int = 4,
-) -> TriangleMesh:
-    """A limb: elliptical cross-sections along a line, with rounded ends beyond both points.
+) -> SurfaceMesh:
+    """Build a limb: elliptical cross-sections along a line, with rounded ends beyond both points.
 
     Args:
         start: first point [m].
@@ -117,8 +117,8 @@ def round_rod(
     return loft(rings, origin - cap_in * along, origin + (length + cap_out) * along)
 
 
-def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> TriangleMesh:
-    """A box with flat faces.
+def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> SurfaceMesh:
+    """Build a box with flat faces.
 
     Args:
         center: its middle [m]; (3,).
@@ -137,4 +137,4 @@ def box(center: npt.ArrayLike, axes: npt.ArrayLike, half: npt.ArrayLike) -> Tria
             points.append(np.stack([out - a - b, out + a - b, out + a + b, out - a + b]) + middle)
             normals.append(np.tile(sign * frame[k], (4, 1)))
             triangles += [(start, start + 1, start + 2), (start, start + 2, start + 3)]
-    return TriangleMesh(np.concatenate(points), np.concatenate(normals), np.array(triangles))
+    return SurfaceMesh(np.concatenate(points), np.concatenate(normals), np.array(triangles))

@@ -1,4 +1,4 @@
-"""What the key light and the open sky see: pictures of the scene from above, from which shadows are read."""
+"""Shadows: pictures of the scene from the key light and from the sky above."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from gaitway.render.raster import _kernels
 from gaitway.render.raster._kernels import Index, Shadow, Single, View
 
 _LIGHT_SIDE, _SKY_SIDE = 1100, 640
-"""Most texels along a side of the light's and of the sky's picture."""
+"""Largest number of texels along a side of the light's and of the sky's picture."""
 _LIGHT_TEXEL, _SKY_TEXEL = 0.006, 0.012
-"""Finest texels [m], for small scenes."""
+"""Finest texels of both pictures [m], for small scenes."""
 _MARGIN = 0.5
-"""Metres around the scene: room for blur."""
+"""Margin around the scene for blur [m]."""
 
 
 def no_shadow() -> Shadow:
-    """For a scene that casts none."""
+    """Return the shadow of a scene that casts none."""
     view = View(np.zeros(3), np.eye(3), 1.0, 0.0, 0.0, perspective=False)
     empty = np.zeros((1, 1), dtype=np.float32)
     return Shadow(view, empty, empty, view, empty)
 
 
 def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, pool: Executor) -> Shadow:
-    """Shadow pictures of solid triangles.
+    """Draw the shadow pictures of solid triangles.
 
     Args:
         points: (V, 3) [m].
@@ -42,7 +42,7 @@ def cast(points: FloatArray, corners: Index, light: FloatArray, texel: float, po
 
 
 def _light_picture(points: FloatArray, corners: Index, light: FloatArray, texel: float) -> tuple[View, Single, Single]:
-    """The light's view, the first surfaces it meets, and the share of it that misses the floor.
+    """Return the light's view, the first surfaces that it meets, and the share of light that misses the floor.
 
     The shadow is crisp where the body meets the floor and soft where it is higher above it.
     """
@@ -59,7 +59,7 @@ def _light_picture(points: FloatArray, corners: Index, light: FloatArray, texel:
 
 
 def _sky_picture(points: FloatArray, corners: Index, texel: float) -> tuple[View, Single]:
-    """Straight down: dark right under a sole, faint and wide under a body."""
+    """Draw the contact shadow seen from above: dark right under a sole, faint and wide under a body."""
     view, size = _looking_down(points, np.array([0.0, 0.0, -1.0]), _SKY_SIDE, max(texel, _SKY_TEXEL))
     _, farthest = _draw(points, corners, view, size)
     close, wide = np.empty(size, np.float32), np.empty(size, np.float32)
@@ -70,7 +70,7 @@ def _sky_picture(points: FloatArray, corners: Index, texel: float) -> tuple[View
 
 
 def _looking_down(points: FloatArray, sight: FloatArray, side: int, texel: float) -> tuple[View, tuple[int, int]]:
-    """An orthographic view along `sight` of all points, and of the places on the floor that they shade."""
+    """Return an orthographic view along `sight` of all points and of the floor that they shade, and its size."""
     across = np.array([0.0, -1.0, 0.0]) if abs(sight[2]) > 0.999 else np.cross(sight, [0.0, 0.0, 1.0])
     right = across / np.linalg.norm(across)
     axes = np.stack([right, np.cross(right, sight), sight])
@@ -85,7 +85,7 @@ def _looking_down(points: FloatArray, sight: FloatArray, side: int, texel: float
 
 
 def _draw(points: FloatArray, corners: Index, view: View, size: tuple[int, int]) -> tuple[Single, Single]:
-    """Closeness of the first and of the last surface along the view; (H, W) each."""
+    """Return closeness of the first and of the last surface along the view; (H, W) each."""
     screen = np.empty((len(points), 3))
     _kernels.project(points, view, screen)
     closest, farthest = np.full(size, -np.inf, dtype=np.float32), np.full(size, np.inf, dtype=np.float32)
@@ -94,7 +94,7 @@ def _draw(points: FloatArray, corners: Index, view: View, size: tuple[int, int])
 
 
 def _blurred(picture: Single, radius: float) -> Single:
-    """Two box blurs: close to a smooth bell."""
+    """Return a picture after two box blurs, which are close to a Gaussian."""
     reach = max(round(radius), 1)
     once, twice = np.empty_like(picture), np.empty_like(picture)
     _kernels.blur(picture, reach, once)

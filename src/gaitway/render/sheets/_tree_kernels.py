@@ -23,16 +23,16 @@ def draw_moves(
     amounts: FloatArray,
     least: FloatArray,
 ) -> None:
-    """Count the points of moves in each pixel, and keep the least cost of a way there.
+    """Count the points of moves in each pixel, and keep the least cost of a path there.
 
     Args:
-        links: of the nodes, see `Tree`; (N,).
-        poses: where nodes end; (N, 3).
-        costs: of the ways to them; (N,).
+        links: links of the nodes, see `Tree`; (N,).
+        poses: end poses of the nodes: x, y [m], heading [rad]; (N, 3).
+        costs: costs of the paths to them; (N,).
         starts: first point of each move, and P at the end; (M + 1,).
         points: along the moves [m]; (P, 2).
         place: metres to the right and ahead at the lower left corner, and pixels a metre; (3,).
-        every: draw each so-many-th node alone.
+        every: step between nodes that are drawn.
         amounts: written; (rows, columns), the first row is the farthest ahead.
         least: written; (rows, columns).
     """

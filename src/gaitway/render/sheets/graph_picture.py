@@ -1,7 +1,7 @@
 """A picture of a behaviour graph: states as cards, behaviours as labelled arrows between them.
 
 Behaviours that end in the state they start in are listed on its card; those that lead from one state to another share
-one arrow. What passes a special obstacle is coloured, and says which where its name does not.
+one arrow. Behaviours that pass a special obstacle are coloured, and their label names it if their own name does not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gaitway.library.behavior import Behavior, BehaviorGraph
 from gaitway.render.raster.labels import text_font
 
 SUPERSAMPLE = 2
-"""Everything is drawn this many times larger and scaled down, which smooths lines."""
+"""Factor by which pictures are drawn larger and then reduced, to be smooth."""
 INK, FAINT, ACCENT, EDGE, CARD, BACKDROP = "#2f3338", "#8b8f94", "#b5532f", "#7f95a8", "#ffffff", "#f4f4f2"
 _LINE, _PAD, _COLUMN = 19, 12, 9
 """Pixels a line of text, around it, and lines in one column of a card."""
@@ -33,14 +33,14 @@ class _Box:
     height: float
 
     def overlaps(self, other: _Box, gap: float = 4.0) -> bool:
-        """Whether the two are nearer than `gap` in both directions."""
+        """Return whether the two are nearer than `gap` in both directions."""
         return (
             abs(self.x - other.x) < 0.5 * (self.width + other.width) + gap
             and abs(self.y - other.y) < 0.5 * (self.height + other.height) + gap
         )
 
     def holds(self, points: FloatArray, margin: float = 0.0) -> BoolArray:
-        """Which of points (N, 2) are inside; (N,)."""
+        """Return which of points (N, 2) are inside; (N,)."""
         away = np.abs(points - [self.x, self.y]) - [0.5 * self.width + margin, 0.5 * self.height + margin]
         inside: BoolArray = np.logical_and(away[:, 0] < 0.0, away[:, 1] < 0.0)
         return inside
@@ -94,7 +94,7 @@ def _words(behavior: Behavior) -> str:
 
 
 def _cards(graph: BehaviorGraph) -> dict[str, _Card]:
-    """A card for each state, sized by what it lists."""
+    """Return a card for each state, sized by what it lists."""
     cards = {}
     for state in graph.states:
         loops = tuple(b for b in graph.behaviors if b.start == b.end == state)
@@ -116,7 +116,7 @@ def _neighbours(graph: BehaviorGraph) -> dict[str, set[str]]:
 
 
 def _place(cards: dict[str, _Card], neighbours: dict[str, set[str]], width: int) -> dict[str, _Card]:
-    """Up to two states side by side; more around the one that has most neighbours."""
+    """Place up to two states side by side, more in a circle around the one with most neighbours."""
     order = sorted(cards, key=lambda s: (-len(neighbours[s]), -len(cards[s].loops)))
     widest = max((card.box.width for card in cards.values()), default=0.0)
     across = 0.5 * (width - widest) - 24
@@ -133,7 +133,7 @@ def _place(cards: dict[str, _Card], neighbours: dict[str, set[str]], width: int)
 
 
 def _around(states: list[str], neighbours: dict[str, set[str]]) -> list[str]:
-    """An order around the circle in which states that are neighbours tend to be next to one another."""
+    """Return an order around the circle in which neighbours tend to be next to one another."""
     left = list(states)
     out: list[str] = []
     while left:
@@ -185,7 +185,7 @@ def _route(arrows: list[_Arrow], cards: dict[str, _Card]) -> list[_Arrow]:
 
 
 def _curve(start: _Box, end: _Box, others: list[_Box]) -> FloatArray:
-    """Points (N, 2) of a bow from the rim of one box to that of another that crosses as few others as it can."""
+    """Return points (N, 2) of a bow from the rim of one box to another that crosses as few other boxes as possible."""
     a, b = np.array([start.x, start.y]), np.array([end.x, end.y])
     along = b - a
     normal = np.array([-along[1], along[0]])
@@ -203,7 +203,7 @@ def _curve(start: _Box, end: _Box, others: list[_Box]) -> FloatArray:
 
 
 def _free_place(line: FloatArray, size: _Box, taken: list[_Box]) -> _Box:
-    """Where along a line a label covers nothing; the middle first."""
+    """Return where along a line a label covers nothing; the middle is tried first."""
     shares = [0.5, *(0.5 + sign * step for step in np.arange(0.04, 0.46, 0.04) for sign in (1, -1))]
     for share in shares:
         x, y = line[int(share * (len(line) - 1))]

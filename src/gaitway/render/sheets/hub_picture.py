@@ -21,7 +21,7 @@ from gaitway.render.raster.labels import text_font, text_size
 from gaitway.render.sheets.graph_picture import BACKDROP, CARD, EDGE, FAINT, INK
 
 _FINE = 2
-"""Everything is drawn this many times larger and scaled down, which smooths lines."""
+"""Factor by which pictures are drawn larger and then reduced, to be smooth."""
 _PAD, _PANEL, _TOP = 28, 430, 66
 _ROW, _ROWS = 15, 34
 """Pixels a line of the schematic, and most lines of it."""
@@ -39,7 +39,7 @@ class _Area:
 
 
 def hub_colors(count: int) -> list[str]:
-    """A colour for each hub, well apart."""
+    """Return a colour for each hub, well apart."""
     return [to_hex(from_oklch(0.62, 0.15, (28.0 + 137.5 * k) % 360.0)) for k in range(count)]
 
 
@@ -98,7 +98,7 @@ def _line(pen: ImageDraw.ImageDraw, points: FloatArray, color: str, width: float
 
 
 def _draw_nodes(pen: ImageDraw.ImageDraw, area: _Area, graph: HubGraph, colors: list[str]) -> None:
-    """Hubs around a circle; an arrow for the clips from each to each, with how many there are."""
+    """Draw hubs around a circle, with an arrow for the clips between two hubs and their number."""
     _write(pen, (area.left, area.top - 22), f"{len(graph.hubs)} hubs, {len(graph.clips)} clips", 14.0, FAINT)
     middle = np.array([area.left + 0.5 * area.width, area.top + 0.5 * area.height])
     count = len(graph.hubs)
@@ -126,7 +126,7 @@ def _draw_nodes(pen: ImageDraw.ImageDraw, area: _Area, graph: HubGraph, colors: 
 
 
 def _draw_arrow(pen: ImageDraw.ImageDraw, a: FloatArray, b: FloatArray, radius: float, clips: int) -> None:
-    """A bent arrow, so that the one back beside it is seen as well."""
+    """Draw a bent arrow, so that the arrow back is seen beside it."""
     way = b - a
     length = float(np.linalg.norm(way))
     aside = np.array([-way[1], way[0]]) / length
@@ -170,7 +170,7 @@ def _draw_matrix(
     chosen: int,
     colors: list[str],
 ) -> None:
-    """Distances of all frames to all frames, the least of each cell; match frames as ticks along the edge."""
+    """Draw distances of all frames to all frames, the least of each cell; match frames are ticks along the edge."""
     _write(pen, (area.left, area.top - 22), "distance of all frames, darker is nearer", 14.0, FAINT)
     cells = min(int(area.width) * _FINE, len(matrix))
     edges = np.linspace(0, len(matrix), cells + 1).astype(np.int64)[:-1]
@@ -193,7 +193,7 @@ def _draw_matrix(
 def _draw_slice(
     pen: ImageDraw.ImageDraw, area: _Area, graph: HubGraph, row: npt.NDArray[np.float32], chosen: int, colors: list[str]
 ) -> None:
-    """Distances of one frame to all, with the match frames of every hub on the curve."""
+    """Draw distances of one frame to all, with the match frames of every hub on the curve."""
     motion = int(np.searchsorted(graph.motions.starts, chosen, side="right")) - 1
     where = f"'{graph.motions.clips[motion].name}' {chosen - graph.motions.starts[motion]}"
     _write(pen, (area.left, area.top - 22), f"distance to frame {where} [cm]", 14.0, FAINT)
@@ -216,7 +216,7 @@ def _draw_slice(
 
 
 def _lines(graph: HubGraph, width: float) -> dict[int, int]:
-    """The line of the schematic on which each motion lies: motions one after another, wrapped like words."""
+    """Return the line of the schematic on which each motion lies: motions follow one another and wrap like words."""
     scale, lines, used, line = _frame_width(graph, width), dict[int, int](), 0.0, 0
     for motion, clip in enumerate(graph.motions.clips):
         need = len(clip) * scale + 16.0
@@ -227,7 +227,7 @@ def _lines(graph: HubGraph, width: float) -> dict[int, int]:
 
 
 def _frame_width(graph: HubGraph, width: float) -> float:
-    """Pixels a frame, so that the longest motion fits and there are not too many lines."""
+    """Return the width of a frame [px], so that the longest motion fits and there are not too many lines."""
     longest = max(len(clip) for clip in graph.motions.clips)
     room = width * _ROWS * 0.8 / len(graph.motions)
     return float(min((width - 16.0) / longest, room, 4.0))
@@ -236,7 +236,7 @@ def _frame_width(graph: HubGraph, width: float) -> float:
 def _draw_motions(
     pen: ImageDraw.ImageDraw, area: _Area, graph: HubGraph, lines: dict[int, int], colors: list[str]
 ) -> None:
-    """Motions as lines, clips of the graph as thick ones, match frames as ticks."""
+    """Draw motions as lines, clips of the graph as thick ones, match frames as ticks."""
     words = "motions, and where they were cut; thick: clips of the graph"
     _write(pen, (area.left, area.top - 26), words, 14.0, FAINT)
     x = area.left + text_size(words, 14.0)[0] + 30

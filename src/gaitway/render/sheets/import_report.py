@@ -1,4 +1,4 @@
-"""What became of an import, as a page to look at: tables of what was found, made, left out and why, and film strips."""
+"""The report of an import as a page: tables of what was found, made and left out, with reasons, and film strips."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _page(report: ImportReport) -> str:
 
 
 def summary(report: ImportReport) -> str:
-    """The import in a sentence."""
+    """Return the import in one sentence."""
     clips = sum(behavior.clips for behavior in report.behaviors)
     made = f", {len(report.made)} of them made" if report.made else ""
     return (
@@ -67,7 +67,7 @@ def summary(report: ImportReport) -> str:
 
 
 def hub_rows(report: ImportReport) -> list[dict[str, object]]:
-    """One row for each state."""
+    """Return one row for each state."""
     return [
         {"state": h.name, "frames": h.members, "takes": h.takes, "spread cm": f"{h.spread_cm:.1f}",
          "radius cm": f"{h.radius_cm:.1f}", "m/s": f"{h.speed:.2f}", "made": h.made}
@@ -76,7 +76,7 @@ def hub_rows(report: ImportReport) -> list[dict[str, object]]:
 
 
 def behavior_rows(report: ImportReport) -> list[dict[str, object]]:
-    """One row for each behaviour."""
+    """Return one row for each behaviour."""
     return [
         {"behaviour": b.name, "from > to": f"{b.start} > {b.end}", "clips": b.clips, "s": f"{b.seconds:.2f}",
          "ahead": f"{b.ahead:z.2f}", "left": f"{b.left:z.2f}", "turn": f"{b.turn_deg:z.0f}",
@@ -87,7 +87,7 @@ def behavior_rows(report: ImportReport) -> list[dict[str, object]]:
 
 
 def take_rows(report: ImportReport) -> list[dict[str, object]]:
-    """One row for each file that was used."""
+    """Return one row for each file that was used."""
     return [
         {"file": t.take, "s": f"{t.seconds:.1f}", "used": f"{t.used_seconds:.1f}", "clips": t.clips,
          "found": ", ".join(t.found), "refused": "; ".join(t.refused), "notes": "; ".join(t.notes)}

@@ -79,7 +79,7 @@ def _title(library: Library) -> Image.Image:
 
 
 def _clip_row(clip: Clip, behavior: Behavior | None, columns: int, row_height: int) -> Image.Image:
-    """Words at the left, the strip at the right, a bar for every contact under it."""
+    """Draw words at the left, the strip at the right, and a bar for every contact below it."""
     room = WIDTH - _LEFT
     strip = filmstrip(clip, columns=columns, labels=False, times=False, row_height=row_height, max_width=room)
     lanes = _lanes(clip)
@@ -117,7 +117,7 @@ def _lanes(clip: Clip) -> list[tuple[str, int]]:
 
 
 def _draw_lanes(pen: ImageDraw.ImageDraw, clip: Clip, lanes: list[tuple[str, int]], top: int) -> None:
-    """When each contact point is on the ground, over the clip's whole time."""
+    """Draw when each contact point is on the ground, over the clip's whole time."""
     if clip.contacts is None:
         return
     right, count = WIDTH - 24, len(clip)

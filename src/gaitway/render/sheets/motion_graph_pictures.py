@@ -21,7 +21,7 @@ from gaitway.render.sheets.strips import filmstrip
 
 PAPER, INK, FAINT, ROAD, WRONG = "#ffffff", "#2f3338", "#7d848c", "#f0d264", "#c4623f"
 _FINE = 3
-"""Lines are drawn so many times larger, and made small again, to be smooth."""
+"""Factor by which lines are drawn larger and then reduced, to be smooth."""
 _MARGIN, _TOP, _WORDS = 46, 64, 15.0
 
 
@@ -34,7 +34,7 @@ def error_picture(
     names: tuple[str, str],
     width: int = 900,
 ) -> Image.Image:
-    """An error function: white where frames are alike, black where not, with its local minima (figure 3).
+    """Draw an error function: white where frames are alike, black where not, with its local minima (figure 3).
 
     Args:
         matrix: distances [m], frames of the first motion down and of the second across; (A, B).
@@ -78,7 +78,7 @@ def error_picture(
 
 
 def path_picture(followed: FollowedPath, *, title: str, width: int = 1000) -> Image.Image:
-    """A path and the walk along it: the way in the colours of its parts, transitions as dots, changes as bars."""
+    """Draw a path and the walk along it: parts in their colours, transitions as dots, changes as bars."""
     path, places = followed.path.points, followed.walk.places
     every = np.concatenate([path, places])
     low, high = every.min(axis=0) - 0.4, every.max(axis=0) + 0.4
@@ -111,7 +111,7 @@ def path_picture(followed: FollowedPath, *, title: str, width: int = 1000) -> Im
 
 
 def part_colors(count: int) -> list[str]:
-    """Colours of the parts of a path."""
+    """Return colours of the parts of a path."""
     return [to_hex(from_oklch(0.50, 0.14, (255.0 + 137.5 * k) % 360.0)) for k in range(count)]
 
 
@@ -134,7 +134,7 @@ def _legend(pen: ImageDraw.ImageDraw, followed: FollowedPath, title: str, colors
 def transition_strips(
     walk: Walk, clip: Clip, which: Sequence[int], *, around: int = 6, columns: int = 12
 ) -> Image.Image:
-    """Poses across transitions of a walk, one row each.
+    """Draw poses across transitions of a walk, one row each.
 
     Args:
         walk: edges of the graph.

@@ -1,4 +1,4 @@
-"""Film strips: one row a clip, its poses side by side in time."""
+"""Film strips: one row for each clip, its poses side by side in time."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def filmstrip(
         max_width: pixels; wider sheets are drawn smaller.
         colors: palette of all figures; None is made for reading poses.
         body: recipe of the bodies; None makes them from the bones.
-        samples: places looked at in each pixel (1, 4, 8 or 16).
+        samples: samples in each pixel: 1, 4, 8 or 16.
 
     Returns:
         The picture.
@@ -114,13 +114,13 @@ def _words(clips: Sequence[Clip], labels: bool | Sequence[str]) -> list[str]:
 
 
 def _camera(view: str | float) -> Camera:
-    """Rows run along +X and are seen from -Y; the view turns the figures instead (see `_row`)."""
+    """Return the camera of all rows, which run along +X and are seen from -Y; `_row` turns the figures."""
     elevation = np.radians(90.0 if view == "top" else 7.0)
     return Camera.around([0.0, 0.0, 0.9], azimuth=-0.5 * np.pi, elevation=elevation, distance=50.0, span=2.0)
 
 
 def _chosen(clip: Clip, columns: int, frames: Sequence[int] | None, step: float | None) -> IntArray:
-    """Frames of a row."""
+    """Return frames of a row."""
     if columns < 1:
         raise GaitwayError(f"a film strip of {columns} columns; write 1 or more")
     if frames is not None:
@@ -177,14 +177,14 @@ def _row(
 
 
 def _ground(clip: Clip) -> float:
-    """Height of the lowest ground that the clip stands on [m], so that captures do not float nor descents sink."""
+    """Return the height of the lowest ground under the clip [m], so that captures do not float nor descents sink."""
     if clip.contacts is not None and clip.contacts.any():
         return float(clip.contact_positions()[..., 2][clip.contacts].min())
     return floor_height(clip) if clip.skeleton.contact_points else 0.0
 
 
 def _scale(rows: Sequence[_Row], row_height: int, max_width: int, label_width: int) -> float:
-    """Pixels a metre, the same for all rows."""
+    """Return pixels per metre, the same for all rows."""
     if row_height < 24:
         raise GaitwayError(f"rows of {row_height} pixels are too low to read; write 24 or more")
     widest = max(float(row.high[0] - row.low[0]) for row in rows)
@@ -232,7 +232,7 @@ def _sheet(
 def _row_picture(
     row: _Row, camera: Camera, size: tuple[int, int], scale: float, lighting: Lighting, samples: int
 ) -> Image.Image:
-    """One row; its left edge is the row's smallest right coordinate."""
+    """Draw one row; its left edge is the row's smallest right coordinate."""
     axes, span = camera.axes, size[1] / scale
     middle = np.array([row.low[0] + 0.5 * size[0] / scale, 0.5 * (row.low[1] + row.high[1])])
     depth = float(np.mean([f.positions[0] @ axes[2] for f in row.figures]))
@@ -251,7 +251,7 @@ def _write_label(pen: ImageDraw.ImageDraw, row: _Row, word: str, top: int, heigh
 
 
 def _write_times(pen: ImageDraw.ImageDraw, row: _Row, left: int, top: int, scale: float) -> None:
-    """Time under each figure, between a warm bar for the left foot on the ground and a cool one for the right."""
+    """Write the time under each figure, between bars for feet on the ground: warm for left, cool for right."""
     font = ImageFont.load_default(11)
     names = [p.name for p in row.clip.skeleton.contact_points]
     previous = -1e9

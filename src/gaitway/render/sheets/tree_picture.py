@@ -27,17 +27,17 @@ from gaitway.tree.region import Region
 FREQUENCY = ("#f3ead6", "#f0cf94", "#e49a55", "#c65a38", "#8c2c3c", "#46183c")
 """Colours of few to many paths."""
 COST = ("#b5532f", "#d19a3f", "#6f9a76", "#3f7c93", "#2e4a76")
-"""Colours of cheap to dear ways."""
+"""Colours of cheap to expensive paths."""
 RIM = "#c9c5bb"
-"""Around the region."""
+"""Colour of the line around the region."""
 MOST_DRAWN = 2_000_000
-"""Moves of larger trees that are drawn; nobody can tell more of them apart."""
+"""Largest number of moves that are drawn; more could not be told apart."""
 _FINE = 2
 """Samples a pixel each way, where paths are drawn."""
 _HEADER, _SIDE, _GAP, _FOOT = 96, 52, 74, 92
 """Pixels above, beside, between and below the two maps."""
 _INK = 3.5
-"""How dark a single line is."""
+"""Darkness of a single line; 0..1."""
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -56,7 +56,7 @@ class _MapFrame:
     """Pixels a metre."""
 
     def pixel(self, right: float, ahead: float) -> tuple[float, float]:
-        """Of a place [m]."""
+        """Return the pixel of a point [m]."""
         x, y = self.left + (right - self.low[0]) * self.scale, (ahead - self.low[1]) * self.scale
         return x, self.top + self.height - y
 
@@ -95,7 +95,7 @@ def tree_picture(
 
 
 def _frame(region: Region, width: int) -> _MapFrame:
-    """The left map, as large as two of its kind can be side by side, and no higher than wide by half."""
+    """Return the left map, as large as two can be side by side, and no higher than 1.5 times its width."""
     rows, columns = np.nonzero(region.inside)
     cell, (x, y) = region.spec.cell, region.spec.origin
     right = -(y + cell * (float(rows.max()) + 2.0)), -(y + cell * (float(rows.min()) - 1.0))
@@ -109,7 +109,7 @@ def _frame(region: Region, width: int) -> _MapFrame:
 
 
 def _frequencies(tree: Tree) -> tuple[npt.NDArray[np.int64], int]:
-    """Paths that reach each cell, and what the last colour stands for: all but a few cells have less."""
+    """Return the number of paths that reach each cell, and the number of the last colour: few cells have more."""
     counts, _ = coverage(tree)
     own = counts[tree.region.inside]
     return counts, max(int(np.ceil(np.percentile(own, 99.5))), 1)
@@ -134,7 +134,7 @@ def _frequency_map(region: Region, counts: npt.NDArray[np.int64], most: int, fra
 
 
 def _path_map(tree: Tree, frame: _MapFrame) -> tuple[Image.Image, float]:
-    """All moves as lines, coloured by the cost of the cheapest way there; and what the last colour stands for."""
+    """Draw all moves as lines, coloured by the cost of the cheapest path; also returns the cost of the last colour."""
     paper = np.array(ImageColor.getrgb(FLOOR), dtype=np.float64)
     amounts, costs = _drawn(tree, frame)
     dearest = max(float(np.percentile(costs[amounts > 0.0], 99.9)) if amounts.any() else 0.0, 1e-9)
@@ -149,7 +149,7 @@ def _path_map(tree: Tree, frame: _MapFrame) -> tuple[Image.Image, float]:
 
 
 def _drawn(tree: Tree, frame: _MapFrame) -> tuple[FloatArray, FloatArray]:
-    """How much of the lines of all moves is in each fine pixel, and the least cost there."""
+    """Return how much of the lines of all moves is in each fine pixel, and the least cost there."""
     shape, finer = (frame.height * _FINE, frame.width * _FINE), frame.scale * _FINE
     starts, points = tree.moves.points(0.5 / finer)
     full, place = tree.unfold(), np.array([*frame.low, finer])
@@ -163,7 +163,7 @@ def _drawn(tree: Tree, frame: _MapFrame) -> tuple[FloatArray, FloatArray]:
 
 
 def _draw_rim(pen: ImageDraw.ImageDraw, region: Region, frame: _MapFrame) -> None:
-    """The border of the region, cell by cell."""
+    """Draw the border of the region, cell by cell."""
     padded = np.pad(region.inside, 1)
     cell, (x, y) = region.spec.cell, region.spec.origin
     for axis in (0, 1):
@@ -176,7 +176,7 @@ def _draw_rim(pen: ImageDraw.ImageDraw, region: Region, frame: _MapFrame) -> Non
 
 
 def _draw_axes(pen: ImageDraw.ImageDraw, frame: _MapFrame) -> None:
-    """The frame of a map, and metres along its lower and left edge."""
+    """Draw the frame of a map, and metres along its lower and left edge."""
     box = (frame.left, frame.top, frame.left + frame.width, frame.top + frame.height)
     pen.rectangle(box, outline=EDGE)
     step, font = nice_step(46.0 / frame.scale), text_font(12)
@@ -195,7 +195,7 @@ def _draw_axes(pen: ImageDraw.ImageDraw, frame: _MapFrame) -> None:
 
 
 def _mark_root(pen: ImageDraw.ImageDraw, frame: _MapFrame) -> None:
-    """Where the character stands, and that it faces up."""
+    """Draw where the character stands, and that it faces up."""
     x, y = frame.pixel(0.0, 0.0)
     arrow = [(x, y - 13.0), (x + 8.0, y + 7.0), (x, y + 3.0), (x - 8.0, y + 7.0)]
     pen.polygon(arrow, fill="#ffffff", outline=EDGE, width=2)
@@ -204,7 +204,7 @@ def _mark_root(pen: ImageDraw.ImageDraw, frame: _MapFrame) -> None:
 def _draw_scale(
     picture: Image.Image, frame: _MapFrame, words: str, stops: Sequence[str], most: float, *, whole: bool, beyond: bool
 ) -> None:
-    """What the colours of a map stand for, below it: nought to `most`, in whole numbers, and whether there are more."""
+    """Draw the meaning of a map's colours below it: 0 to `most`, in whole numbers, and whether there are more."""
     pen, font = ImageDraw.Draw(picture), text_font(13)
     width, height, top = min(300, frame.width // 2), 12, frame.top + frame.height + 52
     left = frame.left + frame.width - width
@@ -221,7 +221,7 @@ def _draw_scale(
 
 
 def _colors(stops: Sequence[str], shares: npt.ArrayLike) -> Pixels:
-    """Colours (..., 3) at shares 0..1 of the way through some stops."""
+    """Return colours (..., 3) at shares 0..1 along some stops."""
     known = np.array([ImageColor.getrgb(stop)[:3] for stop in stops], dtype=np.float64)
     at = np.asarray(shares, dtype=np.float64)
     mixed = [np.interp(at, np.linspace(0.0, 1.0, len(known)), known[:, k]) for k in range(3)]

@@ -1,4 +1,4 @@
-"""Pictures of variation: many takes of one motion over one another, as figures and as curves (Lau 2009, 5.4 to 5.6)."""
+"""Pictures of variation: many takes of one motion over one another, as figures and curves (Lau 2009, 5.4 to 5.6)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gaitway.render.raster.labels import save_png, text_font, text_size
 
 PAPER, INK, FAINT, GRID = "#ffffff", "#2f3338", "#7d848c", "#e4e6e9"
 _FINE = 3
-"""Drawn so many times larger, and made small again, to be smooth."""
+"""Factor by which pictures are drawn larger and then reduced, to be smooth."""
 _ELEVATION = np.radians(8.0)
 _MARGIN, _HEADER = 22, 58
 _WORDS = 15.0
@@ -55,7 +55,7 @@ def overlay_picture(
     view: float = np.radians(35.0),
     row_height: int = 300,
 ) -> Image.Image:
-    """Takes over one another, one row a group, at equal shares of their time from left to right.
+    """Draw takes over one another, one row for each group, at equal shares of their time from left to right.
 
     Roots are put on one spot with one heading in every moment, so that what is seen is how poses differ.
 
@@ -114,7 +114,7 @@ def curves_picture(
     keys: Sequence[tuple[str, str]] = (),
     panel: tuple[int, int] = (460, 320),
 ) -> Image.Image:
-    """Panels of curves, column by column as in figure 5.6.
+    """Draw panels of curves, column by column as in figure 5.6.
 
     Args:
         panels: from the top of the first column on.
@@ -181,7 +181,7 @@ def _draw_panel(
 
 
 def _bones(clip: Clip, shares: FloatArray, view: float) -> tuple[FloatArray, list[float]]:
-    """Bones of a clip at some moments, seen by the camera [m]: (moments, bones, 2 ends, 2), and how thick they are."""
+    """Return bones of a clip at some moments, in the view [m]; (moments, bones, 2 ends, 2); and their thickness."""
     frames = np.round(shares * (len(clip) - 1)).astype(np.int64)
     positions = np.stack([place(clip, (0.0, 0.0, 0.0), int(frame)).joint_positions()[frame] for frame in frames])
     turned = rotations.rotate(rotations.from_yaw(-view), positions)
