@@ -9,7 +9,7 @@ import numpy as np
 from gaitway.cast.catalog import load_cast
 from gaitway.core.arrays import FloatArray
 from gaitway.library.behavior import Library
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveOptions
 from gaitway.scene.characters import Character, LibraryRef
@@ -48,9 +48,9 @@ def forest() -> Forest:
     return live_forest(prepared_in(OPEN).table, budget=Budget(40_000))
 
 
-def crowd_in(world: World = OPEN, **options: object) -> LiveCrowd:
+def crowd_in(world: World = OPEN, **options: object) -> LiveEngine:
     """Nobody yet."""
-    return LiveCrowd(prepared_in(world), forest(), LiveOptions(**options))  # type: ignore[arg-type]
+    return LiveEngine(prepared_in(world), forest(), LiveOptions(**options))  # type: ignore[arg-type]
 
 
 def boxes(seed: int, count: int, half: float = 8.0) -> World:

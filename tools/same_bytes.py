@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import gaitway
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.live.forest import live_forest
 from gaitway.scene.catalog import ready_scenes
 from gaitway.space.prepared import planning_context
@@ -86,7 +86,7 @@ def lived() -> str:
     scene = gaitway.load_scene(LIVE_SCENE)
     people = scene.characters
     prepared = planning_context(scene.world).prepared(people[0])
-    crowd = LiveCrowd(prepared, live_forest(prepared.table, ("jump", "duck")), seed=scene.seed)
+    crowd = LiveEngine(prepared, live_forest(prepared.table, ("jump", "duck")), seed=scene.seed)
     crowd.add([c.start for c in people], [c.goal for c in people])
     total = []
     for _ in range(LIVE_STEPS):

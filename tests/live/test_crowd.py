@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gaitway.audit import audit_take
 from gaitway.core.errors import TreeError
 from gaitway.live.check import overlaps
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.live.record import LiveRecord
 from gaitway.tree.forest import Forest
 from gaitway.world.obstacle import WALL, Mover, MoverPhase, Obstacle
@@ -19,7 +19,7 @@ from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, boxes, crowd_in, forest, prepared_in, ring
 
 
-def play(crowd: LiveCrowd, seconds: float, dt: float = FRAME) -> int:
+def play(crowd: LiveEngine, seconds: float, dt: float = FRAME) -> int:
     """Go on for some time; how many discs overlapped, by where the roots are in each step."""
     found = 0
     for _ in range(round(seconds / dt)):
@@ -206,7 +206,7 @@ def test_bad_input() -> None:
         crowd.step(0.0)
     trees = forest().trees
     with pytest.raises(TreeError, match="no tree for those who stand"):
-        LiveCrowd(prepared_in(OPEN), Forest({"walk": trees["walk"]}))
+        LiveEngine(prepared_in(OPEN), Forest({"walk": trees["walk"]}))
 
 
 def test_those_in_the_way_of_something_new_plan_at_once() -> None:

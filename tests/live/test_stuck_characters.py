@@ -15,7 +15,7 @@ from gaitway.core.errors import TreeError
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._stuck_kernels import install
 from gaitway.live.check import overlaps
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.live.planner import FIELDS
 from gaitway.live.record import LiveRecord
 from gaitway.live.routes import RouteBook
@@ -28,7 +28,7 @@ NARROW = door(0.8)
 START, GOAL = (-1.2, 4.5, 1.57), (4.0, 4.0)
 
 
-def play(crowd: LiveCrowd, seconds: float) -> int:
+def play(crowd: LiveEngine, seconds: float) -> int:
     """Go on for some time; how many discs overlapped."""
     found = 0
     for _ in range(round(seconds / FRAME)):

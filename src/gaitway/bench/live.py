@@ -14,7 +14,7 @@ from gaitway.bench._live_scenes import Errands, prepared_person, square
 from gaitway.bench._timing import BenchRow, BenchTable, Timing, machine
 from gaitway.core.arrays import FloatArray
 from gaitway.live.check import overlaps
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.live.forest import live_forest
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query
@@ -116,7 +116,7 @@ def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -
     return result, each
 
 
-def a_star(crowd: LiveCrowd, seed: int = 0) -> Timing:
+def a_star(crowd: LiveEngine, seed: int = 0) -> Timing:
     """Milliseconds of the processor for A* plans to where live characters mean to rest, with all others around them.
 
     Others are given to it beforehand, which is not counted.

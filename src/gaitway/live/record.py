@@ -13,7 +13,7 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
 from gaitway.live._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.performing.joins import mend_joins
 from gaitway.performing.terrain.ground import follow_ground
 from gaitway.take.model import Take
@@ -26,7 +26,7 @@ MINUTES = 5.0
 class LiveRecord:
     """The steps that the characters of a crowd began, for as long as is asked for. This class is **mutable**."""
 
-    def __init__(self, crowd: LiveCrowd, minutes: float = MINUTES) -> None:
+    def __init__(self, crowd: LiveEngine, minutes: float = MINUTES) -> None:
         """Record from now on; whoever is there is taken to stand until its next step.
 
         Args:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
-from gaitway.live.crowd import LiveCrowd
+from gaitway.live.engine import LiveEngine
 from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveCounts
 from gaitway.live.record import LiveRecord
@@ -167,7 +167,7 @@ class LivePlay:
         prepared = planning_context(scene.world).prepared(_anybody(scene, self.library))
         self._say("growing search trees")
         self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in prepared.table.kinds)
-        self.crowd = LiveCrowd(prepared, live_forest(prepared.table, self._kinds), seed=scene.seed, start_time=time)
+        self.crowd = LiveEngine(prepared, live_forest(prepared.table, self._kinds), seed=scene.seed, start_time=time)
         self.record = LiveRecord(self.crowd)
 
     def _renew(self, scene: Scene) -> None:
@@ -259,7 +259,7 @@ def _anybody(scene: Scene, library: LibraryRef) -> Character:
     return Character("anybody", (0.0, 0.0, 0.0), (0.0, 0.0), None, library, scene.plan)
 
 
-def _root(crowd: LiveCrowd, number: int) -> tuple[float, float, float]:
+def _root(crowd: LiveEngine, number: int) -> tuple[float, float, float]:
     """Where somebody is and how it faces, as its plan has it."""
     step = crowd.plan(number).steps[0]
     roots: FloatArray = crowd.poses([number]).root_positions

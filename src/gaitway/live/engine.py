@@ -48,7 +48,7 @@ _TURNS = ((1.0, -0.04), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5,
 to the right that somebody alone goes straight, and two who meet pass one another on the right."""
 
 
-class LiveCrowd:
+class LiveEngine:
     """Characters of one library in a world. This class is **mutable**; what happens depends on the calls alone.
 
     Planning for a step of time runs beside what the caller does (drawing, or `poses`) until it calls again.
