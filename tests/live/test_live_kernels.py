@@ -19,10 +19,9 @@ from gaitway.live import _crowd_kernels as kernels
 from gaitway.live._aim_kernels import EndArrays, Heap
 from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
 from gaitway.live._subgoal_kernels import RouteArrays, subgoal
+from gaitway.live.arrays import STEPS, body_extent, no_crowd, roomier
 from gaitway.live.bodies import body_arrays, led_on
-from gaitway.live.forest import cheapest_tree
-from gaitway.live.index import end_arrays, heap_for_ends
-from gaitway.live.memory import STEPS, no_crowd, roomier
+from gaitway.live.forest import cheapest_tree, end_arrays, heap_for_ends
 from gaitway.motion.clip import Clip
 from gaitway.tree.building.default_moves import usual_behaviors, usual_roots
 from gaitway.tree.building.growing import Budget
@@ -124,7 +123,8 @@ def test_hits_are_those_of_all_pairs_of_discs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table, arrays, count = prepared_in(OPEN).table, body(), 12
     rest = int(np.flatnonzero(table.quiet)[0])
-    crowd = roomier(no_crowd(arrays, np.arange(len(table)), np.empty(0, np.int64)), count)
+    extent = body_extent(arrays, np.arange(len(table)), np.empty(0, np.int64))
+    crowd = roomier(no_crowd(np.array([extent.widest, 0.0, extent.off])), count)
     body_handle, handle = ArrayHandle(arrays), ArrayHandle(crowd)
     there: dict[int, list[tuple[float, float, FloatArray]]] = {}
     for who in range(count):
@@ -169,7 +169,7 @@ def test_discs_hold_a_disc_about_the_root_at_all_times() -> None:
 def test_ends_come_by_what_their_ways_cost(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tree = forest().tree("walk")
-    ends = end_arrays(tree, tree_arrays(tree, prepared_in(OPEN).searcher))
+    ends = end_arrays(tree, tree_arrays(tree, prepared_in(OPEN).actions))
     x, y, reach = *rng.uniform(-5.0, 5.0, 2).tolist(), float(rng.uniform(0.2, 2.0))
     far, out = rng.uniform(-9.0, 9.0, 2), np.zeros(20_000, np.int64)
     count = best_first(ArrayHandle(ends), ArrayHandle(heap_for_ends()), x, y, reach, *far.tolist(), 1.4, 1.5, out)

@@ -31,8 +31,8 @@ X, Y, COSINE, SINE, HEADING, TIME = range(6)
 NEXT, BEFORE, CHAIN = range(3)
 # entries of `CrowdArrays.extent`
 WIDEST, APART, OFF = range(3)
-"""Largest radius of an entry; how far from one another roots come to rest: so far that both can turn; and how far the
-middle of a disc at rest is from the root [m]."""
+"""Largest radius of an entry; largest of `BodyArrays.apart`; and largest distance between the root of a character at
+rest and the middle of its disc [m]."""
 
 
 class BodyArrays(NamedTuple):
@@ -65,7 +65,11 @@ class BodyArrays(NamedTuple):
     rests: IntArray
     """Action that stands still after each, or -1; (A,)."""
     special: IntArray
-    """Whether each passes a special obstacle; (A,)."""
+    """1 for each action that passes a special obstacle, else 0; (A,)."""
+    libraries: IntArray
+    """Number of the library that each action belongs to; (A,)."""
+    apart: FloatArray
+    """Distance between the roots of two characters at rest, by their libraries, at which both can turn [m]; (L, L)."""
 
 
 class CrowdArrays(NamedTuple):
@@ -188,7 +192,7 @@ def rest_hit(
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py = x + c * u - s * v, y + s * u + c * v
     wide = r + crowd.extent[WIDEST]
-    if me >= 0 and rest_taken(crowd, me, x, y, 0.0):
+    if me >= 0 and rest_taken(body, crowd, me, x, y, 0.0):
         return me
     for column in range(cell_of(px - wide), cell_of(px + wide) + 1):
         for row in range(cell_of(py - wide), cell_of(py + wide) + 1):
@@ -203,16 +207,21 @@ def rest_hit(
 
 
 @kernel(borrows=True, inner=True)
-def rest_taken(crowd: CrowdArrays, me: int, x: float, y: float, less: float) -> bool:
-    """Whether somebody else rests, now or later, so near to a place that not both could turn; by `less` nearer [m]."""
+def rest_taken(body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, less: float) -> bool:
+    """Return whether another character rests, now or later, too near to a place for both to turn.
+
+    It may be nearer by `less` [m].
+    """
     links, heads, steps, end = crowd.links, crowd.heads, crowd.steps, crowd.steps.shape[1] - 1
-    room = max(crowd.extent[APART] - less, 0.0)
-    wide = room + crowd.extent[OFF]
+    actions, libraries, apart = crowd.actions, body.libraries, body.apart
+    mine = libraries[actions[me, end]]
+    wide = max(crowd.extent[APART] - less, 0.0) + crowd.extent[OFF]
     for column in range(cell_of(x - wide), cell_of(x + wide) + 1):
         for row in range(cell_of(y - wide), cell_of(y + wide) + 1):
             entry = int(heads[chain_of(heads, column, row, 1)])
             while entry >= 0:
                 who = entry // (end + 1)
+                room = max(apart[mine, libraries[actions[who, end]]] - less, 0.0)
                 dx, dy = steps[who, end, X] - x, steps[who, end, Y] - y
                 if who != me and dx * dx + dy * dy < room * room:
                     return True

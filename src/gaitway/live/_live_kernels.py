@@ -154,7 +154,7 @@ def first_free(
         node, u, v = int(ends.nodes[end]), ends.ends[end, 0], ends.ends[end, 1]
         # a place that is taken is found out sooner than a way that is blocked
         if is_blocked(work, node) or rest_taken(
-            crowd, me, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
+            body, crowd, me, query[START] + c * u - s * v, query[START + 1] + s * u + c * v, _ROUNDED
         ):
             continue
         if walk(library, fields, passing, traffic, busy, body, crowd, me, tree, work, query, shortfall, node):

@@ -87,8 +87,8 @@ def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
 def hasten(
     library_handle: ArrayHandle[ActionArrays], fields_handle: ArrayHandle[FieldArrays],
     passing_handle: ArrayHandle[IntArray],
-    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, crowd_handle: ArrayHandle[CrowdArrays],
-    live_handle: ArrayHandle[LiveArrays],
+    traffic_handle: ArrayHandle[TrafficArrays], busy: bool, body_handle: ArrayHandle[BodyArrays],
+    crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays], number: int,
 ) -> int:  # fmt: skip
     """Have those plan at once whose next moves are not free any more, after the world has changed; how many they are.
 
@@ -98,16 +98,18 @@ def hasten(
         passing_handle: see `_query_kernels.find`.
         traffic_handle: movers.
         busy: whether there are any.
+        body_handle: what bodies take up.
         crowd_handle: the characters.
         live_handle: see there.
+        number: number of the library whose characters are looked at.
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value
     crowd, query, found = crowd_handle.value, live_handle.value.query, 0
-    steps, counts = crowd.steps, crowd.counts
+    steps, counts, libraries, end = crowd.steps, crowd.counts, body_handle.value.libraries, crowd.steps.shape[1] - 1
     query[START] = np.inf  # nobody is near the place where it began, so that nothing is let pass
     for me in range(len(counts)):
-        free = counts[me, STATUS] != GOING
+        free = counts[me, STATUS] != GOING or libraries[crowd.actions[me, end]] != number
         k = counts[me, FIRST] + 1
         while not free and k < counts[me, COUNT] and move_free(
             library, fields, passing, traffic, busy, query, -np.inf, steps[me, k, X], steps[me, k, Y],

@@ -14,6 +14,9 @@ from gaitway.live._crowd_kernels import GROUP, BodyArrays
 from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.space.prepared import PreparedLibrary
+from gaitway.take import _kernels
+from gaitway.take.poses import Joints, Poses
+from gaitway.world.world import World
 
 Single = npt.NDArray[np.float32]
 
@@ -23,6 +26,8 @@ _SAME = float(np.radians(0.2))
 """Joints that differ by less are in one pose [rad]."""
 _LEVEL = 0.002
 """And so are roots whose heights differ by less [m]."""
+_NO_SAMPLES = np.empty((0, 4, 1), np.float32)
+_NO_SAMPLES.setflags(write=False)
 
 
 def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
@@ -66,6 +71,8 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
         states=_whole(after),
         rests=_whole(searcher.arrays.states[after, 1]),
         special=_whole(table.kind >= 0),
+        libraries=_whole(np.zeros(len(table))),
+        apart=_real(np.zeros((1, 1))),
     )
 
 
@@ -171,3 +178,93 @@ def _whole(values: npt.ArrayLike) -> IntArray:
 
 def _real(values: npt.ArrayLike) -> FloatArray:
     return read_only(np.array(values, dtype=np.float64))
+
+
+class LiveFrames:
+    """The frames that characters of a library play, and poses out of them.
+
+    Attributes:
+        skeleton: the skeleton of the library.
+        rows: first row of each action's clip after each action; see `frame_pool`.
+        clips: first pose, number of frames and rate of each action's clip.
+    """
+
+    def __init__(self, prepared: PreparedLibrary) -> None:
+        self.skeleton = prepared.library.skeleton
+        self.pool, self.rows, self.clips = frame_pool(prepared)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the frames [bytes]."""
+        return int(self.pool.nbytes)
+
+    def roots(self, who: IntArray, table: FloatArray, time: float, world: World) -> tuple[FloatArray, FloatArray]:
+        """Return root positions [m] (N, 3) and root rotations (N, 4); see `poses`."""
+        roots, local = np.empty((len(who), 3)), np.empty((len(who), 1, 4))
+        self._evaluate(who, table, time, roots, local, np.empty((0, 1, 3)), np.empty((0, 1, 4)))
+        _raise(roots, world)
+        return roots, local[:, 0]
+
+    def poses(
+        self,
+        who: IntArray,
+        table: FloatArray,
+        time: float,
+        world: World,
+        out: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Poses:
+        """Return root positions and local joint rotations.
+
+        Args:
+            who: rows of the table; (N,).
+            table: what is played, as `take._kernels` has it; (C, 12).
+            time: time [s].
+            world: world whose ground raises the roots; feet do not follow its slope.
+            out: memory for root positions (N, 3) and rotations (N, J, 4); None for new memory.
+        """
+        count, joints = len(who), len(self.skeleton)
+        roots, local = out or (np.empty((count, 3)), np.empty((count, joints, 4)))
+        self._evaluate(who, table, time, roots, local, np.empty((0, joints, 3)), np.empty((0, joints, 4)))
+        _raise(roots, world)
+        return Poses(self.skeleton, who, roots, local)
+
+    def joints(
+        self,
+        who: IntArray,
+        table: FloatArray,
+        time: float,
+        world: World,
+        out: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Joints:
+        """Return world positions and rotations of all joints; see `poses`.
+
+        Args:
+            who: rows of the table; (N,).
+            table: what is played; (C, 12).
+            time: time [s].
+            world: world whose ground raises the roots.
+            out: memory for positions (N, J, 3) and rotations (N, J, 4); None for new memory.
+        """
+        count, joints = len(who), len(self.skeleton)
+        positions, turns = out or (np.empty((count, joints, 3)), np.empty((count, joints, 4)))
+        self._evaluate(who, table, time, np.empty((0, 3)), np.empty((0, joints, 4)), positions, turns)
+        if world.terrain is not None:
+            positions[..., 2] += world.ground(positions[:, 0, :2])[:, None]
+        return Joints(self.skeleton, who, positions, turns)
+
+    def _evaluate(
+        self, who: IntArray, table: FloatArray, time: float, roots: FloatArray, local: FloatArray,
+        positions: FloatArray, turns: FloatArray,
+    ) -> None:  # fmt: skip
+        none, skeleton = read_only(np.empty(0, np.int64)), self.skeleton
+        rows, times = read_only(who), read_only(np.full(len(who), float(time)))
+        _kernels.evaluate(
+            rows, rows, times, read_only(table), self.pool, none, read_only(np.empty((0, 4))), _NO_SAMPLES, 1.0,
+            skeleton.parents, skeleton.offsets, roots, local, positions, turns,
+        )  # fmt: skip
+
+
+def _raise(roots: FloatArray, world: World) -> None:
+    """Add the height of the ground to root positions (N, 3)."""
+    if world.terrain is not None:
+        roots[:, 2] += world.ground(roots[:, :2])

@@ -1,9 +1,13 @@
-"""Many full-body characters that find their ways while they are played (Lau 2009, 4.7.1, algorithm 4).
+"""Many full-body characters that plan while they are played (Lau 2009, section 4.7.1, algorithm 4).
 
 Each character plays the moves of its plan. A plan is found in a search tree, ends at rest, and is reserved in space and
-time: to its end, and there for ever. Only its first moves are sure to be played. While they are, the character plans
-anew from their end on, and the new way takes the place of the rest of the old one if it too is free to its end. If
-there is none, the old one goes on, and stops. So whatever fails, nobody ever runs into anybody.
+time up to its end, and its place of rest from then on. Only the first moves of a plan are certain to be played. While
+they are played, the character plans again from their end. The new plan replaces the rest of the old one if it, too, is
+free up to its end. If there is no new plan, the character plays the old one to its end and stops. So no two characters
+collide, whatever fails.
+
+Characters of several libraries share the table of reservations (`arrays`), so they keep clear of one another as
+characters of one library do.
 """
 
 from __future__ import annotations
@@ -15,16 +19,26 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
+from gaitway.core import rotations
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
 from gaitway.live import _playing_kernels as kernels
-from gaitway.live._crowd_kernels import HEADING, TIME
+from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays
 from gaitway.live._playing_kernels import LiveArrays
-from gaitway.live.bodies import body_arrays, rest_actions
-from gaitway.live.frames import LiveFrames
-from gaitway.live.memory import longer, no_crowd, roomier
+from gaitway.live.arrays import (
+    LiveLibrary,
+    body_extent,
+    crowd_extent,
+    joined_bodies,
+    joined_live,
+    library_of,
+    longer,
+    no_crowd,
+    roomier,
+)
+from gaitway.live.bodies import LiveFrames, body_arrays, rest_actions
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planner import LivePlanner, Spent
 from gaitway.space.plan import LaidSteps, Plan
@@ -37,27 +51,52 @@ from gaitway.tree.forest import Forest
 from gaitway.world.world import World
 
 _FIRST_PLACES = 64
-"""Characters that there is room for at first."""
+"""Number of characters that memory is first allocated for."""
 _LONGEST_STEP = 0.5
-"""Longer steps of time are taken in parts [s]."""
+"""Longest step of time that is taken at once; longer steps are taken in parts [s]."""
 _SEEDS = 1 << 30
-"""That kernels tell apart."""
+"""Number of seeds that kernels tell apart."""
 _TURNS = ((1.0, -0.04), (1.0, 0.45), (1.0, -0.45), (0.5, 0.0), (0.5, 0.9), (0.5, -0.9), (1.0, 0.9), (1.0, -0.9),
           (0.3, 0.0), (0.3, 1.4), (0.3, -1.4), (0.5, 2.4), (0.5, -2.4))  # fmt: skip
-"""Where characters try to go: share of the distance, and angle to the left [rad]. The first is straight on: so little
-to the right that somebody alone goes straight, and two who meet pass one another on the right."""
+"""Directions in which characters try to go: share of the distance to the sub-goal, and angle to the left [rad]. The
+first is almost straight on: so little to the right that a lone character goes straight, and two that meet pass each
+other on the right."""
+_LEAST_TALLY = 16
+"""Least length of `LiveArrays.tally`."""
+
+
+class _LibraryPart:
+    """What the engine keeps for one library.
+
+    Attributes:
+        library: the library and its place in the crowd.
+        planner: plans for its characters.
+        resting: action that its characters first stand with, by its number in the library.
+        ways_to_rest: actions of the crowd that are identical to it; (N,).
+        options: numbers for kernels, see `LiveArrays.options`.
+        live: the arrays of the crowd with these options, for kernels.
+    """
+
+    def __init__(self, library: LiveLibrary, planner: LivePlanner, options: FloatArray) -> None:
+        prepared = library.prepared
+        self.library, self.planner, self.options = library, planner, options
+        self.resting = int(rest_actions(prepared)[0])
+        self.ways_to_rest = SimilarClips.of(prepared.table).of_action(self.resting) + library.first_action
+        self.shortest = float(prepared.table.durations[planner.used].min())
+        self.live: ArrayHandle[LiveArrays]
 
 
 class LiveEngine:
-    """Characters of one library in a world. This class is **mutable**; what happens depends on the calls alone.
+    """Characters of one or several libraries in a world. This class is **mutable**; results depend on the calls alone.
 
-    Planning for a step of time runs beside what the caller does (drawing, or `poses`) until it calls again.
+    Planning for a step of time runs beside what the caller does (drawing, or `poses`) until the caller calls again.
+    `gaitway.live` makes crowds that are easier to use: with names, events and obstacles that come and go.
 
     Attributes:
-        prepared: the library, prepared for planning.
         options: how characters plan.
-        time: now [s].
-        start_time: when it began [s].
+        time: time now [s].
+        start_time: time at which the crowd began [s].
+        libraries: the libraries, by number.
     """
 
     def __init__(
@@ -69,46 +108,75 @@ class LiveEngine:
         seed: int = 0,
         start_time: float = 0.0,
     ) -> None:
-        """Nobody yet.
+        """Make a crowd without characters.
 
         Args:
             prepared: a library prepared for planning, and the world.
-            forest: its trees, with the costs of the kit.
+            forest: its trees, with the costs of the prepared library.
             options: how characters plan.
-            seed: of how they stand, and of which clips they play.
-            start_time: [s].
+            seed: seed of the poses in which characters stand, and of the choice among clips.
+            start_time: time at which the crowd begins [s].
 
         Raises:
-            TreeError: if a tree is of another library, or there is none for those who stand.
+            TreeError: if a tree is of another library, or there is none for characters that stand.
         """
-        self.prepared, self.options = prepared, options or LiveOptions()
+        self.options = options or LiveOptions()
         self.time = self.start_time = float(start_time)
-        self._rng, self._resting = np.random.default_rng(seed), int(rest_actions(prepared)[0])
-        self._ways_to_rest = SimilarClips.of(prepared.table).of_action(self._resting)
-        self._frames, body = LiveFrames(prepared), body_arrays(prepared, self.options.radius)
-        self._planner = LivePlanner(prepared, forest, self.options, body, self.time)
-        used, table = self._planner.used, prepared.table
-        still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
-        self._body, self._crowd = ArrayHandle(body), no_crowd(body, used, still)
-        self._live = _live_arrays(prepared, self.options, self._frames, seed)
-        self._shortest = float(prepared.table.durations[self._planner.used].min())
-        self._reserve(_FIRST_PLACES)
-        self._planner.warm_up(self._body, self._crowd_handle, self._live_handle)
+        self.libraries: list[LiveLibrary] = []
+        self._rng, self._seed, self._parts = np.random.default_rng(seed), seed, list[_LibraryPart]()
+        self._live = _no_live(prepared)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._pending: Future[Spent] | None = None
         self._planning = self._evaluation = Spent(0.0, 0.0)
         self._advancing = 0.0
         self._watchers: list[Callable[[FloatArray], None]] = []
         self._advance: Callable[..., None] = direct(kernels.advance)
+        self.add_library(prepared, forest)
+
+    def add_library(self, prepared: PreparedLibrary, forest: Forest) -> int:
+        """Add a library whose characters share the world with those of the others.
+
+        Args:
+            prepared: the library, prepared for planning in the world of the crowd.
+            forest: its trees, with the costs of the prepared library.
+
+        Returns:
+            The number of the library.
+
+        Raises:
+            TreeError: if a tree is of another library, or there is none for characters that stand.
+        """
+        self.settle()
+        if self._parts and prepared.fields.world is not self.world:
+            raise TreeError("library prepared for another world than the crowd's; prepare it for `world`")
+        shared = next((lib.frames for lib in self.libraries if _same_clips(lib.prepared, prepared)), None)
+        body = body_arrays(prepared, self.options.radius)
+        library = LiveLibrary(prepared, shared or LiveFrames(prepared), body, self.libraries)
+        trees = sum(part.planner.tree_count for part in self._parts)
+        planner = LivePlanner(library, forest, self.options, self.time, trees)
+        used, table = planner.used, prepared.table
+        still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
+        library.extent = body_extent(body, used, still)
+        self.libraries.append(library)
+        part = _LibraryPart(library, planner, _options(prepared, self.options, self._seed))
+        self._parts.append(part)
+        self._join()
+        planner.warm_up(self._body, self._crowd_handle, part.live)
+        return library.number
 
     def __len__(self) -> int:
-        """How many characters there are."""
+        """Return the number of characters."""
         return int((self._crowd.counts[:, kernels.STATUS] != kernels.EMPTY).sum())
 
     @property
+    def prepared(self) -> PreparedLibrary:
+        """The first library, prepared for planning."""
+        return self.libraries[0].prepared
+
+    @property
     def world(self) -> World:
-        """Where it takes place."""
-        return self._planner.fields.world
+        """The world as it is now."""
+        return self._parts[0].planner.fields.world
 
     @property
     def characters(self) -> IntArray:
@@ -117,7 +185,7 @@ class LiveEngine:
 
     @property
     def arrived(self) -> IntArray:
-        """Numbers of those that are at rest at their goals."""
+        """Numbers of the characters that are at rest at their goals."""
         self.settle()
         return np.flatnonzero(self._crowd.counts[:, kernels.STATUS] == kernels.THERE)
 
@@ -144,21 +212,25 @@ class LiveEngine:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all that characters share and of their plans, the trees and the world aside."""
+        """Memory of plans, frames and routes, the trees and the world aside [bytes]."""
         arrays = sum(array.nbytes for array in (*self._crowd, *self._live))
-        return arrays + self._frames.nbytes + self._planner.nbytes
+        frames = {id(library.frames): library.frames.nbytes for library in self.libraries}
+        return arrays + sum(frames.values()) + sum(part.planner.nbytes for part in self._parts)
 
-    def add(self, starts: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None) -> IntArray:
+    def add(
+        self, starts: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None, library: int = 0
+    ) -> IntArray:
         """Put characters in that stand, each if there is room for it, in their order.
 
         Args:
-            starts: x, y [m], heading [rad]; (N, 3).
-            goals: x, y [m]; (N, 2).
-            tolerance: how near to a goal is near enough [m].
+            starts: start poses: x, y [m], heading [rad]; (N, 3).
+            goals: goals: x, y [m]; (N, 2).
+            tolerance: distance from a goal that is near enough [m].
+            library: number of their library.
 
         Returns:
-            Their numbers, or -1 where something or somebody is in the way; (N,). Numbers of those who have left are
-            used again.
+            Their numbers, or -1 where an obstacle or another character is in the way; (N,). Numbers of characters that
+            were removed are used again.
         """
         self.settle()
         poses, aims = _finite(starts, 3, "starts"), _finite(goals, 2, "goals")
@@ -167,13 +239,14 @@ class LiveEngine:
         places = len(self._crowd.until)
         if places < len(self) + len(poses):
             self._reserve(max(2 * places, len(self) + len(poses)))
-        since = self.time - self._rng.uniform(0.0, float(self.prepared.table.durations[self._resting]), len(poses))
-        resting = self._rng.choice(self._ways_to_rest, len(poses))
+        part = self._parts[library]
+        standing = float(part.library.prepared.table.durations[part.resting])
+        since = self.time - self._rng.uniform(0.0, standing, len(poses))
+        resting = self._rng.choice(part.ways_to_rest, len(poses))
         out = np.full(len(poses), -1)
-        planner = self._planner
+        planner = part.planner
         kernels.place(
-            self._body, self._crowd_handle, self._live_handle, self.prepared.actions.handle, planner.fields.handle,
-            planner.traffic,
+            self._body, self._crowd_handle, part.live, planner.actions, planner.fields.handle, planner.traffic,
             planner.busy, read_only(poses), read_only(since), self.time, read_only(resting), out,
         )  # fmt: skip
         self._drain()
@@ -192,13 +265,15 @@ class LiveEngine:
         for watcher in self._watchers:
             watcher(rows)
 
-    def set_goals(self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | None = None) -> None:
-        """Give characters new goals; they plan anew from the end of the move that they are in.
+    def set_goals(
+        self, characters: npt.ArrayLike, goals: npt.ArrayLike, tolerance: float | FloatArray | None = None
+    ) -> None:
+        """Give characters new goals; they plan again from the end of the move that they are in.
 
         Args:
-            characters: their numbers; (N,).
-            goals: x, y [m]; (N, 2).
-            tolerance: how near to a goal is near enough [m].
+            characters: numbers of the characters; (N,).
+            goals: goals: x, y [m]; (N, 2).
+            tolerance: distance from a goal that is near enough [m].
         """
         self.settle()
         who, aims = self._checked(characters), _finite(goals, 2, "goals")
@@ -207,20 +282,22 @@ class LiveEngine:
         self._aim(who, aims, tolerance)
 
     def set_world(self, world: World) -> None:
-        """Change what stands and moves there; everybody plans anew from the end of the move that it is in.
+        """Change the obstacles and movers; all characters plan again from the end of the move that they are in.
 
-        Those whose plans lead into something new come first, all of them in the next step of time; their plans are
-        kept only for as long as there are no others.
+        Characters whose plans lead into a new obstacle come first, all of them in the next step of time. They keep
+        their plans only until they find others.
         """
         self.settle()
-        self._planner.enter(world, self.time)
+        for part in self._parts:
+            part.planner.enter(world, self.time)
         who = self.characters
         numbers = self._crowd.numbers[who]
         self._aim(who, numbers[:, [kernels.GOAL_X, kernels.GOAL_Y]], numbers[:, kernels.TOLERANCE])
-        self._planner.hasten(self._crowd_handle, self._live_handle)
+        for part in self._parts:
+            part.planner.hasten(self._body, self._crowd_handle, part.live)
 
     def step(self, dt: float) -> None:
-        """Go on by some time [s]: play everybody, and begin to plan for those who are ready.
+        """Go on by some time [s]: play all characters, and begin to plan for those that are ready.
 
         Raises:
             TreeError: if it is not above 0.
@@ -235,11 +312,10 @@ class LiveEngine:
             self.time = start + dt * (part + 1) / parts
             self._advance(self._body, self._crowd_handle, self._live_handle, self.time)
             self._drain()
-            self._planner.look_ahead(self.time)
+            for some in self._parts:
+                some.planner.look_ahead(self.time)
             self._advancing = 1e3 * (clock.perf_counter() - began)
-            self._pending = self._thread.submit(
-                self._planner.plan, self._body, self._crowd_handle, self._live_handle, self.time
-            )
+            self._pending = self._thread.submit(self._plan)
 
     def settle(self) -> None:
         """Wait until the planning of the latest step is done."""
@@ -247,78 +323,116 @@ class LiveEngine:
             self._planning = self._pending.result()
             self._pending = None
 
-    def poses(self, characters: npt.ArrayLike | None = None) -> Poses:
-        """Root positions and local joint rotations now.
+    def roots(self, characters: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return root positions [m] (N, 3) and headings [rad] (N,) now, of characters of any libraries."""
+        who = self._asked(characters)
+        positions, headings = np.empty((len(who), 3)), np.empty(len(who))
+        numbers = self.library_numbers(who)
+        for library in self.libraries:
+            rows = np.flatnonzero(numbers == library.number)
+            if len(rows):
+                places, turns = library.frames.roots(who[rows], self._live.table, self.time, self.world)
+                positions[rows] = places
+                headings[rows] = _headings(turns, library.frames.skeleton.forward)
+        return positions, headings
+
+    def poses(self, characters: npt.ArrayLike | None = None, out: tuple[FloatArray, FloatArray] | None = None) -> Poses:
+        """Return root positions and local joint rotations now.
 
         Args:
-            characters: whose; None for all. Planning may still go on meanwhile.
+            characters: numbers of characters that share a skeleton; None for all. Planning may go on meanwhile.
+            out: memory for root positions (N, 3) and rotations (N, J, 4); None for new memory.
         """
         began, processor = clock.perf_counter(), clock.thread_time()
-        out = self._frames.poses(self._asked(characters), self._live.table, self.time, self.world)
+        who = self._asked(characters)
+        out_ = self._frames_of(who).poses(who, self._live.table, self.time, self.world, out)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
-        return out
+        return out_
 
-    def joints(self, characters: npt.ArrayLike | None = None) -> Joints:
-        """World positions and rotations of all joints now; see `poses`."""
+    def joints(
+        self, characters: npt.ArrayLike | None = None, out: tuple[FloatArray, FloatArray] | None = None
+    ) -> Joints:
+        """Return world positions (N, J, 3) and rotations (N, J, 4) of all joints now; see `poses`."""
         began, processor = clock.perf_counter(), clock.thread_time()
-        out = self._frames.joints(self._asked(characters), self._live.table, self.time, self.world)
+        who = self._asked(characters)
+        out_ = self._frames_of(who).joints(who, self._live.table, self.time, self.world, out)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
-        return out
+        return out_
 
     def plan(self, character: int) -> Plan:
-        """What a character means to do, from the move on that it is in, and what that costs."""
+        """Return what a character is about to do, from the move that it is in, and what that costs."""
         self.settle()
         (who,) = self._checked([character]).tolist()
-        crowd = self._crowd
+        crowd, library = self._crowd, self.libraries[int(self.library_numbers(np.array([who]))[0])]
+        prepared = library.prepared
         first, count = crowd.counts[who, [kernels.FIRST, kernels.COUNT]].tolist()
         rows = np.empty((count - first, 5))
         rows[:, :2] = crowd.steps[who, first:count, :2]
         rows[:, 2], rows[:, 3] = crowd.steps[who, first:count, HEADING], crowd.steps[who, first:count, TIME]
-        rows[:, 4] = crowd.actions[who, first:count]
+        rows[:, 4] = crowd.actions[who, first:count] - library.first_action
         x, y, heading = crowd.steps[who, -1, [0, 1, HEADING]].tolist()
-        end = rows[-1, 3] + float(self.prepared.table.durations[int(rows[-1, 4])])
-        steps = LaidSteps(rows, self.prepared.actions.names, self.prepared.table.clips)
-        return Plan(steps, (x, y, heading), end, float(self.prepared.actions.costs[rows[:, 4].astype(np.int64)].sum()))
+        end = rows[-1, 3] + float(prepared.table.durations[int(rows[-1, 4])])
+        steps = LaidSteps(rows, prepared.actions.names, prepared.table.clips)
+        return Plan(steps, (x, y, heading), end, float(prepared.actions.costs[rows[:, 4].astype(np.int64)].sum()))
 
     def effort(self, character: int) -> PlanEffort:
-        """What it took to find a character's latest plan."""
+        """Return what it took to find a character's latest plan."""
         self.settle()
-        (who,) = self._checked([character]).tolist()
-        return self._planner.effort(self._crowd, who)
+        who = self._checked([character])
+        part = self._parts[int(self.library_numbers(who)[0])]
+        return part.planner.effort(self._crowd, int(who[0]))
 
     def behaviors(self, characters: npt.ArrayLike | None = None) -> tuple[str, ...]:
-        """Names of the behaviours that characters are in."""
+        """Return the names of the behaviours that characters are in."""
         self.settle()
         who = self._asked(characters)
-        actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]]
-        return tuple(self.prepared.actions.names[a] for a in actions.tolist())
+        actions = self._crowd.actions[who, self._crowd.counts[who, kernels.FIRST]].astype(np.int64)
+        owners = library_of(self.libraries, actions).tolist()
+        libraries = [self.libraries[number] for number in owners]
+        return tuple(
+            library.prepared.actions.names[action - library.first_action]
+            for library, action in zip(libraries, actions.tolist(), strict=True)
+        )
 
     def goals(self, characters: npt.ArrayLike | None = None) -> FloatArray:
-        """x, y [m] of goals; (N, 2)."""
+        """Return the goals of characters: x, y [m]; (N, 2)."""
         who = self._asked(characters)
         out: FloatArray = self._crowd.numbers[who][:, [kernels.GOAL_X, kernels.GOAL_Y]]
         return out
 
+    def library_numbers(self, characters: IntArray) -> IntArray:
+        """Return the numbers of the libraries of characters; (N,)."""
+        return library_of(self.libraries, self._crowd.actions[characters, -1])
+
     def watch(self, watcher: Callable[[FloatArray], None]) -> None:
-        """Have steps of characters told as they begin, for a record of what was played.
+        """Let a function be told of the steps of characters as they begin, for a record of what was played.
 
         Args:
-            watcher: called with the character, how many have had its number, the action (or -1 for one that is taken
-                out), x, y [m], heading [rad], and the time [s] of each step that began; (N, 7).
+            watcher: called with the character, the number of characters that have had this number, the action (or -1
+                for a character that is removed), x, y [m], heading [rad], and the time [s] of each step; (N, 7).
         """
         self._watchers.append(watcher)
 
     def close(self) -> None:
-        """Let the thread go that plans."""
+        """End the thread that plans."""
         self.settle()
         self._thread.shutdown()
+
+    def _plan(self) -> Spent:
+        """Plan for the characters of one library after another."""
+        spent = [part.planner.plan(self._body, self._crowd_handle, part.live, self.time) for part in self._parts]
+        return spent[0] if len(spent) == 1 else Spent(sum(s.wall for s in spent), sum(s.processor for s in spent))
 
     def _aim(self, who: IntArray, goals: FloatArray, tolerance: float | FloatArray | None) -> None:
         counts, numbers = self._crowd.counts, self._crowd.numbers
         numbers[who, kernels.GOAL_X], numbers[who, kernels.GOAL_Y] = goals[:, 0], goals[:, 1]
         numbers[who, kernels.TOLERANCE] = self.options.tolerance if tolerance is None else tolerance
         numbers[who, kernels.READY] = self.time
-        counts[who, kernels.ROUTE] = self._planner.routes.numbers(goals)
+        owners = self.library_numbers(who)
+        for part in self._parts:
+            rows = np.flatnonzero(owners == part.library.number)
+            if len(rows):
+                counts[who[rows], kernels.ROUTE] = part.planner.routes.numbers(goals[rows])
         steps, actions = self._crowd.steps[who, -1, :2], self._crowd.actions
         stands = (counts[who, kernels.COUNT] == 1) & (actions[who, 0] == actions[who, -1])
         there = stands & (np.hypot(*(steps - goals).T) <= numbers[who, kernels.TOLERANCE])
@@ -335,6 +449,8 @@ class LiveEngine:
     def _checked(self, characters: npt.ArrayLike) -> IntArray:
         who = np.atleast_1d(np.asarray(characters))
         status = self._crowd.counts[:, kernels.STATUS]
+        if who.ndim == 1 and len(who) == 0:
+            return np.empty(0, np.int64)
         if who.dtype.kind not in "iu" or who.ndim != 1:
             raise TreeError("characters must be whole numbers in one row")
         wrong: BoolArray = (who < 0) | (who >= len(status))
@@ -342,6 +458,15 @@ class LiveEngine:
         if wrong.any():
             raise TreeError(f"no character {int(who[wrong][0])}; see `characters`")
         return who.astype(np.int64)
+
+    def _frames_of(self, who: IntArray) -> LiveFrames:
+        """Return the frames of characters that share a skeleton."""
+        if len(self.libraries) == 1 or len(who) == 0:
+            return self.libraries[0].frames
+        used = [self.libraries[number].frames for number in np.unique(self.library_numbers(who)).tolist()]
+        if any(frames is not used[0] for frames in used):
+            raise TreeError("characters of several libraries have no skeleton in common; ask for one library at a time")
+        return used[0]
 
     def _drain(self) -> None:
         """Tell watchers of the steps that began."""
@@ -351,31 +476,61 @@ class LiveEngine:
                 watcher(self._live.log[:count].copy())
         self._live.tally[kernels.LOGGED] = 0
 
+    def _join(self) -> None:
+        """Lay out the arrays of all libraries anew, after one was added."""
+        body: BodyArrays = joined_bodies(self.libraries)
+        self._body, extent = ArrayHandle(body), crowd_extent(self.libraries)
+        if len(self.libraries) == 1:
+            self._crowd = no_crowd(extent)
+        else:
+            self._crowd = self._crowd._replace(extent=extent)
+        trees = sum(part.planner.tree_count for part in self._parts)
+        tally = longer(self._live.tally, max(_LEAST_TALLY, kernels.CURSOR + trees))
+        self._live = joined_live(self._live._replace(tally=tally), self.libraries)
+        self._reserve(max(len(self._crowd.until), _FIRST_PLACES))
+
     def _reserve(self, places: int) -> None:
-        """Have room for so many characters."""
-        log = places * (int(_LONGEST_STEP / self._shortest) + 2)
+        """Allocate memory for so many characters."""
+        log = places * (int(_LONGEST_STEP / min(part.shortest for part in self._parts)) + 2)
         self._crowd = roomier(self._crowd, places)
         self._live = self._live._replace(table=longer(self._live.table, places), log=np.zeros((log, 7)))
         self._live.table[:, 11] = -1.0
         self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
+        for part in self._parts:
+            part.live = ArrayHandle(self._live._replace(options=part.options))
         kernels.relink(self._body, self._crowd_handle)
 
 
-def _live_arrays(prepared: PreparedLibrary, options: LiveOptions, frames: LiveFrames, seed: int) -> LiveArrays:
-    """What kernels need to know, without any characters yet."""
+def _same_clips(some: PreparedLibrary, other: PreparedLibrary) -> bool:
+    """Return whether two prepared libraries play the same frames: they differ in the costs of actions alone."""
+    return some.library is other.library and some.table.clips == other.table.clips
+
+
+def _headings(turns: FloatArray, forward: FloatArray) -> FloatArray:
+    """Return the directions [rad] that roots face with some rotations (N, 4); (N,)."""
+    ahead = rotations.rotate(turns, forward)
+    out: FloatArray = np.arctan2(ahead[:, 1], ahead[:, 0])
+    return out
+
+
+def _options(prepared: PreparedLibrary, options: LiveOptions, seed: int) -> FloatArray:
+    """Return the numbers of `LiveArrays.options` for a library."""
     ways = gaits(prepared.table)
     per_metre = ways[0].per_metre if ways else prepared.actions.per_metre
-    similar = SimilarClips.of(prepared.table)
-    spans, members = similar.arrays
     numbers = (
         options.ahead, options.reach, options.keep, options.tests, options.retry, per_metre, seed % _SEEDS,
-        similar.shift,
+        SimilarClips.of(prepared.table).shift,
     )  # fmt: skip
+    return np.array(numbers, dtype=np.float64)
+
+
+def _no_live(prepared: PreparedLibrary) -> LiveArrays:
+    """Return what kernels need besides plans, without libraries and characters yet."""
     ask(prepared.actions, Query((0.0, 0.0, 0.0), (0.0, 0.0)))
     return LiveArrays(
-        options=np.array(numbers, dtype=np.float64), query=prepared.actions.query.value.copy(), turns=np.array(_TURNS),
-        tally=np.zeros(16, np.int64), table=np.zeros((0, 12)), rows=frames.rows, clips=frames.clips,
-        spans=spans if similar.any else spans[:0], members=members, log=np.zeros((0, 7)),
+        options=np.zeros(8), query=prepared.actions.query.value.copy(), turns=np.array(_TURNS),
+        tally=np.zeros(_LEAST_TALLY, np.int64), table=np.zeros((0, 12)), rows=np.zeros((0, 0), np.int64),
+        clips=np.zeros((0, 5)), spans=np.zeros((0, 4), np.int64), members=np.zeros(0, np.int64), log=np.zeros((0, 7)),
     )  # fmt: skip
 
 

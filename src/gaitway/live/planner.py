@@ -17,13 +17,14 @@ from gaitway.live import _turn_kernels as kernels
 from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
 from gaitway.live._playing_kernels import LiveArrays
 from gaitway.live._stuck_kernels import install
+from gaitway.live.arrays import LiveLibrary, longer
 from gaitway.live.bodies import rest_actions
-from gaitway.live.index import end_arrays, heap_for_ends
-from gaitway.live.memory import longer
+from gaitway.live.forest import end_arrays, heap_for_ends
 from gaitway.live.movers import MoversAhead
 from gaitway.live.options import LiveOptions, PlanEffort
 from gaitway.live.routes import RouteBook
 from gaitway.live.stuck_characters import StuckCharacters
+from gaitway.space._check_kernels import ActionArrays
 from gaitway.space.fields import WorldFields
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import NO_TRAFFIC
@@ -66,21 +67,23 @@ class LivePlanner:
     """
 
     def __init__(
-        self, prepared: PreparedLibrary, forest: Forest, options: LiveOptions, body: BodyArrays, time: float
+        self, library: LiveLibrary, forest: Forest, options: LiveOptions, time: float, first_tree: int = 0
     ) -> None:
-        """Prepare trees and the kit's world.
+        """Prepare trees, and the world of the prepared library.
 
         Args:
-            prepared: a library prepared for planning, and the world.
-            forest: its trees, with the costs of the kit.
+            library: a library of a crowd.
+            forest: its trees, with the costs of the prepared library.
             options: how characters plan.
-            body: what bodies take up.
-            time: now [s].
+            time: time now [s].
+            first_tree: number of the first tree in the crowd, see `CURSOR`.
 
         Raises:
-            TreeError: if a tree is of another library, or there is none for those who stand.
+            TreeError: if a tree is of another library, or there is none for characters that stand.
         """
-        self._prepared, self._options, table = prepared, options, prepared.table
+        prepared = library.prepared
+        self._library, self._prepared, self._options, table = library, prepared, options, prepared.table
+        self._actions, self._first_tree = library.actions(), first_tree
         states = {name: _state_of(prepared, name) for name in forest.roots}
         arrays = {name: tree_arrays(tree, prepared.actions) for name, tree in forest.trees.items()}
         resting = rest_actions(prepared)
@@ -91,9 +94,9 @@ class LivePlanner:
         order = sorted(arrays, key=lambda name: bool(table.rest[table.state(name)]))
         self._trees = [
             (
-                ArrayHandle(arrays[n]),
+                ArrayHandle(library.tree(arrays[n])),
                 *(ArrayHandle(end_arrays(forest.tree(n), arrays[n], thin=t)) for t in (True, False)),
-                states[n],
+                states[n] + library.first_state,
             )
             for n in order
         ]
@@ -102,10 +105,20 @@ class LivePlanner:
         representative = SimilarClips.of(table).representative
         self.used: IntArray = np.flatnonzero(np.isin(representative, representative[planned]))
         self._plan_turns: Callable[..., int] = direct(kernels.plan_turns)
-        self._hurried, self._seeker = 0, StuckCharacters(prepared, body)
+        self._hurried, self._seeker = 0, StuckCharacters(library)
         self._spent: FloatArray = np.zeros(0)
         self._book: RouteBook | None = None
         self.enter(prepared.fields, time)
+
+    @property
+    def tree_count(self) -> int:
+        """Number of trees."""
+        return len(self._trees)
+
+    @property
+    def actions(self) -> ArrayHandle[ActionArrays]:
+        """The actions of the library for kernels, by their numbers in the crowd."""
+        return self._actions
 
     @property
     def nbytes(self) -> int:
@@ -127,8 +140,7 @@ class LivePlanner:
         if self._options.searches > 0:
             self._seeker.warm_up(self._options.tolerance, self.routes.handle)
             install(
-                self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
-                crowd, live,
+                self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live,
                 0, read_only(np.empty(0, np.int64)),
             )  # fmt: skip
 
@@ -138,7 +150,7 @@ class LivePlanner:
         if isinstance(world, World):
             passing = [reach for reach in prepared.actions.reaches if reach.edge is None]
             world = WorldFields.of(world, passing, max_slope=steepest_for(prepared.library), who=prepared.library.name)
-        self.fields, self._passing = world, prepared.actions.passing(world)
+        self.fields, self._passing = world, self._library.passing(prepared.actions.passing(world))
         self.routes = self._book = RouteBook(world, self._options.route_bytes, self._book)
         self._seeker.enter(world, time)
         self._movers = MoversAhead(world, time)
@@ -150,11 +162,14 @@ class LivePlanner:
         if self.busy and self._movers.look_ahead(time):
             self.traffic = ArrayHandle(self._movers.traffic.arrays)
 
-    def hasten(self, crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays]) -> None:
-        """Have those plan first whose plans are not free any more in a new world."""
+    def hasten(
+        self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays]
+    ) -> None:
+        """Let the characters plan first whose plans are not free any more in a new world."""
         self._hurried = kernels.hasten(
-            self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, crowd, live
-        )
+            self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live,
+            self._library.number,
+        )  # fmt: skip
 
     def plan(
         self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], time: float
@@ -164,18 +179,20 @@ class LivePlanner:
         most, limit = self._options.budget, self._options.budget_ms
         if made := self.routes.fill(FIELDS):
             # ways are of other lengths than they seemed to be
-            crowd.value.numbers[np.isin(crowd.value.counts[:, playing.ROUTE], made), playing.LEFT] = np.inf
+            mine = np.isin(crowd.value.counts[:, playing.ROUTE], made) & self._library.owns(crowd.value)
+            crowd.value.numbers[mine, playing.LEFT] = np.inf
         if self._hurried:
             self._turns(body, crowd, live, kernels.AT_ONCE, time, self._hurried)
-            self._hurried = int((crowd.value.counts[:, playing.ALARM] != 0).sum())
-        turns = left = len(crowd.value.until) // SHARE + _LEAST_TURNS if most is None else most
+            alarmed = (crowd.value.counts[:, playing.ALARM] != 0) & self._library.owns(crowd.value)
+            self._hurried = int(alarmed.sum())
+        turns = left = int(self._library.owns(crowd.value).sum()) // SHARE + _LEAST_TURNS if most is None else most
         while left > 0 and (limit is None or 1e3 * (clock.perf_counter() - began) < limit):
             asked = left if limit is None else min(_SLICE, left)
             taken = self._turns(body, crowd, live, time, time, asked)
             left -= taken
             if taken < asked:
                 break
-        who = np.flatnonzero(crowd.value.numbers[:, playing.PLANNED] == time)
+        who = np.flatnonzero((crowd.value.numbers[:, playing.PLANNED] == time) & self._library.owns(crowd.value))
         self._note_spent(crowd.value, who, 1e3 * (clock.perf_counter() - began) / max(turns - left, len(who), 1))
         self._seek(body, crowd, live, time)
         return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
@@ -186,7 +203,8 @@ class LivePlanner:
         """Go on searching for those who get no nearer to their goals."""
         if not self._options.searches:
             return
-        outcome = self._seeker.go_on(crowd.value, self.routes.handle, time, self._options.searches)
+        share = self._options.searches / len(self._library.crowd)
+        outcome = self._seeker.go_on(crowd.value, self.routes.handle, time, share)
         if outcome is None:
             return
         me, counts, numbers = outcome.character, crowd.value.counts, crowd.value.numbers
@@ -194,8 +212,7 @@ class LivePlanner:
         counts[me, playing.SOUGHT] += 1  # those who have not set out have searched for the first time, and yet not
         counts[me, playing.IDLE] = 0
         if outcome.actions is not None and install(
-            self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd,
-            live,
+            self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live,
             me, outcome.actions,
         ):  # fmt: skip
             counts[me, playing.FAILS] = 0
@@ -217,10 +234,9 @@ class LivePlanner:
     ) -> int:  # fmt: skip
         """Let so many plan at most that are ready by a time [s]; how many have."""
         left = most
-        for number, (tree, thin, full, state) in enumerate(self._trees):
+        for number, (tree, thin, full, state) in enumerate(self._trees, self._first_tree):
             left -= self._plan_turns(
-                self._prepared.actions.handle, self.fields.handle, self._passing, self.traffic, self.busy, body,
-                crowd, live,
+                self._actions, self.fields.handle, self._passing, self.traffic, self.busy, body, crowd, live,
                 self.routes.handle, tree, thin, full, self._heap, self._work, state, number, ready, time, left,
             )  # fmt: skip
         return most - left

@@ -19,13 +19,13 @@ from gaitway.behavior.searcher import Searcher
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
+from gaitway.live.arrays import LiveLibrary, library_of
 from gaitway.live.movers import MoversAhead
 from gaitway.space._query_kernels import FOUND, FULL, GOING
 from gaitway.space._safe_interval_kernels import no_intervals
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import LaidSteps, Plan, Pose
-from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import NO_TRAFFIC, Query, ask
 from gaitway.space.traffic import Traffic, placed_discs
 
@@ -75,20 +75,11 @@ class SlicedSearch:
     finds is free for these too as a rule.
     """
 
-    def __init__(self, prepared: PreparedLibrary, body: BodyArrays) -> None:
-        """Prepare a library.
-
-        Args:
-            prepared: the library.
-            body: what its bodies take up.
-        """
-        self._prepared, self._body = prepared, body
-        self._discs = replace(
-            prepared.discs, timed=body.discs, timed_starts=body.disc_starts,
-            window_around=read_only(body.windows[:, 2:]),
-            around=body.around,
-        )  # fmt: skip
-        self._searcher = Searcher(prepared.table, self._discs, prepared.actions.reaches, prepared.actions.time_weight)
+    def __init__(self, library: LiveLibrary) -> None:
+        """Prepare a library of a crowd."""
+        self._library, self._prepared = library, library.prepared
+        table, actions = library.prepared.table, library.prepared.actions
+        self._searcher = Searcher(table, library.discs, actions.reaches, actions.time_weight)
 
     def enter(self, fields: WorldFields, now: float) -> None:
         """Take a world for the one to search in, from a time on [s]."""
@@ -132,7 +123,8 @@ class SlicedSearch:
         estimates = ArrayHandle(self._heuristics.arrays(goal, tolerance, wanted.start[:2], WEIGHT))
         yield _FIELD
         # a search remembers all slots from 0 on, but times of movers cannot be shifted
-        since = 0.0 if self._movers is not None else now - float(self._body.durations.max())
+        longest = max(float(library.body.durations.max()) for library in self._library.crowd)
+        since = 0.0 if self._movers is not None else now - longest
         traffic, owners = self._traffic()
         try:
             for owner, who in zip(owners, _others(crowd, me, wanted.start, goal), strict=False):
@@ -179,7 +171,7 @@ class SlicedSearch:
         if code != FOUND:
             return SlicedResult(None, done)
         rows, _, _, _ = searcher.trace(searcher.handle, searcher.memory_handle, node)
-        return SlicedResult(read_only(rows[:, 4].astype(np.int64)), done)
+        return SlicedResult(read_only(rows[:, 4].astype(np.int64) + self._library.first_action), done)
 
     def look_ahead(self, now: float) -> None:
         """Know where things move for long enough; while no search is under way."""
@@ -194,18 +186,21 @@ class SlicedSearch:
         return traffic, [traffic.enroll(str(k)) for k in range(_MOST)]
 
     def _add(self, traffic: Traffic, owner: int, crowd: CrowdArrays, who: int, now: float, since: float) -> None:
-        """Put somebody's plan and the place where it rests into traffic."""
-        body, end = self._body, crowd.steps[who, -1]
-        resting, start = int(crowd.actions[who, -1]), max(float(end[TIME]), now) - since
+        """Put the plan of a character, of any library, and the place where it rests into traffic."""
+        end, libraries = crowd.steps[who, -1], self._library.crowd
+        library = libraries[int(library_of(libraries, crowd.actions[who, -1:])[0])]
+        body, first_action = library.body, library.first_action
+        resting, start = int(crowd.actions[who, -1]) - first_action, max(float(end[TIME]), now) - since
         x, y, heading = end[[X, Y, HEADING]].tolist()
         first, count = crowd.counts[who, [playing.FIRST, playing.COUNT]].tolist()
         rows = np.empty((count - first, 5))
         rows[:, :3], rows[:, 3] = crowd.steps[who, first:count][:, [X, Y, HEADING]], crowd.steps[who, first:count, TIME]
         rows[:, 3] -= since
-        rows[:, 4] = crowd.actions[who, first:count]
+        rows[:, 4] = crowd.actions[who, first:count] - first_action
         if end[TIME] > now:  # else it stands there already
-            steps = LaidSteps(rows, self._searcher.names, self._prepared.table.clips)
-            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), self._prepared.table, self._discs)
+            table = library.prepared.table
+            steps = LaidSteps(rows, library.prepared.actions.names, table.clips)
+            traffic.add_plan(owner, Plan(steps, (x, y, heading), start, 0.0), table, library.discs)
         discs = body.still[body.still_starts[resting] : body.still_starts[resting + 1]]
         traffic.add_standing(owner, placed_discs((x, y, heading), discs), start)
 

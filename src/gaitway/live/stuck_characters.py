@@ -15,12 +15,12 @@ import numpy as np
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, IntArray
 from gaitway.live import _playing_kernels as playing
-from gaitway.live._crowd_kernels import APART, HEADING, TIME, BodyArrays, CrowdArrays, X, Y
+from gaitway.live._crowd_kernels import HEADING, TIME, CrowdArrays, X, Y
 from gaitway.live._subgoal_kernels import RouteArrays, passes_special, subgoal_of
+from gaitway.live.arrays import LiveLibrary
 from gaitway.live.sliced_search import SlicedQuery, SlicedSearch, Work
 from gaitway.space.fields import WorldFields
 from gaitway.space.plan import Pose
-from gaitway.space.prepared import PreparedLibrary
 
 EFFORTS = (
     (12.0, ((1.0, 1_000), (6.0, 3_000))),
@@ -74,15 +74,10 @@ class _StuckTask(NamedTuple):
 class StuckCharacters:
     """Searches for live characters of one library in a world. This class is **mutable**."""
 
-    def __init__(self, prepared: PreparedLibrary, body: BodyArrays) -> None:
-        """Prepare a library.
-
-        Args:
-            prepared: the library.
-            body: what its bodies take up.
-        """
-        self._prepared, self._body, self._fields = prepared, body, prepared.fields
-        self._search = SlicedSearch(prepared, body)
+    def __init__(self, library: LiveLibrary) -> None:
+        """Prepare a library of a crowd."""
+        self._library, self._fields = library, library.prepared.fields
+        self._search = SlicedSearch(library)
         self._task: _StuckTask | None = None
         self._left, self._latest, self._looked, self._spent = 0, -1, 0, 0.0
 
@@ -137,7 +132,8 @@ class StuckCharacters:
         counts = crowd.counts
         counts[me, playing.HELD] = 1
         while (
-            counts[me, playing.FIXED] < counts[me, playing.COUNT] and _fixed_end(crowd, self._body, me)[1] < now + _LEAD
+            counts[me, playing.FIXED] < counts[me, playing.COUNT]
+            and _fixed_end(crowd, self._library, me)[1] < now + _LEAD
         ):
             counts[me, playing.FIXED] += 1
         wanted = self._wanted(crowd, routes, me)
@@ -150,11 +146,12 @@ class StuckCharacters:
         """Whose search is next: first those who have not set out for long and have something special to pass."""
         counts = crowd.counts
         going: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & np.isfinite(crowd.numbers[:, playing.READY])
+        going &= self._library.owns(crowd)
         if self._fields.arrays.near.size > 1:
             fresh = np.flatnonzero(going & (counts[:, playing.SOUGHT] < 0) & (counts[:, playing.ROUTE] >= 0))
             for me in np.roll(fresh, -int(np.searchsorted(fresh, self._looked)))[:_LOOKS].tolist():
                 self._looked = me + 1
-                (x, y, _), _, _ = _fixed_end(crowd, self._body, me)
+                (x, y, _), _, _ = _fixed_end(crowd, self._library, me)
                 answer = passes_special(self._fields.handle, routes, int(counts[me, playing.ROUTE]), x, y)
                 if answer == 1:
                     return int(me)
@@ -168,8 +165,8 @@ class StuckCharacters:
 
     def _wanted(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], me: int) -> SlicedQuery:
         """From where to where a character is to be led."""
-        sought, table = int(crowd.counts[me, playing.SOUGHT]), self._prepared.table
-        pose, time, last = _fixed_end(crowd, self._body, me)
+        sought, table = int(crowd.counts[me, playing.SOUGHT]), self._library.prepared.table
+        pose, time, last = _fixed_end(crowd, self._library, me)
         x, y, tolerance = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
         ahead, efforts = AT_FIRST[sought + len(AT_FIRST)] if sought < 0 else EFFORTS[sought % len(EFFORTS)]
         goal, final = (x, y), True
@@ -177,7 +174,7 @@ class StuckCharacters:
             route = int(crowd.counts[me, playing.ROUTE])
             near_x, near_y, final = subgoal_of(routes, route, pose[0], pose[1], x, y, ahead)
             goal = (near_x, near_y)
-        if not final or _is_taken(crowd, me):
+        if not final or _is_taken(crowd, self._library, me):
             tolerance += _WIDER
         return SlicedQuery(pose, time, table.behaviors[int(table.behavior[last])], goal, tolerance, efforts)
 
@@ -187,7 +184,7 @@ class StuckCharacters:
         waits = counts[playing.HELD] != 0 and counts[playing.STATUS] == playing.GOING
         if not waits or counts[playing.LIFE] != task.life:
             return False
-        if _fixed_end(crowd, self._body, task.character)[0] != task.start:
+        if _fixed_end(crowd, self._library, task.character)[0] != task.start:
             counts[playing.HELD] = 0
             return False
         return True
@@ -199,17 +196,17 @@ class StuckCharacters:
             self._task = None
 
 
-def _is_taken(crowd: CrowdArrays, me: int) -> bool:
-    """Whether somebody else rests at a character's goal, or so near to it that not both could turn."""
+def _is_taken(crowd: CrowdArrays, library: LiveLibrary, me: int) -> bool:
+    """Return whether another character rests at a character's goal, or too near to it for both to turn."""
     away = np.hypot(*(crowd.steps[:, -1, :2] - crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y]]).T)
     away[crowd.counts[:, playing.STATUS] == playing.EMPTY] = np.inf
     away[me] = np.inf
-    return bool((away < crowd.extent[APART]).any())
+    return any(bool((away[other.owns(crowd)] < library.apart(other)).any()) for other in library.crowd)
 
 
-def _fixed_end(crowd: CrowdArrays, body: BodyArrays, me: int) -> tuple[Pose, float, int]:
-    """Where and when a character's fixed steps end, and the last action of them."""
+def _fixed_end(crowd: CrowdArrays, library: LiveLibrary, me: int) -> tuple[Pose, float, int]:
+    """Return where and when a character's fixed steps end, and the number of their last action in the library."""
     fixed, count = crowd.counts[me, [playing.FIXED, playing.COUNT]].tolist()
     x, y, heading = crowd.steps[me, fixed if fixed < count else -1, [X, Y, HEADING]].tolist()
-    last = int(crowd.actions[me, fixed - 1])
-    return (x, y, heading), float(crowd.steps[me, fixed - 1, TIME] + body.durations[last]), last
+    last = int(crowd.actions[me, fixed - 1]) - library.first_action
+    return (x, y, heading), float(crowd.steps[me, fixed - 1, TIME] + library.body.durations[last]), last
