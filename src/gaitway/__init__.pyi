@@ -7,6 +7,7 @@ from .export import export_take as export_take
 from .library import Library as Library
 from .library.storage import load_library as load_library
 from .library.storage import save_library as save_library
+from .live import live as live
 from .motion import Clip as Clip
 from .motion import Skeleton as Skeleton
 from .motion.formats import load_clip as load_clip
@@ -17,7 +18,18 @@ from .render import film as film
 from .render import filmstrip as filmstrip
 from .scene import Scene as Scene
 from .scene import load_scene as load_scene
+from .scene import load_world as load_world
+from .studio import studio as studio
 from .take import Take as Take
 from .take import load_take as load_take
 from .take import save_take as save_take
+from .tree.building.build import build_tree as build_tree
+from .variation.varying import vary as vary
+from .world import Box as Box
+from .world import Cylinder as Cylinder
+from .world import Mover as Mover
+from .world import Obstacle as Obstacle
+from .world import Polygon as Polygon
+from .world import Sphere as Sphere
+from .world import Stairs as Stairs
 from .world import World as World

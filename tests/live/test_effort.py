@@ -38,7 +38,7 @@ def test_a_search_is_spread_over_steps_of_time(monkeypatch: pytest.MonkeyPatch) 
     crowd.add([START], [GOAL])
     most = 0.2 * seeking.RATE
     spent: list[int] = []
-    seeker = crowd._planner._seeker
+    seeker = crowd._parts[0].planner._seeker
     go_on = seeker.go_on
 
     def counted(*arguments: object) -> object:
@@ -59,7 +59,7 @@ def test_a_search_is_spread_over_steps_of_time(monkeypatch: pytest.MonkeyPatch) 
 def test_somebody_who_waits_for_a_search_is_let_go_by_a_new_goal() -> None:
     crowd = crowd_in(NARROW, searches=0.05)
     crowd.add([START], [GOAL])
-    seeker = crowd._planner._seeker
+    seeker = crowd._parts[0].planner._seeker
     while seeker._task is None:
         crowd.step(FRAME)
         crowd.settle()

@@ -119,7 +119,7 @@ def test_steps_that_lead_into_somebody_are_not_taken(ahead: float, taken: int) -
     world = World((-20.0, -20.0, 40.0, 20.0))
     crowd = crowd_in(world)
     crowd.add([[0.0, 0.0, 0.0], [ahead, 0.0, 0.0]], [[9.0, 0.0], [ahead, 0.0]])
-    prepared, planner = crowd.prepared, crowd._planner
+    prepared, planner = crowd.prepared, crowd._parts[0].planner
     names = ["start_walk", *["walk_forward"] * 4, "stop_walk"]
     actions = np.array([prepared.table.clips.index(name) for name in names])
     actions.setflags(write=False)
@@ -145,17 +145,17 @@ def test_fields_of_many_goals_are_made_a_few_at_a_time() -> None:
     spots = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     crowd.add(np.column_stack([spots, np.zeros(len(spots))]), -spots)
     goals = len({tuple(cell) for cell in crowd.goals().tolist()})
-    routes = crowd._planner.routes
+    routes = crowd._parts[0].planner.routes
     assert routes.waiting == goals > 4 * FIELDS
     play(crowd, 3 * FRAME)
     crowd.settle()
     assert routes.waiting == goals - 3 * FIELDS
     crowd.set_world(World(world.bounds, (*world.obstacles, Obstacle(Box((0.0, 0.0), (0.3, 0.3), 2.0)))))
-    assert crowd._planner.routes.waiting == goals
+    assert crowd._parts[0].planner.routes.waiting == goals
     play(crowd, math.ceil(goals / FIELDS) * FRAME)
     crowd.settle()
-    assert crowd._planner.routes.waiting == 0
-    assert np.isfinite(crowd._planner.routes.handle.value.lengths[:goals]).any(axis=(1, 2)).all()
+    assert crowd._parts[0].planner.routes.waiting == 0
+    assert np.isfinite(crowd._parts[0].planner.routes.handle.value.lengths[:goals]).any(axis=(1, 2)).all()
 
 
 def test_an_old_field_stands_until_the_new_one_is_there() -> None:

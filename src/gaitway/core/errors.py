@@ -40,6 +40,10 @@ class TreeError(GaitwayError):
     """A search tree that cannot be grown, does not belong to its library, or lies in a region without space."""
 
 
+class LiveError(GaitwayError):
+    """A character, obstacle or library that a live crowd does not have, or something that it cannot do."""
+
+
 class GraphError(GaitwayError):
     """Clips from which no motion graph can be made, or an operation that a graph does not support."""
 

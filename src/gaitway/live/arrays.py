@@ -7,6 +7,7 @@ of the crowd. Arrays that kernels index by action begin with unused rows up to `
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -85,6 +86,15 @@ class LiveLibrary:
             window_around=read_only(body.windows[:, 2:]),
             around=body.around,
         )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the actions, their costs and their frames, in hexadecimal digits."""
+        table, total = self.prepared.table, hashlib.sha256()
+        total.update("\n".join(table.clips).encode())
+        for array in (table.moves, table.durations, self.prepared.actions.costs, self.frames.pool):
+            total.update(np.ascontiguousarray(array).tobytes())
+        return total.hexdigest()
 
     def actions(self) -> ArrayHandle[ActionArrays]:
         """Return the actions for kernels, by their numbers in the crowd."""

@@ -25,8 +25,9 @@ from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
 from gaitway.core.jit import direct
 from gaitway.live import _playing_kernels as kernels
-from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays
+from gaitway.live._crowd_kernels import HEADING, TIME, BodyArrays, CrowdArrays
 from gaitway.live._playing_kernels import LiveArrays
+from gaitway.live._restore_kernels import rebuild
 from gaitway.live.arrays import (
     LiveLibrary,
     body_extent,
@@ -41,6 +42,8 @@ from gaitway.live.arrays import (
 from gaitway.live.bodies import LiveFrames, body_arrays, rest_actions
 from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
 from gaitway.live.planner import LivePlanner, Spent
+from gaitway.live.saving import LiveState, check_crowd, check_tally, crowd_arrays
+from gaitway.motion.skeleton import Skeleton
 from gaitway.space.plan import LaidSteps, Plan
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.space.query import Query, ask
@@ -137,7 +140,7 @@ class LiveEngine:
         """Add a library whose characters share the world with those of the others.
 
         Args:
-            prepared: the library, prepared for planning in the world of the crowd.
+            prepared: the library, prepared for planning in the world of the crowd as it is or was.
             forest: its trees, with the costs of the prepared library.
 
         Returns:
@@ -147,13 +150,14 @@ class LiveEngine:
             TreeError: if a tree is of another library, or there is none for characters that stand.
         """
         self.settle()
-        if self._parts and prepared.fields.world is not self.world:
-            raise TreeError("library prepared for another world than the crowd's; prepare it for `world`")
+        world = self.world if self._parts else prepared.fields.world
         shared = next((lib.frames for lib in self.libraries if _same_clips(lib.prepared, prepared)), None)
         body = body_arrays(prepared, self.options.radius)
         library = LiveLibrary(prepared, shared or LiveFrames(prepared), body, self.libraries)
         trees = sum(part.planner.tree_count for part in self._parts)
         planner = LivePlanner(library, forest, self.options, self.time, trees)
+        if world is not prepared.fields.world:
+            planner.enter(world, self.time)
         used, table = planner.used, prepared.table
         still = used[table.rest[table.start_state[used]] & table.rest[table.end_state[used]]]
         library.extent = body_extent(body, used, still)
@@ -345,7 +349,15 @@ class LiveEngine:
         """
         began, processor = clock.perf_counter(), clock.thread_time()
         who = self._asked(characters)
-        out_ = self._frames_of(who).poses(who, self._live.table, self.time, self.world, out)
+        parts, joints = self._groups(who), len(self.skeleton_of(who))
+        first, second = out or (np.empty((len(who), 3)), np.empty((len(who), joints, 4)))
+        for frames, rows in parts:
+            whole = len(rows) == len(who)
+            own = (first, second) if whole else None
+            some = frames.poses(who[rows], self._live.table, self.time, self.world, own)
+            if not whole:
+                first[rows], second[rows] = some.root_positions, some.rotations
+        out_ = Poses(self.skeleton_of(who), who, first, second)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
 
@@ -355,7 +367,15 @@ class LiveEngine:
         """Return world positions (N, J, 3) and rotations (N, J, 4) of all joints now; see `poses`."""
         began, processor = clock.perf_counter(), clock.thread_time()
         who = self._asked(characters)
-        out_ = self._frames_of(who).joints(who, self._live.table, self.time, self.world, out)
+        parts, joints = self._groups(who), len(self.skeleton_of(who))
+        first, second = out or (np.empty((len(who), joints, 3)), np.empty((len(who), joints, 4)))
+        for frames, rows in parts:
+            whole = len(rows) == len(who)
+            own = (first, second) if whole else None
+            some = frames.joints(who[rows], self._live.table, self.time, self.world, own)
+            if not whole:
+                first[rows], second[rows] = some.positions, some.rotations
+        out_ = Joints(self.skeleton_of(who), who, first, second)
         self._evaluation = Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
         return out_
 
@@ -413,6 +433,61 @@ class LiveEngine:
         """
         self._watchers.append(watcher)
 
+    @property
+    def plans(self) -> CrowdArrays:
+        """Plans and goals of all characters, as kernels see them; read only after `settle`."""
+        return self._crowd
+
+    def planner(self, library: int) -> LivePlanner:
+        """Return the planner of a library."""
+        return self._parts[library].planner
+
+    def state(self) -> LiveState:
+        """Return all that `restore` needs. A search that is under way is given up and begins again, here as well."""
+        self.settle()
+        planners = [part.planner.state(self._crowd) for part in self._parts]
+        values = {
+            "time": self.time,
+            "start_time": self.start_time,
+            "rng": self._rng.bit_generator.state,
+            "libraries": [library.digest for library in self.libraries],
+            "planners": planners,
+        }
+        routes = {f"routes_{k}": part.planner.routes.lengths.copy() for k, part in enumerate(self._parts)}
+        return LiveState(values, crowd_arrays(self._crowd) | routes | {"tally": self._live.tally.copy()})
+
+    def restore(self, state: LiveState) -> None:
+        """Go on from the state of an engine with the same libraries, options and world.
+
+        Raises:
+            ValueError: if the state does not belong to such an engine.
+        """
+        self.settle()
+        values, arrays = state.values, state.arrays
+        if list(values["libraries"]) != [library.digest for library in self.libraries]:
+            raise ValueError("the state is of other libraries than this crowd's")
+        time, start = float(values["time"]), float(values["start_time"])
+        places = len(arrays["until"])
+        check_tally(arrays["tally"], len(self._live.tally), places)
+        if not (np.isfinite([time, start]).all() and start <= time):
+            raise ValueError(f"the state is of time {time} s")
+        world = self.world
+        for k, (part, saved) in enumerate(zip(self._parts, values["planners"], strict=True)):
+            unchanged = part.library.prepared.fields if saved["unchanged"] else world
+            part.planner.enter(unchanged, time)
+            part.planner.restore(saved, arrays[f"routes_{k}"])
+        routes = [len(part.planner.routes.lengths) for part in self._parts]
+        check_crowd(arrays, self.libraries, routes, time)
+        self._rng.bit_generator.state = values["rng"]
+        self.time, self.start_time = time, start
+        self._crowd, self._live = no_crowd(self._crowd.extent), self._live._replace(table=np.zeros((0, 12)))
+        self._reserve(places)
+        for name in ("steps", "actions", "counts", "numbers", "until"):
+            getattr(self._crowd, name)[:] = arrays[name]
+        self._crowd.until[self._crowd.counts[:, kernels.STATUS] == kernels.EMPTY] = np.inf
+        self._live.tally[:] = arrays["tally"]
+        rebuild(self._body, self._crowd_handle, self._live_handle, read_only(arrays["planned"]))
+
     def close(self) -> None:
         """End the thread that plans."""
         self.settle()
@@ -459,14 +534,30 @@ class LiveEngine:
             raise TreeError(f"no character {int(who[wrong][0])}; see `characters`")
         return who.astype(np.int64)
 
-    def _frames_of(self, who: IntArray) -> LiveFrames:
-        """Return the frames of characters that share a skeleton."""
-        if len(self.libraries) == 1 or len(who) == 0:
-            return self.libraries[0].frames
-        used = [self.libraries[number].frames for number in np.unique(self.library_numbers(who)).tolist()]
-        if any(frames is not used[0] for frames in used):
+    def skeleton_of(self, characters: IntArray) -> Skeleton:
+        """Return the skeleton that characters share.
+
+        Raises:
+            TreeError: if they have several skeletons.
+        """
+        if len(self.libraries) == 1 or len(characters) == 0:
+            return self.libraries[0].frames.skeleton
+        numbers = np.unique(self.library_numbers(characters)).tolist()
+        skeletons = [self.libraries[number].frames.skeleton for number in numbers]
+        if any(skeleton != skeletons[0] for skeleton in skeletons):
             raise TreeError("characters of several libraries have no skeleton in common; ask for one library at a time")
-        return used[0]
+        return skeletons[0]
+
+    def _groups(self, who: IntArray) -> list[tuple[LiveFrames, IntArray]]:
+        """Return the frames that characters play, and the rows of the characters that play them."""
+        if len(self.libraries) == 1:
+            return [(self.libraries[0].frames, np.arange(len(who)))]
+        groups: dict[int, tuple[LiveFrames, list[IntArray]]] = {}
+        numbers = self.library_numbers(who)
+        for number in np.unique(numbers).tolist():
+            frames = self.libraries[number].frames
+            groups.setdefault(id(frames), (frames, []))[1].append(np.flatnonzero(numbers == number))
+        return [(frames, np.sort(np.concatenate(rows))) for frames, rows in groups.values()]
 
     def _drain(self) -> None:
         """Tell watchers of the steps that began."""

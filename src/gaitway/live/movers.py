@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gaitway.space._traffic_kernels import SLOT
+import math
+from collections.abc import Mapping
+
+from gaitway.core.archives import counted
+from gaitway.space._traffic_kernels import FOREVER, LAST_SLOT, SLOT
 from gaitway.space.fields import WorldFields
 from gaitway.space.traffic import Traffic
 
@@ -51,6 +55,42 @@ class MoversAhead:
         self.traffic, self._next = self._next, None
         self.owners = [self.traffic.enroll(str(k)) for k in range(self._count)]
         return True
+
+    def state(self) -> dict[str, float | int]:
+        """Return what `restore` needs, as plain values."""
+        done = -1 if self._next is None else len(self._next.names)
+        return {
+            "until": self._horizon,
+            "slots": self.traffic.horizon,
+            "next": done,
+            "last": int(self.traffic.arrays.last),
+        }
+
+    def restore(self, state: Mapping[str, float | int]) -> None:
+        """Know movers for as long as an earlier object did, in the same world.
+
+        Raises:
+            ValueError: if the values cannot be those of such an object.
+        """
+        movers = self._fields.world.movers
+        slots = counted(state["slots"], LAST_SLOT, "slots")
+        done = counted(int(state["next"]) + 1, len(movers) + 1, "movers") - 1
+        last = counted(state["last"], FOREVER, "slots")
+        horizon = float(state["until"])
+        if not math.isfinite(horizon):
+            raise ValueError(f"movers known until {horizon} s")
+        self._horizon = slots * SLOT
+        self.traffic = self._empty()
+        self.traffic.horizon = slots
+        for mover in movers:
+            self.traffic.add_mover(mover)
+        self.traffic._last = max(self.traffic._last, last)  # characters were in it, which a search never forgets
+        self.owners = [self.traffic.enroll(str(k)) for k in range(self._count)]
+        self._horizon, self._next = horizon, None
+        if done >= 0:
+            self._next = self._empty()
+            for mover in movers[:done]:
+                self._next.add_mover(mover)
 
     def _empty(self) -> Traffic:
         return Traffic(self._fields.kinds, terrain=self._fields.world.terrain, horizon=self._horizon)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gaitway.core.archives import counted
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.core.errors import TreeError
@@ -17,6 +18,7 @@ from gaitway.live import _turn_kernels as kernels
 from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
 from gaitway.live._playing_kernels import LiveArrays
 from gaitway.live._stuck_kernels import install
+from gaitway.live._subgoal_kernels import Lengths
 from gaitway.live.arrays import LiveLibrary, longer
 from gaitway.live.bodies import rest_actions
 from gaitway.live.forest import end_arrays, heap_for_ends
@@ -196,6 +198,28 @@ class LivePlanner:
         self._note_spent(crowd.value, who, 1e3 * (clock.perf_counter() - began) / max(turns - left, len(who), 1))
         self._seek(body, crowd, live, time)
         return Spent(1e3 * (clock.perf_counter() - began), 1e3 * (clock.thread_time() - processor))
+
+    def state(self, crowd: CrowdArrays) -> dict[str, Any]:
+        """Return what `restore` needs besides `routes.lengths`, as plain values."""
+        return {
+            "hurried": self._hurried,
+            "unchanged": self.fields is self._prepared.fields,
+            "routes": self.routes.state(),
+            "movers": self._movers.state(),
+            "stuck": self._seeker.state(crowd),
+        }
+
+    def restore(self, state: Mapping[str, Any], lengths: Lengths) -> None:
+        """Go on where an earlier planner stopped, in the same world.
+
+        Raises:
+            ValueError: if the values cannot be those of such a planner.
+        """
+        self._hurried = counted(state["hurried"], 1 << 30, "characters in a hurry")
+        self.routes.restore(state["routes"], lengths)
+        self._movers.restore(state["movers"])
+        self.traffic = ArrayHandle(self._movers.traffic.arrays) if self.busy else NO_TRAFFIC
+        self._seeker.restore(state["stuck"])
 
     def _seek(
         self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], time: float

@@ -1,9 +1,9 @@
-"""What live characters played, as a take: the last minutes of a crowd, to look at again, save and export."""
+"""What live characters played, as a take: the last minutes of a crowd, to be looked at again, saved and exported."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from gaitway.core import planar
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import TakeError
 from gaitway.live._playing_kernels import GONE, LOG_ACTION, LOG_HEADING, LOG_LIFE, LOG_TIME, LOG_WHO, LOG_X
+from gaitway.live.arrays import library_of
 from gaitway.live.engine import LiveEngine
 from gaitway.performing.joins import mend_joins
 from gaitway.performing.terrain.ground import follow_ground
@@ -20,39 +21,43 @@ from gaitway.take.model import Take
 from gaitway.take.tracks import Track, assemble
 
 MINUTES = 5.0
-"""That are kept unless told otherwise."""
+"""Length of a record unless told otherwise [min]."""
 
 
 class LiveRecord:
-    """The steps that the characters of a crowd began, for as long as is asked for. This class is **mutable**."""
+    """The steps that the characters of a crowd began in the last minutes. This class is **mutable**."""
 
-    def __init__(self, crowd: LiveEngine, minutes: float = MINUTES) -> None:
-        """Record from now on; whoever is there is taken to stand until its next step.
+    def __init__(
+        self, crowd: LiveEngine, minutes: float = MINUTES, name: Callable[[int, int], str] | None = None
+    ) -> None:
+        """Record from now on; characters that are there already are taken to stand until their next steps.
 
         Args:
-            crowd: whose; best before anybody is in it.
-            minutes: how much is kept.
+            crowd: the crowd, best before it has characters.
+            minutes: length of the record [min].
+            name: returns the name of a character, given its number and how many have had it; None for the name of its
+                library and its number.
         """
         if not (np.isfinite(minutes) and minutes > 0.0):
             raise TakeError(f"record of {minutes} minutes; write a time above 0")
-        self._crowd, self._seconds = crowd, 60.0 * minutes
+        self._crowd, self._seconds, self._name = crowd, 60.0 * minutes, name
         self._chunks: deque[FloatArray] = deque()
         crowd.watch(self._note)
 
     def take(self, seconds: float | None = None, fps: float = 30.0, facts: Mapping[str, Any] | None = None) -> Take:
-        """The last seconds as a take that begins at time 0.
+        """Return the last seconds as a take that begins at time 0.
 
         Args:
-            seconds: how much of what is kept; None for all.
+            seconds: length of the take [s]; None for all that is recorded.
             fps: rate at which the take is meant to be looked at [Hz].
-            facts: where it comes from, as plain JSON values.
+            facts: where the take comes from, as plain JSON values.
 
         Raises:
             TakeError: if nothing was played.
         """
         end = self._crowd.time
         begin = end - (self._seconds if seconds is None else float(seconds))
-        rows = np.concatenate([*self._chunks, np.empty((0, 7))])
+        rows = self.rows()
         begin = max(begin, float(rows[:, LOG_TIME].min(initial=end)), self._crowd.start_time)
         if not (len(rows) and end > begin):
             raise TakeError("nothing was played that a take could be made of; step the crowd first")
@@ -64,15 +69,43 @@ class LiveRecord:
         told = {"planner": "live", "collision": "body", "versions": {"gaitway": __version__}, **(facts or {})}
         return follow_ground(mend_joins(assemble(tracks, fps, told)), self._crowd.world)
 
+    def named_by(self, name: Callable[[int, int], str]) -> None:
+        """Let another function name the characters; see `__init__`."""
+        self._name = name
+
+    def rows(self) -> FloatArray:
+        """Return the steps that are recorded, see `LiveEngine.watch`; (N, 7)."""
+        return np.concatenate([*self._chunks, np.empty((0, 7))])
+
+    def restore(self, rows: FloatArray, actions: int) -> None:
+        """Go on from recorded steps.
+
+        Args:
+            rows: steps, as `rows` gave them.
+            actions: number of actions of the crowd.
+
+        Raises:
+            ValueError: if there are no such actions, or numbers that are not finite.
+        """
+        known = np.array(rows)
+        if (
+            not np.isfinite(known).all()
+            or (known[:, LOG_ACTION] < GONE).any()
+            or (known[:, LOG_ACTION] >= actions).any()
+        ):
+            raise ValueError("a record of actions that no library has")
+        self._chunks = deque([known] if len(known) else [])
+
     def _note(self, rows: FloatArray) -> None:
         """Keep steps that began, and forget those that ended long ago."""
         self._chunks.append(rows)
-        old = self._crowd.time - self._seconds - float(self._crowd.prepared.table.durations.max())
+        longest = max(float(library.prepared.table.durations.max()) for library in self._crowd.libraries)
+        old = self._crowd.time - self._seconds - longest
         while self._chunks and self._chunks[0][:, LOG_TIME].max() < old:
             self._chunks.popleft()
 
     def _track(self, rows: FloatArray, begin: float, end: float) -> Track | None:
-        """What one character did between two times [s], or None."""
+        """Return what one character did between two times [s], or None."""
         gone = rows[rows[:, LOG_ACTION] == GONE, LOG_TIME]
         stop = min(end, float(gone.min(initial=end)))
         steps = rows[(rows[:, LOG_ACTION] != GONE) & (rows[:, LOG_TIME] < stop)]
@@ -80,8 +113,9 @@ class LiveRecord:
         steps = steps[first:]
         if not len(steps):
             return None
-        prepared = self._crowd.prepared
-        actions = steps[:, LOG_ACTION].astype(np.int64).tolist()
+        numbers = steps[:, LOG_ACTION].astype(np.int64)
+        library = self._crowd.libraries[int(library_of(self._crowd.libraries, numbers[:1])[0])]
+        prepared, actions = library.prepared, (numbers - library.first_action).tolist()
         clips = tuple(prepared.library.clips[prepared.table.clips[a]] for a in actions)
         starts = np.maximum(steps[:, LOG_TIME], begin)
         if stop <= starts[0]:
@@ -90,7 +124,7 @@ class LiveRecord:
         who, life = int(steps[0, LOG_WHO]), int(steps[0, LOG_LIFE])
         count = len(steps)
         return Track(
-            name=f"{prepared.library.name} {who + 1}" + (f" ({life})" if life > 1 else ""),
+            name=self._name(who, life) if self._name is not None else _usual_name(prepared.library.name, who, life),
             clips=clips,
             starts=starts - begin,
             offsets=starts - steps[:, LOG_TIME],
@@ -102,3 +136,7 @@ class LiveRecord:
             end=stop - begin,
             radius=self._crowd.options.radius,
         )
+
+
+def _usual_name(library: str, who: int, life: int) -> str:
+    return f"{library} {who + 1}" + (f" ({life})" if life > 1 else "")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from gaitway.core.archives import counted
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
-from gaitway.live._subgoal_kernels import RouteArrays
+from gaitway.live._subgoal_kernels import Lengths, RouteArrays
 from gaitway.space.fields import WorldFields
 from gaitway.space.routes import RouteMap
 
@@ -96,6 +99,46 @@ class RouteBook:
             self._lengths[number] = self.map.field(self._waiting.pop(number), 2.0 * self.map.spec.cell).lengths
         self._made.update(done)
         return done
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs besides `lengths`, as plain values."""
+        return {
+            "cells": [[*key, number] for key, number in self._numbers.items()],
+            "waiting": [[number, x, y] for number, (x, y) in self._waiting.items()],
+            "made": sorted(self._made),
+        }
+
+    @property
+    def lengths(self) -> Lengths:
+        """The fields: length of the route to each goal from each cell [m]; (R, rows, columns)."""
+        return self._lengths
+
+    def restore(self, state: Mapping[str, Any], lengths: Lengths) -> None:
+        """Know the goals that an earlier book knew, in the same world.
+
+        Raises:
+            ValueError: if the values cannot be those of such a book.
+        """
+        rows, columns = self.map.spec.shape
+        count = len(state["cells"])
+        if lengths.shape[1:] != (rows, columns) or not count <= len(lengths) <= max(self._most, count):
+            raise ValueError(f"route fields of shape {lengths.shape} in a world of {rows} by {columns} cells")
+        if count > self._most and count > 0:
+            raise ValueError(f"{count} route fields; there is memory for {self._most}")
+        if np.isnan(lengths).any() or (lengths < 0.0).any():
+            raise ValueError("route fields with lengths that are no lengths")
+        self._numbers = {(int(row), int(column)): int(number) for row, column, number in state["cells"]}
+        known = list(self._numbers.values())
+        if known != list(range(count)):
+            raise ValueError("route fields that are not numbered one after another")
+        self._waiting = {
+            counted(number, count - 1, "route fields"): (float(x), float(y)) for number, x, y in state["waiting"]
+        }
+        if not all(math.isfinite(v) for goal in self._waiting.values() for v in goal):
+            raise ValueError("route fields to goals that are not finite")
+        self._made = {counted(number, count - 1, "route fields") for number in state["made"]}
+        self._lengths = np.array(lengths)
+        self._hold(len(self._lengths))
 
     def _hold(self, count: int) -> None:
         if count > len(self._lengths):

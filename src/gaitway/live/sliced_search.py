@@ -7,15 +7,16 @@ a step of time is counted in nodes too, never by the clock, so that the same cal
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior.planner import prepared_search
 from gaitway.behavior.searcher import Searcher
+from gaitway.core.archives import counted
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import FloatArray, IntArray, read_only
 from gaitway.live import _playing_kernels as playing
@@ -37,6 +38,8 @@ _PLAN, _FIELD = 40, 60
 """What it takes to know somebody's plan, and the ways to a goal, in nodes."""
 _AROUND, _MOST = 10.0, 28
 """Others within this distance of the line to a goal [m] are in the way, so many of the nearest at most."""
+_MOST_NODES = 1 << 20
+"""Largest number of nodes that a saved search may ask memory for."""
 _NO_INTERVALS = ArrayHandle(no_intervals())
 
 
@@ -172,6 +175,27 @@ class SlicedSearch:
             return SlicedResult(None, done)
         rows, _, _, _ = searcher.trace(searcher.handle, searcher.memory_handle, node)
         return SlicedResult(read_only(rows[:, 4].astype(np.int64) + self._library.first_action), done)
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs, as plain values; no search is under way."""
+        movers = None if self._movers is None else self._movers.state()
+        return {"nodes": len(self._searcher.memory.states), "ready": self._heuristics is not None, "movers": movers}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Be as ready as an earlier object was, in the same world.
+
+        Raises:
+            ValueError: if the values cannot be those of such an object.
+        """
+        nodes = counted(state["nodes"], _MOST_NODES, "nodes of a search")
+        while len(self._searcher.memory.states) < nodes:
+            self._searcher.grow()
+        if state["ready"] and self._heuristics is None:
+            self._heuristics = prepared_search(self._prepared).heuristics.moved(self._fields, self._prepared.discs)
+        if (state["movers"] is None) != (self._movers is None):
+            raise ValueError("movers of another world")
+        if self._movers is not None:
+            self._movers.restore(state["movers"])
 
     def look_ahead(self, now: float) -> None:
         """Know where things move for long enough; while no search is under way."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time as clock
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,6 +121,23 @@ class StuckCharacters:
                 return Outcome(task.character, end.value.actions, end.value.nodes, 1e3 * spent)
         self._spent += clock.perf_counter() - began
         return None
+
+    def state(self, crowd: CrowdArrays) -> dict[str, Any]:
+        """Return what `restore` needs, as plain values. A search that is under way is given up and begins again."""
+        if self._task is not None:
+            crowd.counts[self._task.character, playing.HELD] = 0
+            self._give_up()
+        return {"left": self._left, "latest": self._latest, "looked": self._looked, "search": self._search.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on where an earlier object stopped, in the same world.
+
+        Raises:
+            ValueError: if the values cannot be those of such an object.
+        """
+        self._give_up()
+        self._left, self._latest, self._looked = (int(state[name]) for name in ("left", "latest", "looked"))
+        self._search.restore(state["search"])
 
     def _begin(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], now: float) -> bool:
         """Begin the next search, if anybody needs one."""

@@ -11,6 +11,7 @@ from .problem import Problem as Problem
 from .scene import Scene as Scene
 from .scene import build_scene as build_scene
 from .scene import load_scene as load_scene
+from .scene import load_world as load_world
 from .scene import scene_from_dict as scene_from_dict
 from .scene import scene_problems as scene_problems
 from .scene import with_library as with_library

@@ -70,6 +70,19 @@ def load_scene(path: str | Path) -> Scene:
     return scene
 
 
+def load_world(path: str | Path) -> World:
+    """Read the world of a scene, without its characters.
+
+    Args:
+        path: a scene file, or the name of a ready scene.
+
+    Raises:
+        FormatError: if there is no such file, or it is not YAML.
+        SceneError: if the scene does not hold together.
+    """
+    return load_scene(path).world
+
+
 def scene_problems(path: str | Path, *, passing: bool = True) -> list[Problem]:
     """Return the problems of a scene file or, if it can be loaded, its warnings.
 

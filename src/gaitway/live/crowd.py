@@ -1,0 +1,779 @@
+"""The live crowd as a game or a simulation uses it: names, goals, obstacles, events, joints, takes and saved states.
+
+    crowd = gaitway.live("market_square")
+    crowd.step(1 / 60)
+    joints = crowd.joints()
+
+What a crowd does depends on the calls alone: the same calls with the same seed give the same motion, bit for bit, on
+the same machine and versions of NumPy and Numba. `LiveOptions.budget_ms` is the one exception.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from gaitway.core.errors import FormatError, GaitwayError, LiveError
+from gaitway.library.behavior import Library
+from gaitway.live import _playing_kernels as playing
+from gaitway.live._matrix_kernels import fill_matrices
+from gaitway.live.blocking import Blocker, blocker_of, room_at
+from gaitway.live.engine import LiveEngine
+from gaitway.live.events import Arrived, Blocked, Hindered, LiveEvent, LiveWatch, Refused, Removed, Stuck
+from gaitway.live.libraries import AnyLibrary, CrowdLibraries, special_kinds
+from gaitway.live.live_world import LiveWorld, pack_world, unpack_world
+from gaitway.live.options import LiveCounts, LiveOptions, PlanEffort
+from gaitway.live.record import MINUTES, LiveRecord
+from gaitway.live.roster import Roster, Who
+from gaitway.live.saving import LiveState, read_state, write_state
+from gaitway.motion.skeleton import Skeleton
+from gaitway.scene.characters import LibraryRef
+from gaitway.scene.plan_options import PlanOptions
+from gaitway.space.plan import Plan
+from gaitway.take.model import Take
+from gaitway.take.poses import Joints, Poses
+from gaitway.world.mover import Mover
+from gaitway.world.obstacle import Obstacle
+from gaitway.world.world import World
+
+_MOST_EVENTS = 100_000
+"""Number of events that are kept for a caller that does not ask for them; older ones are dropped."""
+_HOLD = 1.0
+"""Distance ahead at which a character that is told to stop comes to rest [m]."""
+
+
+class LiveCrowd:
+    """Characters that plan and move while the program runs. This class is **mutable**; see `gaitway.live`.
+
+    Characters have ids that are never used again, and names. Methods take an id, a name, or several of them; None means
+    all characters, by ascending id. Planning for a step runs on a thread beside the caller until the next call that
+    needs its result. All calls must come from one thread.
+
+    Attributes:
+        options: how characters plan.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        plan: PlanOptions | None = None,
+        libraries: Mapping[LibraryRef, Library] | None = None,
+        seed: int = 0,
+        options: LiveOptions | None = None,
+        record_minutes: float = MINUTES,
+        start_time: float = 0.0,
+    ) -> None:
+        """Make an empty crowd; `gaitway.live` is easier to use.
+
+        Args:
+            world: world in which the crowd lives.
+            plan: options of planning: what a second costs.
+            libraries: libraries that are loaded already.
+            seed: seed of all that is drawn.
+            options: how characters plan.
+            record_minutes: length of the record for `take` [min]; 0 for no record.
+            start_time: time at which the crowd begins [s].
+        """
+        self.options = options or LiveOptions()
+        self._plan, self._seed, self._minutes = plan or PlanOptions(), int(seed), float(record_minutes)
+        self._world, self._roster, self._watch = LiveWorld(world), Roster(), LiveWatch()
+        self._record: LiveRecord | None = None
+        self._libraries = CrowdLibraries(
+            world, self._plan, self.options, self._seed, float(start_time), libraries or {}, self._begun
+        )
+        self._held: dict[int, tuple[float, float, float]] = {}
+        self._events: deque[LiveEvent] = deque(maxlen=_MOST_EVENTS)
+        self._unseen = self._closed = False
+
+    def __enter__(self) -> LiveCrowd:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Return the number of characters."""
+        return len(self._roster)
+
+    def __contains__(self, who: object) -> bool:
+        """Return whether an id or a name is that of a character."""
+        return who in self._roster
+
+    # what there is
+
+    @property
+    def time(self) -> float:
+        """Time now [s]."""
+        engine = self._libraries.engine
+        return self._libraries.start_time if engine is None else engine.time
+
+    @property
+    def world(self) -> World:
+        """The world, with all changes so far."""
+        return self._world.world
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Names of the libraries; the first is that of characters for which none is named."""
+        return tuple(self._libraries.names)
+
+    @property
+    def ids(self) -> IntArray:
+        """Ids of all characters, ascending; (N,)."""
+        return np.array(self._roster.ids(None), np.int64)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all characters, by ascending id."""
+        return tuple(self._roster.names[number] for number in self._roster.ids(None))
+
+    @property
+    def counts(self) -> LiveCounts:
+        """What has happened since the crowd was made, and what the latest step took."""
+        return self._started().counts
+
+    @property
+    def obstacles(self) -> Mapping[int, Obstacle]:
+        """Obstacles by id; those of the world that the crowd began in have the ids 0, 1, 2 and so on."""
+        return dict(self._world.obstacles)
+
+    @property
+    def movers(self) -> Mapping[int, Mover]:
+        """Movers by id."""
+        return dict(self._world.movers)
+
+    def id(self, name: str) -> int:
+        """Return the id of the character with a name.
+
+        Raises:
+            LiveError: if there is none.
+        """
+        return self._roster.id(name)
+
+    def name(self, id: int) -> str:
+        """Return the name of a character."""
+        return self._roster.names[self._roster.ids(id)[0]]
+
+    def library(self, who: int | str) -> str:
+        """Return the name of the library of a character."""
+        return self._libraries.name_of(int(self._started().library_numbers(self._places(who))[0]))
+
+    def skeleton(self, library: str | None = None) -> Skeleton:
+        """Return the skeleton of a library, whose joints `joints`, `poses` and `matrices` are in the order of."""
+        number = self._libraries.numbers(self._libraries.default() if library is None else library)[0]
+        return self._started().libraries[number].frames.skeleton
+
+    # characters
+
+    def add_library(self, library: AnyLibrary, *, speed: str | float = "normal") -> str:
+        """Prepare a library before the first of its characters comes, which otherwise does it.
+
+        The first use of a library takes seconds. Its trees are kept on disk for later programs.
+
+        Args:
+            library: a built-in cast's name, a .gwlib file, a library, or a reference of a scene.
+            speed: preferred speed of the characters: "slow", "normal", "fast", or metres per second.
+
+        Returns:
+            The name of the library in this crowd.
+        """
+        self._check_open()
+        name = self._libraries.named(library)
+        self._libraries.number(name, speed)
+        return name
+
+    def add(
+        self,
+        start: npt.ArrayLike,
+        goal: npt.ArrayLike,
+        *,
+        name: str | None = None,
+        library: AnyLibrary | None = None,
+        speed: str | float = "normal",
+        tolerance: float | None = None,
+    ) -> int:
+        """Put a character in that stands, if there is room for it.
+
+        Args:
+            start: start pose: x, y [m], heading [rad]; (3,).
+            goal: goal: x, y [m]; (2,).
+            name: name of the character; its library's name and its id if left out.
+            library: its library; the first of the crowd if left out.
+            speed: preferred speed: "slow", "normal", "fast", or metres per second.
+            tolerance: distance from the goal that is near enough [m].
+
+        Returns:
+            Its id, or -1 if there is no room at the start; then a `Refused` event says why.
+        """
+        names = None if name is None else [name]
+        found = self.add_many([start], [goal], names=names, library=library, speed=speed, tolerance=tolerance)  # type: ignore[list-item]
+        return int(found[0])
+
+    def add_many(
+        self,
+        starts: npt.ArrayLike,
+        goals: npt.ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        library: AnyLibrary | None = None,
+        speed: str | float = "normal",
+        tolerance: float | None = None,
+    ) -> IntArray:
+        """Put characters of one library in that stand, each if there is room for it, in their order.
+
+        Args:
+            starts: start poses: x, y [m], heading [rad]; (N, 3).
+            goals: goals: x, y [m]; (N, 2).
+            names: names of the characters.
+            library: their library; the first of the crowd if left out.
+            speed: preferred speed: "slow", "normal", "fast", or metres per second.
+            tolerance: distance from a goal that is near enough [m].
+
+        Returns:
+            Their ids, or -1 where there is no room; (N,).
+
+        Raises:
+            LiveError: if a name is taken, or the arrays do not fit together.
+        """
+        poses, aims = _table(starts, 3, "starts"), _table(goals, 2, "goals")
+        if len(poses) != len(aims) or (names is not None and len(names) != len(poses)):
+            named = len(poses) if names is None else len(names)
+            raise LiveError(f"{len(poses)} starts, {len(aims)} goals and {named} names; give as many of each")
+        self._roster.check_names(names or ())
+        self._check_open()
+        known = self._libraries.default() if library is None else self._libraries.named(library)
+        number = self._libraries.number(known, speed)
+        engine = self._prepared_engine()
+        self._look()
+        slots = engine.add(poses, aims, _tolerance(tolerance), number)
+        out = np.full(len(slots), -1, np.int64)
+        lives = engine.plans.counts[:, playing.LIFE]
+        for k, slot in enumerate(slots.tolist()):
+            if slot >= 0:
+                out[k] = self._roster.add(slot, int(lives[slot]), None if names is None else names[k], known)
+        for k in np.flatnonzero(slots < 0).tolist():
+            blocker = room_at(engine, *poses[k, :2].tolist(), number)
+            self._tell(Refused, -1, known if names is None else names[k], poses[k, :2], blocker)
+        self._watch.begin(slots[slots >= 0], len(engine.plans.until), self.time)
+        return out
+
+    def remove(self, who: Who | None = None) -> None:
+        """Take characters out."""
+        engine, ids = self._prepared_engine(), self._roster.ids(who)
+        self._look()
+        slots = self._roster.places(ids)
+        points = engine.roots(slots)[0]
+        engine.remove(slots)
+        for number, point in zip(ids, points, strict=True):
+            self._forget(number, point)
+
+    def send(self, who: Who | None, goals: npt.ArrayLike, *, tolerance: float | None = None) -> None:
+        """Give characters new goals; they change their plans at the end of the moves that they are in.
+
+        Args:
+            who: the characters; None for all.
+            goals: goals: x, y [m]; (N, 2), or (2,) for one goal of all.
+            tolerance: distance from a goal that is near enough [m].
+
+        Raises:
+            LiveError: if there is no such character, or a goal is out of bounds.
+        """
+        ids = self._roster.ids(who)
+        aims = np.asarray(goals, dtype=np.float64)
+        aims = _table(np.tile(aims, (len(ids), 1)) if aims.ndim == 1 else aims, 2, "goals")
+        if len(ids) != len(aims):
+            raise LiveError(f"{len(ids)} characters and {len(aims)} goals; give one goal for each")
+        self._check_inside(aims)
+        for character in ids:
+            self._held.pop(character, None)
+        self._aim(ids, aims, tolerance)
+
+    def hold(self, who: Who | None = None) -> None:
+        """Let characters stop about a metre ahead; `release` sends them on."""
+        engine, ids = self._prepared_engine(), self._roster.ids(who)
+        slots = self._roster.places(ids)
+        engine.settle()
+        points, headings = engine.roots(slots)
+        numbers = engine.plans.numbers[slots]
+        standing = engine.plans.counts[slots, playing.COUNT] == 1
+        for character, row in zip(ids, numbers, strict=True):
+            kept = row[[playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
+            self._held.setdefault(character, (kept[0], kept[1], kept[2]))
+        ahead = np.where(standing, 0.0, _HOLD)[:, None] * np.column_stack([np.cos(headings), np.sin(headings)])
+        self._aim(ids, self._clipped(points[:, :2] + ahead), _HOLD)
+
+    def release(self, who: Who | None = None) -> None:
+        """Send characters that hold on to the goals that they had."""
+        ids = [number for number in self._roster.ids(who) if number in self._held]
+        for character in ids:
+            x, y, tolerance = self._held.pop(character)
+            self._aim([character], np.array([[x, y]]), tolerance)
+
+    # the world
+
+    def add_obstacle(self, obstacle: Obstacle) -> int:
+        """Add an obstacle; characters find ways around it from the next step on.
+
+        A character that has no room to stop plays on into it; put obstacles where nobody is about to be.
+
+        Returns:
+            The id of the obstacle.
+        """
+        return self._world.add_obstacle(obstacle)
+
+    def move_obstacle(self, id: int, x: float, y: float, yaw: float | None = None) -> None:
+        """Move an obstacle.
+
+        Args:
+            id: id of the obstacle.
+            x: new place of its middle [m].
+            y: new place of its middle [m].
+            yaw: new turn about the vertical of a shape that has one [rad]; None leaves it.
+        """
+        self._world.move_obstacle(id, x, y, yaw)
+
+    def replace_obstacle(self, id: int, obstacle: Obstacle) -> None:
+        """Put another obstacle in the place of one, under the same id."""
+        self._world.replace_obstacle(id, obstacle)
+
+    def remove_obstacle(self, id: int) -> None:
+        """Take an obstacle away."""
+        self._world.remove_obstacle(id)
+
+    def add_mover(self, mover: Mover) -> int:
+        """Add a mover, whose path is known beforehand in the time of the crowd; return its id."""
+        return self._world.add_mover(mover)
+
+    def remove_mover(self, id: int) -> None:
+        """Take a mover away."""
+        self._world.remove_mover(id)
+
+    def set_world(self, world: World) -> None:
+        """Take another world; obstacles and movers that are in both keep their ids."""
+        self._world.replace_world(world)
+
+    # time
+
+    def step(self, dt: float) -> None:
+        """Go on by some time [s]: play all characters, and begin to plan on another thread.
+
+        Raises:
+            LiveError: if the time is not above 0.
+        """
+        if not (np.isfinite(dt) and dt > 0.0):
+            raise LiveError(f"step of {dt} s; write a time above 0")
+        engine = self._prepared_engine()
+        self._look()
+        engine.step(dt)
+        self._unseen = True
+
+    def settle(self) -> None:
+        """Wait until the planning of the latest step is done."""
+        self._started().settle()
+
+    def events(self) -> tuple[LiveEvent, ...]:
+        """Return the events since this was last called, in order of time, and forget them.
+
+        This waits for the planning of the latest step: call it after drawing, not before.
+        """
+        self._look()
+        out = tuple(self._events)
+        self._events.clear()
+        return out
+
+    # what is seen
+
+    def positions(self, who: Who | None = None) -> FloatArray:
+        """Return root positions [m]; (N, 3)."""
+        return self._started().roots(self._places(who))[0]
+
+    def headings(self, who: Who | None = None) -> FloatArray:
+        """Return the directions that roots face [rad]; (N,)."""
+        return self._started().roots(self._places(who))[1]
+
+    def roots(self, who: Who | None = None) -> FloatArray:
+        """Return planar root poses: x, y [m], heading [rad]; (N, 3)."""
+        points, headings = self._started().roots(self._places(who))
+        return np.column_stack([points[:, :2], headings])
+
+    def goals(self, who: Who | None = None) -> FloatArray:
+        """Return goals: x, y [m]; (N, 2)."""
+        return self._started().goals(self._places(who))
+
+    def arrived(self, who: Who | None = None) -> BoolArray:
+        """Return which characters are at rest at their goals; (N,)."""
+        engine = self._started()
+        engine.settle()
+        out: BoolArray = engine.plans.counts[self._places(who), playing.STATUS] == playing.THERE
+        return out
+
+    def behaviors(self, who: Who | None = None) -> tuple[str, ...]:
+        """Return the names of the behaviours that characters are in."""
+        return self._started().behaviors(self._places(who))
+
+    def plan(self, who: int | str) -> Plan:
+        """Return what a character is about to do, from the move that it is in."""
+        return self._started().plan(int(self._places(who)[0]))
+
+    def effort(self, who: int | str) -> PlanEffort:
+        """Return what it took to find a character's latest plan."""
+        return self._started().effort(int(self._places(who)[0]))
+
+    def joints(
+        self,
+        who: Who | None = None,
+        *,
+        library: str | None = None,
+        out: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Joints:
+        """Return world positions and rotations of all joints now. Planning may go on meanwhile.
+
+        Args:
+            who: characters of one library; None for all of the library.
+            library: name of the library; may be left out where there is only one, or `who` is given.
+            out: memory of the caller that is written to without a copy: positions [m] (N or more, J, 3) and unit
+                quaternions wxyz (N or more, J, 4), both float64 and contiguous. The result is the first N rows of it.
+
+        Returns:
+            Joints; `joints.characters` are ids.
+        """
+        ids, slots = self._of_library(who, library)
+        joints = len(self._started().skeleton_of(slots))
+        memory = None if out is None else _memory(out, len(ids), ((joints, 3), (joints, 4)))
+        found = self._started().joints(slots, memory)
+        return replace(found, characters=ids)
+
+    def poses(
+        self,
+        who: Who | None = None,
+        *,
+        library: str | None = None,
+        out: tuple[FloatArray, FloatArray] | None = None,
+    ) -> Poses:
+        """Return root positions and local joint rotations now; see `joints`.
+
+        Args:
+            who: characters of one library; None for all of the library.
+            library: name of the library.
+            out: memory of the caller: root positions [m] (N or more, 3) and local unit quaternions wxyz
+                (N or more, J, 4), both float64 and contiguous.
+        """
+        ids, slots = self._of_library(who, library)
+        joints = len(self._started().skeleton_of(slots))
+        memory = None if out is None else _memory(out, len(ids), ((3,), (joints, 4)))
+        return replace(self._started().poses(slots, memory), characters=ids)
+
+    def matrices(
+        self,
+        who: Who | None = None,
+        *,
+        library: str | None = None,
+        out: npt.NDArray[Any] | None = None,
+        order: Literal["row", "column"] = "row",
+    ) -> npt.NDArray[Any]:
+        """Return the world transform of each joint as a 4x4 matrix.
+
+        A matrix times a column vector (x, y, z, 1) of the joint's frame is the point in the world. With the order "row"
+        (as NumPy and DirectX have it) the translation is in `m[:3, 3]`; with "column" (as OpenGL, Vulkan and glTF have
+        it in memory) each matrix is transposed, and the translation is in `m[3, :3]`.
+
+        Args:
+            who: characters of one library; None for all of the library.
+            library: name of the library.
+            out: memory of the caller, (N or more, J, 4, 4), float32 or float64 and contiguous; None for new float32.
+            order: "row" or "column".
+        """
+        if order not in ("row", "column"):
+            raise LiveError(f"order '{order}' of matrices; write 'row' or 'column'")
+        found = self.joints(who, library=library)
+        count, joints = found.positions.shape[:2]
+        if out is None:
+            out = np.empty((count, joints, 4, 4), np.float32)
+        if out.dtype not in (np.float32, np.float64) or out.shape[1:] != (joints, 4, 4) or len(out) < count:
+            raise LiveError(f"memory of {out.dtype} {out.shape} for matrices; give float32 or float64 of at least "
+                            f"({count}, {joints}, 4, 4)")  # fmt: skip
+        if not out.flags.c_contiguous or not out.flags.writeable:
+            raise LiveError("memory for matrices must be contiguous and writable")
+        part = out[:count]
+        fill_matrices(read_only(found.positions), read_only(found.rotations), part, order == "column")
+        return part
+
+    # what stays
+
+    def take(self, seconds: float | None = None, *, fps: float = 30.0) -> Take:
+        """Return what was played in the last seconds as a take; None for all that is recorded.
+
+        Raises:
+            TakeError: if nothing was played.
+            LiveError: if nothing is recorded (`record_minutes=0`).
+        """
+        self._started()
+        if self._record is None:
+            raise LiveError("nothing is recorded; make the crowd with record_minutes above 0")
+        return self._record.take(seconds, fps)
+
+    def state(self) -> LiveState:
+        """Return the state of the crowd as plain values and arrays; see `save`."""
+        engine = self._prepared_engine()
+        self._look()
+        saved = engine.state()
+        values = {
+            "engine": dict(saved.values),
+            "libraries": self._libraries.state(),
+            "base": pack_world(self._libraries.base, self._world.first),
+            "world": self._world.state(),
+            "roster": self._roster.state(),
+            "held": {str(number): list(goal) for number, goal in self._held.items()},
+        }
+        rows = np.empty((0, 7)) if self._record is None else self._record.rows()
+        return LiveState(values, saved.arrays | {"record": rows, "watched": self._watch.table.copy()})
+
+    def save(self, path: str | Path) -> None:
+        """Write the state of the crowd to a file without pickle, which `restore` reads.
+
+        Saving ends a search that is under way for a stuck character; the search begins again. So a run in which a
+        state was saved may differ from one without. From then on the crowd and a restored one do the same.
+
+        Raises:
+            FormatError: if the file cannot be written.
+        """
+        write_state(path, self.state())
+
+    def restore(self, state: LiveState | str | Path) -> None:
+        """Go on from a saved state: the same calls then give the same bytes.
+
+        The crowd must be made as the saved one was: same scene or world, same libraries, options and seed. Events that
+        were not asked for are not part of a state.
+
+        Raises:
+            FormatError: if a file is no saved state, or is damaged.
+            LiveError: if the state does not belong to such a crowd.
+        """
+        self._check_open()
+        found = state if isinstance(state, LiveState) else read_state(state)
+        fresh = LiveCrowd(
+            self._world.first,
+            plan=self._plan,
+            libraries=self._libraries.loaded,
+            seed=self._seed,
+            options=self.options,
+            record_minutes=self._minutes,
+        )
+        try:
+            fresh._restore(found)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
+            fresh.close()
+            text = f"the state does not belong to this crowd: {problem}"
+            raise (LiveError(text) if isinstance(state, LiveState) else FormatError(state, text)) from None
+        except GaitwayError:
+            fresh.close()
+            raise
+        self.close()
+        vars(self).update(vars(fresh))
+        self._libraries.begun_by(self._begun)
+        if self._record is not None:
+            self._record.named_by(self._roster.name_in)
+
+    def close(self) -> None:
+        """End the thread that plans. The crowd cannot be used any more."""
+        if self._libraries.engine is not None and not self._closed:
+            self._libraries.engine.close()
+        self._closed = True
+
+    # inside
+
+    def _restore(self, state: LiveState) -> None:
+        values, arrays = state.values, state.arrays
+        base = unpack_world(values["base"], self._world.first)
+        self._world.restore(values["world"], base, values["base"])
+        self._libraries.restore(values["libraries"], base)
+        engine = self._started()
+        if self.world is not base:
+            engine.set_world(self.world)
+        engine.restore(LiveState(values["engine"], arrays))
+        self._roster.restore(values["roster"], engine.characters)
+        self._held = {int(number): (float(x), float(y), float(r)) for number, (x, y, r) in values["held"].items()}
+        watched, places = np.array(arrays["watched"]), len(engine.plans.until)
+        if watched.shape != (places, 5) or not set(self._held) <= set(self._roster.slots):
+            raise ValueError("tables of characters that do not fit together")
+        self._watch.table = watched
+        if self._record is not None:
+            self._record.restore(arrays["record"], engine.libraries[-1].end_action)
+
+    def _begun(self, engine: LiveEngine) -> None:
+        """Record what a new engine plays."""
+        self._record = LiveRecord(engine, self._minutes, self._roster.name_in) if self._minutes > 0.0 else None
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LiveError("the crowd is closed; make another one")
+
+    def _started(self) -> LiveEngine:
+        """Return the engine; the first library is prepared where there is none yet."""
+        self._check_open()
+        if self._libraries.engine is None:
+            self._libraries.number(self._libraries.default(), "normal")
+        assert self._libraries.engine is not None
+        return self._libraries.engine
+
+    def _prepared_engine(self) -> LiveEngine:
+        """Return the engine, with all changes of the world."""
+        engine = self._started()
+        if self.world is engine.world:
+            return engine
+        self._look()
+        if not set(special_kinds(self.world)) <= set(self._libraries.special):
+            return self._renewed()
+        engine.set_world(self.world)
+        return engine
+
+    def _renewed(self) -> LiveEngine:
+        """Return an engine whose trees pass what is new in the world; all characters stop where they are."""
+        before, libraries, ids = self._started(), self._libraries, self._roster.ids(None)
+        before.settle()
+        slots = self._roster.places(ids)
+        roots, numbers, owners = self.roots(ids), before.plans.numbers[slots], before.library_numbers(slots)
+        before.close()
+        kinds = list(libraries.kinds)
+        libraries.begin(self.world, special_kinds(self.world), before.time)
+        for kind in kinds:
+            libraries.open(kind)
+        engine = self._started()
+        self._roster.lift()
+        self._watch = LiveWatch()
+        for library in range(len(kinds)):
+            rows = np.flatnonzero(owners == library)
+            goals = numbers[rows][:, [playing.GOAL_X, playing.GOAL_Y]]
+            placed = engine.add(roots[rows], goals, None, library)
+            for row, slot in zip(rows.tolist(), placed.tolist(), strict=True):
+                if slot >= 0:
+                    self._roster.place(ids[row], slot, int(engine.plans.counts[slot, playing.LIFE]))
+        for row, number in enumerate(ids):
+            if number not in self._roster.slots:
+                self._forget(number, roots[row])
+        self._watch.begin(engine.characters, len(engine.plans.until), self.time)
+        return engine
+
+    def _places(self, who: Who | None) -> IntArray:
+        """Return numbers of characters in the engine; (N,)."""
+        return self._roster.places(self._roster.ids(who))
+
+    def _of_library(self, who: Who | None, library: str | None) -> tuple[IntArray, IntArray]:
+        """Return ids and numbers in the engine of characters of one library."""
+        engine, numbers = self._started(), self._roster.ids(who)
+        ids, slots = np.array(numbers, np.int64), self._roster.places(numbers)
+        if library is not None:
+            own = np.isin(engine.library_numbers(slots), self._libraries.numbers(library))
+            if who is not None and not own.all():
+                raise LiveError(f"character {int(ids[~own][0])} is not of library '{library}'")
+            return ids[own], slots[own]
+        if len(self._libraries.names) > 1:
+            used = {self._libraries.name_of(number) for number in np.unique(engine.library_numbers(slots)).tolist()}
+            if len(used) > 1:
+                raise LiveError(f"characters of several libraries; ask for one at a time: {', '.join(sorted(used))}")
+        return ids, slots
+
+    def _aim(self, ids: Sequence[int], goals: FloatArray, tolerance: float | None) -> None:
+        engine = self._prepared_engine()
+        self._look()
+        slots = self._roster.places(ids)
+        if len(slots):
+            engine.set_goals(slots, goals, _tolerance(tolerance))
+            self._watch.begin(slots, len(engine.plans.until), self.time)
+
+    def _forget(self, number: int, point: FloatArray) -> None:
+        """Remove a character that is not in the engine any more, and tell of it."""
+        name = self._roster.remove(number)
+        self._held.pop(number, None)
+        self._events.append(Removed(time=self.time, id=number, name=name, position=_point(point)))
+
+    def _look(self) -> None:
+        """Find the events of the latest step, once it is planned."""
+        engine = self._libraries.engine
+        if not self._unseen or engine is None:
+            return
+        self._unseen = False
+        engine.settle()
+        seen = self._watch.look(engine.plans, [self._roster.slots[number] for number in self._held], engine.time)
+        rest = engine.plans.steps[:, -1, :2]
+        for slot in seen.arrived.tolist():
+            number = self._roster.id_in(slot)
+            name = self._roster.names[number]
+            self._events.append(Arrived(time=engine.time, id=number, name=name, position=_point(rest[slot])))
+        for slot in seen.blocked.tolist():
+            number = self._roster.id_in(slot)
+            self._tell(Blocked, number, self._roster.names[number], rest[slot], blocker_of(engine, slot))
+        for slot, seconds in zip(seen.stuck.tolist(), seen.seconds.tolist(), strict=True):
+            number = self._roster.id_in(slot)
+            blocker = blocker_of(engine, slot)
+            self._tell(Stuck, number, self._roster.names[number], rest[slot], blocker, seconds=seconds)
+
+    def _tell(
+        self, kind: type[Hindered], number: int, name: str, place: FloatArray, blocker: Blocker, **more: float
+    ) -> None:
+        by = self._roster.id_in(blocker.character) if blocker.character >= 0 else -1
+        obstacle = list(self._world.obstacles)[blocker.obstacle] if blocker.obstacle >= 0 else -1
+        reason = blocker.reason.replace("{who}", f"'{self._roster.names[by]}'" if by >= 0 else "a character")
+        self._events.append(
+            kind(
+                time=self.time, id=number, name=name, position=_point(place), reason=reason, by=by, obstacle=obstacle,
+                **more,
+            )
+        )  # fmt: skip
+
+    def _check_inside(self, points: FloatArray) -> None:
+        outside = (self._clipped(points) != points).any(axis=1)
+        if outside.any():
+            x, y = points[outside][0].tolist()
+            raise LiveError(f"({x:g}, {y:g}) is out of bounds {self.world.bounds}")
+
+    def _clipped(self, points: FloatArray) -> FloatArray:
+        x0, y0, x1, y1 = self.world.bounds
+        return np.clip(points, (x0, y0), (x1, y1))
+
+
+def _table(values: npt.ArrayLike, width: int, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        return np.empty((0, width))
+    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
+        raise LiveError(f"{name} of shape {array.shape} must be finite numbers, (N, {width})")
+    return array
+
+
+def _tolerance(value: float | None) -> float | None:
+    if value is not None and not (np.isfinite(value) and value > 0.0):
+        raise LiveError(f"tolerance of {value} m; write a distance above 0")
+    return value
+
+
+def _memory(
+    out: tuple[FloatArray, FloatArray], count: int, shapes: tuple[tuple[int, ...], tuple[int, ...]]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the first rows of a caller's memory.
+
+    Raises:
+        LiveError: if it is of another shape or type, or cannot be written to.
+    """
+    for array, shape in zip(out, shapes, strict=True):
+        if array.dtype != np.float64 or array.shape[1:] != shape or len(array) < count:
+            wanted = (count, *shape)
+            raise LiveError(f"memory of {array.dtype} {array.shape}; give float64 of at least {wanted}")
+        if not array.flags.c_contiguous or not array.flags.writeable:
+            raise LiveError("memory for joints must be contiguous and writable")
+    return out[0][:count], out[1][:count]
+
+
+def _point(place: FloatArray) -> tuple[float, float]:
+    return float(place[0]), float(place[1])

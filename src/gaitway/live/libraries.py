@@ -1,0 +1,198 @@
+"""The libraries of a live crowd, by name, and the engine that they are prepared for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gaitway.core.errors import LiveError
+from gaitway.core.suggest import did_you_mean
+from gaitway.library.behavior import Library
+from gaitway.live.engine import LiveEngine
+from gaitway.live.forest import live_forest
+from gaitway.live.options import LiveOptions
+from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.libraries import library_ref
+from gaitway.scene.plan_options import PlanOptions
+from gaitway.space.prepared import SPEEDS, planning_context
+from gaitway.world.world import World
+
+KINDS = ("jump", "duck")
+"""Kinds of special obstacles that live characters pass."""
+AnyLibrary = str | Path | Library | LibraryRef
+"""A library: the name of a built-in cast, a .gwlib file, a library, or a reference of a scene."""
+
+
+class LibraryKind(NamedTuple):
+    """A library at one preferred speed: one library of the engine."""
+
+    ref: LibraryRef
+    speed: str | float
+
+
+class CrowdLibraries:
+    """Libraries by name, and the engine with those that are in use. This class is **mutable**.
+
+    Attributes:
+        base: the world that libraries are prepared for.
+        special: kinds of special obstacles that the trees of the engine pass.
+        kinds: the libraries of the engine, by number.
+        names: libraries by name; the first is that of characters for which none is named.
+        loaded: libraries that are loaded.
+        engine: the engine; None until the first library is prepared.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        plan: PlanOptions,
+        options: LiveOptions,
+        seed: int,
+        start_time: float,
+        loaded: Mapping[LibraryRef, Library],
+        begun: Callable[[LiveEngine], None],
+    ) -> None:
+        """Know no library yet.
+
+        Args:
+            world: world of the crowd.
+            plan: options of planning.
+            options: how characters plan.
+            seed: seed of the engine.
+            start_time: time at which the engine begins [s].
+            loaded: libraries that are loaded already.
+            begun: called with each new engine.
+        """
+        self._plan, self._options, self._seed, self._begun = plan, options, seed, begun
+        self.names: dict[str, LibraryRef] = {}
+        self.loaded = dict(loaded)
+        self.begin(world, special_kinds(world), start_time)
+
+    def begin(self, base: World, special: Sequence[str], start_time: float) -> None:
+        """Forget the engine, and prepare libraries for a world from now on."""
+        self.base, self.special, self._start_time = base, tuple(special), start_time
+        self.kinds: list[LibraryKind] = []
+        self.engine: LiveEngine | None = None
+        self._context = planning_context(base, self.loaded)
+
+    def begun_by(self, begun: Callable[[LiveEngine], None]) -> None:
+        """Let another function be told of new engines."""
+        self._begun = begun
+
+    @property
+    def start_time(self) -> float:
+        """Time at which the engine begins or began [s]."""
+        return self._start_time
+
+    def default(self) -> str:
+        """Return the name of the first library, the built-in person where there is none yet."""
+        return next(iter(self.names), "") or self.named(LibraryRef())
+
+    def named(self, library: AnyLibrary) -> str:
+        """Return the name of a library in this crowd, a new one where it has none yet.
+
+        Raises:
+            LibraryError: if there is no such library.
+        """
+        if isinstance(library, str) and library in self.names:
+            return library
+        if isinstance(library, Library):
+            ref = next((ref for ref, known in self.loaded.items() if known is library), None)
+            if ref is None:  # a reference that no file or cast has
+                ref = LibraryRef(library.name, seed=min([0, *(known.seed for known in self.loaded)]) - 1)
+                self.loaded[ref] = self._context.libraries[ref] = library
+        else:
+            ref = library if isinstance(library, LibraryRef) else library_ref(library)
+        found = next((name for name, known in self.names.items() if known == ref), None)
+        if found is not None:
+            return found
+        name, number = ref.name, 2
+        while name in self.names:
+            name, number = f"{ref.name} {number}", number + 1
+        self.names[name] = ref
+        return name
+
+    def name_of(self, number: int) -> str:
+        """Return the name of a library of the engine."""
+        return next(name for name, known in self.names.items() if known == self.kinds[number].ref)
+
+    def numbers(self, name: str) -> list[int]:
+        """Return the numbers in the engine of a library, one for each speed.
+
+        Raises:
+            LiveError: if there is no library of that name.
+        """
+        if name not in self.names:
+            raise LiveError(f"no library '{name}' in this crowd{did_you_mean(name, self.names)}")
+        found = [number for number, kind in enumerate(self.kinds) if kind.ref == self.names[name]]
+        return found or [self.number(name, "normal")]
+
+    def number(self, name: str, speed: str | float) -> int:
+        """Return the number in the engine of a library at a speed; it is prepared at its first use.
+
+        Raises:
+            LiveError: if there is no such speed.
+        """
+        if isinstance(speed, str):
+            if speed not in SPEEDS:
+                raise LiveError(f"no speed '{speed}'; write {', '.join(SPEEDS)}, or metres per second")
+        elif not (np.isfinite(speed) and speed > 0.0):
+            raise LiveError(f"speed of {speed} m/s; write a number above 0")
+        kind = LibraryKind(self.names[name], speed)
+        if kind not in self.kinds:
+            self.open(kind)
+        return self.kinds.index(kind)
+
+    def open(self, kind: LibraryKind) -> None:
+        """Prepare a library at a speed, and give it to the engine."""
+        who = Character("anyone", (0.0, 0.0, 0.0), (0.0, 0.0), None, kind.ref, self._plan, speed=kind.speed)
+        prepared = self._context.prepared(who)
+        self.loaded[kind.ref] = self._context.libraries[kind.ref]
+        passed = tuple(special for special in self.special if special in prepared.table.kinds)
+        forest = live_forest(prepared.table, passed, time_weight=prepared.time_weight)
+        if self.engine is None:
+            self.engine = LiveEngine(prepared, forest, self._options, seed=self._seed, start_time=self._start_time)
+            self._begun(self.engine)
+        else:
+            self.engine.add_library(prepared, forest)
+        self.kinds.append(kind)
+
+    def state(self) -> dict[str, Any]:
+        """Return all that `restore` needs besides the base world, as plain values."""
+        return {
+            "special": list(self.special),
+            "kinds": [{**asdict(kind.ref), "speed": kind.speed} for kind in self.kinds],
+            "names": [[name, asdict(ref)] for name, ref in self.names.items()],
+        }
+
+    def restore(self, state: Mapping[str, Any], base: World) -> None:
+        """Prepare the libraries of a saved crowd, in their order, for its base world.
+
+        Raises:
+            ValueError: if a library is not known here.
+        """
+        special = tuple(str(kind) for kind in state["special"])
+        if not set(special) <= set(KINDS):
+            raise ValueError(f"special obstacles {special}")
+        self.names = {str(name): LibraryRef(**ref) for name, ref in state["names"]}
+        self.begin(base, special, self._start_time)
+        for row in state["kinds"]:
+            ref = LibraryRef(**{key: value for key, value in row.items() if key != "speed"})
+            if ref.seed < 0 and ref not in self.loaded:
+                raise ValueError(f"library '{ref.name}' is not known here; add it first")
+            self.open(LibraryKind(ref, row["speed"]))
+
+
+def special_kinds(world: World) -> tuple[str, ...]:
+    """Return the kinds of special obstacles of a world that live characters pass."""
+    there = {obstacle.kind for obstacle in world.obstacles}
+    return tuple(kind for kind in KINDS if kind in there)
+
+
+def neutral(library: LibraryRef) -> LibraryRef:
+    """Return a library in its neutral manner: live characters that differ in manner alone share one library."""
+    return LibraryRef(library.cast, file=library.file)
