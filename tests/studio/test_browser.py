@@ -15,7 +15,7 @@ from gaitway.scene import scene_from_dict
 from gaitway.scene.model import SceneModel
 from gaitway.studio import events
 from gaitway.studio.edits import goal_area, goal_names, item_pose
-from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.frames import StudioRoute, Frame
 from gaitway.studio.serving import Studio
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ class Stand:
         self.session = self.studio.session
         self.session.apply(events.Pause())
         self.frame = self.session.engine.frame()
-        self.ahead: Ahead | None = None
+        self.ahead: StudioRoute | None = None
         self._listen()
         self._thread.start()
         self.tab = self.look()
@@ -60,7 +60,7 @@ class Stand:
             self.frame = frame
             show(frame)
 
-        def keep_selected(name: str, behavior: str, ahead: Ahead | None) -> None:
+        def keep_selected(name: str, behavior: str, ahead: StudioRoute | None) -> None:
             self.ahead = ahead
             show_selected(name, behavior, ahead)
 

@@ -21,7 +21,7 @@ from gaitway.scene import load_scene, scene_from_dict
 from gaitway.scene.catalog import ready_scenes
 from gaitway.studio import events
 from gaitway.studio.edits import goal_area, item_pose
-from gaitway.studio.frames import Ahead
+from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page import server as page_server
 from gaitway.studio.page.camera import seen
 from gaitway.studio.page.gallery import show_keys, thumbnail
@@ -397,7 +397,7 @@ def test_shadows_fall_away_from_the_sun_and_room_is_green() -> None:
 def test_ways_are_coloured_by_what_is_done() -> None:
     points = np.column_stack([np.arange(5.0), np.zeros(5)])
     labels = (("walk_forward", 0.0, 0.0), ("walk_forward", 1.0, 0.0), ("jump", 2.0, 0.0), ("walk_forward", 3.0, 0.0))
-    ahead = Ahead(points, labels, (4.0, 0.0))
+    ahead = StudioRoute(points, labels, (4.0, 0.0))
     _, colors = colored_way(ahead)
     assert colors[:, 0].tolist() == [
         list(behavior_color(name)) for name in ("walk_forward", "walk_forward", "jump", "walk_forward")

@@ -17,7 +17,7 @@ from gaitway.planning import plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import Event
-from gaitway.studio.frames import Ahead, Figures, Frame
+from gaitway.studio.frames import StudioRoute, Figures, Frame
 from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import Stage
 from gaitway.studio.take_play import TakePlay
@@ -139,7 +139,7 @@ class Engine:
             message=self._message,
         )
 
-    def ahead(self, character: str) -> Ahead:
+    def ahead(self, character: str) -> StudioRoute:
         """Where a character means to go."""
         return self._play.ahead(character)
 

@@ -11,7 +11,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.take.evaluation import Joints
 
 
-class Ahead(NamedTuple):
+class StudioRoute(NamedTuple):
     """Where a character means to go."""
 
     points: FloatArray

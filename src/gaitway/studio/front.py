@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from gaitway.scene.scene import Scene
-from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.frames import StudioRoute, Frame
 
 
 class Front(Protocol):
@@ -17,7 +17,7 @@ class Front(Protocol):
     def show(self, frame: Frame) -> None:
         """Draw a moment; it may be left out where the one before is still on its way."""
 
-    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
         """Tell of the character that is selected; an empty name is nobody."""
 
     def tell(self, message: str) -> None:
@@ -33,7 +33,7 @@ class NullFront:
     def show(self, frame: Frame) -> None:
         """Nothing."""
 
-    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
         """Nothing."""
 
     def tell(self, message: str) -> None:
@@ -64,7 +64,7 @@ class RecordingFront:
         """Keep it."""
         self.frames.append(frame)
 
-    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
         """Keep its name."""
         del behavior, ahead
         self.selected.append(name)

@@ -1,4 +1,4 @@
-"""A scene that is lived: everybody goes to its goal, and back, for ever, around whatever is put in the way."""
+"""A scene that is lived: all characters go to their goals and back, for ever, around whatever is put in their way."""
 
 from __future__ import annotations
 
@@ -7,70 +7,60 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
-from gaitway.core.errors import StudioError
-from gaitway.live.engine import LiveEngine
-from gaitway.live.forest import live_forest
-from gaitway.live.options import LiveCounts
-from gaitway.live.record import LiveRecord
+from gaitway.core.errors import LiveError, StudioError
+from gaitway.live import Arrived, LiveCounts, LiveCrowd
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
-from gaitway.space.prepared import planning_context
-from gaitway.studio.frames import Ahead
-from gaitway.take.evaluation import Joints
+from gaitway.studio.frames import StudioRoute
 from gaitway.take.model import Take
-from gaitway.world.world import World
+from gaitway.take.poses import Joints
 
-KINDS = ("jump", "duck")
-"""Special obstacles that live people get past."""
 _LEAD, _SIDE = 5.0, 0.8
-"""How far ahead of somebody who is driven its goal is [m], and how far to the side [rad]; nearer ones need U-turns."""
+"""Distance [m] and angle to the side [rad] of the goal of a character that is driven; nearer goals need U-turns."""
 _STOP = 1.0
-"""How far ahead somebody stops whose keys are let go [m]: nearer it would have to come back."""
+"""Distance ahead at which a character stops when its keys are let go [m]; nearer, it would have to come back."""
 _AGAIN = 1.0
-"""How often those are tried anew for whom there was no room [s]."""
+"""Time between attempts to put characters in for which there was no room [s]."""
 _RENEWED = 0.3
-"""How often it is set anew [s]."""
+"""Time between new goals of a character that is driven [s]."""
 
 
 class LivePlay:
-    """Live characters by name. This class is **mutable**.
+    """The live characters of a scene, by name. This class is **mutable**.
 
     Attributes:
         crowd: the characters.
-        record: what they did, for a take.
-        library: what they are.
-        left_out: who could not come in at first.
+        left_out: names of the characters for which there was no room at first.
     """
 
     def __init__(self, scene: Scene, say: Callable[[str], None] | None = None) -> None:
-        """Put everybody of the scene's main library where it starts.
+        """Put all characters of a scene where they start.
 
         Args:
-            scene: the place and who wants to be where.
+            scene: the scene.
             say: called with what is being done.
         """
         self._say = say or (lambda text: None)
-        self.library = _main_library(scene)
-        self._numbers: dict[str, int] = {}
-        self._names: dict[int, str] = {}
         self._ends: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {}
         self._driven: dict[str, tuple[float, float, float]] = {}
         self._asked: dict[str, tuple[float, float]] = {}
         self._outside: list[Character] = []
         self._tried = 0.0
-        self._begin(scene, 0.0)
+        self.crowd = LiveCrowd(scene.world, plan=scene.plan, seed=scene.seed)
+        for library in dict.fromkeys(_plain(c.library) for c in scene.characters) or (LibraryRef(),):
+            self._say(f"preparing {library.name}")
+            self.crowd.add_library(library)
         self.left_out = self.enter(scene)
 
     @property
     def time(self) -> float:
-        """Now [s]."""
+        """Time now [s]."""
         return self.crowd.time
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all characters, by their numbers."""
-        return tuple(self._names[number] for number in self.crowd.characters.tolist())
+        """Names of all characters, in the order of `joints`."""
+        return tuple(self.crowd.name(number) for joints in self.joints() for number in joints.characters.tolist())
 
     @property
     def counts(self) -> LiveCounts:
@@ -78,53 +68,44 @@ class LivePlay:
         return self.crowd.counts
 
     def enter(self, scene: Scene) -> tuple[str, ...]:
-        """Take the place and the characters of a scene: who is new comes in, who is not in it goes.
+        """Take the world and the characters of a scene: new characters come in, others go.
 
         Returns:
-            Names of those for whom there is no room yet, or who are of another library.
+            Names of the characters for which there is no room yet.
         """
-        if not set(_kinds(scene.world)) <= set(self._kinds):
-            self._renew(scene)
-        elif scene.world is not self.crowd.world:
+        if scene.world is not self.crowd.world:
             self.crowd.set_world(scene.world)
-        wanted = {c.name: c for c in scene.characters if _kind(c.library) == self.library}
-        self.remove([name for name in self._numbers if name not in wanted])
-        self._send([c for name, c in wanted.items() if name in self._numbers and self._asked.get(name) != c.goal])
+        wanted = {c.name: c for c in scene.characters}
+        self.remove([name for name in self.crowd.names if name not in wanted])
+        self._send([c for name, c in wanted.items() if name in self.crowd and self._asked.get(name) != c.goal])
         self._asked = {name: c.goal for name, c in wanted.items()}
-        self._outside = [c for name, c in wanted.items() if name not in self._numbers]
+        self._outside = [c for name, c in wanted.items() if name not in self.crowd]
         self._let_in()
-        return tuple(c.name for c in scene.characters if c.name not in self._numbers)
+        return tuple(c.name for c in self._outside)
 
     def remove(self, names: list[str]) -> None:
         """Take characters out."""
-        if names:
-            self.crowd.remove([self.number(name) for name in names])
         for name in names:
-            del self._names[self._numbers.pop(name)]
-            self._ends.pop(name)
+            self._check(name)
+        if names:
+            self.crowd.remove(names)
+        for name in names:
+            self._ends.pop(name, None)
             self._driven.pop(name, None)
-
-    def number(self, name: str) -> int:
-        """Number of a character.
-
-        Raises:
-            StudioError: if there is none of that name.
-        """
-        if name not in self._numbers:
-            raise StudioError(f"nobody here is called '{name}'")
-        return self._numbers[name]
 
     def set_goal(self, name: str, x: float, y: float) -> None:
         """Send a character elsewhere; when it is there it stays."""
-        number = self.number(name)
-        self._inside(x, y)
+        self._check(name)
+        try:
+            self.crowd.send(name, (x, y))
+        except LiveError as problem:
+            raise StudioError(str(problem)) from None
         self._driven.pop(name, None)
         self._ends[name] = ((x, y), (x, y))
-        self.crowd.set_goals([number], [(x, y)])
 
     def drive(self, name: str, forward: float, turn: float) -> None:
-        """Let somebody be driven by keys; see `events.Drive`."""
-        self.number(name)
+        """Let a character be driven by keys; see `events.Drive`."""
+        self._check(name)
         self._driven[name] = (forward, turn, -math.inf)
 
     def step(self, dt: float) -> None:
@@ -136,132 +117,84 @@ class LivePlay:
         self._turn_round()
 
     def joints(self) -> tuple[Joints, ...]:
-        """World positions and rotations of all joints now."""
-        return (self.crowd.joints(),)
+        """Return world positions and rotations of all joints now, one part for each library."""
+        return tuple(self.crowd.joints(library=library) for library in self.crowd.libraries)
 
-    def ahead(self, name: str) -> Ahead:
-        """Where a character means to go."""
-        plan = self.crowd.plan(self.number(name))
+    def ahead(self, name: str) -> StudioRoute:
+        """Return where a character is about to go."""
+        self._check(name)
+        plan, effort = self.crowd.plan(name), self.crowd.effort(name)
         places = [step.pose[:2] for step in plan.steps]
         labels = tuple((step.behavior, *step.pose[:2]) for step in plan.steps)
-        x, y = self.crowd.goals([self.number(name)])[0].tolist()
+        x, y = self.crowd.goals(name)[0].tolist()
         points, left = np.array([*places, plan.end_pose[:2]]), max(plan.end_time - self.time, 0.0)
-        effort = self.crowd.effort(self.number(name))
-        return Ahead(points, labels, (x, y), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
+        return StudioRoute(points, labels, (x, y), left, plan.cost, effort.source, effort.nodes, effort.milliseconds)
 
     def behavior(self, name: str) -> str:
-        """What a character does."""
-        return self.crowd.behaviors([self.number(name)])[0]
+        """Return the behaviour that a character is in."""
+        self._check(name)
+        return self.crowd.behaviors(name)[0]
 
     def take(self, seconds: float | None = None) -> Take:
-        """What was played in the last seconds."""
-        return self.record.take(seconds)
+        """Return what was played in the last seconds."""
+        return self.crowd.take(seconds)
 
     def close(self) -> None:
-        """End what runs beside."""
+        """End the thread that plans."""
         self.crowd.close()
 
-    def _begin(self, scene: Scene, time: float) -> None:
-        """An empty crowd in a place, whose trees know what has to be passed there."""
-        self._say(f"preparing {self.library.name}")
-        prepared = planning_context(scene.world).prepared(_anybody(scene, self.library))
-        self._say("growing search trees")
-        self._kinds = tuple(kind for kind in _kinds(scene.world) if kind in prepared.table.kinds)
-        self.crowd = LiveEngine(prepared, live_forest(prepared.table, self._kinds), seed=scene.seed, start_time=time)
-        self.record = LiveRecord(self.crowd)
-
-    def _renew(self, scene: Scene) -> None:
-        """Begin anew where everybody is, with trees for what is new in the place; all of them stop for it."""
-        before, time = self.crowd, self.time
-        poses = {name: _root(before, number) for name, number in self._numbers.items()}
-        goals = {name: before.goals([number])[0] for name, number in self._numbers.items()}
-        before.close()
-        self._begin(scene, time)
-        names = list(poses)
-        if not names:
-            return
-        numbers = self.crowd.add([poses[name] for name in names], [goals[name] for name in names])
-        self._numbers = {name: int(number) for name, number in zip(names, numbers, strict=True) if number >= 0}
-        self._names = {number: name for name, number in self._numbers.items()}
+    def _check(self, name: str) -> None:
+        if name not in self.crowd:
+            raise StudioError(f"no character here is called '{name}'")
 
     def _send(self, characters: list[Character]) -> None:
-        """Send those elsewhere whom the scene wants there now."""
+        """Send characters to the new goals that the scene has for them."""
         for character in characters:
             self._ends[character.name] = (character.start[:2], character.goal)
             self._driven.pop(character.name, None)
         if characters:
-            self.crowd.set_goals([self._numbers[c.name] for c in characters], [c.goal for c in characters])
+            self.crowd.send([c.name for c in characters], [c.goal for c in characters])
 
     def _let_in(self) -> None:
-        """Put those in who are outside, each if there is room where it starts."""
+        """Put the characters in that are outside, each if there is room where it starts."""
         self._tried = self.time
-        if not self._outside:
-            return
-        numbers = self.crowd.add([c.start for c in self._outside], [c.goal for c in self._outside])
-        for character, number in zip(self._outside, numbers.tolist(), strict=True):
-            if number >= 0:
-                self._numbers[character.name], self._names[number] = number, character.name
-                self._ends[character.name] = (character.start[:2], character.goal)
-        self._outside = [c for c in self._outside if c.name not in self._numbers]
+        for library in dict.fromkeys(_plain(c.library) for c in self._outside):
+            some = [c for c in self._outside if _plain(c.library) == library]
+            ids = self.crowd.add_many(
+                [c.start for c in some], [c.goal for c in some], names=[c.name for c in some], library=library
+            )
+            for character, number in zip(some, ids.tolist(), strict=True):
+                if number >= 0:
+                    self._ends[character.name] = (character.start[:2], character.goal)
+        self._outside = [c for c in self._outside if c.name not in self.crowd]
 
     def _turn_round(self) -> None:
-        """Send those who have arrived back where they came from."""
-        there = [name for name in map(self._names.get, self.crowd.arrived.tolist()) if name is not None]
+        """Send the characters that have arrived back where they came from."""
+        there = [event.name for event in self.crowd.events() if isinstance(event, Arrived) and event.name in self.crowd]
         going = [name for name in there if name not in self._driven and self._ends[name][0] != self._ends[name][1]]
+        for name in going:
+            start, goal = self._ends[name]
+            self._ends[name] = (goal, start)
         if going:
-            for name in going:
-                start, goal = self._ends[name]
-                self._ends[name] = (goal, start)
-            goals = [self._ends[name][1] for name in going]
-            self.crowd.set_goals([self._numbers[name] for name in going], goals)
+            self.crowd.send(going, [self._ends[name][1] for name in going])
 
     def _steer(self) -> None:
-        """Put the goals of those who are driven ahead of them."""
+        """Put the goals of the characters that are driven ahead of them."""
         for name, (forward, turn, when) in self._driven.items():
             if self.time - when < _RENEWED or (when > -math.inf and forward == turn == 0.0):
                 continue
-            number = self._numbers[name]
-            x, y, heading = _root(self.crowd, number)
+            x, y = self.crowd.positions(name)[0, :2].tolist()
+            heading = self.crowd.plan(name).steps[0].pose[2]
             away = heading + _SIDE * turn + (math.pi if forward < 0.0 else 0.0)
             lead = _LEAD if forward or turn else _STOP
-            goal = self._clipped(x + lead * math.cos(away), y + lead * math.sin(away))
-            self.crowd.set_goals([number], [goal])
+            self.crowd.send(name, self._clipped(x + lead * math.cos(away), y + lead * math.sin(away)))
             self._driven[name] = (forward, turn, self.time)
-
-    def _inside(self, x: float, y: float) -> None:
-        if self._clipped(x, y) != (x, y):
-            raise StudioError(f"({x:g}, {y:g}) is out of bounds {self.crowd.world.bounds}")
 
     def _clipped(self, x: float, y: float) -> tuple[float, float]:
         x0, y0, x1, y1 = self.crowd.world.bounds
         return min(max(x, x0), x1), min(max(y, y0), y1)
 
 
-def _kinds(world: World) -> tuple[str, ...]:
-    """Special obstacles of a world that live people get past."""
-    there = {obstacle.kind for obstacle in world.obstacles}
-    return tuple(kind for kind in KINDS if kind in there)
-
-
-def _main_library(scene: Scene) -> LibraryRef:
-    """The library of most characters, in its neutral manner."""
-    kinds = [_kind(c.library) for c in scene.characters]
-    return max(dict.fromkeys(kinds), key=kinds.count, default=LibraryRef())
-
-
-def _kind(library: LibraryRef) -> LibraryRef:
-    """A library in its neutral manner: people who differ in manner alone are played by one."""
+def _plain(library: LibraryRef) -> LibraryRef:
+    """Return a library in its neutral manner: live characters that differ in manner alone share one library."""
     return LibraryRef(library.cast, file=library.file)
-
-
-def _anybody(scene: Scene, library: LibraryRef) -> Character:
-    """A character that stands for all: of the library, at normal speed."""
-    return Character("anybody", (0.0, 0.0, 0.0), (0.0, 0.0), None, library, scene.plan)
-
-
-def _root(crowd: LiveEngine, number: int) -> tuple[float, float, float]:
-    """Where somebody is and how it faces, as its plan has it."""
-    step = crowd.plan(number).steps[0]
-    roots: FloatArray = crowd.poses([number]).root_positions
-    x, y = roots[0, :2].tolist()
-    return x, y, step.pose[2]

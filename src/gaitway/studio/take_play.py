@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gaitway.core.errors import StudioError
-from gaitway.studio.frames import Ahead
-from gaitway.take.evaluation import Joints
+from gaitway.studio.frames import StudioRoute
 from gaitway.take.model import Take
+from gaitway.take.poses import Joints
 
 _SPACING = 0.2
 """Time between points of a way that is drawn [s]."""
@@ -62,7 +62,7 @@ class TakePlay:
         begun = [row for row in rows if self.take.segments.start[row] <= self.time + 1e-9]
         return self._behavior((begun or rows)[-1 if begun else 0])
 
-    def ahead(self, name: str) -> Ahead:
+    def ahead(self, name: str) -> StudioRoute:
         """Where a character goes from now on; cost and figures are those of its whole plan."""
         who, table = self._number(name), self.take.segments
         end = float(self.take.ends[who])
@@ -75,7 +75,7 @@ class TakePlay:
         x, y = self.take.goals[who, :2].tolist()
         goal = (x, y) if np.isfinite([x, y]).all() else None
         row = self._planned.get(name, {})
-        return Ahead(
+        return StudioRoute(
             points, labels, goal, max(end - self.time, 0.0), row.get("cost"), row.get("by", ""), row.get("expanded", 0),
             row.get("search_ms", 0.0),
         )  # fmt: skip

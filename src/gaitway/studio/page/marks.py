@@ -12,7 +12,7 @@ import numpy.typing as npt
 import viser
 
 from gaitway.core.arrays import FloatArray
-from gaitway.studio.frames import Ahead
+from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page.people import Heights
 from gaitway.studio.page.rays import on_level
 
@@ -58,7 +58,7 @@ class Way:
         if self._handle == client:
             self._handle = None
 
-    def show(self, ahead: Ahead | None, at: FloatArray | None, heights: Heights, plans: bool, labels: bool) -> None:
+    def show(self, ahead: StudioRoute | None, at: FloatArray | None, heights: Heights, plans: bool, labels: bool) -> None:
         """Draw it; None for nobody."""
         if at is None:
             self.remove()
@@ -88,7 +88,7 @@ class Way:
             )  # fmt: skip
         self._ring.batched_positions = place
 
-    def _show_line(self, ahead: Ahead | None, heights: Heights) -> None:
+    def _show_line(self, ahead: StudioRoute | None, heights: Heights) -> None:
         if ahead is None or len(ahead.points) < 2:
             if self._line is not None:
                 self._line.remove()
@@ -173,7 +173,7 @@ class Traces:
             ages += [(len(past) - 1 - number) / max(len(past) - 1, 1)] * len(pairs)
         self._trails = self._put(self._trails, "/trails", pieces, _TRAIL, ages, heights)
 
-    def show_plans(self, ways: Sequence[Ahead], heights: Heights) -> None:
+    def show_plans(self, ways: Sequence[StudioRoute], heights: Heights) -> None:
         """Draw what everybody means to do."""
         pieces = [pair for way in ways for pair in zip(way.points[:-1].tolist(), way.points[1:].tolist(), strict=True)]
         self._plans = self._put(self._plans, "/plans", pieces, _PLAN, [0.0] * len(pieces), heights)
@@ -227,7 +227,7 @@ class Names:
             self._handles[number].position = place
 
 
-def colored_way(ahead: Ahead) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
+def colored_way(ahead: StudioRoute) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
     """A way's points (K, 2) and the colours of its pieces (K - 1, 2, 3), by the behaviours that begin along it."""
     points = np.asarray(ahead.points)
     color, colors = _WALK, []
@@ -238,7 +238,7 @@ def colored_way(ahead: Ahead) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
     return points, np.array(colors, dtype=np.uint8).reshape(-1, 2, 3)
 
 
-def changes(ahead: Ahead) -> tuple[tuple[str, float, float], ...]:
+def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float], ...]:
     """Where along a way something else is done than before, the first few of them."""
     out: list[tuple[str, float, float]] = []
     for label in ahead.labels:

@@ -11,7 +11,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
 from gaitway.scene.scene import Scene
 from gaitway.studio.events import Event, SetGoal
-from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.frames import StudioRoute, Frame
 from gaitway.studio.page.camera import Cameras
 from gaitway.studio.page.goals import GoalMarks
 from gaitway.studio.page.keys import Keys
@@ -100,7 +100,7 @@ class Page:
         self._server.mark()
         self.sending_ms = 1e3 * (time.perf_counter() - began)
 
-    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
         """Draw what the selected character means to do."""
         if self._left_out:
             return
@@ -174,7 +174,7 @@ class Page:
         heads = np.array([[*roots[k, :2], roots[k, 2] + 0.95] for k in named]).reshape(-1, 3)
         self._names.show([frame.names[k] for k in named], heads)
 
-    def _all_ahead(self, frame: Frame) -> list[Ahead]:
+    def _all_ahead(self, frame: Frame) -> list[StudioRoute]:
         if self._session is None:
             return []
         out = []

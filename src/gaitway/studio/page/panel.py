@@ -15,7 +15,7 @@ from gaitway.planners import planner_names
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
 from gaitway.studio.events import Event
-from gaitway.studio.frames import Ahead, Frame
+from gaitway.studio.frames import StudioRoute, Frame
 from gaitway.studio.page.figures import FigurePlots
 from gaitway.studio.page.gallery import show_gallery, show_keys
 from gaitway.studio.page.marks import plain_words
@@ -119,7 +119,7 @@ class Panel:
         if line != self._line.content and int(4.0 * now) != int(4.0 * self._written):
             self._written, self._line.content = now, line
 
-    def show_selected(self, name: str, behavior: str, ahead: Ahead | None) -> None:
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
         """Who is selected, a few times a second at most."""
         now = time.perf_counter()
         if name == self._whom[0] and now - self._whom[1] < _OFTEN:
@@ -260,7 +260,7 @@ class Panel:
             self._saved(what, name.value)
 
 
-def about(name: str, behavior: str, ahead: Ahead | None) -> str:
+def about(name: str, behavior: str, ahead: StudioRoute | None) -> str:
     """What there is to say of a character: what it does, where it goes, its plan, and what that took to be found."""
     if not name:
         return "Click a person to select it."
