@@ -15,7 +15,7 @@ from gaitway.scene import scene_from_dict
 from gaitway.scene.model import SceneModel
 from gaitway.studio import events
 from gaitway.studio.edits import goal_area, goal_names, item_pose
-from gaitway.studio.frames import StudioRoute, Frame
+from gaitway.studio.frames import StudioFrame, StudioRoute
 from gaitway.studio.serving import Studio
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ class Stand:
         page = self.studio.page
         show, show_selected = page.show, page.show_selected
 
-        def keep(frame: Frame) -> None:
+        def keep(frame: StudioFrame) -> None:
             self.frame = frame
             show(frame)
 

@@ -14,13 +14,12 @@ from gaitway.core.errors import FormatError, StudioError
 from gaitway.scene import scene_from_dict
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
-from gaitway.studio.engine import Engine
-from gaitway.studio.events import Event
-from gaitway.studio.front import RecordingFront
+from gaitway.studio.engine import StudioEngine, inside, meetings
+from gaitway.studio.events import StudioEvent
+from gaitway.studio.frames import RecordingFront
 from gaitway.studio.page.panel import about
 from gaitway.studio.serving import file_name
-from gaitway.studio.session import MOST_WAITING, Session, replay
-from gaitway.studio.watch import inside, meetings
+from gaitway.studio.session import MOST_WAITING, StudioSession, replay
 
 
 def place() -> Scene:
@@ -36,25 +35,25 @@ def place() -> Scene:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    made = Engine(place())
+def engine() -> Iterator[StudioEngine]:
+    made = StudioEngine(place())
     yield made
     made.close()
 
 
-def run(engine: Engine, ticks: int) -> None:
+def run(engine: StudioEngine, ticks: int) -> None:
     for _ in range(ticks):
         engine.tick()
         engine.frame()
 
 
-def where(engine: Engine, name: str) -> np.ndarray:
+def where(engine: StudioEngine, name: str) -> np.ndarray:
     frame = engine.frame()
     roots = np.concatenate([joints.positions[:, 0] for joints in frame.joints])
     return roots[frame.names.index(name), :2]
 
 
-def test_people_go_to_their_goals_and_back(engine: Engine) -> None:
+def test_people_go_to_their_goals_and_back(engine: StudioEngine) -> None:
     for goal in ((14.0, 6.0), (2.0, 6.0)):
         nearest = math.inf
         for _ in range(30 * 25):
@@ -66,7 +65,7 @@ def test_people_go_to_their_goals_and_back(engine: Engine) -> None:
         assert nearest < 0.6
 
 
-def test_a_box_in_the_way_changes_the_plan_and_nobody_is_hit(engine: Engine) -> None:
+def test_a_box_in_the_way_changes_the_plan_and_nobody_is_hit(engine: StudioEngine) -> None:
     run(engine, 30)
     straight = engine.ahead("ada").points
     engine.apply(events.AddItem("box", 8.0, 6.0, 0.0, 1.5, 1.5, 2.0))
@@ -85,7 +84,7 @@ def test_a_box_in_the_way_changes_the_plan_and_nobody_is_hit(engine: Engine) -> 
     assert min(sides) > 0.75
 
 
-def test_somebody_is_sent_elsewhere_and_stays(engine: Engine) -> None:
+def test_somebody_is_sent_elsewhere_and_stays(engine: StudioEngine) -> None:
     engine.apply(events.SetGoal("ben", 10.0, 10.0))
     run(engine, 30 * 12)
     assert math.dist(where(engine, "ben"), (10.0, 10.0)) < 1.0
@@ -98,7 +97,7 @@ def test_somebody_is_sent_elsewhere_and_stays(engine: Engine) -> None:
         engine.apply(events.SetGoal("zoe", 3.0, 3.0))
 
 
-def test_keys_drive_somebody_by_the_same_behaviours(engine: Engine) -> None:
+def test_keys_drive_somebody_by_the_same_behaviours(engine: StudioEngine) -> None:
     engine.apply(events.Drive("cleo", 1.0, 0.0))
     first = where(engine, "cleo")
     run(engine, 30 * 4)
@@ -116,7 +115,7 @@ def test_keys_drive_somebody_by_the_same_behaviours(engine: Engine) -> None:
 
 def test_a_group_is_sent_elsewhere_and_back() -> None:
     group = {"count": 4, "name": "crowd", "start_area": [1, 1, 5, 11], "goal_area": [12, 1, 15, 4]}
-    engine = Engine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": [group]}))
+    engine = StudioEngine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": [group]}))
     names = engine.frame().names
     first = {name: engine.ahead(name).goal for name in names}
     run(engine, 30)
@@ -130,7 +129,7 @@ def test_a_group_is_sent_elsewhere_and_back() -> None:
     engine.close()
 
 
-def test_what_a_plan_costs_and_took_is_told(engine: Engine) -> None:
+def test_what_a_plan_costs_and_took_is_told(engine: StudioEngine) -> None:
     run(engine, 45)
     live = engine.ahead("ada")
     assert live.found_by == "tree"
@@ -150,7 +149,7 @@ def test_what_a_plan_costs_and_took_is_told(engine: Engine) -> None:
 def test_who_had_no_room_comes_in_when_there_is_some() -> None:
     two = [{"name": name, "start": [2, 5, 0], "goal": [13, y], "radius": 0.05} for name, y in (("ada", 5), ("ben", 7))]
     two[1]["start"] = [2.3, 5, 0]
-    engine = Engine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": two}))
+    engine = StudioEngine(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 16, 12], "characters": two}))
     assert engine.frame().names == ("ada",)
     assert "ben" in engine.frame().message
     run(engine, 30 * 5)
@@ -158,7 +157,7 @@ def test_who_had_no_room_comes_in_when_there_is_some() -> None:
     engine.close()
 
 
-def test_time_stands_still_steps_and_hurries(engine: Engine) -> None:
+def test_time_stands_still_steps_and_hurries(engine: StudioEngine) -> None:
     engine.apply(events.Pause())
     run(engine, 10)
     assert engine.frame().time == 0.0
@@ -171,7 +170,7 @@ def test_time_stands_still_steps_and_hurries(engine: Engine) -> None:
     assert engine.frame().time == pytest.approx(2.1)
 
 
-def test_people_come_and_go(engine: Engine) -> None:
+def test_people_come_and_go(engine: StudioEngine) -> None:
     engine.apply(events.AddPeople(5, 4.0, 9.0, 12.0, 3.0, 2.0))
     run(engine, 5)
     assert len(engine.frame().names) >= 7
@@ -182,7 +181,7 @@ def test_people_come_and_go(engine: Engine) -> None:
     assert len(engine.frame().names) <= 3
 
 
-def test_a_take_is_planned_and_scrubbed(engine: Engine) -> None:
+def test_a_take_is_planned_and_scrubbed(engine: StudioEngine) -> None:
     with pytest.raises(StudioError, match="plan one first"):
         engine.apply(events.Scrub(1.0))
     engine.apply(events.SetMode("take"))
@@ -205,7 +204,7 @@ def test_a_take_is_planned_and_scrubbed(engine: Engine) -> None:
     assert engine.frame().mode == "live"
 
 
-def test_where_nobody_can_be_planned_it_is_lived_on(engine: Engine) -> None:
+def test_where_nobody_can_be_planned_it_is_lived_on(engine: StudioEngine) -> None:
     engine.apply(events.SetMode("take"))
     engine.apply(events.RemovePeople(3))
     assert engine.mode == "live"
@@ -217,14 +216,14 @@ def test_where_nobody_can_be_planned_it_is_lived_on(engine: Engine) -> None:
     assert engine.frame().names == ("ada", "ben", "cleo")
 
 
-def test_what_was_lived_is_a_take(engine: Engine) -> None:
+def test_what_was_lived_is_a_take(engine: StudioEngine) -> None:
     run(engine, 90)
     take = engine.live_take(2.0)
     assert take.duration == pytest.approx(2.0, abs=0.1)
     assert set(take.names) and len(take) == 3
 
 
-SESSION: tuple[tuple[int, Event], ...] = (
+SESSION: tuple[tuple[int, StudioEvent], ...] = (
     (5, events.AddItem("cylinder", 9.0, 6.5, 0.0, 1.0, 1.0, 2.0)),
     (20, events.SetGoal("ben", 5.0, 9.0)),
     (30, events.Drive("cleo", 1.0, 0.0)),
@@ -237,7 +236,7 @@ SESSION: tuple[tuple[int, Event], ...] = (
 
 def test_a_recorded_session_plays_again_to_the_same_bytes(tmp_path: Path) -> None:
     first, again = RecordingFront(), RecordingFront()
-    session = Session(place(), first)
+    session = StudioSession(place(), first)
     for tick in range(100):
         for when, event in SESSION:
             if when == tick:
@@ -255,7 +254,7 @@ def test_a_recorded_session_plays_again_to_the_same_bytes(tmp_path: Path) -> Non
 
 
 def test_a_flood_of_events_is_dropped_and_moves_are_joined() -> None:
-    session = Session(place())
+    session = StudioSession(place())
     for k in range(2_000):
         session.post(events.MoveItem("obstacles/0", 8.0, 2.0 + 0.0001 * k, 0.0, False))
     session.tick()
@@ -305,7 +304,7 @@ def test_names_of_files_never_leave_the_folder(name: str) -> None:
 
 
 def test_events_are_plain_lines(tmp_path: Path) -> None:
-    session = Session(place())
+    session = StudioSession(place())
     session.post(events.Step(2))
     session.tick()
     session.save_log(tmp_path / "a.jsonl")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gaitway.core.errors import StudioError
 from gaitway.studio import events
-from gaitway.studio.events import EVENTS, Event, event_from, event_to_dict
+from gaitway.studio.events import EVENTS, StudioEvent, event_from, event_to_dict
 
 SOME = (
     events.Play(),
@@ -30,13 +30,13 @@ SOME = (
 
 
 @pytest.mark.parametrize("event", SOME, ids=lambda e: events.name_of(type(e)))
-def test_events_survive_a_file(event: Event) -> None:
+def test_events_survive_a_file(event: StudioEvent) -> None:
     assert event_from(json.loads(json.dumps(event_to_dict(event)))) == event
 
 
 def test_every_kind_has_a_name_and_a_page_can_say_it() -> None:
     assert EVENTS["set_goal"] is events.SetGoal
-    assert len(EVENTS) == len(Event.__subclasses__())
+    assert len(EVENTS) == len(StudioEvent.__subclasses__())
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_rubbish_is_refused_in_one_line(data: Any, problem: str) -> None:
 def test_anything_at_all_is_an_event_or_refused(junk: Any, name: str) -> None:
     data = {**junk, "do": name} if isinstance(junk, dict) else junk
     with contextlib.suppress(StudioError):
-        assert isinstance(event_from(data), Event)
+        assert isinstance(event_from(data), StudioEvent)

@@ -23,12 +23,11 @@ from gaitway.studio import events
 from gaitway.studio.edits import goal_area, item_pose
 from gaitway.studio.frames import StudioRoute
 from gaitway.studio.page import server as page_server
-from gaitway.studio.page.camera import seen
+from gaitway.studio.page.camera import ground_point, on_level, seen
 from gaitway.studio.page.gallery import show_keys, thumbnail
 from gaitway.studio.page.marks import behavior_color, changes, colored_way
 from gaitway.studio.page.paint import flat_mesh, paving, room_picture, shadows, sky
 from gaitway.studio.page.people import resting
-from gaitway.studio.page.rays import ground_point, on_level
 from gaitway.studio.segments import body_segments, capsule_segments
 from gaitway.studio.serving import Studio
 from gaitway.take.evaluation import Joints

@@ -14,7 +14,7 @@ from gaitway.scene import load_scene, ready_scenes, scene_from_dict
 from gaitway.scene.scene import Scene
 from gaitway.scene.writing import scene_to_yaml
 from gaitway.studio import edits, events
-from gaitway.studio.stage import MOST_EDITS, Stage
+from gaitway.studio.stage import MOST_EDITS, StudioStage
 
 
 def small_scene() -> Scene:
@@ -40,7 +40,7 @@ def small_scene() -> Scene:
 )
 @settings(max_examples=40, deadline=None)
 def test_a_thing_goes_where_it_is_put_and_keeps_its_shape(item: str, dx: float, dy: float, turn: float) -> None:
-    stage = Stage(small_scene())
+    stage = StudioStage(small_scene())
     x, y, yaw = edits.item_pose(stage.model, item)
     number = [name for name in edits.item_names(stage.model) if not name.startswith("movers")]
     before = stage.scene.world
@@ -57,7 +57,7 @@ def test_a_thing_goes_where_it_is_put_and_keeps_its_shape(item: str, dx: float, 
 
 @pytest.mark.parametrize("name", ready_scenes())
 def test_all_things_of_ready_scenes_can_be_named_and_moved(name: str) -> None:
-    stage = Stage(load_scene(name))
+    stage = StudioStage(load_scene(name))
     moved = 0
     for item in edits.item_names(stage.model)[:6]:
         x, y, yaw = edits.item_pose(stage.model, item)
@@ -69,7 +69,7 @@ def test_all_things_of_ready_scenes_can_be_named_and_moved(name: str) -> None:
 
 
 def test_undo_and_redo_lead_back_and_forth() -> None:
-    stage = Stage(small_scene())
+    stage = StudioStage(small_scene())
     texts = [scene_to_yaml(stage.model)]
     for event in (
         events.AddItem("box", 5.0, 5.0),
@@ -94,7 +94,7 @@ def test_undo_and_redo_lead_back_and_forth() -> None:
 
 
 def test_a_drag_is_one_edit() -> None:
-    stage = Stage(small_scene())
+    stage = StudioStage(small_scene())
     first = scene_to_yaml(stage.model)
     for k in range(1, 10):
         stage.apply(events.MoveItem("obstacles/0", 8.0 + 0.1 * k, 8.0, 20.0, k == 9))
@@ -103,7 +103,7 @@ def test_a_drag_is_one_edit() -> None:
 
 
 def test_new_things_of_every_shape() -> None:
-    stage = Stage(small_scene())
+    stage = StudioStage(small_scene())
     for shape in ("box", "cylinder", "fence", "beam", "mover"):
         before = len(edits.item_names(stage.model))
         assert stage.apply(events.AddItem(shape, 6.0, 15.0, 0.0, 2.0, 0.5, 1.0))  # type: ignore[arg-type]
@@ -122,8 +122,8 @@ def test_new_things_of_every_shape() -> None:
         (events.Choose("nonsense"), "planner"),
     ],
 )
-def test_what_cannot_be_leaves_everything_as_it_was(event: events.Event, problem: str) -> None:
-    stage = Stage(small_scene())
+def test_what_cannot_be_leaves_everything_as_it_was(event: events.StudioEvent, problem: str) -> None:
+    stage = StudioStage(small_scene())
     before = scene_to_yaml(stage.model)
     with pytest.raises(StudioError, match=problem):
         stage.apply(event)
@@ -132,7 +132,7 @@ def test_what_cannot_be_leaves_everything_as_it_was(event: events.Event, problem
 
 
 def test_the_past_is_bounded() -> None:
-    stage = Stage(small_scene())
+    stage = StudioStage(small_scene())
     for k in range(MOST_EDITS + 20):
         stage.apply(events.Choose("", "", k))
     undone = 0
@@ -153,7 +153,7 @@ AREAS = (
 @pytest.mark.parametrize("area", AREAS)
 def test_the_goal_of_a_group_goes_where_it_is_put_and_keeps_its_shape(area: object) -> None:
     group = {"count": 4, "name": "crowd", "start_area": [14, 14, 19, 19], "goal_area": area}
-    stage = Stage(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 20, 20], "characters": [group]}))
+    stage = StudioStage(scene_from_dict({"gaitway": 1, "bounds": [0, 0, 20, 20], "characters": [group]}))
     assert edits.goal_names(stage.model) == ("characters/0",)
     before, people = edits.goal_area(stage.model, "characters/0"), stage.scene.characters
     stage.apply(events.MoveGoal("characters/0", 10.0, 9.0))
@@ -167,7 +167,7 @@ def test_the_goal_of_a_group_goes_where_it_is_put_and_keeps_its_shape(area: obje
 
 
 def test_only_groups_that_go_to_an_area_can_be_sent_elsewhere_so() -> None:
-    stage = Stage(small_scene())
+    stage = StudioStage(small_scene())
     for name in ("characters/0", "characters/7", "obstacles/0", "ada"):
         with pytest.raises(StudioError, match="no group"):
             stage.apply(events.MoveGoal(name, 3.0, 3.0))

@@ -15,7 +15,7 @@ from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.studio import events
 from gaitway.studio.engine import FPS
-from gaitway.studio.session import Session
+from gaitway.studio.session import StudioSession
 
 PEOPLE, MINUTES = 200, 60.0
 TARGET = 0.8
@@ -70,7 +70,7 @@ def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], N
         seed: of the edits.
         told: called with what there is so far after each of these minutes.
     """
-    session, rng = Session(place(people)), np.random.default_rng(seed)
+    session, rng = StudioSession(place(people)), np.random.default_rng(seed)
     side = session.engine.scene.world.bounds[2]
     count, every = round(60.0 * minutes * FPS), round(_EDIT_EVERY * FPS)
     times, megabytes, collisions = np.empty(count), np.empty(count), 0
@@ -89,7 +89,7 @@ def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], N
     return SoakRun(people, times, megabytes, collisions)
 
 
-def _empty_place(session: Session, places: FloatArray) -> tuple[float, float]:
+def _empty_place(session: StudioSession, places: FloatArray) -> tuple[float, float]:
     """Of some places (N, 2) the one farthest from everybody: who has no room to stop walks into what is put there."""
     roots = np.concatenate([joints.positions[:, 0, :2] for joints in session.engine.frame().joints])
     away = np.hypot(*np.moveaxis(places[:, None] - roots, -1, 0)).min(axis=1)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gaitway.core.array_handle import ArrayHandle
 from gaitway.core.arrays import BoolArray, FloatArray, IntArray, read_only
 from gaitway.library.body_discs import BodyDiscs
-from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays
+from gaitway.live._crowd_kernels import BodyArrays, CrowdArrays, Small
 from gaitway.live._playing_kernels import LiveArrays
 from gaitway.live.bodies import LiveFrames
 from gaitway.space._check_kernels import ActionArrays
@@ -63,17 +63,21 @@ class LiveLibrary:
         self, prepared: PreparedLibrary, frames: LiveFrames, body: BodyArrays, crowd: list[LiveLibrary]
     ) -> None:
         """Put a library after the others of a crowd; the caller appends it to the list."""
-        last = crowd[-1] if crowd else None
-        self.number = len(crowd)
-        self.first_action = last.end_action if last else 0
-        self.first_state = last.first_state + len(last.prepared.actions.states) if last else 0
         self.prepared, self.frames, self.body, self.crowd = prepared, frames, body, crowd
+        self.number = len(crowd)
+        self.first_action: int = crowd[-1].end_action if crowd else 0
+        self.first_state: int = crowd[-1].end_state if crowd else 0
         self.extent = BodyExtent(0.0, 0.0, 0.0, 0.0)
 
     @property
     def end_action(self) -> int:
         """Number of the action of the crowd after the last one of this library."""
         return self.first_action + len(self.prepared.table)
+
+    @property
+    def end_state(self) -> int:
+        """Number of the planner state of the crowd after the last one of this library."""
+        return self.first_state + len(self.prepared.actions.states)
 
     @cached_property
     def discs(self) -> BodyDiscs:
@@ -130,7 +134,7 @@ class LiveLibrary:
         return max(mine.turning + theirs.resting, theirs.turning + mine.resting)
 
 
-def library_of(libraries: Sequence[LiveLibrary], actions: IntArray) -> IntArray:
+def library_of(libraries: Sequence[LiveLibrary], actions: IntArray | Small) -> IntArray:
     """Return the numbers of the libraries that actions of a crowd belong to."""
     firsts = [library.first_action for library in libraries]
     return np.searchsorted(firsts, actions, side="right").astype(np.int64) - 1
@@ -165,11 +169,11 @@ def joined_bodies(libraries: Sequence[LiveLibrary]) -> BodyArrays:
     if len(libraries) == 1:
         return libraries[0].body._replace(apart=apart)
     bodies = [library.body for library in libraries]
-    together = {
+    together: dict[str, Any] = {
         name: read_only(np.concatenate([getattr(body, name) for body in bodies]))
         for name in ("durations", "around", "windows", "groups", "discs", "still_around", "still", "special")
     }
-    starts = {
+    starts: dict[str, Any] = {
         name: _joined_starts([getattr(body, name) for body in bodies])
         for name in ("window_starts", "group_starts", "disc_starts", "still_starts")
     }

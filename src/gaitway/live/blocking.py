@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gaitway.core.arrays import FloatArray
+from gaitway.core.arrays import FloatArray, IntArray
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._crowd_kernels import CrowdArrays
 from gaitway.live._subgoal_kernels import subgoal_of
@@ -48,7 +48,8 @@ def blocker_of(engine: LiveEngine, me: int) -> Blocker:
         who = int(others[int(np.argmin(away))])
         return Blocker("{who} rests at the goal, or too near to it", who)
     route = int(crowd.counts[me, playing.ROUTE])
-    x, y, _ = subgoal_of(planner.routes.handle, route, *here.tolist(), *goal.tolist(), _AHEAD)
+    (hx, hy), (gx, gy) = here.tolist(), goal.tolist()
+    x, y, _ = subgoal_of(planner.routes.handle, route, hx, hy, gx, gy, _AHEAD)
     points = _between(here, np.array([x, y]))
     at = crowd.steps[others, -1, :2]
     now_at = crowd.steps[others, crowd.counts[others, playing.FIRST], :2]
@@ -99,7 +100,7 @@ def _called(number: int, name: str) -> str:
     return f"'{name}'" if name else f"number {number}"
 
 
-def _others(crowd: CrowdArrays, me: int) -> FloatArray:
+def _others(crowd: CrowdArrays, me: int) -> IntArray:
     there = crowd.counts[:, playing.STATUS] != playing.EMPTY
     if me >= 0:
         there[me] = False

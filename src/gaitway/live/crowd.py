@@ -216,8 +216,9 @@ class LiveCrowd:
         Returns:
             Its id, or -1 if there is no room at the start; then a `Refused` event says why.
         """
+        starts, goals = np.array(start, dtype=np.float64)[None], np.array(goal, dtype=np.float64)[None]
         names = None if name is None else [name]
-        found = self.add_many([start], [goal], names=names, library=library, speed=speed, tolerance=tolerance)  # type: ignore[list-item]
+        found = self.add_many(starts, goals, names=names, library=library, speed=speed, tolerance=tolerance)
         return int(found[0])
 
     def add_many(
@@ -263,7 +264,8 @@ class LiveCrowd:
             if slot >= 0:
                 out[k] = self._roster.add(slot, int(lives[slot]), None if names is None else names[k], known)
         for k in np.flatnonzero(slots < 0).tolist():
-            blocker = room_at(engine, *poses[k, :2].tolist(), number)
+            x, y = poses[k, :2].tolist()
+            blocker = room_at(engine, x, y, number)
             self._tell(Refused, -1, known if names is None else names[k], poses[k, :2], blocker)
         self._watch.begin(slots[slots >= 0], len(engine.plans.until), self.time)
         return out

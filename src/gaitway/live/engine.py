@@ -127,7 +127,8 @@ class LiveEngine:
         self.time = self.start_time = float(start_time)
         self.libraries: list[LiveLibrary] = []
         self._rng, self._seed, self._parts = np.random.default_rng(seed), seed, list[_LibraryPart]()
-        self._live = _no_live(prepared)
+        self._live, self._crowd = _no_live(prepared), no_crowd(np.zeros(3))
+        self._crowd_handle, self._live_handle = ArrayHandle(self._crowd), ArrayHandle(self._live)
         self._thread = ThreadPoolExecutor(1, "gaitway-live")
         self._pending: Future[Spent] | None = None
         self._planning = self._evaluation = Spent(0.0, 0.0)
@@ -546,7 +547,8 @@ class LiveEngine:
         skeletons = [self.libraries[number].frames.skeleton for number in numbers]
         if any(skeleton != skeletons[0] for skeleton in skeletons):
             raise TreeError("characters of several libraries have no skeleton in common; ask for one library at a time")
-        return skeletons[0]
+        shared: Skeleton = skeletons[0]
+        return shared
 
     def _groups(self, who: IntArray) -> list[tuple[LiveFrames, IntArray]]:
         """Return the frames that characters play, and the rows of the characters that play them."""
@@ -571,10 +573,7 @@ class LiveEngine:
         """Lay out the arrays of all libraries anew, after one was added."""
         body: BodyArrays = joined_bodies(self.libraries)
         self._body, extent = ArrayHandle(body), crowd_extent(self.libraries)
-        if len(self.libraries) == 1:
-            self._crowd = no_crowd(extent)
-        else:
-            self._crowd = self._crowd._replace(extent=extent)
+        self._crowd = self._crowd._replace(extent=extent)
         trees = sum(part.planner.tree_count for part in self._parts)
         tally = longer(self._live.tally, max(_LEAST_TALLY, kernels.CURSOR + trees))
         self._live = joined_live(self._live._replace(tally=tally), self.libraries)

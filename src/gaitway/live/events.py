@@ -118,5 +118,5 @@ class LiveWatch:
         stuck = going & (now - table[:, _SINCE] >= STUCK_AFTER) & (table[:, _TOLD_STUCK] == 0.0)
         arrived[held] = blocked[held] = stuck[held] = False
         table[arrived, _WAITS], table[blocked, _TOLD_BLOCKED], table[stuck, _TOLD_STUCK] = 0.0, 1.0, 1.0
-        found = [np.flatnonzero(some) for some in (arrived, blocked, stuck)]
-        return Seen(*found, now - table[found[2], _SINCE])
+        slots = np.flatnonzero(stuck)
+        return Seen(np.flatnonzero(arrived), np.flatnonzero(blocked), slots, now - table[slots, _SINCE])

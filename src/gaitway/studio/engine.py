@@ -1,4 +1,4 @@
-"""The studio without a page: a scene that is lived or played, and what people do to it.
+"""The studio without a page: a scene that is lived or played, and what users do to it.
 
 Nothing here knows of a browser, a clock or a file. What happens depends on the scene, the events and the ticks alone,
 so that a recorded session plays again to the same bytes.
@@ -11,18 +11,68 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 
+from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import GaitwayError, StudioError
 from gaitway.planning import plan_scene
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
-from gaitway.studio.events import Event
-from gaitway.studio.frames import StudioRoute, Figures, Frame
+from gaitway.studio.events import StudioEvent
+from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute
 from gaitway.studio.live_play import LivePlay
-from gaitway.studio.stage import Stage
+from gaitway.studio.stage import StudioStage
 from gaitway.studio.take_play import TakePlay
-from gaitway.studio.watch import Watch
 from gaitway.take.model import Take
+from gaitway.take.poses import Joints
+from gaitway.world.exact import footprint_distance
+from gaitway.world.obstacle import WALL
+from gaitway.world.world import World
+
+SECONDS = 5.0
+"""For how long something seen is told of [s]."""
+RADIUS = 0.3
+"""Of the disc about a root [m]."""
+_LOW, _TALL = 0.2, 1.2
+"""What ends below or begins above these heights is no wall to somebody's root [m]."""
+_TOUCH = 1e-3
+"""Discs that share less than this only touch [m]."""
+
+
+class CollisionWatch:
+    """Collisions of the last seconds, seen without knowledge of any plans. This class is **mutable**."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    @property
+    def collisions(self) -> int:
+        """How many there were."""
+        return sum(count for _, count in self._seen)
+
+    def look(self, time: float, joints: Sequence[Joints], world: World) -> None:
+        """Look at one moment."""
+        roots = np.concatenate([np.empty((0, 2)), *(some.positions[:, 0, :2] for some in joints)])
+        self._seen.append((time, meetings(roots) + inside(roots, world)))
+        while self._seen and not time - SECONDS <= self._seen[0][0] <= time:
+            self._seen.popleft()
+
+
+def meetings(roots: FloatArray, radius: float = RADIUS) -> int:
+    """Pairs of characters whose discs meet; roots (N, 2)."""
+    if len(roots) < 2:
+        return 0
+    return len(scipy.spatial.cKDTree(roots).query_pairs(2.0 * radius - _TOUCH, output_type="ndarray"))
+
+
+def inside(roots: FloatArray, world: World) -> int:
+    """Characters whose root is in the outline of a wall or the like; roots (N, 2)."""
+    solid = [obstacle.shape for obstacle in world.obstacles if obstacle.kind == WALL]
+    footprints = [shape.footprint() for shape in solid if shape.heights[0] < _TALL and shape.heights[1] > _LOW]
+    if not footprints or not len(roots):
+        return 0
+    return int((footprint_distance(footprints, roots) <= 0.0).sum())
+
 
 FPS = 30.0
 """Ticks in a second."""
@@ -30,7 +80,7 @@ Say = Callable[[str], None]
 """Called with what is being done while it takes long."""
 
 
-class Engine:
+class StudioEngine:
     """A session in the studio. This class is **mutable**.
 
     Attributes:
@@ -46,11 +96,11 @@ class Engine:
             scene: the place and who wants to be where.
             say: called with what is being done while it takes long.
         """
-        self.stage, self.playing, self.speed = Stage(scene), True, 1.0
+        self.stage, self.playing, self.speed = StudioStage(scene), True, 1.0
         self._say = say or (lambda text: None)
         self._number, self._edition, self._steps = 0, 0, 0
         self._message = ""
-        self._watch = Watch()
+        self._watch = CollisionWatch()
         self._plans: deque[tuple[float, int]] = deque()
         self._live = LivePlay(scene, self._say)
         self._take: TakePlay | None = None
@@ -82,7 +132,7 @@ class Engine:
     def _play(self) -> LivePlay | TakePlay:
         return self._live if self._mode == "live" or self._take is None else self._take
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: StudioEvent) -> None:
         """Do what somebody wants.
 
         Raises:
@@ -119,13 +169,13 @@ class Engine:
                 while len(self._plans) > 2 and self._plans[0][0] < self._live.time - 1.0:
                     self._plans.popleft()
 
-    def frame(self) -> Frame:
+    def frame(self) -> StudioFrame:
         """What there is to be seen now."""
         play, world = self._play, self.scene.world
         joints = play.joints()
         self._watch.look(play.time, joints, world)
         movers = [mover.pose(play.time) for mover in world.movers]
-        return Frame(
+        return StudioFrame(
             number=self._number,
             mode=self._mode,
             playing=self.playing,
@@ -176,7 +226,7 @@ class Engine:
         """End what runs beside."""
         self._live.close()
 
-    def _edit(self, event: Event) -> None:
+    def _edit(self, event: StudioEvent) -> None:
         if isinstance(event, events.RemovePeople) and event.character:
             self._lived().remove([event.character])
             return
@@ -196,7 +246,7 @@ class Engine:
     def _restart(self) -> None:
         self._live.close()
         self._live = LivePlay(self.scene, self._say)
-        self._mode, self._watch = "live", Watch()
+        self._mode, self._watch = "live", CollisionWatch()
         self._plans.clear()
         self._tell_of(self._live.left_out)
 
@@ -220,13 +270,13 @@ class Engine:
             some = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" if len(left_out) > 3 else "")
             self._message = f"no room yet, or of another kind than the others: {some}"
 
-    def _figures(self) -> Figures:
+    def _figures(self) -> StudioFigures:
         if self._mode != "live":
-            return Figures(characters=len(self._play.names), collisions=self._watch.collisions)
+            return StudioFigures(characters=len(self._play.names), collisions=self._watch.collisions)
         counts, plans = self._live.counts, 0.0
         if len(self._plans) > 1 and self._plans[-1][0] > self._plans[0][0]:
             plans = (self._plans[-1][1] - self._plans[0][1]) / (self._plans[-1][0] - self._plans[0][0])
-        return Figures(
+        return StudioFigures(
             counts.characters, counts.there, plans, counts.planning_ms, counts.evaluation_ms, self._watch.collisions
         )
 

@@ -45,50 +45,50 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
 """Least and greatest value of numbers, by the name of their field."""
 
 
-class Event:
+class StudioEvent:
     """Anything that somebody does."""
 
 
 @dataclass(frozen=True)
-class Play(Event):
+class Play(StudioEvent):
     """Go on."""
 
 
 @dataclass(frozen=True)
-class Pause(Event):
+class Pause(StudioEvent):
     """Stand still."""
 
 
 @dataclass(frozen=True)
-class Step(Event):
+class Step(StudioEvent):
     """Go on by some frames, and pause."""
 
     frames: int = 1
 
 
 @dataclass(frozen=True)
-class SetSpeed(Event):
+class SetSpeed(StudioEvent):
     """How many times as fast as in life."""
 
     factor: float
 
 
 @dataclass(frozen=True)
-class SetMode(Event):
+class SetMode(StudioEvent):
     """Live, or the playing of a take."""
 
     mode: Literal["live", "take"]
 
 
 @dataclass(frozen=True)
-class Scrub(Event):
+class Scrub(StudioEvent):
     """Show a moment of the take."""
 
     time: float
 
 
 @dataclass(frozen=True)
-class MoveItem(Event):
+class MoveItem(StudioEvent):
     """Put a thing elsewhere; many in a row are one edit until the last, which is `done`."""
 
     item: str
@@ -99,7 +99,7 @@ class MoveItem(Event):
 
 
 @dataclass(frozen=True)
-class AddItem(Event):
+class AddItem(StudioEvent):
     """A new thing."""
 
     shape: Literal["box", "cylinder", "fence", "beam", "mover"]
@@ -112,14 +112,14 @@ class AddItem(Event):
 
 
 @dataclass(frozen=True)
-class RemoveItem(Event):
+class RemoveItem(StudioEvent):
     """A thing goes."""
 
     item: str
 
 
 @dataclass(frozen=True)
-class AddPeople(Event):
+class AddPeople(StudioEvent):
     """A group that starts about one place and goes to about another."""
 
     count: int
@@ -131,7 +131,7 @@ class AddPeople(Event):
 
 
 @dataclass(frozen=True)
-class RemovePeople(Event):
+class RemovePeople(StudioEvent):
     """Some characters go, the latest first; or the one that is named."""
 
     count: int = 1
@@ -139,7 +139,7 @@ class RemovePeople(Event):
 
 
 @dataclass(frozen=True)
-class SetGoal(Event):
+class SetGoal(StudioEvent):
     """A character is to go elsewhere."""
 
     character: str
@@ -148,7 +148,7 @@ class SetGoal(Event):
 
 
 @dataclass(frozen=True)
-class MoveGoal(Event):
+class MoveGoal(StudioEvent):
     """The area that a group goes to is put elsewhere, and all of the group go there; x, y is its middle."""
 
     group: str
@@ -157,7 +157,7 @@ class MoveGoal(Event):
 
 
 @dataclass(frozen=True)
-class Drive(Event):
+class Drive(StudioEvent):
     """Keys for one character: ahead or back, left or right, each from -1 to 1; all 0 lets it stop."""
 
     character: str
@@ -166,7 +166,7 @@ class Drive(Event):
 
 
 @dataclass(frozen=True)
-class Choose(Event):
+class Choose(StudioEvent):
     """Another planner for takes, library or seed; everything begins anew."""
 
     planner: str = ""
@@ -175,35 +175,35 @@ class Choose(Event):
 
 
 @dataclass(frozen=True)
-class Undo(Event):
+class Undo(StudioEvent):
     """Take the latest edit back."""
 
 
 @dataclass(frozen=True)
-class Redo(Event):
+class Redo(StudioEvent):
     """Do what was taken back again."""
 
 
 @dataclass(frozen=True)
-class Restart(Event):
+class Restart(StudioEvent):
     """Everybody back to the start."""
 
 
-def name_of(event: type[Event]) -> str:
+def name_of(event: type[StudioEvent]) -> str:
     """The name of a kind of event in files: SetGoal is set_goal."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()
 
 
-EVENTS: Mapping[str, type[Event]] = {name_of(kind): kind for kind in Event.__subclasses__()}
+EVENTS: Mapping[str, type[StudioEvent]] = {name_of(kind): kind for kind in StudioEvent.__subclasses__()}
 """All kinds of events, by name."""
 
 
-def event_to_dict(event: Event) -> dict[str, Any]:
+def event_to_dict(event: StudioEvent) -> dict[str, Any]:
     """As `event_from` takes it."""
     return {"do": name_of(type(event)), **asdict(event)}  # type: ignore[call-overload]
 
 
-def event_from(data: Any) -> Event:
+def event_from(data: Any) -> StudioEvent:
     """An event out of plain values, checked.
 
     Raises:

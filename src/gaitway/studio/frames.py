@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from gaitway.core.arrays import FloatArray
-from gaitway.take.evaluation import Joints
+from gaitway.scene.scene import Scene
+from gaitway.take.poses import Joints
 
 
 class StudioRoute(NamedTuple):
@@ -38,7 +39,7 @@ class StudioRoute(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Figures:
+class StudioFigures:
     """Numbers of the latest frames."""
 
     characters: int = 0
@@ -53,7 +54,7 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class StudioFrame:
     """One moment."""
 
     number: int
@@ -71,8 +72,74 @@ class Frame:
     """One for each kind of body."""
     movers: FloatArray
     """x, y [m] and heading [rad] of the world's movers; (M, 3)."""
-    figures: Figures
+    figures: StudioFigures
     edition: int
     """Number of edits so far: where it changes the place has to be drawn anew."""
     message: str = ""
     """What to tell the person, if anything."""
+
+
+class StudioFront(Protocol):
+    """Shows what the engine does. All calls come from one thread."""
+
+    def show_place(self, scene: Scene) -> None:
+        """Draw a place, anew where there was one."""
+
+    def show(self, frame: StudioFrame) -> None:
+        """Draw a moment; it may be left out where the one before is still on its way."""
+
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
+        """Tell of the character that is selected; an empty name is nobody."""
+
+    def tell(self, message: str) -> None:
+        """Say something to the person."""
+
+
+class NullFront:
+    """Shows nothing."""
+
+    def show_place(self, scene: Scene) -> None:
+        """Nothing."""
+
+    def show(self, frame: StudioFrame) -> None:
+        """Nothing."""
+
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
+        """Nothing."""
+
+    def tell(self, message: str) -> None:
+        """Nothing."""
+
+
+class RecordingFront:
+    """Keeps all that it is told.
+
+    Attributes:
+        places: scenes that were drawn.
+        frames: moments that were drawn.
+        selected: names that were selected.
+        messages: what was said.
+    """
+
+    def __init__(self) -> None:
+        self.places: list[Scene] = []
+        self.frames: list[StudioFrame] = []
+        self.selected: list[str] = []
+        self.messages: list[str] = []
+
+    def show_place(self, scene: Scene) -> None:
+        """Keep it."""
+        self.places.append(scene)
+
+    def show(self, frame: StudioFrame) -> None:
+        """Keep it."""
+        self.frames.append(frame)
+
+    def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
+        """Keep its name."""
+        del behavior, ahead
+        self.selected.append(name)
+
+    def tell(self, message: str) -> None:
+        """Keep it."""
+        self.messages.append(message)

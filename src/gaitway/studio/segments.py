@@ -28,7 +28,7 @@ _SIDES = ("_left", "_right")
 
 
 @dataclass(frozen=True, eq=False)
-class Segment:
+class BodySegment:
     """A rigid piece of a body."""
 
     joint: int
@@ -41,7 +41,7 @@ class Segment:
 
 
 @lru_cache(maxsize=16)
-def body_segments(skeleton: Skeleton) -> tuple[Segment, ...]:
+def body_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
     """The body of a skeleton in pieces."""
     mesh = body_mesh(skeleton, built_in_shape(skeleton), coarse=True)
     tones = np.array([TONES.index(_plain(TONES[t])) if t < len(TONES) else TONES.index("accent") for t in mesh.tones])
@@ -57,7 +57,7 @@ def body_segments(skeleton: Skeleton) -> tuple[Segment, ...]:
             faces = mesh.triangles[mine & (face_tones == tone)]
             used, numbers = np.unique(faces, return_inverse=True)
             local = rotations.rotate(inverse, points[used] - places[joint])
-            out.append(Segment(joint, tone, local.astype(np.float32), numbers.reshape(-1, 3).astype(np.uint32)))
+            out.append(BodySegment(joint, tone, local.astype(np.float32), numbers.reshape(-1, 3).astype(np.uint32)))
     return tuple(out)
 
 
@@ -86,7 +86,7 @@ def _stood(mesh: BodyMesh, skeleton: Skeleton) -> tuple[FloatArray, FloatArray, 
     return (mesh.weights[..., None] * moved).sum(axis=1), places, turns
 
 
-def capsule_segments(skeleton: Skeleton) -> tuple[Segment, ...]:
+def capsule_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
     """The capsules of a body (`motion.body.capsule_body`), as audits check them."""
     body, out = capsule_body(skeleton), []
     for joint, start, end, radius in zip(body.joints.tolist(), body.starts, body.ends, body.radii, strict=True):
@@ -94,7 +94,7 @@ def capsule_segments(skeleton: Skeleton) -> tuple[Segment, ...]:
         mesh = trimesh.creation.capsule(height=float(np.linalg.norm(along)), radius=radius, count=[10, 12])
         turn = rotations.between((0.0, 0.0, 1.0), along) if along.any() else rotations.identity()
         vertices = rotations.rotate(turn, mesh.vertices) + 0.5 * (start + end)
-        out.append(Segment(joint, 0, vertices.astype(np.float32), mesh.faces.astype(np.uint32)))
+        out.append(BodySegment(joint, 0, vertices.astype(np.float32), mesh.faces.astype(np.uint32)))
     return tuple(out)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from gaitway.core.errors import GaitwayError, StudioError
@@ -12,9 +13,9 @@ from gaitway.export import export_take
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.scene.writing import save_scene
 from gaitway.studio.engine import FPS
-from gaitway.studio.page.page import Page
+from gaitway.studio.page.page import StudioPage
 from gaitway.studio.page.server import LocalServer
-from gaitway.studio.session import Session
+from gaitway.studio.session import StudioSession
 from gaitway.take.model import Take
 from gaitway.take.storage import save_take
 
@@ -59,7 +60,7 @@ class Studio:
             raise StudioError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from None
         self._server = server
         self.port = int(server.get_port())
-        self.page = Page(server)
+        self.page = StudioPage(server)
         self.page.panel.on_open(self._open_later)
         self.page.panel.on_save(self._save_later)
         self.session = self._began(scene)
@@ -127,8 +128,8 @@ class Studio:
             return engine.take
         return engine.live_take(60.0 * _MINUTES)
 
-    def _began(self, scene: Scene) -> Session:
-        session = Session(scene, self.page)
+    def _began(self, scene: Scene) -> StudioSession:
+        session = StudioSession(scene, self.page)
         self.page.attach(session)
         return session
 
@@ -157,6 +158,34 @@ class Studio:
     def _taken(self) -> list[Callable[[], None]]:
         tasks, self._wanted = self._wanted, []
         return tasks
+
+
+def studio(
+    scene: Scene | str | Path = "market_square",
+    *,
+    host: str = LOOPBACK,
+    port: int = PORT,
+    folder: str | Path = ".",
+    run: bool = True,
+) -> Studio:
+    """Open the studio for a scene, and serve it until it is stopped (`gaitway.studio`).
+
+    Args:
+        scene: a scene, its file, or the name of a ready scene.
+        host: address to listen on; others than loopback let other machines in.
+        port: port to listen on; the next free one is taken if it is in use.
+        folder: folder in which files are saved.
+        run: whether to serve at once, until Ctrl-C; otherwise call `run` and `close` of the result.
+
+    Raises:
+        StudioError: if there is no such folder, or no port is free.
+    """
+    made = Studio(scene if isinstance(scene, Scene) else load_scene(scene), host=host, port=port, folder=folder)
+    if run:
+        with suppress(KeyboardInterrupt):
+            made.run()
+        made.close()
+    return made
 
 
 def file_name(what: str, name: str) -> str:

@@ -19,16 +19,16 @@ from gaitway.core.errors import FormatError, GaitwayError, StudioError
 from gaitway.core.files import atomic_write
 from gaitway.scene.scene import Scene, scene_from_dict
 from gaitway.scene.writing import scene_to_yaml
-from gaitway.studio.engine import Engine, Say
-from gaitway.studio.events import Event, MoveItem, event_from, event_to_dict
-from gaitway.studio.front import Front, NullFront
+from gaitway.studio.engine import Say, StudioEngine
+from gaitway.studio.events import MoveItem, StudioEvent, event_from, event_to_dict
+from gaitway.studio.frames import NullFront, StudioFront
 
 MOST_WAITING = 500
 """Events that may wait for a tick; more are dropped, whoever sends them."""
 _VERSION = 1
 
 
-class Session:
+class StudioSession:
     """An engine, who looks at it, and what is done to it. This class is **mutable**.
 
     `post` may be called from any thread, all else from one.
@@ -40,20 +40,20 @@ class Session:
         dropped: events that came too fast and were left out.
     """
 
-    def __init__(self, scene: Scene, front: Front | None = None, say: Say | None = None) -> None:
-        self.front: Front = front or NullFront()
+    def __init__(self, scene: Scene, front: StudioFront | None = None, say: Say | None = None) -> None:
+        self.front: StudioFront = front or NullFront()
         self._first = scene_to_yaml(scene.source)
-        self.engine = Engine(scene, say or self.front.tell)
+        self.engine = StudioEngine(scene, say or self.front.tell)
         self.selected = ""
         self.dropped, self._told = 0, ""
-        self._waiting: deque[Event] = deque()
+        self._waiting: deque[StudioEvent] = deque()
         self._lock = threading.Lock()
-        self._log: list[tuple[int, Event]] = []
+        self._log: list[tuple[int, StudioEvent]] = []
         self._ticks = 0
         self.front.show_place(scene)
         self._edition = 0
 
-    def post(self, event: Event) -> None:
+    def post(self, event: StudioEvent) -> None:
         """Have something done before the next tick; of several moves of one thing only the latest."""
         with self._lock:
             last = self._waiting[-1] if self._waiting else None
@@ -74,7 +74,7 @@ class Session:
         self._ticks += 1
         self.show()
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: StudioEvent) -> None:
         """Do something at once; who cannot be obeyed is told why."""
         try:
             self.engine.apply(event)
@@ -121,7 +121,7 @@ class Session:
         self.engine.close()
 
 
-def replay(path: str | Path, front: Front | None = None) -> Session:
+def replay(path: str | Path, front: StudioFront | None = None) -> StudioSession:
     """Play a recorded session again, as fast as it goes.
 
     Raises:
@@ -133,7 +133,7 @@ def replay(path: str | Path, front: Front | None = None) -> Session:
     except (OSError, UnicodeDecodeError) as problem:
         raise FormatError(place, f"cannot be read: {problem}") from None
     head, entries = _parsed(place, lines)
-    session = Session(_scene(place, head["scene"]), front)
+    session = StudioSession(_scene(place, head["scene"]), front)
     waiting = deque(entries)
     for tick in range(int(head["ticks"])):
         while waiting and waiting[0][0] <= tick:
@@ -142,7 +142,7 @@ def replay(path: str | Path, front: Front | None = None) -> Session:
     return session
 
 
-def _parsed(place: Path, lines: Iterable[str]) -> tuple[dict[str, Any], list[tuple[int, Event]]]:
+def _parsed(place: Path, lines: Iterable[str]) -> tuple[dict[str, Any], list[tuple[int, StudioEvent]]]:
     rows = []
     for number, line in enumerate(lines, 1):
         try:

@@ -13,12 +13,12 @@ from gaitway.studio.events import (
     AddItem,
     AddPeople,
     Choose,
-    Event,
     MoveGoal,
     MoveItem,
     Redo,
     RemoveItem,
     RemovePeople,
+    StudioEvent,
     Undo,
 )
 
@@ -26,7 +26,7 @@ MOST_EDITS = 200
 """Edits that can be taken back."""
 
 
-class Stage:
+class StudioStage:
     """A scene under edit. This class is **mutable**; every edit either leads to a scene that holds together or to none.
 
     Attributes:
@@ -49,7 +49,7 @@ class Stage:
         """Whether there is an edit to take back."""
         return bool(self._before)
 
-    def apply(self, event: Event) -> bool:
+    def apply(self, event: StudioEvent) -> bool:
         """Edit; whether the event was an edit.
 
         Raises:
@@ -69,7 +69,7 @@ class Stage:
         self._after, self.scene = [], scene
         return True
 
-    def _edited(self, event: Event) -> SceneModel | None:
+    def _edited(self, event: StudioEvent) -> SceneModel | None:
         """The model after an edit; None if it is no edit."""
         model = self.model
         if isinstance(event, MoveItem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -31,7 +32,7 @@ _MARGIN = 2.5
 """Room about what is to be seen [m]."""
 
 
-class Cameras:
+class PageCameras:
     """Where everybody looks from. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
@@ -147,3 +148,28 @@ def seen(scene: Scene) -> tuple[FloatArray, FloatArray]:
     low = np.maximum(spread.min(axis=0) - _MARGIN, (x0, y0))
     high = np.minimum(spread.max(axis=0) + _MARGIN, (x1, y1))
     return low, high
+
+
+def ground_point(scene: Scene, origin: tuple[float, ...], direction: tuple[float, ...]) -> tuple[float, float] | None:
+    """Where a ray meets the ground within bounds: x, y [m], or None."""
+    start, along = np.array(origin), np.array(direction)
+    if not (np.isfinite(start).all() and np.isfinite(along).all()) or along[2] > -1e-6:
+        return None
+    height = 0.0
+    for _ in range(8):  # the ground is nearly level: a few steps are enough
+        x, y = (start + (height - start[2]) / along[2] * along)[:2].tolist()
+        height = float(scene.world.ground(np.array([x, y])))
+    x0, y0, x1, y1 = scene.world.bounds
+    return (x, y) if x0 <= x <= x1 and y0 <= y <= y1 else None
+
+
+def on_level(eye: FloatArray, to: FloatArray, height: float) -> FloatArray:
+    """Where the line of sight through a point is at a height; (2,)."""
+    along = to - eye
+    if abs(along[2]) < 1e-6:
+        return to[:2]
+    share = (height - eye[2]) / along[2]
+    if not (math.isfinite(share) and 0.0 < share < 50.0):
+        return to[:2]
+    out: FloatArray = (eye + share * along)[:2]
+    return out

@@ -15,9 +15,9 @@ import viser
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene
 from gaitway.studio.edits import goal_area, goal_names
-from gaitway.studio.events import Event, MoveGoal
+from gaitway.studio.events import MoveGoal, StudioEvent
+from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.paint import flat_mesh
-from gaitway.studio.page.rays import on_level
 
 Heights = Callable[[FloatArray], FloatArray]
 """Heights [m] (N,) of the ground at points (N, 2)."""
@@ -30,7 +30,7 @@ _BACK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class _Mark:
+class _GoalMark:
     """A mark, its middle, and its corners seen from there [m]."""
 
     handle: viser.MeshHandle
@@ -41,9 +41,11 @@ class _Mark:
 class GoalMarks:
     """Marks of all groups that go to an area. This class is **mutable**."""
 
-    def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], told: Callable[[str], None]) -> None:
+    def __init__(
+        self, server: viser.ViserServer, post: Callable[[StudioEvent], None], told: Callable[[str], None]
+    ) -> None:
         self._server, self._post, self._told = server, post, told
-        self._marks: dict[str, _Mark] = {}
+        self._marks: dict[str, _GoalMark] = {}
         self._handle: tuple[int, str] | None = None
         self._grip = np.zeros(3)
         self._loose = 0.0
@@ -87,7 +89,7 @@ class GoalMarks:
             cast_shadow=False, receive_shadow=False, position=(x, y, 0.0),
         )  # fmt: skip
         x0, y0, x1, y1 = area.bounds
-        self._marks[name] = _Mark(handle, (x, y), (x0 - x, y0 - y, x1 - x, y1 - y))
+        self._marks[name] = _GoalMark(handle, (x, y), (x0 - x, y0 - y, x1 - x, y1 - y))
         handle.on_drag("left")(partial(self._drag, name))
         handle.on_click(lambda _: self._told("a group goes here; drag it to send all of them elsewhere"))
 

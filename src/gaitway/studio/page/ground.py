@@ -22,7 +22,7 @@ _LIFTS = {"shadow": 0.012, "room": 0.02, "grid": 0.025}
 """Heights over the ground, so that nothing flickers [m]."""
 
 
-class Ground:
+class PageGround:
     """What everything stands on. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:

@@ -13,8 +13,8 @@ import viser
 
 from gaitway.core.arrays import FloatArray
 from gaitway.studio.frames import StudioRoute
+from gaitway.studio.page.camera import on_level
 from gaitway.studio.page.people import Heights
-from gaitway.studio.page.rays import on_level
 
 _GOAL, _RING = (28, 128, 80), (196, 72, 0)
 _TRAIL, _PLAN = (36, 62, 122), (128, 62, 26)
@@ -38,7 +38,7 @@ def behavior_color(name: str) -> tuple[int, int, int]:
     return next((color for word, color in _COLORS.items() if word in name), _WALK)
 
 
-class Way:
+class PageRoute:
     """What the selected character means to do: its ring, way and goal, which can be dragged. This class is **mutable**.
 
     Handles stay while it is the same character; only what has changed is sent.
@@ -58,7 +58,9 @@ class Way:
         if self._handle == client:
             self._handle = None
 
-    def show(self, ahead: StudioRoute | None, at: FloatArray | None, heights: Heights, plans: bool, labels: bool) -> None:
+    def show(
+        self, ahead: StudioRoute | None, at: FloatArray | None, heights: Heights, plans: bool, labels: bool
+    ) -> None:
         """Draw it; None for nobody."""
         if at is None:
             self.remove()
@@ -145,7 +147,7 @@ class Way:
             self._send(x, y)
 
 
-class Traces:
+class PageTraces:
     """Where everybody came from and means to go: one handle each for all. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
@@ -203,7 +205,7 @@ class Traces:
         return handle
 
 
-class Names:
+class PageNames:
     """Names over heads. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:

@@ -1,8 +1,11 @@
-"""The page: a session in a browser, by viser. Everything here only shows, or posts events."""
+"""The page of the studio: a scene in a browser, its keys and its panel."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import viser
@@ -10,18 +13,91 @@ import viser
 from gaitway.core.arrays import FloatArray
 from gaitway.core.errors import StudioError
 from gaitway.scene.scene import Scene
-from gaitway.studio.events import Event, SetGoal
-from gaitway.studio.frames import StudioRoute, Frame
-from gaitway.studio.page.camera import Cameras
+from gaitway.studio import events
+from gaitway.studio.events import SetGoal, StudioEvent
+from gaitway.studio.frames import StudioFrame, StudioRoute
+from gaitway.studio.page.camera import PageCameras, ground_point
+from gaitway.studio.page.gallery import show_keys
 from gaitway.studio.page.goals import GoalMarks
-from gaitway.studio.page.keys import Keys
-from gaitway.studio.page.marks import MOST_NAMES, Names, Traces, Way
-from gaitway.studio.page.panel import Panel
-from gaitway.studio.page.people import People
+from gaitway.studio.page.marks import MOST_NAMES, PageNames, PageRoute, PageTraces
+from gaitway.studio.page.panel import THINGS, PagePanel
+from gaitway.studio.page.people import PagePeople
 from gaitway.studio.page.place import PlaceView
-from gaitway.studio.page.rays import ground_point
 from gaitway.studio.page.server import LocalServer
-from gaitway.studio.session import Session
+from gaitway.studio.session import StudioSession
+
+Action = Callable[[viser.ClientHandle], object]
+_AGAIN = 0.5
+"""A key that is held down is posted again after this time [s], and no sooner."""
+_RELEASED = 0.8
+"""Pages tell that a key is down, again and again while it is held, and not that it was let go. When nothing was heard
+for so long, it was [s]: longer than browsers wait before the first repetition."""
+
+
+class PageKeys:
+    """What keys do. This class is **mutable**."""
+
+    def __init__(self, server: viser.ViserServer, page: StudioPage) -> None:
+        self._page = page
+        self._last: tuple[events.Drive, float] | None = None
+        self._heard = 0.0
+        panel, post = page.panel, page.post
+        self._add(server, "Play or pause", ("P", "space"), lambda _: panel.toggle())
+        self._add(server, "One frame", ("N",), lambda _: post(events.Step()))
+        self._add(server, "Undo", ("Z",), lambda _: post(events.Undo()))
+        self._add(server, "Redo", ("Y",), lambda _: post(events.Redo()))
+        self._add(server, "From above", ("T",), lambda client: page.look(client, top=True))
+        self._add(server, "The whole place", ("H",), page.look)
+        self._add(server, "Follow the selected person", ("F",), page.follow)
+        self._add(server, "Send the selected person", ("G",), lambda _: panel.hold("send"))
+        self._add(server, "Turn the selected thing", ("R",), lambda _: page.turn_item())
+        self._add(server, "Delete what is selected", ("delete", "backspace"), lambda _: panel.delete())
+        self._add(server, "Put the tool down", ("escape",), lambda _: panel.hold(""))
+        self._add(server, "Keys", ("K",), show_keys)
+        for number, thing in enumerate(THINGS, 1):
+            self._add(server, f"Put a {thing}", (str(number),), partial(self._hold, thing))
+        for label, keys, forward, turn in (
+            ("Drive ahead", ("W", "arrowup"), 1.0, 0.0),
+            ("Drive left", ("A", "arrowleft"), 0.6, 1.0),
+            ("Drive right", ("D", "arrowright"), 0.6, -1.0),
+            ("Stop", ("S", "arrowdown"), 0.0, 0.0),
+        ):
+            self._add(server, label, keys, partial(self._drive, forward, turn))
+
+    def look(self) -> None:
+        """Let somebody stop whose key was let go; called in every frame."""
+        last = self._last
+        if last is not None and time.perf_counter() - self._heard > _RELEASED:
+            self._last = None
+            if last[0].forward or last[0].turn:
+                self._page.post(events.Drive(last[0].character, 0.0, 0.0))
+
+    def _add(self, server: viser.ViserServer, label: str, keys: tuple[str, ...], action: Action) -> None:
+        for key in keys:
+            command = server.gui.add_command(label, hotkey=key)  # type: ignore[arg-type]
+            command.on_trigger(partial(_call, action))
+
+    def _hold(self, thing: str, client: viser.ClientHandle) -> None:
+        del client
+        self._page.panel.hold(thing)
+
+    def _drive(self, forward: float, turn: float, client: viser.ClientHandle) -> None:
+        name, now = self._page.selected(), time.perf_counter()
+        if not name:
+            self._page.tell("click a person first, then drive it")
+            return
+        self._page.cameras.drive(client)
+        event, self._heard = events.Drive(name, forward, turn), now
+        if self._last is None or self._last[0] != event or now - self._last[1] > _AGAIN:
+            self._last = (event, now)
+            self._page.post(event)
+
+
+def _call(action: Action, event: Any) -> None:
+    """Do what a key is for, for whoever pressed it."""
+    if event.client is not None:
+        action(event.client)
+
 
 _SLOW = 0.2
 """Time between two drawings of what may lag behind: trails, plans, names [s]."""
@@ -31,8 +107,8 @@ _TURN = 15.0
 """By how much a key turns a thing [degrees]."""
 
 
-class Page:
-    """A front (`front.Front`) in a browser. This class is **mutable**.
+class StudioPage:
+    """A front (`frames.StudioFront`) in a browser. This class is **mutable**.
 
     Attributes:
         panel: what can be pressed and read.
@@ -45,26 +121,26 @@ class Page:
 
     def __init__(self, server: LocalServer) -> None:
         self._server = server
-        self._session: Session | None = None
+        self._session: StudioSession | None = None
         self._scene: Scene | None = None
         self._roots: dict[str, FloatArray] = {}
         self._slow, self._left_out = 0.0, False
         self.tool, self.item, self.dropped, self.sending_ms = "", "", 0, 0.0
-        self.cameras = Cameras(server)
-        self._people = People(server, self._select)
+        self.cameras = PageCameras(server)
+        self._people = PagePeople(server, self._select)
         self._place = PlaceView(server, self.post, self.select_item)
-        self._way = Way(server, self._send)
-        self._traces, self._names = Traces(server), Names(server)
+        self._way = PageRoute(server, self._send)
+        self._traces, self._names = PageTraces(server), PageNames(server)
         self._goals = GoalMarks(server, self.post, self.tell)
-        self.panel = Panel(server, self.post, self)
-        self._keys = Keys(server, self)
+        self.panel = PagePanel(server, self.post, self)
+        self._keys = PageKeys(server, self)
         server.scene.set_up_direction("+z")
         server.scene.configure_default_lights(True, cast_shadow=False)
         server.scene.on_click()(self._on_ground)
         server.on_client_connect(self.look)
         server.on_client_disconnect(self._leave)
 
-    def attach(self, session: Session) -> None:
+    def attach(self, session: StudioSession) -> None:
         """Take a session to show and to post to."""
         self._session = session
 
@@ -78,7 +154,7 @@ class Page:
         self.panel.show_scene(scene)
         self.cameras.enter(scene)
 
-    def show(self, frame: Frame) -> None:
+    def show(self, frame: StudioFrame) -> None:
         """Draw a moment, unless the one before is still on its way to everybody."""
         self._keys.look()
         self._left_out = not self._server.ready
@@ -113,7 +189,7 @@ class Page:
         """Say something to everybody who looks."""
         self.panel.tell(message)
 
-    def post(self, event: Event) -> None:
+    def post(self, event: StudioEvent) -> None:
         """Have something done."""
         if self._session is not None:
             self._session.post(event)
@@ -166,7 +242,7 @@ class Page:
         else:
             self.tell("click a thing first, then turn it")
 
-    def _show_slow(self, frame: Frame, roots: FloatArray) -> None:
+    def _show_slow(self, frame: StudioFrame, roots: FloatArray) -> None:
         """Trails, plans of all, and names."""
         self._traces.show_trails(self.panel.shows("trails"), self._heights)
         self._traces.show_plans(self._all_ahead(frame) if self.panel.shows("all plans") else (), self._heights)
@@ -174,7 +250,7 @@ class Page:
         heads = np.array([[*roots[k, :2], roots[k, 2] + 0.95] for k in named]).reshape(-1, 3)
         self._names.show([frame.names[k] for k in named], heads)
 
-    def _all_ahead(self, frame: Frame) -> list[StudioRoute]:
+    def _all_ahead(self, frame: StudioFrame) -> list[StudioRoute]:
         if self._session is None:
             return []
         out = []

@@ -1,28 +1,139 @@
-"""The panel of the page: time, tools, what is selected, the crowd, what is shown, figures, and files."""
+"""The panel of the page: buttons, sliders, text and plots."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+import numpy as np
 import viser
+from viser import uplot
 
 from gaitway.cast.catalog import cast_names
 from gaitway.planners import planner_names
 from gaitway.scene.scene import Scene
 from gaitway.studio import events
-from gaitway.studio.events import Event
-from gaitway.studio.frames import StudioRoute, Frame
-from gaitway.studio.page.figures import FigurePlots
+from gaitway.studio.events import StudioEvent
+from gaitway.studio.frames import StudioFrame, StudioRoute
 from gaitway.studio.page.gallery import show_gallery, show_keys
 from gaitway.studio.page.marks import plain_words
-from gaitway.studio.page.time import TimePart
 
-if TYPE_CHECKING:
-    from gaitway.studio.page.page import Page
+_OWN = 0.5
+"""For how long a slider that somebody holds is left to its hand [s]."""
+
+
+class PanelTime:
+    """Buttons and sliders. This class is **mutable**."""
+
+    def __init__(self, gui: viser.GuiApi, post: Callable[[StudioEvent], None]) -> None:
+        self._post, self._playing, self._takes, self._touched = post, True, False, 0.0
+        self._buttons = gui.add_button_group("Time", ("pause", "step", "restart"))
+        self._buttons.on_click(self._pressed)
+        mode = gui.add_button_group("Mode", ("live", "take"), hint="a take is planned once, then scrubbed")
+        mode.on_click(self._set_mode)
+        self._slider = gui.add_slider("Moment", 0.0, 1.0, 0.01, 0.0, visible=False)
+        self._slider.on_update(self._scrubbed)
+        speed = gui.add_slider("Speed", 0.1, 4.0, 0.1, 1.0)
+        speed.on_update(lambda _: self._post(events.SetSpeed(float(speed.value))))
+
+    def show(self, frame: StudioFrame) -> None:
+        """What is played, and when."""
+        self._playing, self._takes = frame.playing, frame.mode == "take"
+        self._buttons.options = ("pause" if frame.playing else "play", "step", "restart")
+        self._slider.visible = self._takes
+        if self._takes:
+            self._slider.max = max(round(frame.length, 2), 0.1)
+            if frame.playing or time.perf_counter() - self._touched > _OWN:
+                self._slider.value = min(round(frame.time, 2), self._slider.max)  # type: ignore[misc]
+
+    def toggle(self) -> None:
+        """Play or pause."""
+        self._post(events.Pause() if self._playing else events.Play())
+
+    def _pressed(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+        if event.target.value in ("play", "pause"):
+            self.toggle()
+        else:
+            self._post(events.Step() if event.target.value == "step" else events.Restart())
+
+    def _set_mode(self, event: viser.GuiEvent[viser.GuiButtonGroupHandle]) -> None:
+        self._post(events.SetMode("live" if event.target.value == "live" else "take"))
+
+    def _scrubbed(self, event: Any) -> None:
+        if event.client is not None and self._takes:
+            self._touched = time.perf_counter()
+            self._post(events.Scrub(float(self._slider.value)))
+
+
+_KEPT = 120
+"""Points of a plot."""
+_EVERY = 0.25
+"""Time between two points [s]."""
+_PLOTS = (
+    ("people", (("people", "#3c6e8c"), ("there", "#86a86b"))),
+    ("plans a second", (("plans a second", "#b5533c"),)),
+    ("milliseconds a frame", (("planning", "#b5533c"), ("poses", "#3c6e8c"), ("sending", "#b89b4a"))),
+    ("collisions", (("collisions", "#c0392b"),)),
+)
+"""Titles, and names and colours of lines."""
+
+
+class PanelPlots:
+    """Numbers and their plots. This class is **mutable**."""
+
+    def __init__(self, gui: viser.GuiApi) -> None:
+        self._text = gui.add_markdown("")
+        self._rows: deque[tuple[float, ...]] = deque(maxlen=_KEPT)
+        self._plots = [self._plot(gui, title, lines) for title, lines in _PLOTS]
+        self._drawn = 0.0
+
+    def show(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> str:
+        """Take a frame's figures, and draw them now and then; the line that says the most of them.
+
+        Args:
+            now: the clock [s].
+            frame: what is shown.
+            sending_ms: for one frame.
+            dropped: frames that were left out so far.
+        """
+        figures = frame.figures
+        line = f"{figures.characters} people · {frame.time:.1f} s · {figures.collisions} collisions"
+        if now - self._drawn < _EVERY:
+            return line
+        self._drawn = now
+        self._rows.append((
+            now, figures.characters, figures.arrived, figures.plans_a_second, figures.planning_ms,
+            figures.evaluation_ms, sending_ms, figures.collisions,
+        ))  # fmt: skip
+        self._text.content = (
+            f"**{figures.characters}** people, {figures.arrived} there · **{figures.plans_a_second:.0f}** plans a "
+            f"second · planning {figures.planning_ms:.1f}, poses {figures.evaluation_ms:.1f}, sending "
+            f"{sending_ms:.1f} ms a frame · **{figures.collisions}** collisions in the last seconds · "
+            f"{dropped} frames left out"
+        )
+        rows = np.array(self._rows)
+        first = 1
+        for plot, (_, lines) in zip(self._plots, _PLOTS, strict=True):
+            columns = [rows[:, first + k].copy() for k in range(len(lines))]
+            plot.data = (rows[:, 0] - now, *columns)
+            first += len(lines)
+        return line
+
+    def _plot(self, gui: viser.GuiApi, title: str, lines: tuple[tuple[str, str], ...]) -> viser.GuiUplotHandle:
+        ages = np.array([-1.0, 0.0])
+        return gui.add_uplot(
+            (ages, *(np.zeros(2) for _ in lines)),
+            (uplot.Series(label="s"), *(uplot.Series(label=name, stroke=color, width=2) for name, color in lines)),
+            title=title,
+            scales={"x": uplot.Scale(time=False)},
+            height=120,
+            legend=uplot.Legend(show=len(lines) > 1),
+        )
+
 
 HINT = """**Direct the crowd.** Click a person, press *send*, click the ground. Drag a thing into somebody's way. All
 can be undone.
@@ -45,10 +156,35 @@ _SHARE = re.compile(r"(\d+) of (\d+)$")
 """How far something is, at the end of what is said of it."""
 
 
-class Panel:
-    """What can be pressed and read. This class is **mutable**."""
+class PanelPage(Protocol):
+    """What a panel asks of the page that it belongs to."""
 
-    def __init__(self, server: viser.ViserServer, post: Callable[[Event], None], page: Page) -> None:
+    tool: str
+    item: str
+
+    def selected(self) -> str:
+        """Return the name of the selected character, or ""."""
+
+    def select_item(self, item: str) -> None:
+        """Select an obstacle or a mover, or none."""
+
+    def turn_item(self) -> None:
+        """Turn the selected obstacle or mover a little."""
+
+    def follow(self, client: viser.ClientHandle) -> None:
+        """Let a viewer's camera follow the selected character, or no longer."""
+
+    def look(self, client: viser.ClientHandle, top: bool = False) -> None:
+        """Let a viewer see the whole world."""
+
+    def show_what(self, what: str, on: bool) -> None:
+        """Show something, or no longer."""
+
+
+class PagePanel:
+    """The buttons, sliders and texts beside the scene. This class is **mutable**."""
+
+    def __init__(self, server: viser.ViserServer, post: Callable[[StudioEvent], None], page: PanelPage) -> None:
         self._server, self._post, self._page = server, post, page
         self._said, self._told, self._written = "", 0.0, 0.0
         self._whom = ("", 0.0)
@@ -65,7 +201,7 @@ class Panel:
         self._help = gui.add_button_group("Help", ("scenes", "keys", "hint"))
         self._help.on_click(self._on_help)
         self._line = gui.add_markdown("")
-        self._time = TimePart(gui, post)
+        self._time = PanelTime(gui, post)
         self._message = gui.add_markdown("", visible=False)
         self._bar = gui.add_progress_bar(0.0, visible=False, animated=True)
         tabs = gui.add_tab_group()
@@ -76,7 +212,7 @@ class Panel:
         with tabs.add_tab("Show"):
             self._show_tab(gui)
         with tabs.add_tab("Figures"):
-            self._figures = FigurePlots(gui)
+            self._figures = PanelPlots(gui)
         with tabs.add_tab("Files"):
             self._file_tab(gui)
 
@@ -110,7 +246,7 @@ class Panel:
         self._planner.value = _PLANNERS.get(planner, planner)  # type: ignore[misc]
         self._seed.value = scene.seed  # type: ignore[misc]
 
-    def show_frame(self, now: float, frame: Frame, sending_ms: float, dropped: int) -> None:
+    def show_frame(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> None:
         """Time and figures; see `FigurePlots.show`."""
         if self._said and not self._page.tool and now - self._told > (_SECONDS if not self._bar.visible else 0.0):
             self.tell("")

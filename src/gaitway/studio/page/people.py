@@ -12,8 +12,8 @@ import viser
 from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.skeleton import Skeleton
-from gaitway.studio.segments import Segment, body_segments, capsule_segments, segment_colors
-from gaitway.take.evaluation import Joints
+from gaitway.studio.segments import BodySegment, body_segments, capsule_segments, segment_colors
+from gaitway.take.poses import Joints
 
 Clicked = Callable[[str], None]
 """Called with the name of a character that was clicked."""
@@ -29,7 +29,7 @@ _TOUCH = 0.03
 _CAPSULE, _CONTACT = (84, 128, 166), (200, 60, 10)
 
 
-class PeopleBatch:
+class PagePeopleBatch:
     """All characters of one kind of body. This class is **mutable**."""
 
     def __init__(
@@ -37,7 +37,7 @@ class PeopleBatch:
     ) -> None:
         self._scene, self._place, self.skeleton, self._clicked = server.scene, place, skeleton, clicked
         self._capsules = capsules
-        self._segments: tuple[Segment, ...] = capsule_segments(skeleton) if capsules else body_segments(skeleton)
+        self._segments: tuple[BodySegment, ...] = capsule_segments(skeleton) if capsules else body_segments(skeleton)
         self._handles: list[viser.BatchedMeshHandle] = []
         self._shade: viser.BatchedMeshHandle | None = None
         self._feet: viser.BatchedMeshHandle | None = None
@@ -105,7 +105,7 @@ class PeopleBatch:
             batched_colors=(40, 42, 54), opacity=0.30, lod="off", cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
 
-    def _colors(self, segment: Segment, names: Sequence[str]) -> npt.NDArray[np.uint8]:
+    def _colors(self, segment: BodySegment, names: Sequence[str]) -> npt.NDArray[np.uint8]:
         if self._capsules:
             return np.full((len(names), 3), _CAPSULE, dtype=np.uint8)
         return segment_colors(self.skeleton, segment.tone, [zlib.crc32(name.encode()) % 4096 for name in names])
@@ -135,7 +135,7 @@ class PeopleBatch:
             self._clicked(names[number])
 
 
-class People:
+class PagePeople:
     """Everybody. This class is **mutable**.
 
     Attributes:
@@ -145,7 +145,7 @@ class People:
 
     def __init__(self, server: viser.ViserServer, clicked: Clicked) -> None:
         self._server, self._clicked = server, clicked
-        self._batches: list[PeopleBatch] = []
+        self._batches: list[PagePeopleBatch] = []
         self._capsules = False
         self.capsules, self.contacts = False, False
 
@@ -157,7 +157,7 @@ class People:
             for batch in self._batches:
                 batch.remove()
             self._batches = [
-                PeopleBatch(self._server, f"/people/{number}", skeleton, self._clicked, self._capsules)
+                PagePeopleBatch(self._server, f"/people/{number}", skeleton, self._clicked, self._capsules)
                 for number, skeleton in enumerate(skeletons)
             ]
         first = 0

@@ -18,14 +18,14 @@ from gaitway.core.errors import StudioError
 from gaitway.render.raster.colors import MOVER_COLOR, obstacle_color
 from gaitway.scene.scene import Scene
 from gaitway.studio.edits import item_names, item_pose
-from gaitway.studio.events import Event, MoveItem
-from gaitway.studio.page.ground import Ground
-from gaitway.studio.page.rays import on_level
+from gaitway.studio.events import MoveItem, StudioEvent
+from gaitway.studio.page.camera import on_level
+from gaitway.studio.page.ground import PageGround
 from gaitway.world.obstacle import Obstacle
 from gaitway.world.surface import surface
 from gaitway.world.world import World
 
-Post = Callable[[Event], None]
+Post = Callable[[StudioEvent], None]
 _RING = (226, 120, 40)
 _SIDES = 48
 _BACK = 0.4
@@ -33,7 +33,7 @@ _BACK = 0.4
 
 
 @dataclass(frozen=True, eq=False)
-class _Grip:
+class _PlaceGrip:
     """What somebody holds."""
 
     client: int
@@ -52,10 +52,10 @@ class PlaceView:
         self._handles: dict[str, viser.MeshHandle] = {}
         self._drawn: dict[str, tuple[str, Obstacle]] = {}
         self._movers: list[viser.MeshHandle] = []
-        self._grip: _Grip | None = None
+        self._grip: _PlaceGrip | None = None
         self._ring: viser.LineSegmentsHandle | None = None
         self._loose: tuple[str, float] | None = None
-        self.ground = Ground(server)
+        self.ground = PageGround(server)
         self.scene: Scene | None = None
 
     def show(self, scene: Scene) -> None:
@@ -176,7 +176,9 @@ class PlaceView:
             if event.phase == "end" or (grip is not None and grip.client != event.client_id):
                 return  # somebody else has it in hand
             try:
-                grip = _Grip(event.client_id, item, np.array(event.start_position[:2]), item_pose(scene.source, item))
+                grip = _PlaceGrip(
+                    event.client_id, item, np.array(event.start_position[:2]), item_pose(scene.source, item)
+                )
             except StudioError:
                 return
             self._grip = grip
