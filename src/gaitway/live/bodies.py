@@ -1,4 +1,4 @@
-"""What the bodies of a library take up, and their frames, laid out for many live characters."""
+"""Bodies of a library for many live characters: the discs that cover them, and the frames that they play."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ from gaitway.world.world import World
 Single = npt.NDArray[np.float32]
 
 JOIN = 0.25
-"""Time over which the pose of one clip leads on to that of the next, where they were not made to join [s]."""
+"""Time over which the pose of one clip blends into that of the next, where they were not made to join [s]."""
 _SAME = float(np.radians(0.2))
-"""Joints that differ by less are in one pose [rad]."""
+"""Largest difference between joints of equal poses [rad]."""
 _LEVEL = 0.002
-"""And so are roots whose heights differ by less [m]."""
+"""Largest difference between root heights of equal poses [m]."""
 _NO_SAMPLES = np.empty((0, 4, 1), np.float32)
 _NO_SAMPLES.setflags(write=False)
 
 
 def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
-    """Discs of all actions of a library: the body's own, and one about its root.
+    """Return discs of all actions of a library: those of the body, and one about its root.
 
-    The body's discs hold all of it within a window of time of about a tenth of a second, between frames too
-    (`library.body_discs`). That about the root holds a disc of `radius` wherever the root is in the window. So whoever
-    keeps clear of these keeps clear of body and disc at all times, and needs no margin for what moves in between.
+    The discs of the body cover it within a window of about a tenth of a second, between frames too
+    (`library.body_discs`). The disc about the root covers a disc of `radius` wherever the root is in the window. So a
+    character that keeps clear of these keeps clear of body and disc at all times, and needs no margin for what moves
+    in between.
 
     Args:
         prepared: the library.
-        radius: of the disc that each character keeps for itself [m].
+        radius: radius of the disc that each character keeps clear [m].
     """
     table, discs, searcher = prepared.table, prepared.discs, prepared.actions
     windows, parts, still = [], [], []
@@ -77,10 +78,10 @@ def body_arrays(prepared: PreparedLibrary, radius: float) -> BodyArrays:
 
 
 def frame_pool(prepared: PreparedLibrary) -> tuple[Single, IntArray, FloatArray]:
-    """All frames that live characters play.
+    """Return all frames that live characters play.
 
-    Where a clip does not begin in the pose in which one ends that may come before it, it is in the pool once more, with
-    its first frames led on from there (`JOIN`): blending frames for all pairs of clips, made beforehand.
+    Where a clip does not begin in the pose in which an earlier clip ends, it is in the pool once more, with its first
+    frames blended from there (`JOIN`). So blends for all pairs of clips are made beforehand.
 
     Returns:
         Frames as `take.pool.BodyPool` has them (P, 4, J + 1), the first row of each action's clip after each action,
@@ -112,9 +113,9 @@ def frame_pool(prepared: PreparedLibrary) -> tuple[Single, IntArray, FloatArray]
 
 
 def led_on(before: Clip, after: Clip, window: float = JOIN) -> Clip:
-    """A clip that begins in the pose in which another ends and comes back to its own within a window of time [s].
+    """Return a clip that begins in the pose in which another ends and blends into its own within a window of time [s].
 
-    Headings and places on the floor are left as they are. The clip itself, if it begins in that pose anyway.
+    Headings and positions on the floor stay as they are. It is the clip itself if it begins in that pose anyway.
     """
     last, first = before.rotations[-1].copy(), after.rotations[0].copy()
     heading = float(after.headings()[0])
@@ -133,7 +134,7 @@ def led_on(before: Clip, after: Clip, window: float = JOIN) -> Clip:
 
 
 def _ahead(clips: Sequence[Clip], frame: int) -> tuple[FloatArray, FloatArray]:
-    """Poses of clips in a frame as they are when one faces ahead (N, J, 4), and heights of the root [m] (N,)."""
+    """Return the poses of clips in a frame, turned to face ahead (N, J, 4), and heights of the root [m] (N,)."""
     turns = np.array([clip.rotations[frame] for clip in clips])
     headings = np.array([clip.headings()[frame] for clip in clips])
     turns[:, 0] = rotations.multiply(rotations.from_yaw(-headings), turns[:, 0])
@@ -141,13 +142,13 @@ def _ahead(clips: Sequence[Clip], frame: int) -> tuple[FloatArray, FloatArray]:
 
 
 def rest_actions(prepared: PreparedLibrary) -> IntArray:
-    """Actions that somebody stands still with, one for each state that has one, the first at the start."""
+    """Return the actions that stand still, one for each state that has one; the first is that of the start."""
     found = prepared.actions.arrays.states[:-1, 1]
     return _whole(found[found >= 0])
 
 
 def _path(clip: Clip) -> FloatArray:
-    """Places of the root, seen from the first frame [m]; (F, 2)."""
+    """Return the positions of the root, seen from the first frame [m]; (F, 2)."""
     path = clip.planar_path()
     c, s = np.cos(path[0, 2]), np.sin(path[0, 2])
     away = path[:, :2] - path[0, :2]
@@ -155,7 +156,7 @@ def _path(clip: Clip) -> FloatArray:
 
 
 def _about(points: FloatArray, radius: float) -> FloatArray:
-    """A disc that holds discs of a radius about all points of a way [m]; (1, 3)."""
+    """Return a disc that covers discs of a radius about all points of a path [m]; (1, 3)."""
     return _enclosing(np.column_stack([points, np.full(len(points), radius)]))[None]
 
 

@@ -1,4 +1,4 @@
-"""A look at live characters by somebody who knows nothing of their plans."""
+"""An independent check of live characters that knows nothing of their plans."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from gaitway.core.arrays import FloatArray, IntArray
 
 
 def overlaps(points: FloatArray, radius: float, slack: float = 1e-6) -> IntArray:
-    """Pairs of characters whose discs overlap.
+    """Return the pairs of characters whose discs overlap.
 
     Args:
-        points: where their roots are, x and y first [m]; (N, 2 or more).
-        radius: of the discs [m].
+        points: root positions, x and y first [m]; (N, 2 or more).
+        radius: radius of the discs [m].
         slack: discs that overlap by no more than this only touch [m].
 
     Returns:
-        Rows of `points`; (P, 2).
+        Pairs of rows of `points`; (P, 2).
     """
     if len(points) < 2:
         return np.empty((0, 2), np.int64)

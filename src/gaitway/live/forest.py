@@ -1,8 +1,8 @@
-"""Trees for live characters: all the cheapest ways to a place of rest some metres ahead.
+"""Trees for live characters: the cheapest paths to a place of rest some metres ahead, and where they end.
 
-A scalable and diverse tree spreads its ways evenly over a region and keeps few of them that go straight on. Live
-characters plan a few metres ahead, again and again: they need the ways that people take, straight on and around
-somebody, and hardly ever one that weaves.
+A scalable and diverse tree spreads its paths evenly over a region and keeps few paths that go straight on. Live
+characters plan a few metres ahead, again and again. They need the paths that people take, straight on and around
+others, and hardly ever one that weaves.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from gaitway.tree.query._query_kernels import TreeArrays
 from gaitway.tree.region import Region
 
 NODES = 150_000
-"""Of each tree unless told otherwise: 2.4 MB."""
+"""Number of nodes of each tree unless told otherwise; they take 2.4 MB."""
 STEPS = 2
-"""Turns and steps on the spot before one sets off."""
+"""Largest number of turns and steps on the spot before a character sets off."""
 CELL = 1.0
-"""Side of the cells [m]."""
+"""Cell size of the ends of paths [m]."""
 TURNING = 0.2
-"""What a turn costs [m/rad]: people do not weave, though it hardly makes their way longer."""
+"""Cost of a turn [m/rad]: people do not weave, though weaving hardly makes their path longer."""
 PASSING = 8.0
-"""How much dearer than walking it may be to pass a special obstacle, for it to be done while there is room for it."""
+"""Largest cost of passing a special obstacle beyond that of walking [m]."""
 SMALL, ALIKE = 0.7, 1
-"""Ways count as alike that have the same two first moves and end in the same cell of this side [m]; so many of them are
-kept, since only the first moves are sure to be played."""
+"""Paths are alike that have the same two first moves and end in the same cell of this size [m]. So many of them are
+kept, since only the first moves are certain to be played."""
 MOST_ENDS = 16_384
-"""That wait at a time."""
+"""Largest number of ends of paths that wait at a time."""
 
 
 def cheapest_tree(moves: Moves, region: Region, budget: Budget, turning: float = TURNING) -> Tree:
-    """All ways that cost less than others, as many as there is room for, each with a stop after it.
+    """Build the tree of the cheapest paths, as many as the budget allows, each with a stop after it.
 
     Args:
-        moves: what it is made of.
-        region: that it is said to be in; ways are not tested against it.
-        budget: it stops there.
-        turning: what a turn costs besides [m/rad].
+        moves: moves of the tree.
+        region: region that the tree is said to be in; paths are not tested against it.
+        budget: size of the tree.
+        turning: additional cost of a turn [m/rad].
     """
     table, rows = moves.table, moves.actions
     prices = moves.costs + turning * np.abs(table.moves[rows, 2])
@@ -66,16 +66,16 @@ def cheapest_tree(moves: Moves, region: Region, budget: Budget, turning: float =
 def live_forest(
     table: ActionTable, kinds: Collection[str] = (), budget: Budget | None = None, time_weight: float = TIME_WEIGHT
 ) -> Forest:
-    """Trees of the cheapest ways from all states that characters plan in, from disk if they were grown before.
+    """Return trees of the cheapest paths from all states that characters plan in, from disk if they were built before.
 
     Args:
         table: actions of a library, with the weights that plans are made with.
-        kinds: of special obstacles that are to be passed, such as "jump".
-        budget: of each tree; `NODES` unless given.
+        kinds: kinds of special obstacles that shall be passed, such as "jump".
+        budget: size of each tree; `NODES` unless given.
         time_weight: cost of a second [m/s], as in plans.
 
     Raises:
-        TreeError: if no behaviour passes such obstacles, or nothing can be done.
+        TreeError: if no behaviour passes such obstacles, or the library has no moves.
     """
     roots, region, most = usual_roots(table, time_weight), usual_region(table, time_weight), budget or Budget(NODES)
     names = usual_behaviors(table, roots, kinds, time_weight)
@@ -88,13 +88,13 @@ def live_forest(
 
 
 def end_arrays(tree: Tree, arrays: TreeArrays, *, thin: bool = True, turning: float = TURNING) -> EndArrays:
-    """Where the ways of a tree end that come to rest.
+    """Return the ends of the paths of a tree that come to rest.
 
     Args:
-        tree: grown of moves of a library.
-        arrays: the same for queries.
-        thin: whether to take of those that begin alike and end near one another but the cheapest.
-        turning: what a turn costs [m/rad].
+        tree: tree of moves of a library.
+        arrays: the same tree for queries.
+        thin: whether to keep only the cheapest of paths that begin alike and end near one another.
+        turning: cost of a turn [m/rad].
     """
     table, rows, actions = tree.moves.table, tree.moves.actions, tree.actions
     turned, passed, begins = np.zeros(len(tree)), np.zeros(len(tree)), np.zeros(len(tree), np.int64)
@@ -121,7 +121,7 @@ def end_arrays(tree: Tree, arrays: TreeArrays, *, thin: bool = True, turning: fl
 
 
 def _few(points: FloatArray, begins: IntArray, prices: FloatArray) -> IntArray:
-    """The `ALIKE` cheapest of those that end in one small cell and have the same two first moves."""
+    """Return the `ALIKE` cheapest paths of those that end in one small cell and have the same two first moves."""
     column, row = np.floor(points / SMALL).astype(np.int64).T
     order = np.lexsort((prices, begins, row, column))
     keys = np.column_stack([column, row, begins])[order]
@@ -132,5 +132,5 @@ def _few(points: FloatArray, begins: IntArray, prices: FloatArray) -> IntArray:
 
 
 def heap_for_ends() -> Heap:
-    """Memory for the ends that wait."""
+    """Return memory for the ends of paths that wait."""
     return Heap(np.zeros(MOST_ENDS), np.zeros(MOST_ENDS, np.int32), np.zeros(1, np.int64))

@@ -1,4 +1,4 @@
-"""Where things move, as live characters know it: for a minute or more beyond now, and made a little at a time."""
+"""Movers as live characters know them: for a minute or more ahead, computed a little at a time."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from gaitway.space.fields import WorldFields
 from gaitway.space.traffic import Traffic
 
 HORIZON = 60.0
-"""Movers are known for at least so long beyond now [s]."""
+"""Least time ahead for which movers are known [s]."""
 _BEGIN = 100.0
-"""When they are known for no longer than this beyond now [s], more is made of them."""
+"""When movers are known for no longer than this ahead, more is computed [s]."""
 _FIRST = 240.0
-"""For how long they are known at first [s]."""
+"""Time for which movers are known at first [s]."""
 
 
 class MoversAhead:
-    """Traffic of the movers of a world. This class is **mutable**: it is made anew as time goes on.
+    """Traffic of the movers of a world. This class is **mutable**: the traffic is computed anew as time goes on.
 
     Attributes:
-        traffic: of the movers, and of the owners, none of whom is in it at first.
-        owners: numbers for others that may be put in.
+        traffic: traffic of the movers, with owners that are not in it at first.
+        owners: numbers of these owners.
     """
 
     def __init__(self, fields: WorldFields, now: float, owners: int = 0) -> None:
-        """Know movers from now on [s], and have numbers for so many others."""
+        """Know movers from a time on [s], and have so many numbers for others."""
         self._fields, self._count = fields, owners
         self._horizon = now + _FIRST
         self.traffic = self._empty()
@@ -37,7 +37,7 @@ class MoversAhead:
         self._next: Traffic | None = None
 
     def look_ahead(self, now: float) -> bool:
-        """Know more where it is time for that, one mover in each call; whether the traffic is another one now."""
+        """Compute more where it is time for that, one mover in each call; return whether `traffic` is a new one."""
         movers = self._fields.world.movers
         if (now + HORIZON) / SLOT > self.traffic.horizon:  # somebody is in a hurry
             self._horizon, self._next = now + _FIRST, None

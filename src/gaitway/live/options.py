@@ -1,4 +1,4 @@
-"""How live characters plan, and what has happened to them."""
+"""Options of live crowds, and what has happened in them."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ class LiveOptions:
     """How live characters plan."""
 
     budget: int | None = None
-    """Most turns to plan in a step of time; None for a share of the characters, see `live.SHARE`."""
+    """Largest number of turns to plan in a step of time; None for a share of the characters, see `planner.SHARE`."""
     budget_ms: float | None = None
-    """Most time for planning in a step of time [ms]; runs then differ from machine to machine."""
+    """Longest time for planning in a step of time [ms]; runs then differ from machine to machine."""
     ahead: float = 6.5
-    """How far away sub-goals are [m]; no farther than the trees reach."""
+    """Distance of sub-goals [m]; no farther than the trees reach."""
     reach: float = 1.0
-    """How near to a sub-goal is near enough [m]."""
+    """Distance from a sub-goal that is near enough [m]."""
     tolerance: float = 0.5
-    """How near to a goal is near enough [m], unless told with the goal."""
+    """Distance from a goal that is near enough [m], unless another one is given with the goal."""
     keep: int = 2
-    """Moves of a way that are sure to be played; all of them near the goal, and all up to a special one."""
+    """Number of moves of a plan that are certain to be played; all moves near the goal, and all up to a special one."""
     radius: float = 0.3
-    """Of the disc about the root that no other's meets [m]; nor do their bodies."""
+    """Radius of the disc about the root of each character; no two discs meet, nor do bodies [m]."""
     tests: int = 400
-    """Most moves that are tested for one sub-goal."""
+    """Largest number of moves that are tested for one sub-goal."""
     route_bytes: int = 256_000_000
-    """Memory for fields of distances to goals, see `routes.RouteBook`; with 0 all go straight on, which is enough
-    where things are small."""
+    """Memory for fields of distances to goals [bytes], see `routes.RouteBook`. With 0 all characters go straight on,
+    which is enough where obstacles are small."""
     retry: float = 0.4
-    """How long after a failure to try again [s]."""
+    """Time after a failure until the next attempt [s]."""
     searches: float = 1.0
-    """How much is searched in a step of time for those who get no nearer to their goals, as a multiple of
-    `seeking.RATE` nodes; 0 for nothing."""
+    """Amount of search in a step of time for characters that get no nearer to their goals, as a multiple of
+    `stuck_characters.RATE` nodes; 0 for none."""
 
     def __post_init__(self) -> None:
         for name in ("ahead", "reach", "tolerance", "radius", "retry"):
@@ -61,7 +61,8 @@ class PlanEffort(NamedTuple):
     nodes: int
     """Moves of the tree that were tested, or nodes that the search expanded."""
     milliseconds: float
-    """For show: it differs from run to run. Of a tree it is the mean of all that planned in the same step of time."""
+    """Time that it took, for display only, since it differs from run to run [ms]. For a tree it is the mean of all
+    characters that planned in the same step of time."""
 
 
 @dataclass(frozen=True)
@@ -70,25 +71,25 @@ class LiveCounts:
 
     characters: int
     there: int
-    """How many of them are at rest at their goals."""
+    """Number of characters at rest at their goals."""
     plans: int
-    """Partial paths that were found."""
+    """Number of plans that were found."""
     failures: int
-    """Turns that found none."""
+    """Number of turns to plan that found none."""
     arrivals: int
     tries: int
-    """Sub-goals that were looked at."""
+    """Number of sub-goals that were tried."""
     tests: int
-    """Moves that were tested."""
+    """Number of moves that were tested."""
     searches: int
-    """For those who got no nearer to their goals."""
+    """Number of searches for characters that got no nearer to their goals."""
     planning_ms: float
     """Time that planning took in the latest step [ms]."""
     planning_cpu_ms: float
-    """The same of the processor alone, without waiting for other programs [ms]."""
+    """Time of the processor for planning, without waiting for other programs [ms]."""
     advancing_ms: float
-    """Time that playing took in the latest step, without poses [ms]."""
+    """Time that playing the characters took in the latest step, without poses [ms]."""
     evaluation_ms: float
     """Time that the latest poses took [ms]."""
     evaluation_cpu_ms: float
-    """The same of the processor alone [ms]."""
+    """Time of the processor for poses [ms]."""

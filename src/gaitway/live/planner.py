@@ -1,4 +1,4 @@
-"""What live characters plan with: trees, the world, movers, and ways to far goals."""
+"""Planning for live characters of one library: trees, the world, movers, and routes to far goals."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ from gaitway.tree.query.index import tree_arrays, work_for
 from gaitway.world.world import World
 
 SHARE = 40
-"""One in so many characters has a turn to plan in a step of time: each needs one about every two seconds."""
+"""One in so many characters has a turn to plan in a step of time; each needs one about every two seconds."""
 _LEAST_TURNS = 8
-"""But so many at least have one."""
+"""Least number of turns to plan in a step of time."""
 _SLICE = 8
-"""Turns between looks at the clock, where time is limited."""
+"""Number of turns between looks at the clock, where time is limited."""
 FIELDS = 6
-"""Route fields that are made in a step of time at most: about a millisecond each."""
+"""Largest number of route fields that are computed in a step of time; each takes about a millisecond."""
 _SOURCES = ("", "tree", "A*")
-"""Names of what finds plans."""
+"""Names of the methods that find plans, by `_playing_kernels.NOTHING` and the others."""
 
 
 class Spent(NamedTuple):
     """Time that something took."""
 
     wall: float
-    """[ms]."""
+    """Time by the clock [ms]."""
     processor: float
-    """[ms]."""
+    """Time of the processor [ms]."""
 
 
 class LivePlanner:
     """Plans for characters of one library in turn. This class is **mutable**: worlds change, and movers go on.
 
     Attributes:
-        fields: the world.
-        busy: whether things move there.
-        traffic: these, for kernels.
-        routes: to goals.
-        used: actions that occur in plans, and those that may stand in for them.
+        fields: fields of the world.
+        busy: whether the world has movers.
+        traffic: the movers, for kernels.
+        routes: routes to goals.
+        used: actions that occur in plans, and those that may replace them, by their numbers in the library.
     """
 
     def __init__(
@@ -124,11 +124,11 @@ class LivePlanner:
 
     @property
     def nbytes(self) -> int:
-        """Memory of routes and of what planning writes to."""
+        """Memory of routes and of what planning writes to [bytes]."""
         return self.routes.nbytes + sum(array.nbytes for array in (*self._work.value, *self._heap.value))
 
     def effort(self, crowd: CrowdArrays, me: int) -> PlanEffort:
-        """What the latest plan of a character took to be found."""
+        """Return what it took to find the latest plan of a character."""
         source, nodes = crowd.counts[me, [playing.SOURCE, playing.EFFORT]].tolist()
         spent = float(self._spent[me]) if me < len(self._spent) else 0.0
         return PlanEffort(_SOURCES[source], nodes, spent if source else 0.0)
@@ -136,7 +136,7 @@ class LivePlanner:
     def warm_up(
         self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays]
     ) -> None:
-        """Have all compiled, or loaded, that steps of time need; there is a place, and nobody in it."""
+        """Compile or load all that steps of time need; the crowd has a place, and no character in it."""
         self.routes.warm_up()
         self._turns(body, crowd, live, 0.0, 0.0, 1)
         if self._options.searches > 0:
@@ -147,7 +147,7 @@ class LivePlanner:
             )  # fmt: skip
 
     def enter(self, world: World | WorldFields, time: float) -> None:
-        """Take a world for the one to plan in, from a time on [s]."""
+        """Plan in a world from a time on [s]."""
         prepared = self._prepared
         if isinstance(world, World):
             passing = [reach for reach in prepared.actions.reaches if reach.edge is None]
@@ -160,7 +160,7 @@ class LivePlanner:
         self.traffic = ArrayHandle(self._movers.traffic.arrays) if self.busy else NO_TRAFFIC
 
     def look_ahead(self, time: float) -> None:
-        """Know where movers go for long enough beyond a time [s]."""
+        """Know the movers for long enough beyond a time [s]."""
         if self.busy and self._movers.look_ahead(time):
             self.traffic = ArrayHandle(self._movers.traffic.arrays)
 
@@ -176,7 +176,7 @@ class LivePlanner:
     def plan(
         self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], time: float
     ) -> Spent:
-        """Let characters plan in turn within the budget, at a time [s]; what it took."""
+        """Let characters plan in turn within the budget, at a time [s]; return what it took."""
         began, processor = clock.perf_counter(), clock.thread_time()
         most, limit = self._options.budget, self._options.budget_ms
         if made := self.routes.fill(FIELDS):
@@ -224,7 +224,7 @@ class LivePlanner:
     def _seek(
         self, body: ArrayHandle[BodyArrays], crowd: ArrayHandle[CrowdArrays], live: ArrayHandle[LiveArrays], time: float
     ) -> None:
-        """Go on searching for those who get no nearer to their goals."""
+        """Go on searching for characters that get no nearer to their goals."""
         if not self._options.searches:
             return
         share = self._options.searches / len(self._library.crowd)
@@ -246,7 +246,7 @@ class LivePlanner:
             self._note_spent(crowd.value, np.array([me]), outcome.milliseconds)
 
     def _note_spent(self, crowd: CrowdArrays, who: IntArray, milliseconds: float) -> None:
-        """Take note of what a plan of each of some characters took: for show, nothing depends on it."""
+        """Note what a plan of each of some characters took; this is for display only."""
         if len(self._spent) < len(crowd.until):
             self._spent = longer(self._spent, len(crowd.until))
         self._spent[who] = milliseconds
@@ -256,7 +256,7 @@ class LivePlanner:
         ready: float, time: float,
         most: int,
     ) -> int:  # fmt: skip
-        """Let so many plan at most that are ready by a time [s]; how many have."""
+        """Let characters plan that are ready by a time [s], so many at most; return how many have planned."""
         left = most
         for number, (tree, thin, full, state) in enumerate(self._trees, self._first_tree):
             left -= self._plan_turns(
@@ -267,7 +267,7 @@ class LivePlanner:
 
 
 def _state_of(prepared: PreparedLibrary, name: str) -> int:
-    """The planner's state of somebody at the root of a tree."""
+    """Return the planner's state of a character at the root of a tree."""
     table, states = prepared.table, prepared.actions.states
     before = np.flatnonzero(table.end_state == table.state(name))
     return int(states.after[table.behavior[before[0]]]) if len(before) else prepared.actions.start_state(None)

@@ -1,4 +1,4 @@
-"""Ways to far goals for many live characters: a field of distances for each goal, as many as memory is given for."""
+"""Routes to far goals for many live characters: a field of distances for each goal."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from gaitway.space.fields import WorldFields
 from gaitway.space.routes import RouteMap
 
 FINEST, COARSEST = 0.2, 0.7
-"""Sides of the cells of a field in small worlds and in large ones [m]; the thesis took 0.7."""
+"""Cell size of a field in small and in large worlds [m]; the thesis took 0.7."""
 CELLS = 60_000
-"""How many are enough."""
+"""Number of cells of a field that is enough."""
 BYTES = 256_000_000
-"""Memory for fields."""
+"""Memory for fields unless told otherwise [bytes]."""
 _ROOM = 0.3
-"""Ways keep so far from things [m]."""
+"""Distance that routes keep from obstacles [m]."""
 _NEIGHBORS = 8
-"""Cells that a step of a way leads to."""
+"""Number of neighbours of a cell that a route can step to."""
 
 
 class RouteBook:
-    """Fields by goal. This class is **mutable**.
+    """Fields of distances, by goal. This class is **mutable**.
 
-    Characters that go to the same place share one: a thousand of them through ten gates need ten. Where nothing stands
-    in the world there are none, and where there are more goals than fit into memory those who come last have none: they
-    go straight on, and around what the tree sees. So do those whose fields are still to be made (`fill`), unless the
-    goal was known before the world changed: then the old field stands until the new one is there.
+    Characters with the same goal share one field: a thousand characters that go through ten gates need ten. A world
+    without obstacles needs none. Where there are more goals than fit into memory, the last ones get no field; their
+    characters go straight on, and around what the tree sees. So do characters whose fields are still to be computed
+    (`fill`), unless the goal was known before the world changed: then the old field is used until the new one is there.
 
     Attributes:
-        map: where one can be.
+        map: cells in which a character can be.
     """
 
     def __init__(self, fields: WorldFields, most_bytes: int = BYTES, before: RouteBook | None = None) -> None:
-        """No goals yet.
+        """Know no goals yet.
 
         Args:
-            fields: the world.
-            most_bytes: memory for fields.
-            before: of the world as it was; its memory is taken over, so that it is of no use after this.
+            fields: fields of the world.
+            most_bytes: memory for route fields [bytes].
+            before: book of the world as it was; its memory is taken over, so that it cannot be used any more.
         """
         x0, y0, x1, y1 = fields.world.bounds
         cell = min(max(math.sqrt((x1 - x0) * (y1 - y0) / CELLS), FINEST), COARSEST)
@@ -65,16 +65,20 @@ class RouteBook:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the fields."""
+        """Memory of the fields [bytes]."""
         return int(self._lengths.nbytes)
 
     @property
     def waiting(self) -> int:
-        """Fields that are still to be made."""
+        """Number of fields that are still to be computed."""
         return len(self._waiting)
 
     def numbers(self, goals: FloatArray) -> IntArray:
-        """The field for each of some goals (N, 2) [m], or -1; new ones are made by `fill`."""
+        """Return the number of the field for each goal, or -1; new fields are computed by `fill`.
+
+        Args:
+            goals: goals: x, y [m]; (N, 2).
+        """
         cells = self.map.spec.cells(goals)
         out = np.full(len(goals), -1)
         for k, (key, (x, y)) in enumerate(zip(map(tuple, cells.tolist()), goals.tolist(), strict=True)):
@@ -88,12 +92,12 @@ class RouteBook:
         return out
 
     def warm_up(self) -> None:
-        """Have compiled what fields are made by."""
+        """Compile or load what computes fields."""
         x0, y0, x1, y1 = self.map.spec.bounds
         self.map.field((0.5 * (x0 + x1), 0.5 * (y0 + y1)), 2.0 * self.map.spec.cell)
 
     def fill(self, most: int) -> list[int]:
-        """Make so many fields at most that are asked for, in that order; their numbers."""
+        """Compute so many of the fields that wait, in their order, and return their numbers."""
         done = list(itertools.islice(self._waiting, most))
         for number in done:
             self._lengths[number] = self.map.field(self._waiting.pop(number), 2.0 * self.map.spec.cell).lengths

@@ -1,7 +1,7 @@
-"""One search for a live character, a little at a time: nobody is to wait for it.
+"""One search for a live character, done a little at a time, so that no frame waits for it.
 
-A search is a generator: each step of it does a little work and yields how much that was, in nodes. How much is done in
-a step of time is counted in nodes too, never by the clock, so that the same calls lead to the same searches.
+A search is a generator: each of its steps does a little work and yields how much that was, in nodes. The amount of work
+in a step of time is counted in nodes too, never by the clock, so that the same calls lead to the same searches.
 """
 
 from __future__ import annotations
@@ -31,51 +31,51 @@ from gaitway.space.query import NO_TRAFFIC, Query, ask
 from gaitway.space.traffic import Traffic, placed_discs
 
 WEIGHT = 1.5
-"""Of the estimate."""
+"""Factor on the estimated cost to the goal."""
 _SLICE = 60
-"""Nodes that are expanded at once."""
+"""Number of nodes that are expanded at once."""
 _PLAN, _FIELD = 40, 60
-"""What it takes to know somebody's plan, and the ways to a goal, in nodes."""
+"""Work to read the plan of a character, and to compute the estimates of a goal, in nodes."""
 _AROUND, _MOST = 10.0, 28
-"""Others within this distance of the line to a goal [m] are in the way, so many of the nearest at most."""
+"""Characters within this distance of the line to a goal are in the way [m]; so many of the nearest at most."""
 _MOST_NODES = 1 << 20
 """Largest number of nodes that a saved search may ask memory for."""
 _NO_INTERVALS = ArrayHandle(no_intervals())
 
 
 class SlicedQuery(NamedTuple):
-    """What is searched for."""
+    """The query of a search."""
 
     start: Pose
     time: float
-    """When it sets out [s]."""
+    """Time at which the character sets out [s]."""
     behavior: str
-    """That ends then."""
+    """Behaviour that ends then."""
     goal: tuple[float, float]
     tolerance: float
-    """[m]."""
+    """Distance from the goal that is near enough [m]."""
     efforts: tuple[tuple[float, int], ...]
-    """Size of the bins (`Query.coarse`) and most nodes of one search after another."""
+    """Size of the bins (`Query.coarse`) and largest number of nodes of one search after another."""
 
 
 class SlicedResult(NamedTuple):
-    """What came of it."""
+    """The result of a search."""
 
     actions: IntArray | None
-    """Of the way; (N,), or None if there is none."""
+    """Actions of the path, by their numbers in the crowd; (N,), or None if there is no path."""
     nodes: int
-    """That were expanded."""
+    """Number of nodes that were expanded."""
 
 
 Work = Generator[int, None, SlicedResult]
-"""A search under way, which yields how much it does, in nodes."""
+"""A search that is under way; it yields its work in nodes."""
 
 
 class SlicedSearch:
     """Searches among live characters of one library in a world, one at a time. This class is **mutable**.
 
-    It has a searcher of its own, whose bodies have a disc about the root as those of live characters have; so what it
-    finds is free for these too as a rule.
+    It has a searcher of its own, whose bodies have a disc about the root as those of live characters have. So what it
+    finds is free for live characters too, as a rule.
     """
 
     def __init__(self, library: LiveLibrary) -> None:
@@ -85,16 +85,16 @@ class SlicedSearch:
         self._searcher = Searcher(table, library.discs, actions.reaches, actions.time_weight)
 
     def enter(self, fields: WorldFields, now: float) -> None:
-        """Take a world for the one to search in, from a time on [s]."""
+        """Search in a world from a time on [s]."""
         self._fields = fields
         self._heuristics = prepared_search(self._prepared).heuristics if fields is self._prepared.fields else None
         self._movers = MoversAhead(fields, now, _MOST) if fields.world.movers else None
 
     def warm_up(self, tolerances: tuple[float, ...]) -> None:
-        """Have all made and compiled that a search needs, which must not take place while people are watching.
+        """Compute and compile all that a search needs, so that no later frame has to wait for it.
 
         Args:
-            tolerances: how near to their goals ways are to end [m].
+            tolerances: distances from goals that are near enough [m].
         """
         x0, y0, x1, y1 = self._fields.world.bounds
         x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
@@ -109,15 +109,16 @@ class SlicedSearch:
             pass
 
     def work(self, crowd: CrowdArrays, me: int, wanted: SlicedQuery, now: float) -> Work:
-        """Search for a way for a character.
+        """Search for a path for a character.
 
-        Others are in the way as they mean to go when the search comes to them, so that what it finds must be tested.
+        The search reads the plans of other characters one after another, and they may change later. So the path that it
+        finds must be tested.
 
         Args:
-            crowd: all of them.
+            crowd: all characters.
             me: the character.
-            wanted: from where to where.
-            now: [s].
+            wanted: the query.
+            now: time now [s].
         """
         if self._heuristics is None:
             self._heuristics = prepared_search(self._prepared).heuristics.moved(self._fields, self._prepared.discs)
@@ -150,7 +151,7 @@ class SlicedSearch:
                     traffic.remove(owner)
 
     def _slices(self, query: Query, traffic: Traffic, estimates: ArrayHandle[HeuristicArrays]) -> Work:
-        """A search in slices."""
+        """Run a search in slices."""
         searcher, fields, arrays = self._searcher, self._fields, traffic.arrays
         busy = len(arrays.keys) > 0
         handle, intervals = NO_TRAFFIC, _NO_INTERVALS
@@ -198,12 +199,12 @@ class SlicedSearch:
             self._movers.restore(state["movers"])
 
     def look_ahead(self, now: float) -> None:
-        """Know where things move for long enough; while no search is under way."""
+        """Know the movers for long enough; call it only while no search is under way."""
         if self._movers is not None:
             self._movers.look_ahead(now)
 
     def _traffic(self) -> tuple[Traffic, list[int]]:
-        """Traffic of movers, and numbers in it for others."""
+        """Return the traffic of movers, and numbers in it for other characters."""
         if self._movers is not None:
             return self._movers.traffic, self._movers.owners
         traffic = Traffic(self._fields.kinds)
@@ -230,7 +231,7 @@ class SlicedSearch:
 
 
 def _others(crowd: CrowdArrays, me: int, pose: Pose, goal: tuple[float, float]) -> list[int]:
-    """Those around the line from a pose to a goal, the nearest first."""
+    """Return the characters around the line from a pose to a goal, the nearest first."""
     places, now_at = np.arange(len(crowd.until)), crowd.counts[:, playing.FIRST]
     away = np.minimum(
         _from_line(crowd.steps[:, -1, :2], pose, goal), _from_line(crowd.steps[places, now_at, :2], pose, goal)
@@ -242,7 +243,7 @@ def _others(crowd: CrowdArrays, me: int, pose: Pose, goal: tuple[float, float]) 
 
 
 def _from_line(points: FloatArray, pose: Pose, goal: tuple[float, float]) -> FloatArray:
-    """Distances of points (N, 2) from the line between a pose and a goal [m]; (N,)."""
+    """Return the distances of points (N, 2) from the line between a pose and a goal [m]; (N,)."""
     start = np.array(pose[:2])
     along = np.array(goal) - start
     share = np.clip((points - start) @ along / max(math.hypot(*along), 1e-4) ** 2, 0.0, 1.0)

@@ -1,7 +1,7 @@
-"""Who is searched for: those who get no nearer to their goals, for trees know no way: doors, fences, beams, dead ends.
+"""Searches for characters that get no nearer to their goals, since trees know no path: doors, fences, beams, dead ends.
 
-One search is under way at a time, a little of it in each step of time (`searching`). Whoever it is for plays its plan
-to the end, and stands there until the search is over.
+One search is under way at a time, a little of it in each step of time (`sliced_search`). The character that it is for
+plays its plan to the end, and stands there until the search is over.
 """
 
 from __future__ import annotations
@@ -29,36 +29,37 @@ EFFORTS = (
     (8.0, ((3.0, 3_000),)),
 )
 AT_FIRST = ((math.inf, ((3.0, 1_500),)), (math.inf, ((6.0, 3_000),)))
-"""How far ahead on the way to its goal a way is to lead [m], size of the bins (`Query.coarse`) and most nodes of one
-search after another: in the first attempt, the next, and so on in turn; and for somebody who has a new goal in the
-first two. Small bins are for doors; with large ones many nodes before a fence, where no jump begins, are one."""
+"""Length of the route to the goal that a search shall cover [m], size of the bins (`Query.coarse`) and largest number
+of nodes of one search after another: in the first attempt, the next, and so on in turn; and for a character with a new
+goal in the first two attempts. Small bins are for doors. With large bins many nodes before a fence, where no jump
+begins, count as one."""
 RATE = 300
-"""Nodes for each step of time: about five milliseconds."""
+"""Number of nodes for each step of time; they take about five milliseconds."""
 _MANY, _LEAST = 200, 20
-"""With so many characters it is half as many, and so on, but so many at least: large crowds have no time for it."""
+"""Number of characters with which there are half as many nodes, and least number of nodes."""
 IDLE = 3
-"""Turns to plan that brought somebody no nearer to its goal before it is searched for."""
+"""Number of turns to plan that brought a character no nearer to its goal, before a search for it begins."""
 _LONGER, _LONGEST = 2, 4
-"""So many turns more with each search that found nothing, and how often at most."""
+"""Number of additional turns with each search that found nothing, and how often they are added at most."""
 _WIDER = 1.5
-"""How much farther from a goal that is taken, or ahead on the way to it, a way may end [m]."""
+"""Additional distance from the goal at which a path may end, where the goal is taken or lies ahead on the route [m]."""
 _LEAD = 0.8
-"""A search begins no sooner from now on, so that it is over by then as a rule [s]."""
+"""Least time between now and the start of a path that is searched for; most searches are over by then [s]."""
 _LOOKS = 8
-"""At the ways of so many who have not set out for long it is looked in a step of time at most."""
+"""Largest number of characters with new goals whose routes are looked at in a step of time."""
 _FAR_OFF = 7200.0
-"""Where things move, nobody is searched for after so long [s]: the search would have to remember all slots since 0."""
+"""In a world with movers, no search begins after this time, since it would have to remember all slots since 0 [s]."""
 
 
 class Outcome(NamedTuple):
-    """A search that is over."""
+    """The result of a search that is over."""
 
     character: int
     actions: IntArray | None
-    """Of the way from the end of its fixed steps on; (N,), or None."""
+    """Actions of the path from the end of its fixed steps on, by their numbers in the crowd; (N,), or None."""
     nodes: int
     milliseconds: float
-    """That it took, all steps of time together; for show only."""
+    """Time that it took in all steps of time together, for display only [ms]."""
 
 
 class _StuckTask(NamedTuple):
@@ -66,9 +67,9 @@ class _StuckTask(NamedTuple):
 
     character: int
     life: int
-    """How many have had its number."""
+    """Number of characters that have had its number."""
     start: Pose
-    """Where it begins."""
+    """Pose in which the path begins."""
     work: Work
 
 
@@ -83,25 +84,25 @@ class StuckCharacters:
         self._left, self._latest, self._looked, self._spent = 0, -1, 0, 0.0
 
     def enter(self, fields: WorldFields, now: float) -> None:
-        """Take a world for the one to search in, from a time on [s]; a search in the one before is given up."""
+        """Search in a world from a time on [s]; a search in the earlier world is given up."""
         self._give_up()
         self._fields = fields
         self._search.enter(fields, now)
 
     def warm_up(self, tolerance: float, routes: ArrayHandle[RouteArrays]) -> None:
-        """Have all made and compiled that searches need, where goals have a tolerance [m]."""
+        """Compute and compile all that searches need, where goals have a tolerance [m]."""
         self._search.warm_up((tolerance, tolerance + _WIDER))
         subgoal_of(routes, -1, 0.0, 0.0, 0.0, 0.0, 1.0)
         passes_special(self._fields.handle, routes, -1, 0.0, 0.0)
 
     def go_on(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], now: float, share: float) -> Outcome | None:
-        """Search for a step of time; what came of a search that is over now.
+        """Search for a step of time; return the result of a search that is over now.
 
         Args:
             crowd: the characters.
-            routes: to their goals.
-            now: [s].
-            share: of `RATE`.
+            routes: routes to their goals.
+            now: time now [s].
+            share: amount of search, as a multiple of `RATE`.
         """
         rate = round(share * max(RATE * _MANY / (_MANY + len(crowd.until)), _LEAST))
         self._left = min(self._left + rate, rate)
@@ -140,7 +141,7 @@ class StuckCharacters:
         self._search.restore(state["search"])
 
     def _begin(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], now: float) -> bool:
-        """Begin the next search, if anybody needs one."""
+        """Begin the next search, if a character needs one."""
         if self._fields.world.movers and now > _FAR_OFF:
             return False
         me = self._next(crowd, routes)
@@ -161,7 +162,7 @@ class StuckCharacters:
         return True
 
     def _next(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays]) -> int | None:
-        """Whose search is next: first those who have not set out for long and have something special to pass."""
+        """Return the character whose search is next; characters with new goals and special obstacles come first."""
         counts = crowd.counts
         going: BoolArray = (counts[:, playing.STATUS] == playing.GOING) & np.isfinite(crowd.numbers[:, playing.READY])
         going &= self._library.owns(crowd)
@@ -182,7 +183,7 @@ class StuckCharacters:
         return int(stuck[int(np.searchsorted(stuck, self._latest, side="right")) % len(stuck)])
 
     def _wanted(self, crowd: CrowdArrays, routes: ArrayHandle[RouteArrays], me: int) -> SlicedQuery:
-        """From where to where a character is to be led."""
+        """Return the query of the next search for a character."""
         sought, table = int(crowd.counts[me, playing.SOUGHT]), self._library.prepared.table
         pose, time, last = _fixed_end(crowd, self._library, me)
         x, y, tolerance = crowd.numbers[me, [playing.GOAL_X, playing.GOAL_Y, playing.TOLERANCE]].tolist()
@@ -197,7 +198,7 @@ class StuckCharacters:
         return SlicedQuery(pose, time, table.behaviors[int(table.behavior[last])], goal, tolerance, efforts)
 
     def _is_due(self, crowd: CrowdArrays, task: _StuckTask) -> bool:
-        """Whether a search is still for somebody who waits for it where it begins."""
+        """Return whether the character of a search still waits for it where it begins."""
         counts = crowd.counts[task.character]
         waits = counts[playing.HELD] != 0 and counts[playing.STATUS] == playing.GOING
         if not waits or counts[playing.LIFE] != task.life:
@@ -208,7 +209,7 @@ class StuckCharacters:
         return True
 
     def _give_up(self) -> None:
-        """End what is under way."""
+        """End the search that is under way."""
         if self._task is not None:
             self._task.work.close()
             self._task = None
