@@ -93,7 +93,7 @@ def test_somebody_is_sent_elsewhere_and_stays(engine: StudioEngine) -> None:
     assert math.dist(where(engine, "ben"), at) < 0.3
     with pytest.raises(StudioError, match="out of bounds"):
         engine.apply(events.SetGoal("ben", 100.0, 10.0))
-    with pytest.raises(StudioError, match="nobody here is called 'zoe'"):
+    with pytest.raises(StudioError, match="no character here is called 'zoe'"):
         engine.apply(events.SetGoal("zoe", 3.0, 3.0))
 
 

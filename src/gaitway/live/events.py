@@ -106,10 +106,14 @@ class LiveWatch:
 
     def look(self, plans: CrowdArrays, held: list[int], now: float) -> Seen:
         """Return what happened in a step whose planning is done; characters that are held are left out."""
+        if len(self.table) < len(plans.until):
+            self.table = longer(self.table, len(plans.until))
         table, counts, left = self.table, plans.counts, plans.numbers[:, playing.LEFT]
         status, fails = counts[:, playing.STATUS], counts[:, playing.FAILS]
         going = status == playing.GOING
-        nearer = going & (np.isinf(left) | (left < table[:, _BEST] - _NEARER))
+        # a character without a time for its next plan plays a plan that leads to the goal, or all of a search's path
+        on_its_way = np.isinf(left) | np.isinf(plans.numbers[:, playing.READY])
+        nearer = going & (on_its_way | (left < table[:, _BEST] - _NEARER))
         table[nearer, _BEST], table[nearer, _SINCE], table[nearer, _TOLD_STUCK] = left[nearer], now, 0.0
         table[going & (fails == 0), _TOLD_BLOCKED] = 0.0
         arrived = (status == playing.THERE) & (table[:, _WAITS] > 0.0)

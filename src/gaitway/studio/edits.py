@@ -21,24 +21,24 @@ LISTS = ("obstacles", "specials", "movers")
 Data = dict[str, Any]
 """A scene, or a part of one, as plain values."""
 _RIM = 0.4
-"""Half the width of what is drawn of a ring [m]."""
+"""Half the width of a ring as it is drawn [m]."""
 MOVER_SECONDS = 8.0
-"""How long a new mover takes to go there and back [s]."""
+"""Time that a new mover takes to go there and back [s]."""
 
 
 def item_names(model: SceneModel) -> tuple[str, ...]:
-    """Names of all things."""
+    """Return the names of all obstacles and movers."""
     return tuple(f"{key}/{number}" for key in LISTS for number in range(len(getattr(model, key) or ())))
 
 
 def item_pose(model: SceneModel, item: str) -> tuple[float, float, float]:
-    """Where a thing is: x, y [m] and yaw [degrees]; of a mover where its path begins."""
+    """Return where an obstacle is: x, y [m] and yaw [degrees]; for a mover where its path begins."""
     key, number, data = _part(model, item)
     return _pose(key, data[key][number])
 
 
 def move_item(model: SceneModel, item: str, x: float, y: float, yaw_deg: float) -> SceneModel:
-    """A thing elsewhere."""
+    """Return the model with an obstacle or mover elsewhere."""
     key, number, data = _part(model, item)
     old = _pose(key, data[key][number])
     data[key] = [*data[key]]
@@ -47,14 +47,14 @@ def move_item(model: SceneModel, item: str, x: float, y: float, yaw_deg: float) 
 
 
 def remove_item(model: SceneModel, item: str) -> SceneModel:
-    """One thing less."""
+    """Return the model without an obstacle or mover."""
     key, number, data = _part(model, item)
     data[key] = [entry for k, entry in enumerate(data[key]) if k != number]
     return _model(data)
 
 
 def add_item(model: SceneModel, new: AddItem) -> tuple[SceneModel, str]:
-    """One thing more, and its name."""
+    """Return the model with one more obstacle or mover, and its name."""
     key, entry = _new_item(new)
     data = _data(model)
     data[key] = [*data.get(key, ()), entry]
@@ -62,7 +62,7 @@ def add_item(model: SceneModel, new: AddItem) -> tuple[SceneModel, str]:
 
 
 def add_people(model: SceneModel, new: AddPeople, name: str) -> SceneModel:
-    """A group more."""
+    """Return the model with one more group."""
     areas = [{"circle": {"center": at, "radius": new.radius}} for at in ((new.x, new.y), (new.goal_x, new.goal_y))]
     entry = {"count": new.count, "name": name, "start_area": areas[0], "goal_area": areas[1]}
     data = _data(model)
@@ -71,7 +71,7 @@ def add_people(model: SceneModel, new: AddPeople, name: str) -> SceneModel:
 
 
 def remove_people(model: SceneModel, count: int) -> SceneModel:
-    """Some characters less, the latest first."""
+    """Return the model with fewer characters; the latest go first."""
     data = _data(model)
     entries = [dict(entry) for entry in data.get("characters", ())]
     left = count
@@ -87,12 +87,12 @@ def remove_people(model: SceneModel, count: int) -> SceneModel:
 
 
 def goal_names(model: SceneModel) -> tuple[str, ...]:
-    """Names of all groups, and single characters, that go to an area."""
+    """Return the names of all groups and single characters that go to an area."""
     return tuple(f"characters/{k}" for k, item in enumerate(model.characters or ()) if item.goal_area is not None)
 
 
 def goal_area(model: SceneModel, group: str) -> shapely.Geometry:
-    """The area that a group goes to; of a ring what is near it."""
+    """Return the goal area of a group; for a ring what is near it."""
     area = _goal_area(model, group)
     if area.rectangle is not None:
         return shapely.box(*area.rectangle)
@@ -107,7 +107,7 @@ def goal_area(model: SceneModel, group: str) -> shapely.Geometry:
 
 
 def move_goal(model: SceneModel, group: str, x: float, y: float) -> SceneModel:
-    """The area that a group goes to elsewhere: x, y [m] is its new middle."""
+    """Return the model with the goal area of a group elsewhere; x, y [m] is its new middle."""
     middle, data = goal_area(model, group).centroid, _data(model)
     place = _carrier((middle.x, middle.y, 0.0), (x, y, 0.0))
     number = int(group.partition("/")[2])
@@ -128,7 +128,7 @@ def move_goal(model: SceneModel, group: str, x: float, y: float) -> SceneModel:
 
 
 def choose(model: SceneModel, planner: str = "", library: str = "", seed: int | None = None) -> SceneModel:
-    """Another planner, library or seed; empty ones stay."""
+    """Return the model with another planner, library or seed; empty ones stay as they are."""
     data = _data(model)
     if planner:
         data["plan"] = {**(data.get("plan") or {}), "planner": planner}
@@ -162,7 +162,7 @@ def _model(data: Mapping[str, Any]) -> SceneModel:
 
 
 def _part(model: SceneModel, item: str) -> tuple[str, int, Data]:
-    """List and number of a thing, and the scene as plain values."""
+    """Return the list and number of an obstacle or mover, and the scene as plain values."""
     key, _, text = item.partition("/")
     entries = getattr(model, key, None) or () if key in LISTS else ()
     if not text.isdecimal() or int(text) >= len(entries):
@@ -171,7 +171,7 @@ def _part(model: SceneModel, item: str) -> tuple[str, int, Data]:
 
 
 def _shape(key: str, entry: Data) -> tuple[str, Data]:
-    """Which shape a thing has, and its values."""
+    """Return the shape of an obstacle, and its values."""
     names = [name for name, value in entry.items() if isinstance(value, dict)]
     if len(names) != 1:
         raise StudioError(f"{key} of an unknown shape cannot be moved")
@@ -217,7 +217,7 @@ def _moved(key: str, entry: Data, old: tuple[float, float, float], new: tuple[fl
 def _carrier(
     old: tuple[float, float, float], new: tuple[float, float, float]
 ) -> Callable[[tuple[float, float]], tuple[float, float]]:
-    """Where points go that are fixed to something that moves from one pose to another."""
+    """Return points that are fixed to a body which moves from one pose to another."""
     c, s = math.cos(math.radians(new[2] - old[2])), math.sin(math.radians(new[2] - old[2]))
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
@@ -228,12 +228,12 @@ def _carrier(
 
 
 def _carried(points: Any, place: Callable[[tuple[float, float]], tuple[float, float]]) -> list[Any]:
-    """Points, or lists of points, elsewhere."""
+    """Return points, or lists of points, elsewhere."""
     return [place(p) if isinstance(p[0], int | float) else _carried(p, place) for p in points]
 
 
 def _new_item(new: AddItem) -> tuple[str, Data]:
-    """The list that a new thing belongs to, and its entry."""
+    """Return the list that a new obstacle or mover belongs to, and its entry."""
     at, box = (new.x, new.y), {"size": (new.length, new.width), "yaw_deg": new.yaw_deg}
     if new.shape == "box":
         return "obstacles", {"box": {"center": at, **box, "height": new.height}}

@@ -30,13 +30,13 @@ from gaitway.world.obstacle import WALL
 from gaitway.world.world import World
 
 SECONDS = 5.0
-"""For how long something seen is told of [s]."""
+"""Time for which collisions are counted [s]."""
 RADIUS = 0.3
-"""Of the disc about a root [m]."""
+"""Radius of the disc about a root [m]."""
 _LOW, _TALL = 0.2, 1.2
-"""What ends below or begins above these heights is no wall to somebody's root [m]."""
+"""Obstacles that end below the first or begin above the second height are no walls to a root [m]."""
 _TOUCH = 1e-3
-"""Discs that share less than this only touch [m]."""
+"""Discs that overlap by less only touch [m]."""
 
 
 class CollisionWatch:
@@ -47,11 +47,11 @@ class CollisionWatch:
 
     @property
     def collisions(self) -> int:
-        """How many there were."""
+        """Number of collisions."""
         return sum(count for _, count in self._seen)
 
     def look(self, time: float, joints: Sequence[Joints], world: World) -> None:
-        """Look at one moment."""
+        """Look at one frame."""
         roots = np.concatenate([np.empty((0, 2)), *(some.positions[:, 0, :2] for some in joints)])
         self._seen.append((time, meetings(roots) + inside(roots, world)))
         while self._seen and not time - SECONDS <= self._seen[0][0] <= time:
@@ -59,14 +59,14 @@ class CollisionWatch:
 
 
 def meetings(roots: FloatArray, radius: float = RADIUS) -> int:
-    """Pairs of characters whose discs meet; roots (N, 2)."""
+    """Return the number of pairs of characters whose discs meet; roots (N, 2)."""
     if len(roots) < 2:
         return 0
     return len(scipy.spatial.cKDTree(roots).query_pairs(2.0 * radius - _TOUCH, output_type="ndarray"))
 
 
 def inside(roots: FloatArray, world: World) -> int:
-    """Characters whose root is in the outline of a wall or the like; roots (N, 2)."""
+    """Return the number of characters whose root is in the outline of a wall; roots (N, 2)."""
     solid = [obstacle.shape for obstacle in world.obstacles if obstacle.kind == WALL]
     footprints = [shape.footprint() for shape in solid if shape.heights[0] < _TALL and shape.heights[1] > _LOW]
     if not footprints or not len(roots):
@@ -75,7 +75,7 @@ def inside(roots: FloatArray, world: World) -> int:
 
 
 FPS = 30.0
-"""Ticks in a second."""
+"""Number of ticks per second."""
 Say = Callable[[str], None]
 """Called with what is being done while it takes long."""
 
@@ -115,7 +115,7 @@ class StudioEngine:
 
     @property
     def scene(self) -> Scene:
-        """As it is now."""
+        """The scene as it is now."""
         return self.stage.scene
 
     @property
@@ -133,7 +133,7 @@ class StudioEngine:
         return self._live if self._mode == "live" or self._take is None else self._take
 
     def apply(self, event: StudioEvent) -> None:
-        """Do what somebody wants.
+        """Carry out an event.
 
         Raises:
             StudioError: if it cannot be done; nothing has changed then.
@@ -159,7 +159,7 @@ class StudioEngine:
             self._edit(event)
 
     def tick(self) -> None:
-        """One frame later, if time goes on."""
+        """Go on by a frame, if time goes on."""
         self._number += 1
         if self.playing or self._steps > 0:
             self._steps = max(self._steps - 1, 0)
@@ -170,7 +170,7 @@ class StudioEngine:
                     self._plans.popleft()
 
     def frame(self) -> StudioFrame:
-        """What there is to be seen now."""
+        """Return what there is to be seen now."""
         play, world = self._play, self.scene.world
         joints = play.joints()
         self._watch.look(play.time, joints, world)
@@ -190,15 +190,15 @@ class StudioEngine:
         )
 
     def ahead(self, character: str) -> StudioRoute:
-        """Where a character means to go."""
+        """Return where a character is about to go."""
         return self._play.ahead(character)
 
     def behavior(self, character: str) -> str:
-        """What a character does."""
+        """Return the behaviour of a character."""
         return self._play.behavior(character)
 
     def plan_take(self) -> Take:
-        """Plan the scene as it is now with its own planner, and show the take; `say` tells how far it is.
+        """Plan the scene as it is now with its own planner, and show the take; `say` reports progress.
 
         Raises:
             StudioError: if nobody can be planned; nothing has changed then.
@@ -219,11 +219,11 @@ class StudioEngine:
         self._take, self._mode, self._stale = TakePlay(take, rows), "take", False
 
     def live_take(self, seconds: float | None = None) -> Take:
-        """What was lived in the last seconds, as a take."""
+        """Return the last seconds of the live scene as a take."""
         return self._live.take(seconds)
 
     def close(self) -> None:
-        """End what runs beside."""
+        """End the thread that plans."""
         self._live.close()
 
     def _edit(self, event: StudioEvent) -> None:

@@ -1,4 +1,4 @@
-"""What people do in the studio, as plain data: it can be checked, recorded and played again.
+"""What users do in the studio, as plain data that can be checked, recorded and played again.
 
 An event is a frozen data class whose fields are numbers and words. From a page or a file it comes as a dictionary with
 its name under "do", such as {"do": "set_goal", "character": "ada", "x": 3.0, "y": 4.0}; `event_from` checks it, so that
@@ -16,13 +16,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from gaitway.core.errors import StudioError
 
 FARTHEST = 100_000.0
-"""Coordinates beyond this are refused [m]."""
+"""Largest coordinate that is accepted [m]."""
 LARGEST = 1_000.0
-"""Sizes beyond this are refused [m]."""
+"""Largest size that is accepted [m]."""
 LONGEST = 200
-"""Letters of a word."""
+"""Largest number of letters of a word."""
 MOST_PEOPLE = 20_000
-"""Characters that may be asked for at once."""
+"""Largest number of characters that may be added at once."""
 
 _LIMITS: Mapping[str, tuple[float, float]] = {
     "x": (-FARTHEST, FARTHEST),
@@ -46,17 +46,17 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
 
 
 class StudioEvent:
-    """Anything that somebody does."""
+    """Anything that a user does."""
 
 
 @dataclass(frozen=True)
 class Play(StudioEvent):
-    """Go on."""
+    """Let time go on."""
 
 
 @dataclass(frozen=True)
 class Pause(StudioEvent):
-    """Stand still."""
+    """Let time stand still."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ class Step(StudioEvent):
 
 @dataclass(frozen=True)
 class SetSpeed(StudioEvent):
-    """How many times as fast as in life."""
+    """Set how many times as fast as in life time goes."""
 
     factor: float
 
 
 @dataclass(frozen=True)
 class SetMode(StudioEvent):
-    """Live, or the playing of a take."""
+    """Switch between the live scene and a take."""
 
     mode: Literal["live", "take"]
 
@@ -89,7 +89,7 @@ class Scrub(StudioEvent):
 
 @dataclass(frozen=True)
 class MoveItem(StudioEvent):
-    """Put a thing elsewhere; many in a row are one edit until the last, which is `done`."""
+    """Move an obstacle or mover; many moves in a row are one edit until the last, which is `done`."""
 
     item: str
     x: float
@@ -100,7 +100,7 @@ class MoveItem(StudioEvent):
 
 @dataclass(frozen=True)
 class AddItem(StudioEvent):
-    """A new thing."""
+    """Add an obstacle or mover."""
 
     shape: Literal["box", "cylinder", "fence", "beam", "mover"]
     x: float
@@ -113,14 +113,14 @@ class AddItem(StudioEvent):
 
 @dataclass(frozen=True)
 class RemoveItem(StudioEvent):
-    """A thing goes."""
+    """Remove an obstacle or mover."""
 
     item: str
 
 
 @dataclass(frozen=True)
 class AddPeople(StudioEvent):
-    """A group that starts about one place and goes to about another."""
+    """Add a group that starts about one place and goes to about another."""
 
     count: int
     x: float
@@ -132,7 +132,7 @@ class AddPeople(StudioEvent):
 
 @dataclass(frozen=True)
 class RemovePeople(StudioEvent):
-    """Some characters go, the latest first; or the one that is named."""
+    """Remove some characters, the latest first; or the one that is named."""
 
     count: int = 1
     character: str = ""
@@ -140,7 +140,7 @@ class RemovePeople(StudioEvent):
 
 @dataclass(frozen=True)
 class SetGoal(StudioEvent):
-    """A character is to go elsewhere."""
+    """Send a character elsewhere."""
 
     character: str
     x: float
@@ -149,7 +149,7 @@ class SetGoal(StudioEvent):
 
 @dataclass(frozen=True)
 class MoveGoal(StudioEvent):
-    """The area that a group goes to is put elsewhere, and all of the group go there; x, y is its middle."""
+    """Move the goal area of a group, and send all of the group there; x, y is its middle."""
 
     group: str
     x: float
@@ -158,7 +158,7 @@ class MoveGoal(StudioEvent):
 
 @dataclass(frozen=True)
 class Drive(StudioEvent):
-    """Keys for one character: ahead or back, left or right, each from -1 to 1; all 0 lets it stop."""
+    """Drive a character by keys: ahead or back, left or right, each from -1 to 1; all 0 lets it stop."""
 
     character: str
     forward: float
@@ -167,7 +167,7 @@ class Drive(StudioEvent):
 
 @dataclass(frozen=True)
 class Choose(StudioEvent):
-    """Another planner for takes, library or seed; everything begins anew."""
+    """Choose another planner for takes, library or seed; the scene begins again."""
 
     planner: str = ""
     library: str = ""
@@ -176,21 +176,21 @@ class Choose(StudioEvent):
 
 @dataclass(frozen=True)
 class Undo(StudioEvent):
-    """Take the latest edit back."""
+    """Undo the latest edit."""
 
 
 @dataclass(frozen=True)
 class Redo(StudioEvent):
-    """Do what was taken back again."""
+    """Do again what was undone."""
 
 
 @dataclass(frozen=True)
 class Restart(StudioEvent):
-    """Everybody back to the start."""
+    """Put all characters back to their starts."""
 
 
 def name_of(event: type[StudioEvent]) -> str:
-    """The name of a kind of event in files: SetGoal is set_goal."""
+    """Return the name of a kind of event in files: SetGoal is set_goal."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()
 
 
@@ -199,12 +199,12 @@ EVENTS: Mapping[str, type[StudioEvent]] = {name_of(kind): kind for kind in Studi
 
 
 def event_to_dict(event: StudioEvent) -> dict[str, Any]:
-    """As `event_from` takes it."""
+    """Return an event as plain values, as `event_from` takes them."""
     return {"do": name_of(type(event)), **asdict(event)}  # type: ignore[call-overload]
 
 
 def event_from(data: Any) -> StudioEvent:
-    """An event out of plain values, checked.
+    """Return an event from plain values, which are checked.
 
     Raises:
         StudioError: if it is none: what is wrong, and what to write instead.

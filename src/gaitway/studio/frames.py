@@ -1,4 +1,4 @@
-"""What the engine shows at a moment: all that a page, a test or a record needs to know."""
+"""What the engine shows in a frame, and the fronts that show it: a page, a test or a record."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from gaitway.take.poses import Joints
 
 
 class StudioRoute(NamedTuple):
-    """Where a character means to go."""
+    """Where a character is about to go."""
 
     points: FloatArray
-    """Along the way on the ground [m]; (K, 2)."""
+    """Points of the route on the ground [m]; (K, 2)."""
     labels: tuple[tuple[str, float, float], ...]
     """Behaviours, and where they begin (x, y) [m]."""
     goal: tuple[float, float] | None
     """x, y [m]."""
     seconds: float = 0.0
-    """How long it takes from now on [s]."""
+    """Time that the route takes from now on [s]."""
     cost: float | None = None
-    """Of the plan, where that is known."""
+    """Cost of the plan, where it is known."""
     found_by: str = ""
-    """What found it: "tree" or "A*", where that is known."""
+    """What found the plan: "tree" or "A*", where it is known."""
     nodes: int = 0
-    """Moves of a tree that were tested for it, or nodes that a search expanded."""
+    """Number of moves of a tree that were tested for the plan, or of nodes that a search expanded."""
     milliseconds: float = 0.0
-    """That it took to be found; for show, it differs from run to run."""
+    """Time that it took to find the plan, for display only, since it differs from run to run [ms]."""
 
     @property
     def length(self) -> float:
-        """Of the way [m]."""
+        """Length of the route [m]."""
         return float(np.hypot(*np.diff(self.points, axis=0).T).sum())
 
 
 @dataclass(frozen=True)
 class StudioFigures:
-    """Numbers of the latest frames."""
+    """Figures of the latest frames."""
 
     characters: int = 0
     arrived: int = 0
@@ -50,69 +50,69 @@ class StudioFigures:
     evaluation_ms: float = 0.0
     """For one frame."""
     collisions: int = 0
-    """Moments of the last seconds at which two discs of characters met, or a root was in an obstacle."""
+    """Number of times in the last seconds that two discs met, or a root was in an obstacle."""
 
 
 @dataclass(frozen=True, eq=False)
 class StudioFrame:
-    """One moment."""
+    """One frame."""
 
     number: int
-    """Of the frame, from 0."""
+    """Number of the frame, from 0."""
     mode: str
     """"live" or "take"."""
     playing: bool
     time: float
     """[s]."""
     length: float
-    """Of the take [s]; 0 where there is none."""
+    """Length of the take [s]; 0 where there is none."""
     names: tuple[str, ...]
-    """Of the characters, in the order of `joints`."""
+    """Names of the characters, in the order of `joints`."""
     joints: tuple[Joints, ...]
-    """One for each kind of body."""
+    """Joints of the characters, one part for each library."""
     movers: FloatArray
     """x, y [m] and heading [rad] of the world's movers; (M, 3)."""
     figures: StudioFigures
     edition: int
-    """Number of edits so far: where it changes the place has to be drawn anew."""
+    """Number of edits so far; when it changes the world must be drawn again."""
     message: str = ""
-    """What to tell the person, if anything."""
+    """Message to the user, if any."""
 
 
 class StudioFront(Protocol):
-    """Shows what the engine does. All calls come from one thread."""
+    """Something that shows what the engine does. All calls come from one thread."""
 
     def show_place(self, scene: Scene) -> None:
-        """Draw a place, anew where there was one."""
+        """Draw the world of a scene, in place of the one before."""
 
     def show(self, frame: StudioFrame) -> None:
-        """Draw a moment; it may be left out where the one before is still on its way."""
+        """Draw a frame; it may be left out where the frame before is still being sent."""
 
     def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
-        """Tell of the character that is selected; an empty name is nobody."""
+        """Show the selected character; an empty name means none."""
 
     def tell(self, message: str) -> None:
-        """Say something to the person."""
+        """Show a message to the user."""
 
 
 class NullFront:
-    """Shows nothing."""
+    """A front that shows nothing."""
 
     def show_place(self, scene: Scene) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def show(self, frame: StudioFrame) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def tell(self, message: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class RecordingFront:
-    """Keeps all that it is told.
+    """A front that keeps all that it is told, for tests.
 
     Attributes:
         places: scenes that were drawn.
@@ -128,18 +128,18 @@ class RecordingFront:
         self.messages: list[str] = []
 
     def show_place(self, scene: Scene) -> None:
-        """Keep it."""
+        """Keep what is shown."""
         self.places.append(scene)
 
     def show(self, frame: StudioFrame) -> None:
-        """Keep it."""
+        """Keep what is shown."""
         self.frames.append(frame)
 
     def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
-        """Keep its name."""
+        """Keep the name."""
         del behavior, ahead
         self.selected.append(name)
 
     def tell(self, message: str) -> None:
-        """Keep it."""
+        """Keep what is shown."""
         self.messages.append(message)

@@ -1,4 +1,4 @@
-"""Bodies cut into rigid pieces, one a joint and colour, so that a crowd is drawn as copies of a few meshes.
+"""Bodies cut into rigid pieces, one for each joint and colour, so that a crowd is drawn as copies of a few meshes.
 
 A skinned mesh for each of hundreds of people is too much for a browser. Triangles that bend with two joints belong to
 both pieces, which then overlap as a ball does in its socket, and no gap opens when a limb bends.
@@ -35,14 +35,14 @@ class BodySegment:
     tone: int
     """Row of the palette."""
     vertices: npt.NDArray[np.float32]
-    """In the joint's frame [m]; (V, 3)."""
+    """Vertices in the joint's frame [m]; (V, 3)."""
     faces: npt.NDArray[np.uint32]
     """(T, 3)."""
 
 
 @lru_cache(maxsize=16)
 def body_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
-    """The body of a skeleton in pieces."""
+    """Return the body of a skeleton in pieces."""
     mesh = body_mesh(skeleton, built_in_shape(skeleton), coarse=True)
     tones = np.array([TONES.index(_plain(TONES[t])) if t < len(TONES) else TONES.index("accent") for t in mesh.tones])
     corner_joints, corner_weights = mesh.joints[mesh.triangles], mesh.weights[mesh.triangles]
@@ -87,7 +87,7 @@ def _stood(mesh: BodyMesh, skeleton: Skeleton) -> tuple[FloatArray, FloatArray, 
 
 
 def capsule_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
-    """The capsules of a body (`motion.body.capsule_body`), as audits check them."""
+    """Return the capsules of a body (`motion.body.capsule_body`), as audits check them."""
     body, out = capsule_body(skeleton), []
     for joint, start, end, radius in zip(body.joints.tolist(), body.starts, body.ends, body.radii, strict=True):
         along = end - start
@@ -99,7 +99,7 @@ def capsule_segments(skeleton: Skeleton) -> tuple[BodySegment, ...]:
 
 
 def segment_colors(skeleton: Skeleton, tone: int, individuals: Sequence[int]) -> npt.NDArray[np.uint8]:
-    """Colours (sRGB) of a tone for some individuals; (N, 3)."""
+    """Return colours (sRGB) of a tone for some individuals; (N, 3)."""
     linear: FloatArray = np.array([_palette(skeleton, who)[tone] for who in individuals]).reshape(-1, 3)
     coded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.maximum(linear, 0.0031308) ** (1 / 2.4) - 0.055)
     return np.clip(np.round(255.0 * coded), 0, 255).astype(np.uint8)
@@ -111,7 +111,7 @@ def _palette(skeleton: Skeleton, who: int) -> FloatArray:
 
 
 def _plain(tone: str) -> str:
-    """The tone without its side."""
+    """Return the tone without its side."""
     for side in _SIDES:
         tone = tone.removesuffix(side)
     return tone

@@ -22,15 +22,15 @@ from gaitway.take.storage import save_take
 LOOPBACK = "127.0.0.1"
 PORT = 8080
 _ALONE = 0.1
-"""How long to sleep while nobody looks [s]."""
+"""Time to sleep while there is no viewer [s]."""
 _MINUTES = 2.0
-"""How much of what was lived is saved."""
+"""Length of a live take that is saved [min]."""
 _LATE = 0.25
-"""When a frame is later than this [s], time is not made up for."""
+"""A delay of a frame beyond this is not made up for [s]."""
 
 
 class Studio:
-    """A session on a page. This class is **mutable**; all but `stop` belongs to one thread.
+    """A session on a page. This class is **mutable**; all methods but `stop` must be called from one thread.
 
     Attributes:
         session: what happens.
@@ -68,7 +68,7 @@ class Studio:
         self._stopped = False
 
     def run(self, ticks: int | None = None, *, alone: bool = False) -> None:
-        """Go on until it is stopped.
+        """Serve until the studio is stopped.
 
         Args:
             ticks: how many frames; None for ever.
@@ -92,11 +92,11 @@ class Studio:
                 due = time.perf_counter()
 
     def stop(self) -> None:
-        """End the loop; from any thread."""
+        """End the loop; may be called from any thread."""
         self._stopped = True
 
     def close(self) -> None:
-        """End everything that was begun."""
+        """End the session and the server."""
         self.session.close()
         self._server.stop()
 
@@ -189,7 +189,7 @@ def studio(
 
 
 def file_name(what: str, name: str) -> str:
-    """The name of a file, without any folder.
+    """Return the name of a file, without any folder.
 
     Raises:
         StudioError: if it could lead elsewhere, or there is no such kind of file.

@@ -24,12 +24,12 @@ from gaitway.studio.events import MoveItem, StudioEvent, event_from, event_to_di
 from gaitway.studio.frames import NullFront, StudioFront
 
 MOST_WAITING = 500
-"""Events that may wait for a tick; more are dropped, whoever sends them."""
+"""Largest number of events that wait for a tick; more are dropped."""
 _VERSION = 1
 
 
 class StudioSession:
-    """An engine, who looks at it, and what is done to it. This class is **mutable**.
+    """An engine, its front, and its events. This class is **mutable**.
 
     `post` may be called from any thread, all else from one.
 
@@ -54,7 +54,7 @@ class StudioSession:
         self._edition = 0
 
     def post(self, event: StudioEvent) -> None:
-        """Have something done before the next tick; of several moves of one thing only the latest."""
+        """Let an event be applied before the next tick; of several moves of one obstacle only the latest counts."""
         with self._lock:
             last = self._waiting[-1] if self._waiting else None
             if isinstance(event, MoveItem) and isinstance(last, MoveItem) and last.item == event.item and not last.done:
@@ -65,7 +65,7 @@ class StudioSession:
                 self.dropped += 1
 
     def tick(self) -> None:
-        """Apply what waits, go on by a frame, and show it."""
+        """Apply the events that wait, go on by a frame, and show it."""
         with self._lock:
             events, self._waiting = list(self._waiting), deque()
         for event in events:
@@ -75,7 +75,7 @@ class StudioSession:
         self.show()
 
     def apply(self, event: StudioEvent) -> None:
-        """Do something at once; who cannot be obeyed is told why."""
+        """Apply an event at once; if it cannot be applied, the front is told why."""
         try:
             self.engine.apply(event)
         except StudioError as problem:
@@ -84,11 +84,11 @@ class StudioSession:
             self._log.append((self._ticks, event))
 
     def select(self, name: str) -> None:
-        """Select a character, or nobody."""
+        """Select a character by name; "" selects none."""
         self.selected = name
 
     def show(self) -> None:
-        """Show what there is now."""
+        """Show the present frame."""
         frame = self.engine.frame()
         if frame.edition != self._edition:
             self._edition = frame.edition
@@ -106,7 +106,7 @@ class StudioSession:
         )
 
     def save_log(self, path: str | Path) -> None:
-        """Write what was done, as `replay` reads it.
+        """Write the recorded events, as `replay` reads them.
 
         Raises:
             FormatError: if it cannot be written.
@@ -117,7 +117,7 @@ class StudioSession:
             file.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
 
     def close(self) -> None:
-        """End what runs beside."""
+        """End the thread that plans."""
         self.engine.close()
 
 

@@ -23,7 +23,7 @@ from gaitway.studio.events import (
 )
 
 MOST_EDITS = 200
-"""Edits that can be taken back."""
+"""Number of edits that can be undone."""
 
 
 class StudioStage:
@@ -41,16 +41,16 @@ class StudioStage:
 
     @property
     def model(self) -> SceneModel:
-        """What its file would say."""
+        """The model of the scene file."""
         return self.scene.source
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an edit to take back."""
+        """Whether there is an edit to undo."""
         return bool(self._before)
 
     def apply(self, event: StudioEvent) -> bool:
-        """Edit; whether the event was an edit.
+        """Apply an event; return whether it was an edit.
 
         Raises:
             StudioError: if it leads to a scene that does not hold together; nothing has changed then.
@@ -70,7 +70,7 @@ class StudioStage:
         return True
 
     def _edited(self, event: StudioEvent) -> SceneModel | None:
-        """The model after an edit; None if it is no edit."""
+        """Return the model after an edit, or None if the event is no edit."""
         model = self.model
         if isinstance(event, MoveItem):
             return edits.move_item(model, event.item, event.x, event.y, event.yaw_deg)
@@ -89,7 +89,7 @@ class StudioStage:
         return None
 
     def _new_group(self) -> str:
-        """A name that no group has."""
+        """Return a name that no group has."""
         names = {item.name for item in self.model.characters or ()}
         number = 1
         while f"group-{number}" in names:

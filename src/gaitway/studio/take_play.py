@@ -13,7 +13,7 @@ from gaitway.take.model import Take
 from gaitway.take.poses import Joints
 
 _SPACING = 0.2
-"""Time between points of a way that is drawn [s]."""
+"""Time between the points of a route that is drawn [s]."""
 
 
 class TakePlay:
@@ -25,7 +25,7 @@ class TakePlay:
     """
 
     def __init__(self, take: Take, rows: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Begin at its beginning.
+        """Begin at the beginning of a take.
 
         Args:
             take: what is played.
@@ -36,34 +36,34 @@ class TakePlay:
 
     @property
     def length(self) -> float:
-        """When the last one ends [s]."""
+        """Time at which the last character ends [s]."""
         return self.take.duration
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of those who are there now, in the order of `joints`."""
+        """Names of the characters that are there now, in the order of `joints`."""
         return tuple(self.take.names[number] for joints in self.joints() for number in joints.characters.tolist())
 
     def scrub(self, time: float) -> None:
-        """Go to a moment [s]; beyond the end to the end."""
+        """Go to a time [s], at most to the end."""
         self.time = min(max(time, 0.0), self.length)
 
     def step(self, dt: float) -> None:
-        """Go on by some time [s], and begin anew at the end."""
+        """Go on by some time [s], and begin again at the end."""
         self.time = self.time + dt if self.time + dt <= self.length else 0.0
 
     def joints(self) -> tuple[Joints, ...]:
-        """World positions and rotations of all joints now, one for each skeleton that there is."""
+        """Return world positions and rotations of all joints now, one part for each skeleton."""
         return self.take.joints(self.time)
 
     def behavior(self, name: str) -> str:
-        """What a character does now."""
+        """Return the behaviour of a character now."""
         rows = self._rows(name)
         begun = [row for row in rows if self.take.segments.start[row] <= self.time + 1e-9]
         return self._behavior((begun or rows)[-1 if begun else 0])
 
     def ahead(self, name: str) -> StudioRoute:
-        """Where a character goes from now on; cost and figures are those of its whole plan."""
+        """Return where a character goes from now on; cost and figures are those of its whole plan."""
         who, table = self._number(name), self.take.segments
         end = float(self.take.ends[who])
         times = np.append(np.arange(self.time, end, _SPACING), end)
@@ -82,7 +82,7 @@ class TakePlay:
 
     def _number(self, name: str) -> int:
         if name not in self.take.names:
-            raise StudioError(f"nobody here is called '{name}'")
+            raise StudioError(f"no character here is called '{name}'")
         return self.take.names.index(name)
 
     def _rows(self, name: str) -> range:

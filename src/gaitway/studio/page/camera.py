@@ -1,4 +1,4 @@
-"""Cameras of those who look: the whole place, from above, or beside somebody who walks."""
+"""Cameras of the viewers (the whole world, from above, or beside a character), and rays from pointers to the ground."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from gaitway.studio.page.server import sent_to
 _FIELD = 0.9
 """Angle of view from bottom to top [rad]."""
 _ABOVE = np.array([-0.12, -0.80, 0.72])
-"""Whence the whole place is seen, as a direction."""
+"""Direction from which the whole world is seen."""
 _BESIDE = np.array([-3.2, -4.2, 2.6])
-"""Whence somebody who is followed is seen at first [m]."""
+"""Position of the camera at first, seen from the character that it follows [m]."""
 _PANEL = 345.0
 """Width that the panel covers [px]."""
 _CHEST = 1.0
-"""What of somebody is looked at [m]."""
+"""Height of the point of a character that the camera looks at [m]."""
 _EVERY = 0.06
 """Time between two moves of a camera that follows [s]."""
 _DRIVING = 0.8
-"""For how long a key holds the camera's bearing [s]: the same keys move the browser's camera."""
+"""Time for which a key holds the camera's bearing, since the same keys move the browser's camera [s]."""
 _MARGIN = 2.5
-"""Room about what is to be seen [m]."""
+"""Margin around what is to be seen [m]."""
 
 
 class PageCameras:
-    """Where everybody looks from. This class is **mutable**."""
+    """The cameras of all viewers. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
@@ -44,7 +44,7 @@ class PageCameras:
         self._at: FloatArray | None = None
 
     def enter(self, scene: Scene) -> None:
-        """Take a place; who looks on is shown all of it where it is another one."""
+        """Take a scene; viewers see all of it if its world has changed."""
         before, self._scene = self._scene, scene
         if before is None or before.world.bounds != scene.world.bounds:
             self._followers.clear()
@@ -52,12 +52,12 @@ class PageCameras:
                 self.look(client)
 
     def forget(self, client: viser.ClientHandle) -> None:
-        """Somebody has gone."""
+        """Forget a viewer who has left."""
         self._followers.discard(client.client_id)
         self._held.pop(client.client_id, None)
 
     def look(self, client: viser.ClientHandle, top: bool = False) -> None:
-        """Let somebody see all of the place."""
+        """Let a viewer see the whole world."""
         self._followers.discard(client.client_id)
         if self._scene is None:
             return
@@ -76,7 +76,7 @@ class PageCameras:
             client.camera.look_at = tuple(target)
 
     def toggle(self, client: viser.ClientHandle) -> bool:
-        """Follow the selected character, or no longer; whether it does now."""
+        """Follow the selected character, or no longer; return whether the camera follows now."""
         if client.client_id in self._followers:
             self._followers.discard(client.client_id)
             return False
@@ -90,7 +90,7 @@ class PageCameras:
             self._put(client, self._at, _BESIDE)
 
     def drive(self, client: viser.ClientHandle) -> None:
-        """Somebody presses a key to drive: follow, and keep the bearing for a while."""
+        """Follow the selected character while a viewer drives it, and keep the bearing for a while."""
         self.begin(client)
         handle = self._held.get(client.client_id)
         now = time.perf_counter()
@@ -98,7 +98,7 @@ class PageCameras:
         self._held[client.client_id] = (now, offset)
 
     def track(self, target: npt.ArrayLike | None) -> None:
-        """Carry the cameras of followers along with somebody; None where nobody is selected."""
+        """Move the cameras that follow along with a character; None where none is selected."""
         if target is None:
             self._at = None
             self._followers.clear()
@@ -115,7 +115,7 @@ class PageCameras:
                 self._put(client, self._at, offset if now - when < _DRIVING else _offset(client))
 
     def nearest(self, places: FloatArray, most: int) -> Sequence[int]:
-        """Numbers of the places (N, 3) that are nearest to what somebody looks at."""
+        """Return the rows of the places (N, 3) that are nearest to what a viewer looks at."""
         clients = list(self._server.get_clients().values())
         if not clients or len(places) <= most:
             return range(len(places))
@@ -131,13 +131,13 @@ class PageCameras:
 
 
 def _offset(client: viser.ClientHandle) -> FloatArray:
-    """From what somebody looks at to the camera [m]; (3,)."""
+    """Return the vector from the point that a viewer looks at to the camera [m]; (3,)."""
     out: FloatArray = np.array(client.camera.position) - np.array(client.camera.look_at)
     return out
 
 
 def seen(scene: Scene) -> tuple[FloatArray, FloatArray]:
-    """Corners (2,) of what is worth seeing: all things and people, with a margin, within bounds [m]."""
+    """Return the corners (2,) of the part of the world with obstacles and characters, with a margin [m]."""
     x0, y0, x1, y1 = scene.world.bounds
     boxes = [o.shape.footprint().bounds for o in scene.world.obstacles if not o.shape.footprint().empty]
     points = [p for box in boxes for p in (box[:2], box[2:])]
@@ -151,7 +151,7 @@ def seen(scene: Scene) -> tuple[FloatArray, FloatArray]:
 
 
 def ground_point(scene: Scene, origin: tuple[float, ...], direction: tuple[float, ...]) -> tuple[float, float] | None:
-    """Where a ray meets the ground within bounds: x, y [m], or None."""
+    """Return the point where a ray meets the ground within bounds: x, y [m], or None."""
     start, along = np.array(origin), np.array(direction)
     if not (np.isfinite(start).all() and np.isfinite(along).all()) or along[2] > -1e-6:
         return None
@@ -164,7 +164,7 @@ def ground_point(scene: Scene, origin: tuple[float, ...], direction: tuple[float
 
 
 def on_level(eye: FloatArray, to: FloatArray, height: float) -> FloatArray:
-    """Where the line of sight through a point is at a height; (2,)."""
+    """Return the point at which the line of sight through a point has a height; (2,)."""
     along = to - eye
     if abs(along[2]) < 1e-6:
         return to[:2]

@@ -35,7 +35,7 @@ Drag a thing to move it, with shift to turn it; drag the green ball to change a 
 Left button orbits, right button pans, wheel zooms.
 """
 _WIDTH = 300
-"""Of a thumbnail [px]."""
+"""Width of a thumbnail [px]."""
 _CARD = """<div style="display:flex;gap:12px;align-items:center;margin:6px 10px 2px 10px">
 <img src="data:image/png;base64,{picture}" width="150" style="border-radius:4px;flex:none" alt="">
 <div><b>{title}</b><div style="font-size:0.82em;color:#667;line-height:1.35">{text}</div></div></div>"""
@@ -43,7 +43,7 @@ _CARD = """<div style="display:flex;gap:12px;align-items:center;margin:6px 10px 
 
 @lru_cache(maxsize=64)
 def thumbnail(name: str) -> tuple[str, str, str]:
-    """Title, description and picture (PNG in base64) of a ready scene."""
+    """Return title, description and picture (PNG in base64) of a ready scene."""
     scene = load_scene(name)
     picture = scene_plan(scene, size=_WIDTH, title="", legend=False)
     buffer = io.BytesIO()
@@ -53,7 +53,7 @@ def thumbnail(name: str) -> tuple[str, str, str]:
 
 
 def show_gallery(client: viser.ClientHandle, opened: Callable[[str], None]) -> None:
-    """Let somebody choose among the ready scenes."""
+    """Let a viewer choose among the ready scenes."""
     cards = [(name, *thumbnail(name)) for name in ready_scenes()]
     with sent_to(client), client.gui.add_modal("Ready scenes") as modal:
         client.gui.add_button("Close").on_click(lambda _: modal.close())
@@ -64,7 +64,7 @@ def show_gallery(client: viser.ClientHandle, opened: Callable[[str], None]) -> N
 
 
 def show_keys(client: viser.ClientHandle) -> None:
-    """List the keys for somebody."""
+    """List the keys for a viewer."""
     with sent_to(client), client.gui.add_modal("Keys and mouse") as modal:
         client.gui.add_markdown(KEYS)
         client.gui.add_button("Close").on_click(lambda _: modal.close())

@@ -1,4 +1,4 @@
-"""Where groups are to go: flat marks on the ground that can be dragged."""
+"""Goal areas of groups: flat marks on the ground that can be dragged."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gaitway.studio.page.paint import flat_mesh
 Heights = Callable[[FloatArray], FloatArray]
 """Heights [m] (N,) of the ground at points (N, 2)."""
 _COLORS = ((86, 150, 92), (74, 122, 170), (176, 120, 60), (140, 96, 164), (170, 84, 92), (70, 148, 150))
-"""Of groups, in turn."""
+"""Colours of groups, in turn."""
 _LIFT = 0.022
-"""Over the ground, so that nothing flickers [m]."""
+"""Height of marks over the ground, so that they do not flicker [m]."""
 _BACK = 0.5
-"""What cannot be where it was dragged is put back after this time [s]."""
+"""Time after which a mark returns from a place where it cannot be [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,20 +60,20 @@ class GoalMarks:
             self._draw(name, _COLORS[number % len(_COLORS)], heights)
 
     def show(self, on: bool, heights: Heights) -> None:
-        """Draw them, or no longer."""
+        """Show the marks, or hide them."""
         self._wanted = on
         if self._scene is not None:
             self.enter(self._scene, heights)
 
     def look(self) -> None:
-        """Put back what could not be where it was dragged."""
+        """Put marks back from places where they cannot be."""
         if self._loose and self._handle is None and time.perf_counter() - self._loose > _BACK:
             self._loose = 0.0
             for mark in self._marks.values():
                 mark.handle.position = (*mark.middle, 0.0)
 
     def let_go(self, client: int) -> None:
-        """Somebody has gone, perhaps with a mark in hand."""
+        """Release a mark that a viewer held who has left."""
         if self._handle is not None and self._handle[0] == client:
             self._handle, self._loose = None, time.perf_counter()
 

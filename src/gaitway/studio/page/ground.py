@@ -1,4 +1,4 @@
-"""The ground of the page: paving, what lies about, shadows of things, a metre grid, and how much room there is."""
+"""The ground of the page: paving, surroundings, shadows of obstacles, a metre grid, and a map of clearance."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MEADOW = (150, 162, 130)
 _SHADE = (52, 56, 72)
 _EDGE = (164, 158, 146)
 _LIFTS = {"shadow": 0.012, "room": 0.02, "grid": 0.025}
-"""Heights over the ground, so that nothing flickers [m]."""
+"""Heights of layers over the ground, so that they do not flicker [m]."""
 
 
 class PageGround:
-    """What everything stands on. This class is **mutable**."""
+    """The ground under all characters and obstacles. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._scene = server.scene
@@ -35,7 +35,7 @@ class PageGround:
         server.scene.set_background_image(sky(), format="png")
 
     def enter(self, world: World) -> None:
-        """Draw the ground of a world, and what its things do to it."""
+        """Draw the ground of a world, with the shadows of its obstacles."""
         before, self._world = self._world, world
         if before is None or before.bounds != world.bounds or before.terrain is not world.terrain:
             self._draw_ground(world)
@@ -44,7 +44,7 @@ class PageGround:
         self._draw_grid()
 
     def show(self, what: str, on: bool) -> None:
-        """Draw "grid" or "clearance", or leave it out."""
+        """Show "grid" or "clearance", or hide it."""
         self.wanted[what] = on
         self._draw_room()
         self._draw_grid()
@@ -108,14 +108,14 @@ class PageGround:
         self._grid = self._scene.add_line_segments("/grid", points, (128, 138, 150), thickness=0.02)
 
     def _on_ground(self, points: FloatArray, over: float) -> FloatArray:
-        """Points (K, 2) so much over the ground [m]; (K, 3)."""
+        """Return points (K, 2) at a height over the ground [m]; (K, 3)."""
         if self._world is None or self._world.terrain is None:
             return np.column_stack([points, np.full(len(points), over)])
         return np.column_stack([points, self._world.ground(points) + over])
 
 
 def _painted(vertices: FloatArray, faces: IntArray, uv: FloatArray, picture: Pixels) -> trimesh.Trimesh:
-    """A mesh with a picture on it; where that has an opacity, one can see through."""
+    """Return a mesh with a picture on it, which may be transparent."""
     paint: Any = trimesh.visual
     material = paint.material.PBRMaterial(
         baseColorTexture=Image.fromarray(picture), roughnessFactor=1.0, metallicFactor=0.0,
@@ -126,7 +126,7 @@ def _painted(vertices: FloatArray, faces: IntArray, uv: FloatArray, picture: Pix
 
 
 def _dense(corners: FloatArray, step: float = 1.0) -> FloatArray:
-    """A line with a point at least every so many metres, so that it can follow slopes; (K, 2)."""
+    """Return a line with points no farther apart than a distance, so that it can follow slopes; (K, 2)."""
     parts = [corners[:1]]
     for a, b in pairwise(corners):
         count = max(int(np.ceil(np.linalg.norm(b - a) / step)), 1)

@@ -1,4 +1,4 @@
-"""Marks on the page: the selected character's way, everybody's trails and plans, and names."""
+"""Marks on the page: the route of the selected character, trails and plans of all characters, and names."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gaitway.studio.page.people import Heights
 _GOAL, _RING = (28, 128, 80), (196, 72, 0)
 _TRAIL, _PLAN = (36, 62, 122), (128, 62, 26)
 _LIFT = 0.035
-"""How high over the ground lines are drawn [m]."""
+"""Height of lines over the ground [m]."""
 _TRAIL_TIME, _TRAIL_STEP = 5.0, 0.25
-"""How long a trail is, and the time between its points [s]."""
+"""Length of a trail, and time between its points [s]."""
 MOST_NAMES = 60
 _LABELS, _APART = 6, 0.9
-"""Behaviours that are named along a way, and how far from one another [m]."""
+"""Largest number of behaviours that are named along a route, and least distance between their names [m]."""
 _SIDES = 40
 _COLORS: Mapping[str, tuple[int, int, int]] = {
     "jump": (188, 72, 12), "duck": (110, 30, 150), "crawl": (86, 40, 140), "climb": (140, 96, 0),
@@ -34,12 +34,12 @@ _WALK = (10, 74, 160)
 
 
 def behavior_color(name: str) -> tuple[int, int, int]:
-    """Colour of a behaviour in a way, by what its name says."""
+    """Return the colour of a behaviour in a route, by words in its name."""
     return next((color for word, color in _COLORS.items() if word in name), _WALK)
 
 
 class PageRoute:
-    """What the selected character means to do: its ring, way and goal, which can be dragged. This class is **mutable**.
+    """The ring, the route and the goal of the selected character; the goal can be dragged. This class is **mutable**.
 
     Handles stay while it is the same character; only what has changed is sent.
     """
@@ -54,14 +54,14 @@ class PageRoute:
         self._handle: int | None = None
 
     def let_go(self, client: int) -> None:
-        """Somebody has gone, perhaps with the goal in hand."""
+        """Release the goal that a viewer held who has left."""
         if self._handle == client:
             self._handle = None
 
     def show(
         self, ahead: StudioRoute | None, at: FloatArray | None, heights: Heights, plans: bool, labels: bool
     ) -> None:
-        """Draw it; None for nobody."""
+        """Draw the route; None for no character."""
         if at is None:
             self.remove()
             return
@@ -72,7 +72,7 @@ class PageRoute:
         self._show_words(changes(known) if known is not None and labels else (), heights)
 
     def remove(self) -> None:
-        """Take everything away."""
+        """Remove all marks."""
         for handle in (self._ring, self._line, self._goal, *self._words):
             if handle is not None:
                 handle.remove()
@@ -148,7 +148,7 @@ class PageRoute:
 
 
 class PageTraces:
-    """Where everybody came from and means to go: one handle each for all. This class is **mutable**."""
+    """Trails and plans of all characters, each drawn by one handle. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._scene = server.scene
@@ -157,7 +157,7 @@ class PageTraces:
         self._plans: viser.LineSegmentsHandle | None = None
 
     def note(self, time: float, names: Sequence[str], roots: FloatArray) -> None:
-        """Take note of where everybody is; roots (N, 2) [m]."""
+        """Note the root positions (N, 2) of all characters [m]."""
         if self._past and not -1e-9 <= time - self._past[-1][0] < _TRAIL_TIME:
             self._past.clear()  # another time altogether
         if not self._past or time - self._past[-1][0] >= _TRAIL_STEP - 1e-9:
@@ -166,7 +166,7 @@ class PageTraces:
             self._past.popleft()
 
     def show_trails(self, on: bool, heights: Heights) -> None:
-        """Draw the last seconds of everybody's way, fading."""
+        """Draw the fading trails of all characters."""
         pieces, ages = [], []
         past = list(self._past) if on else []
         for number, ((_, first), (_, second)) in enumerate(pairwise(past)):
@@ -176,7 +176,7 @@ class PageTraces:
         self._trails = self._put(self._trails, "/trails", pieces, _TRAIL, ages, heights)
 
     def show_plans(self, ways: Sequence[StudioRoute], heights: Heights) -> None:
-        """Draw what everybody means to do."""
+        """Draw the plans of all characters."""
         pieces = [pair for way in ways for pair in zip(way.points[:-1].tolist(), way.points[1:].tolist(), strict=True)]
         self._plans = self._put(self._plans, "/plans", pieces, _PLAN, [0.0] * len(pieces), heights)
 
@@ -189,7 +189,7 @@ class PageTraces:
         ages: Sequence[float],
         heights: Heights,
     ) -> viser.LineSegmentsHandle | None:
-        """One handle for many lines, new, changed or gone."""
+        """Create, change or remove one handle for many lines."""
         if not pieces:
             if handle is not None:
                 handle.remove()
@@ -206,14 +206,14 @@ class PageTraces:
 
 
 class PageNames:
-    """Names over heads. This class is **mutable**."""
+    """Names above characters. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._scene = server.scene
         self._handles: list[viser.LabelHandle] = []
 
     def show(self, names: Sequence[str], heads: FloatArray) -> None:
-        """Write names at places (N, 3) [m]; none takes them all away."""
+        """Write names at places (N, 3) [m]; no names remove all."""
         while len(self._handles) > len(names):
             self._handles.pop().remove()
         for number, (name, place) in enumerate(zip(names, heads.tolist(), strict=True)):
@@ -230,7 +230,7 @@ class PageNames:
 
 
 def colored_way(ahead: StudioRoute) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
-    """A way's points (K, 2) and the colours of its pieces (K - 1, 2, 3), by the behaviours that begin along it."""
+    """Return the points of a route (K, 2) and the colours of its pieces (K - 1, 2, 3), by the behaviours along it."""
     points = np.asarray(ahead.points)
     color, colors = _WALK, []
     starts = [(np.hypot(*(points - (x, y)).T).argmin(), behavior_color(name)) for name, x, y in ahead.labels]
@@ -241,7 +241,7 @@ def colored_way(ahead: StudioRoute) -> tuple[FloatArray, npt.NDArray[np.uint8]]:
 
 
 def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float], ...]:
-    """Where along a way something else is done than before, the first few of them."""
+    """Return the first few places along a route where another behaviour begins."""
     out: list[tuple[str, float, float]] = []
     for label in ahead.labels:
         if not out or (label[0] != out[-1][0] and math.dist(label[1:], out[-1][1:]) > _APART):
@@ -250,18 +250,18 @@ def changes(ahead: StudioRoute) -> tuple[tuple[str, float, float], ...]:
 
 
 def segments(points: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
-    """A line on the ground as pieces (K - 1, 2, 3) [m]."""
+    """Return a line on the ground as pieces (K - 1, 2, 3) [m]."""
     raised = np.column_stack([points, heights(points) + _LIFT]).astype(np.float32)
     return np.stack([raised[:-1], raised[1:]], axis=1)
 
 
 def plain_words(behavior: str) -> str:
-    """The name of a behaviour for people."""
+    """Return the name of a behaviour as users read it."""
     return behavior.replace("_", " ")
 
 
 def _annulus(inner: float, outer: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
-    """A flat ring as vertices (V, 3) and faces (T, 3)."""
+    """Return a flat ring as vertices (V, 3) and faces (T, 3)."""
     angles = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(_SIDES)])
     first, second = np.arange(_SIDES), (np.arange(_SIDES) + 1) % _SIDES

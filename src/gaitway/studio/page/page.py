@@ -28,14 +28,14 @@ from gaitway.studio.session import StudioSession
 
 Action = Callable[[viser.ClientHandle], object]
 _AGAIN = 0.5
-"""A key that is held down is posted again after this time [s], and no sooner."""
+"""Least time after which a key that is held down is posted again [s]."""
 _RELEASED = 0.8
 """Pages tell that a key is down, again and again while it is held, and not that it was let go. When nothing was heard
 for so long, it was [s]: longer than browsers wait before the first repetition."""
 
 
 class PageKeys:
-    """What keys do. This class is **mutable**."""
+    """The keys of the page. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer, page: StudioPage) -> None:
         self._page = page
@@ -65,7 +65,7 @@ class PageKeys:
             self._add(server, label, keys, partial(self._drive, forward, turn))
 
     def look(self) -> None:
-        """Let somebody stop whose key was let go; called in every frame."""
+        """Stop the character whose key was released; called in every frame."""
         last = self._last
         if last is not None and time.perf_counter() - self._heard > _RELEASED:
             self._last = None
@@ -94,17 +94,17 @@ class PageKeys:
 
 
 def _call(action: Action, event: Any) -> None:
-    """Do what a key is for, for whoever pressed it."""
+    """Carry out the action of a key for the viewer who pressed it."""
     if event.client is not None:
         action(event.client)
 
 
 _SLOW = 0.2
-"""Time between two drawings of what may lag behind: trails, plans, names [s]."""
+"""Time between two drawings of trails, plans and names [s]."""
 _MOST_PLANS = 200
-"""Plans of all that are drawn at most."""
+"""Largest number of plans that are drawn."""
 _TURN = 15.0
-"""By how much a key turns a thing [degrees]."""
+"""Angle by which a key turns an obstacle [degrees]."""
 
 
 class StudioPage:
@@ -145,7 +145,7 @@ class StudioPage:
         self._session = session
 
     def show_place(self, scene: Scene) -> None:
-        """Draw a place."""
+        """Draw the world of a scene."""
         self._scene = scene
         with self._server.atomic():
             self._place.show(scene)
@@ -155,7 +155,7 @@ class StudioPage:
         self.cameras.enter(scene)
 
     def show(self, frame: StudioFrame) -> None:
-        """Draw a moment, unless the one before is still on its way to everybody."""
+        """Draw a frame, unless the frame before is still being sent."""
         self._keys.look()
         self._left_out = not self._server.ready
         if self._left_out:
@@ -177,7 +177,7 @@ class StudioPage:
         self.sending_ms = 1e3 * (time.perf_counter() - began)
 
     def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
-        """Draw what the selected character means to do."""
+        """Draw the plan of the selected character."""
         if self._left_out:
             return
         self.panel.show_selected(name, behavior, ahead)
@@ -186,32 +186,32 @@ class StudioPage:
         self.cameras.track(at)
 
     def tell(self, message: str) -> None:
-        """Say something to everybody who looks."""
+        """Show a message to all viewers."""
         self.panel.tell(message)
 
     def post(self, event: StudioEvent) -> None:
-        """Have something done."""
+        """Post an event to the session."""
         if self._session is not None:
             self._session.post(event)
 
     def selected(self) -> str:
-        """Name of the selected character, or ""."""
+        """Return the name of the selected character, or ""."""
         return "" if self._session is None else self._session.selected
 
     def look(self, client: viser.ClientHandle, top: bool = False) -> None:
-        """Let a viewer see all of the place."""
+        """Let a viewer see the whole world."""
         self.cameras.look(client, top)
 
     def viewers(self) -> list[viser.ClientHandle]:
-        """Who looks."""
+        """Return all viewers."""
         return list(self._server.get_clients().values())
 
     def shown(self) -> list[tuple[int, FloatArray]]:
-        """Joints, and where they are drawn (N, 3) [m]."""
+        """Return joints, and where they are drawn (N, 3) [m]."""
         return self._people.shown()
 
     def follow(self, client: viser.ClientHandle) -> None:
-        """Let a viewer's camera go with the selected character, or no longer."""
+        """Let a viewer's camera follow the selected character, or no longer."""
         if not self.selected():
             self.tell("click a person first, then follow it")
         else:
@@ -230,20 +230,20 @@ class StudioPage:
         self._slow = 0.0
 
     def select_item(self, item: str) -> None:
-        """Take a thing in hand, or none."""
+        """Select an obstacle or mover, or none."""
         self.item = item
         self._place.ring(item)
         self.panel.show_item(item, self._place.words(item))
 
     def turn_item(self) -> None:
-        """Turn the selected thing a little."""
+        """Turn the selected obstacle or mover a little."""
         if self.item:
             self._place.turn(self.item, _TURN)
         else:
             self.tell("click a thing first, then turn it")
 
     def _show_slow(self, frame: StudioFrame, roots: FloatArray) -> None:
-        """Trails, plans of all, and names."""
+        """Draw trails, plans of all characters, and names."""
         self._traces.show_trails(self.panel.shows("trails"), self._heights)
         self._traces.show_plans(self._all_ahead(frame) if self.panel.shows("all plans") else (), self._heights)
         named = self.cameras.nearest(roots, MOST_NAMES) if self.panel.shows("names") else ()
@@ -284,7 +284,7 @@ class StudioPage:
         self.cameras.forget(client)
 
     def _on_ground(self, event: viser.SceneClickEvent) -> None:
-        """Do with a place on the ground what the tool in hand is for."""
+        """Use the selected tool at a place on the ground."""
         if self._scene is None or not self.tool:
             return
         at = ground_point(self._scene, event.ray_origin, event.ray_direction)

@@ -24,15 +24,15 @@ _STONE, _STONES = 32, 4
 TEXTURE = 2.0 * _STONES
 """Side of the texture [m]."""
 _SUN = (0.42, -0.30)
-"""How far a shadow goes for each metre of height [m]."""
+"""Length of a shadow for each metre of height [m]."""
 _LONGEST = 3.0
-"""Height beyond which shadows grow no longer [m]."""
+"""Height above which shadows grow no longer [m]."""
 _FULL = 1.5
-"""Room beyond which colours no longer change [m]."""
+"""Clearance above which colours do not change any more [m]."""
 
 
 def paving() -> Pixels:
-    """Paving stones with their joints, each a little different from the next; (P, P, 3)."""
+    """Return a picture of paving stones, each a little different from the next; (P, P, 3)."""
     stones = np.random.default_rng(5).normal(0.0, 2.2, (_STONES, _STONES, 1))
     grain = np.random.default_rng(6).normal(0.0, 1.6, (_STONES * _STONE, _STONES * _STONE, 1))
     out = np.array(_PAVING) + np.kron(stones, np.ones((_STONE, _STONE, 1))) + grain
@@ -43,14 +43,14 @@ def paving() -> Pixels:
 
 
 def sky(height: int = 128) -> Pixels:
-    """From the top down to the horizon; (H, 2, 3)."""
+    """Return the colours of the sky from the top down to the horizon; (H, 2, 3)."""
     share = np.linspace(0.0, 1.0, height)[:, None, None] ** 0.8
     picture = (1.0 - share) * np.array(_SKY_TOP) + share * np.array(_SKY_LOW)
     return np.repeat(picture, 2, axis=1).astype(np.uint8)
 
 
 def shadows(world: World) -> shapely.Geometry:
-    """What the things of a world shade of flat ground: each sweeps its outline away from the sun."""
+    """Return the shadows of the obstacles of a world on flat ground: each sweeps its outline away from the sun."""
     parts = [_shadow(obstacle.shape) for obstacle in world.obstacles]
     return shapely.union_all(parts).intersection(shapely.box(*world.bounds))
 
@@ -66,7 +66,7 @@ def _shadow(shape: Shape) -> shapely.Geometry:
 
 
 def _swept(area: shapely.Geometry, along: npt.NDArray[np.float64]) -> shapely.Geometry:
-    """All that an area passes over on a straight way."""
+    """Return all that an area passes over on a straight line."""
     pieces = [area, shapely.affinity.translate(area, *along)]
     for part in shapely.get_parts(area):
         corners = shapely.get_coordinates(part.exterior) if isinstance(part, shapely.Polygon) else np.empty((0, 2))
@@ -75,7 +75,7 @@ def _swept(area: shapely.Geometry, along: npt.NDArray[np.float64]) -> shapely.Ge
 
 
 def flat_mesh(area: shapely.Geometry, height: float) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
-    """An area as triangles at a height [m]: vertices (V, 3) and faces (T, 3)."""
+    """Return an area as triangles at a height [m]: vertices (V, 3) and faces (T, 3)."""
     parts = [part for part in shapely.get_parts(area) if isinstance(part, shapely.Polygon) and part.area > 0.0]
     cut = shapely.get_parts(shapely.constrained_delaunay_triangles(np.array(parts, dtype=object)))
     flat = shapely.get_coordinates(cut).reshape(-1, 4, 2)[:, :3].reshape(-1, 2)
@@ -84,7 +84,7 @@ def flat_mesh(area: shapely.Geometry, height: float) -> tuple[npt.NDArray[np.flo
 
 
 def room_picture(world: World) -> tuple[Pixels, tuple[float, float, float, float]]:
-    """How far obstacles are, as colours from red (none) over sand to green; (rows, columns, 4), and where it lies."""
+    """Return the clearance as colours from red (none) over sand to green (rows, columns, 4), and where it lies."""
     x0, y0, x1, y1 = world.bounds
     cell = max(0.1, max(x1 - x0, y1 - y0) / 512.0)
     clearance = Clearance(Occupancy.of(world, cell=cell, radius=0.0), reach=2.0 * _FULL)

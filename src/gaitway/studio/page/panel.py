@@ -23,11 +23,11 @@ from gaitway.studio.page.gallery import show_gallery, show_keys
 from gaitway.studio.page.marks import plain_words
 
 _OWN = 0.5
-"""For how long a slider that somebody holds is left to its hand [s]."""
+"""Time for which a slider that a viewer holds is not moved by the page [s]."""
 
 
 class PanelTime:
-    """Buttons and sliders. This class is **mutable**."""
+    """The part of the panel about time: play, pause, step, mode, moment and speed. This class is **mutable**."""
 
     def __init__(self, gui: viser.GuiApi, post: Callable[[StudioEvent], None]) -> None:
         self._post, self._playing, self._takes, self._touched = post, True, False, 0.0
@@ -41,7 +41,7 @@ class PanelTime:
         speed.on_update(lambda _: self._post(events.SetSpeed(float(speed.value))))
 
     def show(self, frame: StudioFrame) -> None:
-        """What is played, and when."""
+        """Show what is played, and the time."""
         self._playing, self._takes = frame.playing, frame.mode == "take"
         self._buttons.options = ("pause" if frame.playing else "play", "step", "restart")
         self._slider.visible = self._takes
@@ -70,7 +70,7 @@ class PanelTime:
 
 
 _KEPT = 120
-"""Points of a plot."""
+"""Number of points of a plot."""
 _EVERY = 0.25
 """Time between two points [s]."""
 _PLOTS = (
@@ -83,7 +83,7 @@ _PLOTS = (
 
 
 class PanelPlots:
-    """Numbers and their plots. This class is **mutable**."""
+    """Figures of the crowd, as text and as plots of the last seconds. This class is **mutable**."""
 
     def __init__(self, gui: viser.GuiApi) -> None:
         self._text = gui.add_markdown("")
@@ -92,7 +92,7 @@ class PanelPlots:
         self._drawn = 0.0
 
     def show(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> str:
-        """Take a frame's figures, and draw them now and then; the line that says the most of them.
+        """Take the figures of a frame and draw them a few times a second; return a short line about them.
 
         Args:
             now: the clock [s].
@@ -141,19 +141,19 @@ can be undone.
 SHOWN = (("goals", True), ("trails", False), ("plans", True), ("all plans", False), ("grid", False),
          ("clearance", False),
          ("contacts", False), ("capsules", False), ("labels", True), ("names", False))  # fmt: skip
-"""What can be shown, and whether it is at first."""
+"""What can be shown, and whether it is shown at first."""
 THINGS = ("box", "cylinder", "fence", "beam", "mover")
 _SIZES = {"box": (1.5, 1.5, 1.8), "cylinder": (1.0, 1.0, 1.8), "fence": (0.2, 5.0, 0.4), "beam": (0.3, 5.0, 0.4),
           "mover": (6.0, 0.8, 1.6)}  # fmt: skip
-"""Length, width and height of new things [m]; of a mover how far it goes, and its width and height."""
+"""Length, width and height of new obstacles [m]; for a mover the length of its path, its width and its height."""
 _TOLD = {"send": "click the ground where it is to go", "group": "click where the group starts"}
 _PLANNERS = {"behavior": "behavior (A*)", "tree": "tree"}
 _SECONDS = 9.0
-"""For how long a message stays [s]."""
+"""Time for which a message stays [s]."""
 _OFTEN = 0.2
-"""Time between two texts about somebody [s]."""
+"""Time between two texts about a character [s]."""
 _SHARE = re.compile(r"(\d+) of (\d+)$")
-"""How far something is, at the end of what is said of it."""
+"""Progress at the end of a message, such as "3 of 12"."""
 
 
 class PanelPage(Protocol):
@@ -217,19 +217,19 @@ class PagePanel:
             self._file_tab(gui)
 
     def on_open(self, opened: Callable[[str], None]) -> None:
-        """Call somebody with the name of a ready scene that is to be opened."""
+        """Let a function be called with the name of a ready scene that shall be opened."""
         self._opened = opened
 
     def on_save(self, saved: Callable[[str, str], None]) -> None:
-        """Call somebody with what is to be saved (scene, take, glb, mp4) and under which name."""
+        """Let a function be called with what shall be saved (scene, take, glb, mp4), and under which name."""
         self._saved = saved
 
     def shows(self, what: str) -> bool:
-        """Whether something is to be shown."""
+        """Return whether something is shown."""
         return bool(self._shown[what].value)
 
     def tell(self, message: str) -> None:
-        """Say something; what ends with "3 of 12" moves a bar."""
+        """Show a message; one that ends with "3 of 12" moves a bar."""
         if message == self._said:
             return
         self._said, self._told = message, time.perf_counter()
@@ -239,7 +239,7 @@ class PagePanel:
         self._bar.value = min(100.0 * int(far[1]) / max(int(far[2]), 1), 100.0) if far else 100.0  # type: ignore[misc]
 
     def show_scene(self, scene: Scene) -> None:
-        """Name the scene, and what it is planned with."""
+        """Show the name of the scene, its planner and its seed."""
         title = scene.title or (scene.path.stem if scene.path is not None else "scene")
         self._server.gui.set_panel_label(f"gaitway · {title}")
         planner = str((scene.source.plan or {}).get("planner", planner_names()[0]))
@@ -247,7 +247,7 @@ class PagePanel:
         self._seed.value = scene.seed  # type: ignore[misc]
 
     def show_frame(self, now: float, frame: StudioFrame, sending_ms: float, dropped: int) -> None:
-        """Time and figures; see `FigurePlots.show`."""
+        """Show time and figures; see `PanelPlots.show`."""
         if self._said and not self._page.tool and now - self._told > (_SECONDS if not self._bar.visible else 0.0):
             self.tell("")
         self._time.show(frame)
@@ -256,7 +256,7 @@ class PagePanel:
             self._written, self._line.content = now, line
 
     def show_selected(self, name: str, behavior: str, ahead: StudioRoute | None) -> None:
-        """Who is selected, a few times a second at most."""
+        """Show the selected character, a few times a second at most."""
         now = time.perf_counter()
         if name == self._whom[0] and now - self._whom[1] < _OFTEN:
             return
@@ -266,11 +266,11 @@ class PagePanel:
             self._who.content = text
 
     def show_item(self, item: str, words: str) -> None:
-        """Which thing is selected."""
+        """Show the selected obstacle or mover."""
         self._item.content = f"**{words}** · {item}" if item else "Click or drag a thing to select it."
 
     def use_tool(self, tool: str, at: tuple[float, float]) -> None:
-        """Do at a place on the ground what a tool is for."""
+        """Use a tool at a place on the ground."""
         x, y = at
         if tool == "send":
             if self._page.selected():
@@ -288,7 +288,7 @@ class PagePanel:
             self.hold("")
 
     def hold(self, tool: str) -> None:
-        """Take a tool in hand, or none."""
+        """Select a tool, or none."""
         if tool == "send" and not self._page.selected():
             self.tell("click a person first")
             return
@@ -300,7 +300,7 @@ class PagePanel:
         self._time.toggle()
 
     def delete(self) -> None:
-        """Take away the thing, or else the person, that is selected."""
+        """Remove the selected obstacle or mover, or else the selected character."""
         if self._page.item:
             self._post(events.RemoveItem(self._page.item))
             self._page.select_item("")
@@ -397,7 +397,7 @@ class PagePanel:
 
 
 def about(name: str, behavior: str, ahead: StudioRoute | None) -> str:
-    """What there is to say of a character: what it does, where it goes, its plan, and what that took to be found."""
+    """Return a text about a character: its behaviour, its goal, its plan, and what it took to find that."""
     if not name:
         return "Click a person to select it."
     text = f"**{name}** · {plain_words(behavior)}"

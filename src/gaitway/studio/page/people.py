@@ -1,4 +1,4 @@
-"""People on the page: one batch of copies for each piece of a body, so that a frame is one update a piece."""
+"""Characters on the page: one batch of copies for each piece of a body, and one update of it in a frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIGHT = -0.62
 """Bearing of that disc [rad]."""
 _SIDES = 20
 _TOUCH = 0.03
-"""Points of the feet lower than this over the ground [m] are on it."""
+"""Largest height of points of the feet that are on the ground [m]."""
 _CAPSULE, _CONTACT = (84, 128, 166), (200, 60, 10)
 
 
@@ -44,7 +44,7 @@ class PagePeopleBatch:
         self.names: tuple[str, ...] = ()
 
     def show(self, joints: Joints, names: tuple[str, ...], heights: Heights, contacts: bool) -> None:
-        """Put everybody where it is."""
+        """Move all characters to their positions."""
         if not names:
             self.remove()
             return
@@ -65,12 +65,12 @@ class PagePeopleBatch:
         self._show_feet(joints, heights, contacts)
 
     def shown(self) -> list[tuple[int, FloatArray]]:
-        """Joints, and where they are drawn (N, 3) [m]."""
+        """Return joints, and where they are drawn (N, 3) [m]."""
         pairs = zip(self._segments, self._handles, strict=True) if self._handles else ()
         return [(segment.joint, handle.batched_positions.astype(np.float64)) for segment, handle in pairs]
 
     def remove(self) -> None:
-        """Take everybody off the page."""
+        """Remove all characters from the page."""
         for handle in (*self._handles, self._shade, self._feet):
             if handle is not None:
                 handle.remove()
@@ -111,7 +111,7 @@ class PagePeopleBatch:
         return segment_colors(self.skeleton, segment.tone, [zlib.crc32(name.encode()) % 4096 for name in names])
 
     def _show_feet(self, joints: Joints, heights: Heights, wanted: bool) -> None:
-        """Mark what rests on the ground."""
+        """Mark the points that rest on the ground."""
         places = resting(joints, heights) if wanted else np.empty((0, 3), np.float32)
         if not len(places):
             if self._feet is not None:
@@ -136,7 +136,7 @@ class PagePeopleBatch:
 
 
 class PagePeople:
-    """Everybody. This class is **mutable**.
+    """All characters. This class is **mutable**.
 
     Attributes:
         capsules: show the bodies that are checked for collisions instead of people.
@@ -150,7 +150,7 @@ class PagePeople:
         self.capsules, self.contacts = False, False
 
     def show(self, joints: Sequence[Joints], names: tuple[str, ...], heights: Heights) -> None:
-        """Put everybody where it is; names in the order of all joints."""
+        """Move all characters to their positions; names are in the order of all joints."""
         skeletons = [some.skeleton for some in joints]
         if [batch.skeleton for batch in self._batches] != skeletons or self.capsules != self._capsules:
             self._capsules = self.capsules
@@ -166,12 +166,12 @@ class PagePeople:
             first += len(some)
 
     def shown(self) -> list[tuple[int, FloatArray]]:
-        """Joints, and where they are drawn (N, 3) [m]; see `PeopleBatch.shown`."""
+        """Return joints, and where they are drawn (N, 3) [m]; see `PagePeopleBatch.shown`."""
         return [pair for batch in self._batches for pair in batch.shown()]
 
 
 def resting(joints: Joints, heights: Heights) -> npt.NDArray[np.float32]:
-    """Points of the feet that are on the ground, just over it; (K, 3)."""
+    """Return the points of the feet that are on the ground, just above it; (K, 3)."""
     points = joints.skeleton.contact_points
     if not points:
         return np.empty((0, 3), np.float32)
@@ -185,7 +185,7 @@ def resting(joints: Joints, heights: Heights) -> npt.NDArray[np.float32]:
 
 
 def _floor(roots: FloatArray, heights: Heights) -> npt.NDArray[np.float32]:
-    """Just over the ground beside each root, where its shadow falls; (N, 3)."""
+    """Return points just above the ground beside each root, where its shadow falls; (N, 3)."""
     plan = roots[:, :2] + 0.14 * np.array([np.cos(_LIGHT), np.sin(_LIGHT)])
     return np.column_stack([plan, heights(plan) + 0.016]).astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""The place on the page: obstacles and movers that can be dragged and turned."""
+"""The world on the page: obstacles and movers that can be dragged and turned."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ Post = Callable[[StudioEvent], None]
 _RING = (226, 120, 40)
 _SIDES = 48
 _BACK = 0.4
-"""What cannot be where it was dragged is put back after this time [s]."""
+"""Time after which an obstacle returns from a place where it cannot be [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class _PlaceGrip:
-    """What somebody holds."""
+    """An obstacle or mover that a viewer holds."""
 
     client: int
     item: str
     at: FloatArray
-    """Where it was gripped [m]; (2,)."""
+    """Point at which it was gripped [m]; (2,)."""
     pose: tuple[float, float, float]
-    """Of the thing then: x, y [m], yaw [degrees]."""
+    """Pose of the obstacle then: x, y [m], yaw [degrees]."""
 
 
 class PlaceView:
-    """What stands and moves. This class is **mutable**."""
+    """Obstacles and movers. This class is **mutable**."""
 
     def __init__(self, server: viser.ViserServer, post: Post, clicked: Callable[[str], None]) -> None:
         self._server, self._post, self._clicked = server, post, clicked
@@ -59,7 +59,7 @@ class PlaceView:
         self.scene: Scene | None = None
 
     def show(self, scene: Scene) -> None:
-        """Draw a place; what is dragged just now is left alone, and so is what has not changed."""
+        """Draw the world of a scene; what is being dragged or has not changed is left as it is."""
         before, self.scene = self.scene, scene
         names, world = item_names(scene.source), scene.world
         if self._grip is not None and before is not None and item_names(before.source) == names:
@@ -81,7 +81,7 @@ class PlaceView:
             self._draw_movers(world, [name for name in names if name.startswith("movers/")])
 
     def move(self, poses: FloatArray) -> None:
-        """Put movers where they are: x, y, heading (M, 3); and what was dragged where it may not be back."""
+        """Move movers to their poses (M, 3), and put obstacles back from places where they cannot be."""
         if self._loose is not None and self._grip is None and time.perf_counter() - self._loose[1] > _BACK:
             place, self._loose = self._loose[0], None
             if place in self._handles and self._handles[place].position.any() and self.scene is not None:
@@ -93,7 +93,7 @@ class PlaceView:
             handle.wxyz = rotations.from_yaw(heading)
 
     def ring(self, item: str) -> None:
-        """Mark the thing that is selected; "" marks none."""
+        """Mark the selected obstacle or mover; "" marks none."""
         if self._ring is not None:
             self._ring.remove()
             self._ring = None
@@ -110,12 +110,12 @@ class PlaceView:
         )
 
     def words(self, item: str) -> str:
-        """What a thing is, for people."""
+        """Return what an obstacle or mover is, as users read it."""
         found = [obstacle for name, obstacle in self._drawn.values() if name == item]
         return (found[0].name or found[0].kind) if found else "mover" if item else ""
 
     def turn(self, item: str, by_deg: float) -> None:
-        """Turn a thing where it stands."""
+        """Turn an obstacle or mover where it stands."""
         if self.scene is None or not item:
             return
         try:
@@ -125,7 +125,7 @@ class PlaceView:
         self._post(MoveItem(item, x, y, yaw + by_deg))
 
     def let_go(self, client: int) -> None:
-        """Somebody has gone: what it held is where it is."""
+        """Release what a viewer held who has left."""
         grip = self._grip
         if grip is None or grip.client != client or self.scene is None:
             return
@@ -164,7 +164,7 @@ class PlaceView:
             self._movers.append(handle)
 
     async def _drag(self, item: str, turns: bool, event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> None:
-        """Slide a thing over the ground under the pointer, or turn it about its middle.
+        """Move an obstacle over the ground under the pointer, or turn it about its middle.
 
         A coroutine, for viser runs those in the order of events, and plain functions in any.
         """
@@ -200,14 +200,14 @@ class PlaceView:
 
 
 def _put(target: viser.MeshHandle, position: tuple[float, float, float], turn: float) -> None:
-    """Move what is dragged, unless it has gone meanwhile."""
+    """Move what is dragged, unless it was removed meanwhile."""
     with contextlib.suppress(RuntimeError):
         target.position = position
         target.wxyz = rotations.from_yaw(turn)
 
 
 def _sane(x: float, y: float, yaw: float) -> tuple[float, float, float]:
-    """Numbers as events take them, whatever a browser sends."""
+    """Return numbers within the limits of events, whatever a browser sends."""
     far = 1e4
     values = (x, y, yaw)
     if not all(map(math.isfinite, values)):
@@ -216,7 +216,7 @@ def _sane(x: float, y: float, yaw: float) -> tuple[float, float, float]:
 
 
 def _on_plane(event: viser.SceneNodeDragEvent[viser.MeshHandle]) -> FloatArray:
-    """Where the pointer is at the height at which the thing was grabbed; (2,)."""
+    """Return the point under the pointer at the height at which the obstacle was gripped; (2,)."""
     eye, to = np.array(event.client.camera.position), np.array(event.end_position)
     return on_level(eye, to, event.start_position[2])
 
@@ -226,6 +226,6 @@ def _angle(vector: FloatArray) -> float:
 
 
 def rgb(color: str) -> tuple[int, int, int]:
-    """Bytes of a colour such as "#6a7fb8"."""
+    """Return the bytes of a colour such as "#6a7fb8"."""
     digits = color.removeprefix("#")
     return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import viser
 
 PORTS = 50
-"""How many ports are tried, from the one that was asked for."""
+"""Number of ports that are tried, from the one that was asked for."""
 
 
 class LocalServer(viser.ViserServer):
@@ -35,21 +35,21 @@ class LocalServer(viser.ViserServer):
             super().__init__(host=host, port=found, verbose=False)
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: a page that wants to be shared is not."""
+        """Refuse to share the page."""
         del verbose
         return None
 
     def disconnect_share_url(self) -> None:
-        """Nothing: there is no share."""
+        """Do nothing, since there is no share."""
 
     def stop(self) -> None:
-        """End it, and its threads."""
+        """End the server and its threads."""
         with contextlib.redirect_stdout(io.StringIO()):
             super().stop()
 
     @property
     def ready(self) -> bool:
-        """Whether the latest frame has gone out to somebody, or nobody looks: else the next is better left out.
+        """Whether a viewer has got the latest frame, or there is none; otherwise the next frame should be left out.
 
         viser keeps only the latest value of what has not gone out, so that a slow viewer misses frames and none pile
         up; where all are slow, making them is of no use either.
@@ -58,13 +58,13 @@ class LocalServer(viser.ViserServer):
         return not places or max(places) >= self._mark
 
     def mark(self) -> None:
-        """Take note that a frame is complete."""
+        """Note that a frame is complete."""
         self._mark = self._websock_server.get_message_buffer().message_counter - 1
 
 
 @contextlib.contextmanager
 def sent_to(client: viser.ClientHandle) -> Iterator[None]:
-    """Messages for one viewer, together. It may go at any moment: whatever goes wrong then is no harm to others."""
+    """Send messages to one viewer together. The viewer may leave at any moment; errors then do no harm to others."""
     try:
         with client._websock_connection.get_message_buffer().sanctioned_dead_writes(), client.atomic():
             yield
@@ -74,7 +74,7 @@ def sent_to(client: viser.ClientHandle) -> Iterator[None]:
 
 
 def free_port(host: str, port: int) -> int:
-    """The first port from one on that nobody listens on.
+    """Return the first free port from a given one on.
 
     Raises:
         OSError: if there is no such address, or none is free.
