@@ -131,7 +131,7 @@ class LiveCrowd:
     @property
     def ids(self) -> IntArray:
         """Ids of all characters, ascending; (N,)."""
-        return np.array(self._roster.ids(None), np.int64)
+        return self._roster.everyone()[0]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -669,12 +669,16 @@ class LiveCrowd:
 
     def _places(self, who: Who | None) -> IntArray:
         """Return numbers of characters in the engine; (N,)."""
-        return self._roster.places(self._roster.ids(who))
+        return self._roster.everyone()[1] if who is None else self._roster.places(self._roster.ids(who))
 
     def _of_library(self, who: Who | None, library: str | None) -> tuple[IntArray, IntArray]:
         """Return ids and numbers in the engine of characters of one library."""
-        engine, numbers = self._started(), self._roster.ids(who)
-        ids, slots = np.array(numbers, np.int64), self._roster.places(numbers)
+        engine = self._started()
+        if who is None:
+            ids, slots = self._roster.everyone()
+        else:
+            numbers = self._roster.ids(who)
+            ids, slots = np.array(numbers, np.int64), self._roster.places(numbers)
         if library is not None:
             own = np.isin(engine.library_numbers(slots), self._libraries.numbers(library))
             if who is not None and not own.all():

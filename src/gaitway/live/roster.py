@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.core.arrays import IntArray
+from gaitway.core.arrays import IntArray, read_only
 from gaitway.core.errors import LiveError
 from gaitway.core.suggest import did_you_mean
 
@@ -30,6 +30,7 @@ class Roster:
         self._by_slot: dict[int, int] = {}
         self._lives: dict[tuple[int, int], str] = {}
         self._next = 0
+        self._everyone: tuple[IntArray, IntArray] | None = None
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -60,20 +61,30 @@ class Roster:
     def place(self, number: int, slot: int, life: int) -> None:
         """Give a character another number in the engine."""
         self.slots[number], self._by_slot[slot] = slot, number
+        self._everyone = None
         self._lives[slot, life] = self.names[number]
 
     def lift(self) -> None:
         """Take all characters out of the engine, to be placed again."""
-        self.slots, self._by_slot, self._lives = {}, {}, {}
+        self.slots, self._by_slot, self._lives, self._everyone = {}, {}, {}, None
 
     def remove(self, number: int) -> str:
         """Remove a character and return its name, which a record still knows."""
         name = self.names.pop(number)
         del self._by_name[name]
         slot = self.slots.pop(number, None)
+        self._everyone = None
         if slot is not None:
             del self._by_slot[slot]
         return name
+
+    def everyone(self) -> tuple[IntArray, IntArray]:
+        """Return the ids of all characters, ascending, and their numbers in the engine; read-only, (N,) each."""
+        if self._everyone is None:
+            ids = sorted(self.slots)
+            slots = [self.slots[number] for number in ids]
+            self._everyone = read_only(np.array(ids, np.int64)), read_only(np.array(slots, np.int64))
+        return self._everyone
 
     def id_in(self, slot: int) -> int:
         """Return the id of the character with a number in the engine."""
@@ -148,7 +159,7 @@ class Roster:
             ValueError: if these are others.
         """
         rows = [(int(number), int(slot), str(name)) for number, slot, name in state["characters"]]
-        self._next = int(state["next"])
+        self._next, self._everyone = int(state["next"]), None
         self.slots = {number: slot for number, slot, _ in rows}
         self.names = {number: name for number, _, name in rows}
         self._by_slot = {slot: number for number, slot, _ in rows}
