@@ -23,8 +23,7 @@ from gaitway.live.check import overlaps
 from gaitway.live.libraries import special_kinds
 from gaitway.live.saving import LiveState, write_state
 from gaitway.space.prepared import planning_context
-from gaitway.world.mover import Mover
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon
 from gaitway.world.world import World
 from live_crowds import FRAME, OPEN, door, ring, walker

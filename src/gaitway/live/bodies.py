@@ -15,7 +15,7 @@ from gaitway.motion.blending import ease
 from gaitway.motion.clip import Clip
 from gaitway.space.prepared import PreparedLibrary
 from gaitway.take import _kernels
-from gaitway.take.poses import Joints, Poses
+from gaitway.take.evaluation import Joints, Poses
 from gaitway.world.world import World
 
 Single = npt.NDArray[np.float32]

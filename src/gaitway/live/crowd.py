@@ -38,10 +38,9 @@ from gaitway.motion.skeleton import Skeleton
 from gaitway.scene.characters import LibraryRef
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.plan import Plan
+from gaitway.take.evaluation import Joints, Poses
 from gaitway.take.model import Take
-from gaitway.take.poses import Joints, Poses
-from gaitway.world.mover import Mover
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import Mover, Obstacle
 from gaitway.world.world import World
 
 _MOST_EVENTS = 100_000

@@ -15,8 +15,7 @@ from gaitway.library.behavior import Library
 from gaitway.live.engine import LiveEngine
 from gaitway.live.forest import live_forest
 from gaitway.live.options import LiveOptions
-from gaitway.scene.characters import Character, LibraryRef
-from gaitway.scene.libraries import library_ref
+from gaitway.scene.characters import Character, LibraryRef, library_ref
 from gaitway.scene.plan_options import PlanOptions
 from gaitway.space.prepared import SPEEDS, planning_context
 from gaitway.world.world import World

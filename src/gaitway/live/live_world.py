@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gaitway.core.errors import LiveError
-from gaitway.world.mover import Mover, Phase
-from gaitway.world.obstacle import Obstacle
+from gaitway.world.obstacle import Mover, MoverPhase, Obstacle
 from gaitway.world.shapes import Box, Cylinder, Polygon, Shape, Sphere, Stairs
 from gaitway.world.world import World
 
@@ -195,7 +194,7 @@ def _mover(mover: Mover) -> dict[str, Any]:
 
 
 def _to_mover(data: Mapping[str, Any]) -> Mover:
-    phases = tuple(Phase(float(p["start"]), _to_shape(p["of"]), str(p["kind"])) for p in data["phases"])
+    phases = tuple(MoverPhase(float(p["start"]), _to_shape(p["of"]), str(p["kind"])) for p in data["phases"])
     return Mover(phases, np.array(data["times"]), np.array(data["poses"]), str(data["name"]), data["color"])
 
 

@@ -23,8 +23,8 @@ from gaitway.studio.frames import StudioFigures, StudioFrame, StudioRoute
 from gaitway.studio.live_play import LivePlay
 from gaitway.studio.stage import StudioStage
 from gaitway.studio.take_play import TakePlay
+from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
-from gaitway.take.poses import Joints
 from gaitway.world.exact import footprint_distance
 from gaitway.world.obstacle import WALL
 from gaitway.world.world import World

@@ -9,7 +9,7 @@ import numpy as np
 
 from gaitway.core.arrays import FloatArray
 from gaitway.scene.scene import Scene
-from gaitway.take.poses import Joints
+from gaitway.take.evaluation import Joints
 
 
 class StudioRoute(NamedTuple):

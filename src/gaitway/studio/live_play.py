@@ -12,8 +12,8 @@ from gaitway.live import Arrived, LiveCounts, LiveCrowd
 from gaitway.scene.characters import Character, LibraryRef
 from gaitway.scene.scene import Scene
 from gaitway.studio.frames import StudioRoute
+from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
-from gaitway.take.poses import Joints
 
 _LEAD, _SIDE = 5.0, 0.8
 """Distance [m] and angle to the side [rad] of the goal of a character that is driven; nearer goals need U-turns."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from gaitway.core.errors import StudioError
 from gaitway.studio.frames import StudioRoute
+from gaitway.take.evaluation import Joints
 from gaitway.take.model import Take
-from gaitway.take.poses import Joints
 
 _SPACING = 0.2
 """Time between the points of a route that is drawn [s]."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from gaitway.cast.catalog import cast_names, load_cast
 from gaitway.core.progress import Progress, silent
 from gaitway.library.behavior import Library
-from gaitway.scene.libraries import library_ref
+from gaitway.scene.characters import library_ref
 from gaitway.variation.enriching import Enriched, EnrichOptions, enrich
 
 TAKES = 4

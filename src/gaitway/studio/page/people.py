@@ -13,7 +13,7 @@ from gaitway.core import rotations
 from gaitway.core.arrays import FloatArray
 from gaitway.motion.skeleton import Skeleton
 from gaitway.studio.segments import BodySegment, body_segments, capsule_segments, segment_colors
-from gaitway.take.poses import Joints
+from gaitway.take.evaluation import Joints
 
 Clicked = Callable[[str], None]
 """Called with the name of a character that was clicked."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gaitway.core.progress import Progress, silent
-from gaitway.scene.characters import LibraryRef
-from gaitway.scene.libraries import library_ref
+from gaitway.scene.characters import LibraryRef, library_ref
 from gaitway.tree.building.growing import STRETCH
 from gaitway.tree.building.recipe import TreeRecipe
 from gaitway.tree.model import Tree
