@@ -16,40 +16,40 @@ Single = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int32]
 
 _ROUNDED = 1.0
-"""By how much less than a way costs the length of a route may tell, which is counted in cells."""
+"""Largest error of the length of a route, which is counted in cells [m]."""
 
 
 class EndArrays(NamedTuple):
-    """Where E nodes of a tree end, by cell; all arrays are read-only."""
+    """Ends of E nodes of a tree, by cell; all arrays are read-only."""
 
     starts: Small
     """First end of each cell around the root, and E at the end; (cells + 1,)."""
     nodes: Small
-    """(E,)."""
+    """Number of the node of each end; (E,)."""
     ends: Single
-    """x, y [m] seen from the root, the price of the way there, and how much less it counts where it passes something
-    special; (E, 4)."""
+    """x, y [m] seen from the root, the price of the path there, and the discount of a path that passes a special
+    obstacle; (E, 4)."""
     frame: FloatArray
     """Lower left corner (x, y) of the cells, their side [m], columns and rows; (5,)."""
 
 
 class Heap(NamedTuple):
-    """Ends of ways that wait, the best first: a heap of at most H."""
+    """Ends of paths that wait, the best first: a heap of at most H."""
 
     values: FloatArray
-    """(H,)."""
+    """Values of the ends, the least is the best; (H,)."""
     waiting: Small
     """Rows of the ends; (H,)."""
     size: IntArray
-    """How many wait; (1,)."""
+    """Number of ends that wait; (1,)."""
 
 
 @kernel(borrows=True)
 def add_up(links: npt.NDArray[np.uint32], own: FloatArray, out: FloatArray, begins: IntArray) -> None:
-    """What the moves of the way to each node add up to, and the first two moves of the way as one number.
+    """Add up numbers of the moves on the path to each node, and note the first two moves of the path as one number.
 
     Args:
-        links: of a tree; (N,).
+        links: links of a tree; (N,).
         own: number of each move; (M,).
         out: receives the sums; (N,).
         begins: receives the moves; (N,), zeros.
@@ -66,7 +66,7 @@ def gather(
     ends: EndArrays, heap: Heap, x: float, y: float, reach: float, far_x: float, far_y: float, per_metre: float,
     slack: float,
 ) -> None:  # fmt: skip
-    """Let the ways wait that end within a distance of (x, y): by price, and the way from there to a point far ahead.
+    """Collect the paths that end within a distance of (x, y), by price and distance from there to a point far ahead.
 
     Args:
         ends: see there.
@@ -103,7 +103,7 @@ def gather_by_route(
     ends: EndArrays, heap: Heap, routes: RouteArrays, route: int, x: float, y: float, c: float, s: float,
     per_metre: float, slack: float, nearer: float,
 ) -> None:  # fmt: skip
-    """Let all ways wait from a pose on that lead on: by price, and the way from their ends to the goal of a route.
+    """Collect all paths from a pose that lead on, by price and the route from their ends to the goal.
 
     Args:
         ends: see there.
@@ -134,7 +134,7 @@ def gather_by_route(
 
 @kernel(borrows=True, inner=True)
 def arrange(heap: Heap, count: int, most: float) -> None:
-    """Make a heap of the first entries, without those beyond a value."""
+    """Make a heap of the first entries, without those above a value."""
     values, waiting, kept = heap.values, heap.waiting, 0
     for k in range(count):
         if values[k] <= most:
@@ -147,7 +147,7 @@ def arrange(heap: Heap, count: int, most: float) -> None:
 
 @kernel(borrows=True, inner=True)
 def pop(heap: Heap) -> int:
-    """The row of the best end that waits, which is taken out; -1 if none does."""
+    """Take the best end out of the heap and return its row, or -1 if none waits."""
     values, waiting, count = heap.values, heap.waiting, heap.size[0]
     if count == 0:
         return -1
@@ -160,7 +160,7 @@ def pop(heap: Heap) -> int:
 
 @kernel(borrows=True, inner=True)
 def sink(values: FloatArray, waiting: Small, count: int, k: int) -> None:
-    """Move an entry of a heap down to where it belongs; of two that are equal that of the lower number comes first."""
+    """Move an entry of a heap down to where it belongs; of two equal entries the lower number comes first."""
     value, node = values[k], waiting[k]
     while 2 * k + 1 < count:
         child = 2 * k + 1
@@ -175,5 +175,5 @@ def sink(values: FloatArray, waiting: Small, count: int, k: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def before(values: FloatArray, waiting: Small, k: int, value: float, node: int) -> bool:
-    """Whether an entry comes before another."""
+    """Return whether an entry comes before another."""
     return bool(values[k] < value or (values[k] == value and waiting[k] < node))

@@ -20,18 +20,18 @@ def cheapest(
     steps: int,
     budget: int,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Parents and moves of nodes, the cheapest ways first, each with what comes to rest after it.
+    """Return parents and moves of nodes, the cheapest paths first, each with the moves that come to rest after it.
 
-    What comes to rest after one was on the way is an end: nothing follows.
+    A move that comes to rest after the character was moving is an end: nothing follows.
 
     Args:
-        prices: of the moves; (M,).
+        prices: prices of the moves; (M,).
         starts: first follower of each move, of the root as entry M, and their number at the end; (M + 2,).
-        followers: moves.
+        followers: the followers.
         rests: whether each move ends at rest; (M,).
         root_rests: whether the root is at rest.
-        steps: most moves one after another that begin and end at rest.
-        budget: most nodes.
+        steps: largest number of moves one after another that begin and end at rest.
+        budget: largest number of nodes.
     """
     parents, actions = np.zeros(budget, np.int32), np.zeros(budget, np.uint8)
     values, waiting = np.zeros(budget), np.zeros(budget, np.int32)

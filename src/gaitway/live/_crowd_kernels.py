@@ -1,9 +1,9 @@
-"""Who is where and when: the plans of all characters in space and time (Lau 2009, 4.7.1, global characters gridmap).
+"""Reservations of all characters in space and time (Lau 2009, section 4.7.1, global characters gridmap).
 
-A plan is reserved move by move, to the place where it comes to rest, and there for ever. Each of these is in the chain
-of the cell in which the middle of its disc lies, with the times from which and until which it is there. Chains are
-found by a hash, so that the world may be of any size: what is in a chain that is not its own is told apart by its disc.
-Two moves are compared window by window in time, a tenth of a second each, by the discs that cover their bodies then.
+A plan is reserved move by move up to the place where it comes to rest, and this place from then on. Each reservation is
+an entry in the chain of the cell in which the middle of its disc lies, with the times between which it holds. Chains
+are found by a hash, so the world may be of any size; entries of other cells in the same chain are told apart by their
+discs. Two moves are compared window by window in time, a tenth of a second each, by the discs that cover their bodies.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from gaitway.core.jit import kernel
 Small = npt.NDArray[np.int32]
 
 SIDE = 2.5
-"""Of a cell [m]."""
+"""Cell size [m]."""
 GROUP = 4
-"""Windows of a move that are tested together first."""
+"""Number of windows of a move that are first tested together."""
 TOUCH = 1e-6
-"""Times that overlap by less only touch [s]."""
+"""Intervals of time that overlap by less only touch [s]."""
 # columns of `CrowdArrays.steps`
 X, Y, COSINE, SINE, HEADING, TIME = range(6)
 # columns of `CrowdArrays.links`
@@ -36,18 +36,18 @@ rest and the middle of its disc [m]."""
 
 
 class BodyArrays(NamedTuple):
-    """What bodies take up, by action: discs seen from its first frame; A actions, W windows. All are read-only."""
+    """Discs that cover bodies, by action, seen from its first frame; A actions, W windows. All arrays are read-only."""
 
     durations: FloatArray
-    """[s]; (A,)."""
+    """Durations of the actions [s]; (A,)."""
     around: FloatArray
-    """A disc (x, y, radius) around all that an action takes up [m]; (A, 3)."""
+    """A disc (x, y, radius) around all discs of an action [m]; (A, 3)."""
     window_starts: IntArray
     """First window of each action, and W at the end; (A + 1,)."""
     windows: FloatArray
     """Begin and end [s] of each window, and the disc around it [m]; (W, 5)."""
     groups: FloatArray
-    """The same of each `GROUP` windows of an action; (G, 5)."""
+    """Begin and end [s] of each group of `GROUP` windows of an action, and the disc around it [m]; (G, 5)."""
     group_starts: IntArray
     """First group of each action, and G at the end; (A + 1,)."""
     disc_starts: IntArray
@@ -55,15 +55,15 @@ class BodyArrays(NamedTuple):
     discs: FloatArray
     """x, y and radius [m], the largest of each window first; (D, 3)."""
     still_around: FloatArray
-    """A disc around somebody who rests by each action for ever; (A, 3)."""
+    """A disc around a character that rests by each action for ever [m]; (A, 3)."""
     still_starts: IntArray
-    """First disc of each; (A + 1,)."""
+    """First disc of a character that rests by each action; (A + 1,)."""
     still: FloatArray
-    """[m]; (S, 3)."""
+    """Discs of characters at rest: x, y and radius [m]; (S, 3)."""
     states: IntArray
-    """State of the planner after each action; (A,)."""
+    """Planner state after each action; (A,)."""
     rests: IntArray
-    """Action that stands still after each, or -1; (A,)."""
+    """Action that stands still after each action, or -1; (A,)."""
     special: IntArray
     """1 for each action that passes a special obstacle, else 0; (A,)."""
     libraries: IntArray
@@ -80,41 +80,41 @@ class CrowdArrays(NamedTuple):
     """
 
     steps: FloatArray
-    """x, y [m], cosine and sine of the heading, heading [rad], time [s] at which each begins; (C, K + 1, 6)."""
+    """x, y [m], cosine and sine of the heading, heading [rad], and start time [s] of each step; (C, K + 1, 6)."""
     actions: Small
-    """(C, K + 1)."""
+    """Action of each step; (C, K + 1)."""
     reach: FloatArray
     """Disc (x, y, radius) in the world [m], begin and end [s] of each entry; (E, 5)."""
     links: Small
-    """Next and earlier entry of its chain, or -1, and the chain, -1 for one that is in none; (E, 3)."""
+    """Next and earlier entry of its chain, or -1, and the chain, or -1 for an entry in no chain; (E, 3)."""
     heads: Small
-    """First entry of each chain, or -1, of those who move and of those who rest by turns; (H,), a power of two."""
+    """First entry of each chain, or -1; chains of moving and of resting characters by turns; (H,), a power of two."""
     extent: FloatArray
     """See `WIDEST` and the others; (3,)."""
     counts: IntArray
-    """See `_playing_kernels`; (C, 10)."""
+    """See `_playing_kernels.FIRST` and the others; (C, 14)."""
     numbers: FloatArray
-    """See `_playing_kernels`; (C, 5)."""
+    """See `_playing_kernels.GOAL_X` and the others; (C, 6)."""
     until: FloatArray
-    """End of the step that is being played [s], infinity for an empty place; (C,)."""
+    """End of the step that is played [s], infinity for an empty place; (C,)."""
 
 
 @kernel(borrows=True, inner=True)
 def chain_of(heads: Small, column: int, row: int, resting: int) -> int:
-    """Chain of a cell, of those who move (0) or rest (1)."""
+    """Return the chain of a cell, of characters that move (0) or rest (1)."""
     mixed = (column * 73856093) ^ (row * 19349663)
     return (((mixed ^ (mixed >> 15)) << 1) | resting) & (len(heads) - 1)
 
 
 @kernel(borrows=True, inner=True)
 def cell_of(along: float) -> int:
-    """Number of a cell along one axis."""
+    """Return the number of a cell along one axis."""
     return math.floor(along * (1.0 / SIDE))
 
 
 @kernel(borrows=True, inner=True)
 def link(body: BodyArrays, crowd: CrowdArrays, me: int, k: int) -> None:
-    """Reserve a step of a character, or (the last row) the place where it rests."""
+    """Reserve a step of a character, or with the last row the place where it rests."""
     rows = crowd.steps.shape[1]
     entry, resting = me * rows + k, k == rows - 1
     steps, reach, links, heads = crowd.steps, crowd.reach, crowd.links, crowd.heads
@@ -152,7 +152,7 @@ def unlink(crowd: CrowdArrays, entry: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def near(reach: FloatArray, entry: int, x: float, y: float, r: float, begin: float, end: float) -> bool:
-    """Whether an entry's disc meets a disc [m] at some time between two [s]."""
+    """Return whether an entry's disc meets a disc [m] at some time between two times [s]."""
     wide, dx, dy = reach[entry, 2] + r, reach[entry, 0] - x, reach[entry, 1] - y
     together = min(reach[entry, 4], end) - max(reach[entry, 3], begin) > TOUCH
     return bool(together and dx * dx + dy * dy < wide * wide)
@@ -162,7 +162,7 @@ def near(reach: FloatArray, entry: int, x: float, y: float, r: float, begin: flo
 def move_hit(
     body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> int:
-    """The entry of somebody else that an action meets which begins at a pose and time, or -1."""
+    """Return the entry of another character that an action meets, which begins at a pose and time, or -1."""
     around, reach, links, heads, rows = body.around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
     px, py, end = x + c * u - s * v, y + s * u + c * v, t + body.durations[a]
@@ -183,10 +183,10 @@ def move_hit(
 def rest_hit(
     body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> int:
-    """The entry of somebody else that comes by, or stands, where one rests by an action from a time on, or -1.
+    """Return the entry of another character that meets a character which rests by an action from a time on, or -1.
 
-    Whoever goes somewhere to rest (not -1, who is put there) keeps `APART` from others who rest; if it does not, the
-    answer is any number.
+    A character that goes somewhere to rest (unlike -1, which is put there) keeps `BodyArrays.apart` from others at
+    rest. If it is nearer, the result is its own number.
     """
     around, reach, links, heads, rows = body.still_around, crowd.reach, crowd.links, crowd.heads, crowd.steps.shape[1]
     u, v, r = around[a, 0], around[a, 1], around[a, 2]
@@ -233,7 +233,7 @@ def rest_taken(body: BodyArrays, crowd: CrowdArrays, me: int, x: float, y: float
 def entry_meets(
     body: BodyArrays, crowd: CrowdArrays, entry: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> bool:
-    """Whether an action that begins at a pose and time meets an entry."""
+    """Return whether an action that begins at a pose and time meets an entry."""
     rows = crowd.steps.shape[1]
     who = entry // rows
     k = entry - who * rows
@@ -246,7 +246,7 @@ def entry_meets(
 def entry_meets_still(
     body: BodyArrays, crowd: CrowdArrays, entry: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> bool:
-    """Whether one who rests by an action at a pose from a time on meets an entry."""
+    """Return whether a character that rests by an action at a pose from a time on meets an entry."""
     rows = crowd.steps.shape[1]
     who = entry // rows
     k = entry - who * rows
@@ -259,7 +259,7 @@ def entry_meets_still(
 def moves_meet(
     body: BodyArrays, crowd: CrowdArrays, x: float, y: float, c: float, s: float, t: float, a: int, who: int, k: int
 ) -> bool:
-    """Whether an action meets a step of somebody, window by window in time."""
+    """Return whether an action meets a step of a character, window by window in time."""
     steps, groups, starts = crowd.steps, body.groups, body.group_starts
     b, oc, os = crowd.actions[who, k], steps[who, k, COSINE], steps[who, k, SINE]
     # all in the frame of the other step, so that what it takes up lies as it is written down
@@ -287,19 +287,19 @@ def moves_meet(
 def windows_meet(
     body: BodyArrays, fx: float, fy: float, fc: float, fs: float, ahead: float, i: int, i_most: int, j: int, j_most: int
 ) -> bool:
-    """Whether windows of a group from i on meet some of a group from j on.
+    """Return whether windows of one group from i on meet windows of another from j on.
 
     Args:
-        body: see there.
-        fx: where the pose of the first lies, seen from that of the second [m].
-        fy: [m].
-        fc: how it is turned.
-        fs: likewise.
-        ahead: how much later the first begins [s].
+        body: discs of the actions.
+        fx: x of the pose of the first action, seen from that of the second [m].
+        fy: y of that pose [m].
+        fc: cosine of its heading.
+        fs: sine of its heading.
+        ahead: time by which the first action begins later [s].
         i: first window.
-        i_most: end of the windows of its move.
-        j: first window of the second.
-        j_most: likewise.
+        i_most: end of the windows of the first action.
+        j: first window of the second group.
+        j_most: end of the windows of the second action.
     """
     windows, discs, firsts = body.windows, body.discs, body.disc_starts
     i_end, j_end = min(i + GROUP, i_most), min(j + GROUP, j_most)
@@ -323,7 +323,7 @@ def windows_meet(
 def move_meets_still(
     body: BodyArrays, crowd: CrowdArrays, who: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> bool:
-    """Whether an action meets somebody where it rests."""
+    """Return whether an action meets a character where it rests."""
     steps, end = crowd.steps, crowd.steps.shape[1] - 1
     b, begin = crowd.actions[who, end], steps[who, end, TIME]
     return windows_meet_still(
@@ -336,7 +336,7 @@ def move_meets_still(
 def still_meets_move(
     body: BodyArrays, crowd: CrowdArrays, who: int, k: int, x: float, y: float, c: float, s: float, t: float, a: int
 ) -> bool:
-    """Whether one who rests by action a from a time on is met by a step of somebody."""
+    """Return whether a character that rests by action a from a time on is met by a step of another."""
     steps = crowd.steps
     b = crowd.actions[who, k]
     return windows_meet_still(
@@ -350,7 +350,7 @@ def windows_meet_still(
     body: BodyArrays, x: float, y: float, c: float, s: float, t: float, a: int, begin: float,
     ox: float, oy: float, oc: float, os: float, b: int,
 ) -> bool:  # fmt: skip
-    """Whether action a, from a pose and time on, meets one who rests by action b at another pose from `begin` on."""
+    """Return whether action a, from a pose and time on, meets a character that rests by action b from `begin` on."""
     windows, around = body.windows, body.still_around
     dx, dy = x - ox, y - oy
     fx, fy, fc, fs = oc * dx + os * dy, oc * dy - os * dx, oc * c + os * s, oc * s - os * c
@@ -369,7 +369,7 @@ def windows_meet_still(
 
 @kernel(borrows=True, inner=True)
 def still_meet(body: BodyArrays, crowd: CrowdArrays, who: int, x: float, y: float, c: float, s: float, a: int) -> bool:
-    """Whether two that rest for ever meet."""
+    """Return whether two characters that rest for ever meet."""
     steps, end = crowd.steps, crowd.steps.shape[1] - 1
     b, oc, os = crowd.actions[who, end], steps[who, end, COSINE], steps[who, end, SINE]
     dx, dy = x - steps[who, end, X], y - steps[who, end, Y]
@@ -385,7 +385,7 @@ def discs_meet(
     some: FloatArray, first: int, end: int, x: float, y: float, c: float, s: float,
     others: FloatArray, other_first: int, other_end: int,
 ) -> bool:  # fmt: skip
-    """Whether any of some discs, seen from a pose in the frame of others, meets any of those."""
+    """Return whether discs, seen from a pose in the frame of other discs, meet any of these."""
     for k in range(first, end):
         u, v, r = some[k, 0], some[k, 1], some[k, 2]
         px, py = x + c * u - s * v, y + s * u + c * v

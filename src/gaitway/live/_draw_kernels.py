@@ -1,6 +1,6 @@
-"""Which clips live characters play of their plans, on plain arrays (see `space.clip_choice`).
+"""The choice among clips for the steps of live characters, on plain arrays (see `space.clip_choice`).
 
-Only steps that are sure to be played are drawn: the others are planned anew before it is their turn.
+Clips are drawn only for steps that are certain to be played; the other steps are planned again before their turn.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
 _TRIES = 4
-"""Draws for a step."""
+"""Number of draws for a step."""
 _GOING_ON = 0.6
-"""As `STRAY`, of a plan that does not end at the goal [m]: it will be made anew before it ends."""
+"""Like `STRAY`, for a plan that does not end at the goal and will be replaced before it ends [m]."""
 
 
 @kernel(borrows=True, inner=True)
 def seed_of(crowd: CrowdArrays, live: LiveArrays, me: int) -> int:
-    """Of the plan that a character is about to get."""
+    """Return the seed of the plan that a character is about to get."""
     return mixed(int(live.options[SEED]) + live.tally[PLANS], me, crowd.counts[me, LIFE])
 
 
@@ -38,7 +38,7 @@ def is_free(
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, shortfall: float, x: float, y: float, c: float,
     s: float, t: float, a: int,
 ) -> bool:  # fmt: skip
-    """Whether nothing and nobody is in the way of an action."""
+    """Return whether no obstacle and no other character is in the way of an action."""
     return bool(
         move_free(library, fields, passing, traffic, busy, live.query, shortfall, x, y, c, s, t, a)
         and move_hit(body, crowd, me, x, y, c, s, t, a) < 0
@@ -50,7 +50,7 @@ def draw_identical(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, kept: int, shortfall: float,
 ) -> None:  # fmt: skip
-    """Make so many steps of a character from a first one on one or another of their twins, where these are free."""
+    """Draw identical clips for so many steps of a character from a first one on, where these are free."""
     steps, actions, seed = crowd.steps, crowd.actions, seed_of(crowd, live, me)
     for row in range(first, first + kept):
         x, y, c, s = steps[me, row, X], steps[me, row, Y], steps[me, row, COSINE], steps[me, row, SINE]
@@ -69,7 +69,7 @@ def draw_rest(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, body: BodyArrays,
     crowd: CrowdArrays, live: LiveArrays, me: int,
 ) -> None:  # fmt: skip
-    """Let a character rest by a twin of what it would rest by at the end of its plan, if that is free."""
+    """Draw an identical clip for the rest at the end of a character's plan, if that is free."""
     steps, actions, end = crowd.steps, crowd.actions, crowd.steps.shape[1] - 1
     a = int(actions[me, end])
     b = substitute(live.spans, live.members, a, IDENTICAL, seed_of(crowd, live, me), end, 0)
@@ -86,23 +86,23 @@ def draw_similar(
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, number: int, kept: int, final: bool,
     shortfall: float,
 ) -> bool:  # fmt: skip
-    """Lay a character's steps anew with kin of those that are kept; whether all of them are free to the end.
+    """Lay a character's steps again with similar clips for those that are kept; return whether all are free to the end.
 
-    Where they are not, its rows are of no use.
+    Where they are not, the rows of the character must be laid again.
 
     Args:
-        library: actions.
-        fields: of the world.
+        library: actions of the library.
+        fields: fields of the world.
         passing: see `_query_kernels.find`.
         traffic: movers.
-        busy: whether there are any.
-        body: what bodies take up.
+        busy: whether there are any movers.
+        body: discs of the actions.
         crowd: the characters.
-        live: with the query that the plan answers.
-        me: whose.
+        live: what is played, with the query that the plan answers.
+        me: the character.
         first: row of the first step.
-        number: of steps.
-        kept: of them that are drawn.
+        number: number of steps.
+        kept: number of steps that are drawn.
         final: whether the end must be at the goal of the query.
         shortfall: see `move_free`.
     """
@@ -139,7 +139,7 @@ def draw_similar(
 
 @kernel(borrows=True, inner=True)
 def put(crowd: CrowdArrays, me: int, row: int, x: float, y: float, heading: float, t: float) -> None:
-    """Write down where and when a step of a character begins."""
+    """Write the pose and the time at which a step of a character begins."""
     steps = crowd.steps
     steps[me, row, X], steps[me, row, Y], steps[me, row, HEADING], steps[me, row, TIME] = x, y, heading, t
     steps[me, row, COSINE], steps[me, row, SINE] = math.cos(heading), math.sin(heading)

@@ -65,26 +65,26 @@ from gaitway.tree.query._query_kernels import (
 
 # entries of `LiveArrays.options`
 AHEAD, REACH, KEPT, MOST, RETRY, PER_METRE = range(6)
-"""How far away sub-goals are, and how near to them is near enough [m]; moves of a way that are kept; most moves tested
-for a sub-goal; how long to wait after a failure [s]; and what a metre costs."""
+"""Distance of sub-goals, and distance from them that is near enough [m]; number of moves of a path that are kept;
+largest number of moves tested for a sub-goal; time to wait after a failure [s]; and cost of a metre."""
 _LOOKS = 8
-"""Places on the line to a sub-goal that are looked at."""
+"""Number of points on the line to a sub-goal that are looked at."""
 _ATTEMPTS = 4
-"""Sub-goals that are tried in a turn."""
+"""Number of sub-goals that are tried in a turn."""
 NEARER = 0.3
-"""How much nearer to a goal that is taken somebody must get to go there at all [m]."""
+"""Least distance by which a character must get nearer to a goal that is taken, to go there at all [m]."""
 PATIENCE = 5
-"""Failures after which no more ways are tested than before."""
+"""Number of failures after which no more paths are tested than before."""
 _ROUNDED = 0.01
-"""By how much the end of a way may be off that is read from a tree [m]."""
+"""Largest error of the end of a path that is read from a tree [m]."""
 _SLACK = 1.5
-"""Ways that cost so much more than the best one are not worth a test at first, and after each failure so much more."""
+"""Paths that cost more than the best one by this are not tested at first; after each failure it is so much more."""
 _WIDER = 5.0
-"""How many times as much that may be, and as many moves may be tested, where there is something special to pass."""
+"""Factor on the costs and the number of tested moves, where there is a special obstacle to pass."""
 _ANYWHERE = 2.5
-"""How far away somebody may come to rest whose plan leads into something [m]."""
+"""Largest distance at which a character whose plan leads into a new obstacle comes to rest [m]."""
 _BEYOND = 4.0
-"""A way is judged by how far it is from its end to a point so far beyond the sub-goal [m]."""
+"""A path is judged by the distance from its end to a point so far beyond the sub-goal [m]."""
 
 
 @kernel(borrows=True, inner=True)
@@ -93,7 +93,7 @@ def walk(
     body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work, query: FloatArray,
     shortfall: float, node: int,
 ) -> bool:  # fmt: skip
-    """Whether the way to a node is free from the root on, others included, and one can rest at its end."""
+    """Return whether the path to a node is free of obstacles and other characters, with room to rest at its end."""
     actions, path, state = library.actions, work.path, work.state
     x, y, t = query[START], query[START + 1], query[START + 3]
     c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
@@ -125,10 +125,10 @@ def walk(
 
 @kernel(borrows=True, inner=True)
 def aim(ends: EndArrays, heap: Heap, query: FloatArray, per_metre: float, beyond: float, slack: float) -> None:
-    """Let the ways wait that end near the goal of a query.
+    """Collect the paths that end near the goal of a query.
 
-    One way is better than another if it costs less together with the rest of the way, to a point `beyond` the goal [m].
-    Those that cost more than the best one by more than the slack are left out.
+    A path is better than another if it costs less together with the distance from its end to a point `beyond` the goal
+    [m]. Paths that cost more than the best one by more than the slack are left out.
     """
     c, s = math.cos(query[START + 2]), math.sin(query[START + 2])
     dx, dy = query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
@@ -143,7 +143,7 @@ def first_free(
     body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
     work: Work, query: FloatArray, shortfall: float, most: float,
 ) -> int:  # fmt: skip
-    """The node of the first way that waits and is free, or -1 after so many tests of moves."""
+    """Return the node of the first waiting path that is free, or -1 after so many tests of moves."""
     c, s, state = math.cos(query[START + 2]), math.sin(query[START + 2]), work.state
     state[BLOCKED], state[TESTED] = 0, 0
     state[STAMP] += 1
@@ -167,7 +167,7 @@ def lay(
     library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work,
     query: FloatArray, node: int, first: int,
 ) -> int:  # fmt: skip
-    """Write the way to a node into a character's rows from a first one on, and where it ends; how many steps it has."""
+    """Write the path to a node into a character's rows from a first one on, and its end; return its number of steps."""
     steps, actions, path, end = crowd.steps, crowd.actions, work.path, crowd.steps.shape[1] - 1
     count = climb(tree.links, path, node)
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
@@ -229,9 +229,9 @@ def commit(
 
 @kernel(borrows=True, inner=True)
 def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, attempt: int) -> bool:
-    """Write the sub-goal of an attempt and how near to it is near enough into the query; whether it is the goal itself.
+    """Write the sub-goal of an attempt and its tolerance into the query; return whether it is the goal itself.
 
-    The first is straight on. Others are to the side, and different ones after each failure.
+    The first sub-goal is straight on. Others are to the side, and different ones after each failure.
     """
     counts, numbers, query, turns, fails = crowd.counts, crowd.numbers, live.query, live.turns, crowd.counts[me, FAILS]
     turn = 0 if attempt == 0 else 1 + (3 * fails + attempt - 1) % (len(turns) - 1)
@@ -250,7 +250,7 @@ def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: i
 
 @kernel(borrows=True, inner=True)
 def special_ahead(fields: FieldArrays, query: FloatArray) -> bool:
-    """Whether a motion that passes a special obstacle may begin on the line to the goal of a query."""
+    """Return whether a motion that passes a special obstacle may begin on the line to the goal of a query."""
     x, y, dx, dy = query[START], query[START + 1], query[GOAL] - query[START], query[GOAL + 1] - query[START + 1]
     bits = 0
     for k in range(_LOOKS + 1):
@@ -264,9 +264,9 @@ def plan(
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, tree: TreeArrays,
     thin: EndArrays, full: EndArrays, heap: Heap, work: Work,
 ) -> bool:  # fmt: skip
-    """Plan a character's next partial path from the end of its fixed steps on; whether there is one.
+    """Plan a character's next partial path from the end of its fixed steps on; return whether there is one.
 
-    Straight on comes first, and then other ways; after each failure more of them are tested.
+    Straight on comes first, then other directions; after each failure more paths are tested.
     """
     counts, steps, query, options = crowd.counts, crowd.steps, live.query, live.options
     fixed, end = counts[me, FIXED], steps.shape[1] - 1

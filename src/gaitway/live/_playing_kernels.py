@@ -1,4 +1,4 @@
-"""Characters that play the moves of their plans one after another, and stand where these end, on plain arrays."""
+"""Playing of live characters: the moves of their plans one after another, and rest at the end, on plain arrays."""
 
 from __future__ import annotations
 
@@ -31,57 +31,57 @@ from gaitway.space.fields import FieldArrays
 
 # columns of `CrowdArrays.counts`
 FIRST, COUNT, FIXED, FAILS, STATUS, ROUTE, EARLIER, LIFE, IDLE, SOUGHT, HELD, ALARM, SOURCE, EFFORT = range(14)
-"""The step that is played, how many steps there are, how many of them will be played whatever comes, failures one after
-another, see below, number of the route or -1, the action before the one that is played or -1, how many have had the
-place before, turns to plan that led no nearer to the goal, searches since or `FRESH`, whether it waits for a search and
-must not plan otherwise, whether its plan leads into something that is new; what found the latest plan (see below), and
-how many moves that tested, or nodes expanded."""
+"""The step that is played; number of steps; number of steps that will certainly be played; failures to plan in a row;
+status (`EMPTY` and the others); number of the route or -1; the action before the one that is played or -1; number of
+characters that have had the place; turns to plan that led no nearer to the goal; searches since then or `FRESH`;
+whether the character waits for a search and must not plan otherwise; whether its plan leads into a new obstacle; what
+found the latest plan (`NOTHING` and the others); and the number of moves tested or nodes expanded for it."""
 FRESH = -2
-"""Searches of those who have a new goal: so many more may come before they have set out for long."""
+"""Number of searches of a character with a new goal: so many more may come early on the route."""
 NOTHING, BY_TREE, BY_SEARCH = range(3)
-"""What found a plan."""
+"""Methods that find plans."""
 EMPTY, GOING, THERE = range(3)
-"""What is in a place: nobody, somebody on the way to its goal, or somebody who has come to rest there."""
+"""Status of a place: empty, a character on the route to its goal, or a character at rest at its goal."""
 # columns of `CrowdArrays.numbers`
 GOAL_X, GOAL_Y, TOLERANCE, READY, LEFT, PLANNED = range(6)
-"""Goal and how near to it is near enough [m], when the next plan may be made [s], the least way that was left to the
-goal so far [m], and when the latest plan was made [s]."""
+"""Goal and the distance from it that is near enough [m], time from which the next plan may be made [s], shortest
+length of the route to the goal so far [m], and time at which the latest plan was made [s]."""
 # entries of `LiveArrays.tally`
 PLANS, FAILURES, ARRIVALS, TRIES, TESTS, SEARCHES, LOGGED, CURSOR = range(8)
-"""Plans made, turns without one, arrivals, sub-goals tried, moves tested, searches, entries of the log, and whose turn
-is next (one entry for each tree)."""
+"""Numbers of plans made, turns without a plan, arrivals, sub-goals tried, moves tested, searches, and entries of the
+log; and the character whose turn is next (one entry for each tree)."""
 # columns of `LiveArrays.log`
 LOG_WHO, LOG_LIFE, LOG_ACTION, LOG_X, LOG_Y, LOG_HEADING, LOG_TIME = range(7)
-"""Character, how many have had its place, action, x, y [m], heading [rad] and time [s] of a step that began."""
+"""Character, number of characters that have had its place, action, x, y [m], heading [rad] and time [s] of a step."""
 GONE = -1.0
-"""In place of the action of somebody who is taken out."""
+"""Entry in place of the action, for a character that is removed."""
 SEED, SHIFT = 6, 7
-"""Entries of `LiveArrays.options` besides those of `_live_kernels`: of what is drawn, and whether kin may be."""
+"""Entries of `LiveArrays.options` besides those of `_live_kernels`: seed, and whether similar clips may be drawn."""
 NOW = 1e-9
-"""Times that differ by less are one [s]."""
+"""Times that differ by less are equal [s]."""
 
 
 class LiveArrays(NamedTuple):
-    """What a run of many characters needs besides."""
+    """What a live crowd needs besides plans."""
 
     options: FloatArray
-    """See `_live_kernels`, and `SEED`; (8,)."""
+    """See `_live_kernels.AHEAD` and the others, and `SEED`; (8,)."""
     query: FloatArray
-    """Query that is being answered, see `space._query_kernels`; (15,)."""
+    """The query that is answered, see `space._query_kernels`; (15,)."""
     turns: FloatArray
-    """Where to try to go: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
+    """Directions to try: share of the distance and angle to the side [rad]; the first is straight on; (T, 2)."""
     tally: IntArray
-    """See `PLANS` and the others; (16,)."""
+    """See `PLANS` and the others; (16,), or more with many trees."""
     table: FloatArray
     """What is played, as rows of `take._kernels`; (C, 12)."""
     rows: IntArray
-    """First row of the pool for each action after each (the last: after none); (A + 1, A)."""
+    """First row of the pool for each action after each action; the last line is for no action before; (A + 1, A)."""
     clips: FloatArray
     """Pose of the first frame of each action's clip, frames, and frames in a second; (A, 5)."""
     spans: IntArray
     """Clips that may replace each action, see `SimilarClipArrays.spans`; empty if none; (A, 4) or (0, 4)."""
     members: IntArray
-    """Likewise; (A,)."""
+    """See `SimilarClipArrays.members`; (A,)."""
     log: FloatArray
     """Steps that began, see `LOG_WHO` and the others; (L, 7)."""
 
@@ -111,7 +111,7 @@ def show(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int) -> Non
 
 @kernel(borrows=True, inner=True)
 def rest(body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, time: float) -> None:
-    """Let a character whose steps are all played stand still once, from a time on."""
+    """Let a character whose steps are all played stand still, from a time on."""
     counts, numbers, steps, end = crowd.counts, crowd.numbers, crowd.steps, crowd.steps.shape[1] - 1
     for j in range(TIME):
         steps[me, 0, j] = steps[me, end, j]
@@ -133,7 +133,7 @@ def advance(
     live_handle: ArrayHandle[LiveArrays],
     now: float,
 ) -> None:
-    """Play everybody up to a time [s]: steps that are over are let go, and whoever has none left stands."""
+    """Play all characters up to a time [s]: steps that are over are released, and characters without steps stand."""
     body, crowd, live = body_handle.value, crowd_handle.value, live_handle.value
     counts, until, rows = crowd.counts, crowd.until, crowd.steps.shape[1]
     for me in range(len(until)):
@@ -155,20 +155,20 @@ def place(
     traffic_handle: ArrayHandle[TrafficArrays], busy: bool,
     poses: FloatArray, since: FloatArray, now: float, resting: IntArray, numbers: IntArray,
 ) -> None:  # fmt: skip
-    """Put those who rest into empty places, each if nothing is in the way and nobody will come by.
+    """Put characters at rest into empty places, each if no obstacle and no plan of another character is in the way.
 
     Args:
-        body_handle: see there.
-        crowd_handle: see there; with as many empty places.
-        live_handle: see there.
-        library_handle: actions.
-        fields_handle: of the world.
+        body_handle: discs of the actions.
+        crowd_handle: the characters, with as many empty places.
+        live_handle: what is played.
+        library_handle: actions of their library.
+        fields_handle: fields of the world.
         traffic_handle: movers.
-        busy: whether there are any.
-        poses: x, y [m], heading [rad]; (N, 3).
-        since: when each began to rest [s]; (N,).
-        now: [s].
-        resting: the action that each rests by; (N,).
+        busy: whether there are any movers.
+        poses: poses: x, y [m], heading [rad]; (N, 3).
+        since: time at which each began to rest [s]; (N,).
+        now: time now [s].
+        resting: action that each rests by; (N,).
         numbers: receives the places, or -1; (N,).
     """
     body, crowd, live, traffic = body_handle.value, crowd_handle.value, live_handle.value, traffic_handle.value
@@ -209,7 +209,7 @@ def take_away(crowd_handle: ArrayHandle[CrowdArrays], numbers: IntArray) -> None
 
 @kernel(borrows=True)
 def relink(body_handle: ArrayHandle[BodyArrays], crowd_handle: ArrayHandle[CrowdArrays]) -> None:
-    """Put all plans into chains anew, after the chains were emptied."""
+    """Reserve all plans again, after the chains were emptied."""
     body, crowd = body_handle.value, crowd_handle.value
     counts, end = crowd.counts, crowd.steps.shape[1] - 1
     for me in range(len(counts)):

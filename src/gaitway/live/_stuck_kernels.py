@@ -1,7 +1,7 @@
-"""Whole ways for live characters that get no nearer to their goals, on plain arrays.
+"""Whole paths for live characters that get no nearer to their goals, on plain arrays.
 
-Such a way is found by a search that knows others as slots of time. Here it is tested again as ways from trees are,
-move by move against what others have reserved: nobody is safe only because a search was right.
+Such a path is found by a search that knows other characters as slots of time. Here it is tested again as paths from
+trees are, move by move against the reservations of others, so that safety does not depend on the search.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gaitway.space._traffic_kernels import TrafficArrays
 from gaitway.space.fields import FieldArrays
 
 _GONE = 0.5
-"""A way that is cut must lead at least so far [m]."""
+"""Least length of a path that is cut [m]."""
 
 
 @kernel(borrows=True, inner=True)
@@ -43,7 +43,7 @@ def can_rest(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, body: BodyArrays,
     crowd: CrowdArrays, me: int, x: float, y: float, heading: float, t: float, resting: int,
 ) -> bool:  # fmt: skip
-    """Whether a character can rest by an action at a pose from a time on, for ever."""
+    """Return whether a character can rest by an action at a pose from a time on, for ever."""
     c, s, first, end = math.cos(heading), math.sin(heading), library.firsts[resting, 0], library.firsts[resting + 1, 0]
     if static_hit(library.static, first, end, fields.squares, fields.place, 0, 0.0, x, y, c, s) >= 0:
         return False
@@ -57,7 +57,7 @@ def free_steps(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, actions: IntArray, most: int,
 ) -> int:  # fmt: skip
-    """How many of some actions can be done one after another from the query's start on, so that one can rest then."""
+    """Return how many of some actions are free one after another from the query's start on, with room to rest then."""
     query = live.query
     x, y, heading, t = query[START], query[START + 1], query[START + 2], query[START + 3]
     resting, shortfall, kept = body.rests[crowd.actions[me, crowd.counts[me, FIXED] - 1]], -np.inf, 0
@@ -92,22 +92,22 @@ def install(
 ) -> int:  # fmt: skip
     """Replace what comes after a character's fixed steps by some actions, all of which will be played.
 
-    They are cut after the last one at which one can rest, where not all are free or there is no room for them.
+    Where not all actions are free or fit into the plan, they are cut after the last one with room to rest.
 
     Args:
-        library_handle: actions.
-        fields_handle: of the world.
+        library_handle: actions of the library.
+        fields_handle: fields of the world.
         passing_handle: see `_query_kernels.find`.
         traffic_handle: movers.
-        busy: whether there are any.
-        body_handle: what bodies take up.
+        busy: whether there are any movers.
+        body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: see there; its query receives the end of the fixed steps.
+        live_handle: what is played; its query receives the end of the fixed steps.
         me: the character.
-        actions: to be done; (N,).
+        actions: actions of the path; (N,).
 
     Returns:
-        How many were taken, or 0.
+        Number of actions that were taken, or 0.
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value

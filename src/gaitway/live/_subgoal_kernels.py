@@ -1,4 +1,4 @@
-"""Where to go next on the way to a goal that is far away, from a field of distances to it, or straight on."""
+"""Sub-goals on the route to a far goal, from a field of distances to it, or straight on."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from gaitway.space.fields import FieldArrays
 
 Lengths = npt.NDArray[np.float32]
 _ROOM = 1.5
-"""A sub-goal this near to the goal, by the way that is left, is the goal itself [m]."""
+"""A sub-goal whose route to the goal is no longer than this is the goal itself [m]."""
 
 
 class RouteArrays(NamedTuple):
     """Fields of distances to goals."""
 
     lengths: Lengths
-    """Length of the way to each goal from each cell [m], infinity where there is none; (R, rows, columns)."""
+    """Length of the route to each goal from each cell [m], infinity where there is none; (R, rows, columns)."""
     place: FloatArray
-    """Lower left corner (x, y) of the cells [m], cells in a metre; (3,)."""
+    """Lower left corner (x, y) of the cells [m], and number of cells per metre; (3,)."""
 
 
 @kernel(borrows=True, inner=True)
 def length_at(routes: RouteArrays, route: int, x: float, y: float) -> float:
-    """How far it is from a point to the goal of a route [m]; infinity where no way leads there."""
+    """Return the length of the route from a point to its goal [m]; infinity where there is none."""
     lengths, place = routes.lengths, routes.place
     column, row = math.floor((x - place[0]) * place[2]), math.floor((y - place[1]) * place[2])
     inside = 0 <= row < lengths.shape[1] and 0 <= column < lengths.shape[2]
@@ -41,9 +41,9 @@ def length_at(routes: RouteArrays, route: int, x: float, y: float) -> float:
 def subgoal(
     routes: RouteArrays, route: int, x: float, y: float, goal_x: float, goal_y: float, ahead: float
 ) -> tuple[float, float, bool]:
-    """Where to go from (x, y) on the way to a goal, so far `ahead` on it [m], and whether it is the goal itself.
+    """Return the point so far `ahead` on the route from (x, y) to a goal [m], and whether it is the goal itself.
 
-    Without a route (-1), or from where none leads on, the way is the straight line.
+    Without a route (-1), or from where it does not lead on, the route is the straight line.
     """
     lengths, place = routes.lengths, routes.place
     dx, dy = goal_x - x, goal_y - y
@@ -90,9 +90,9 @@ def subgoal_of(
 def passes_special(
     fields_handle: ArrayHandle[FieldArrays], routes_handle: ArrayHandle[RouteArrays], route: int, x: float, y: float
 ) -> int:
-    """Whether the way from (x, y) to the goal of a route leads past something special: 1 or 0, or -1 if none is known.
+    """Return whether the route from (x, y) passes a special obstacle: 1 or 0, or -1 if no route is known.
 
-    Past something special is where a motion may begin that passes it.
+    It does where a motion may begin that passes the obstacle.
     """
     fields, lengths, place = fields_handle.value, routes_handle.value.lengths, routes_handle.value.place
     rows, columns = lengths.shape[1], lengths.shape[2]

@@ -47,18 +47,18 @@ from gaitway.space.fields import FieldArrays
 from gaitway.tree.query._query_kernels import TreeArrays, Work
 
 _NEAR_BY = 1.5
-"""After `PATIENCE` failures one who stands no farther than this from a goal [m] has arrived."""
+"""After `PATIENCE` failures a character that stands no farther than this from its goal has arrived [m]."""
 _PATIENT = 0.5
-"""How much longer to wait after each failure, as a share of the first wait, up to `_PATIENCE` of them."""
+"""Additional time to wait after each failure, as a share of the first wait, up to `PATIENCE` times."""
 _ALARMED = 60
-"""How often somebody whose plan leads into something tries again in the next step of time."""
+"""Number of times that a character whose plan leads into a new obstacle tries again in the next step of time."""
 AT_ONCE = -1e9
-"""Time when those are ready who must plan before all others [s]."""
+"""Ready time of characters that must plan before all others [s]."""
 
 
 @kernel(borrows=True, inner=True)
 def note_progress(crowd: CrowdArrays, routes: RouteArrays, me: int) -> None:
-    """Count a character's turn, or begin to count anew if it is nearer to its goal than ever before."""
+    """Count a character's turn, or begin to count again if it is nearer to its goal than ever before."""
     counts, numbers, steps, fixed = crowd.counts, crowd.numbers, crowd.steps, crowd.counts[me, FIXED]
     row = fixed if fixed < counts[me, COUNT] else steps.shape[1] - 1
     x, y, left = steps[me, row, X], steps[me, row, Y], np.inf
@@ -74,7 +74,7 @@ def note_progress(crowd: CrowdArrays, routes: RouteArrays, me: int) -> None:
 
 @kernel(borrows=True, inner=True)
 def settle_down(crowd: CrowdArrays, live: LiveArrays, me: int) -> None:
-    """Let somebody be there who stands near a goal and has found no way nearer to it again and again."""
+    """Let a character arrive that stands near its goal and has failed to get nearer several times."""
     counts, numbers, end = crowd.counts, crowd.numbers, crowd.steps.shape[1] - 1
     standing = counts[me, COUNT] == 1 and crowd.actions[me, 0] == crowd.actions[me, end]
     dx, dy = numbers[me, GOAL_X] - crowd.steps[me, end, X], numbers[me, GOAL_Y] - crowd.steps[me, end, Y]
@@ -90,17 +90,17 @@ def hasten(
     traffic_handle: ArrayHandle[TrafficArrays], busy: bool, body_handle: ArrayHandle[BodyArrays],
     crowd_handle: ArrayHandle[CrowdArrays], live_handle: ArrayHandle[LiveArrays], number: int,
 ) -> int:  # fmt: skip
-    """Have those plan at once whose next moves are not free any more, after the world has changed; how many they are.
+    """Let characters plan at once whose next moves are not free any more in a changed world; return their number.
 
     Args:
-        library_handle: actions.
-        fields_handle: of the world.
+        library_handle: actions of the library.
+        fields_handle: fields of the world.
         passing_handle: see `_query_kernels.find`.
         traffic_handle: movers.
-        busy: whether there are any.
-        body_handle: what bodies take up.
+        busy: whether there are any movers.
+        body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: see there.
+        live_handle: what is played.
         number: number of the library whose characters are looked at.
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
@@ -133,31 +133,31 @@ def plan_turns(
     work_handle: ArrayHandle[Work],
     state: int, number: int, ready: float, now: float, budget: int,
 ) -> int:  # fmt: skip
-    """Let characters plan in turn that are ready to, and whose fixed steps end in a state.
+    """Let characters plan in turn that are ready, and whose fixed steps end in a state.
 
     Args:
-        library_handle: actions.
-        fields_handle: of the world.
+        library_handle: actions of the library.
+        fields_handle: fields of the world.
         passing_handle: see `_query_kernels.find`.
         traffic_handle: movers.
-        busy: whether there are any.
-        body_handle: what bodies take up.
+        busy: whether there are any movers.
+        body_handle: discs of the actions.
         crowd_handle: the characters.
-        live_handle: see there.
-        routes_handle: to the goals.
-        tree_handle: that begins in the state.
-        thin_handle: ends of the most promising of its ways.
-        full_handle: ends of all of them, for those who found none of these free.
-        heap_handle: memory.
-        work_handle: memory.
-        state: of the planner.
-        number: of the tree.
-        ready: the time by which one is [s].
-        now: [s].
-        budget: most turns.
+        live_handle: what is played.
+        routes_handle: routes to the goals.
+        tree_handle: tree that begins in the state.
+        thin_handle: ends of the most promising paths of the tree.
+        full_handle: ends of all its paths, for characters that found none of the promising ones free.
+        heap_handle: memory for ends that wait.
+        work_handle: memory of the query.
+        state: planner state, by its number in the crowd.
+        number: number of the tree in the crowd.
+        ready: time by which characters must be ready [s].
+        now: time now [s].
+        budget: largest number of turns.
 
     Returns:
-        Turns that were taken.
+        Number of turns that were taken.
     """
     library, fields, passing = library_handle.value, fields_handle.value, passing_handle.value
     traffic = traffic_handle.value

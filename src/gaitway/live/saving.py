@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from gaitway.core.archives import Arrays, Format, Spec, counted, read_archive, write_archive
+from gaitway.core.archives import ArchiveFormat, Arrays, Spec, counted, read_archive, write_archive
 from gaitway.core.arrays import BoolArray, IntArray
 from gaitway.live import _playing_kernels as playing
 from gaitway.live._crowd_kernels import CHAIN, TIME, CrowdArrays
 from gaitway.live.arrays import STEPS, LiveLibrary, library_of
 
-FORMAT = Format("live crowd", 1)
+FORMAT = ArchiveFormat("live crowd", 1)
 _MOST_PLACES = 1_000_000
 """Largest number of places for characters in a file."""
 _MOST_FIELDS = 1_000_000
