@@ -45,6 +45,7 @@ ROOMS = (
         "take",
         "behavior",
         "tree",
+        "live",
         "graphs",
         "variation",
         "render",

@@ -1,4 +1,4 @@
-"""Crowds for `bench.live`."""
+"""Crowds of `bench.live`: people on errands in a square with columns."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from gaitway.world.shapes import Cylinder
 from gaitway.world.world import World
 
 ROOM = 8.0
-"""Ground for each character [m^2]."""
+"""Area of the ground for each character [m^2]."""
 COLUMN = 300.0
-"""Ground for each column [m^2]."""
+"""Area of the ground for each column [m^2]."""
 TRIP = (10.0, 30.0)
-"""How far people go [m]."""
+"""Shortest and longest distance of an errand [m]."""
 CLEAR = 1.0
-"""How far goals are from things [m]."""
+"""Least distance between goals and obstacles [m]."""
 _RADIUS = 0.5
-"""Of a column [m]."""
+"""Radius of a column [m]."""
 
 
 def prepared_person(world: World, speed: str | float = "normal") -> PreparedLibrary:
-    """The built-in person, prepared for a world."""
+    """Return the built-in person, prepared for a world."""
     who = Character("live", (0.0, 0.0, 0.0), (0.0, 0.0), None, LibraryRef(), PlanOptions(), speed=speed)
     return planning_context(world).prepared(who)
 
 
 def square(characters: int, seed: int = 0) -> World:
-    """A square with columns, as large as so many need."""
+    """Return a square with columns, as large as so many characters need."""
     side = math.sqrt(ROOM * characters)
     count = math.ceil(side * side / COLUMN)
     places = np.random.default_rng(seed).uniform(2.0, side - 2.0, (count, 2)).tolist()
@@ -45,7 +45,7 @@ def square(characters: int, seed: int = 0) -> World:
 
 
 class Errands:
-    """People all over a square, each of whom goes to one place of its own after another."""
+    """Characters all over a square; each goes to one goal of its own after another."""
 
     def __init__(self, prepared: PreparedLibrary, forest: Forest, characters: int, seed: int = 0) -> None:
         self._rng, self._fields, side = np.random.default_rng(seed), prepared.fields, prepared.fields.world.bounds[2]
@@ -60,14 +60,14 @@ class Errands:
             starts = starts[missing:]
 
     def step(self, dt: float) -> None:
-        """Go on, and send those who have arrived elsewhere."""
+        """Go on by some time [s], and send characters that have arrived elsewhere."""
         there = self.crowd.arrived
         if len(there):
             self.crowd.set_goals(there, self._goals(self.crowd.poses(there).root_positions))
         self.crowd.step(dt)
 
     def _goals(self, points: FloatArray) -> FloatArray:
-        """A place some way from each of some points (N, 2 or more) where there is room, the point itself if none is."""
+        """Return a free goal some metres from each point (N, 2 or more), or the point itself if none is found."""
         out = points[:, :2].copy()
         for _ in range(10):
             angles, lengths = self._rng.uniform(-np.pi, np.pi, len(out)), self._rng.uniform(*TRIP, len(out))

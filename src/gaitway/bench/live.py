@@ -22,40 +22,40 @@ from gaitway.space.traffic import Traffic, placed_discs
 
 NUMBERS = (150, 1_000, 5_000, 10_000, 20_000)
 FRAME = 1.0 / 30.0
-"""[s]."""
+"""Time of a frame [s]."""
 WARM_UP, FRAMES = 600, 240
-"""Frames before it is measured, until all are on their way, and while."""
+"""Number of frames before the measurement, until all characters are under way, and during it."""
 _QUERIES = 40
-"""Plans of the A* search that are timed."""
+"""Number of plans of the A* search that are timed."""
 _AROUND = 16.0
-"""Others within this distance are in its way [m]."""
+"""Characters within this distance are given to the A* search [m]."""
 _PEER = "A* (weight 2) for each plan, same others"
 
 
 @dataclass(frozen=True, eq=False)
 class LiveRun:
-    """Figures of a run with N characters; times [ms] of F frames each."""
+    """Figures of a run; times are those of F frames [ms]."""
 
     characters: int
     frames: FloatArray
-    """Wall time of whole frames: playing, and poses beside planning; (F,)."""
+    """Time of whole frames by the clock: playing, and poses beside planning; (F,)."""
     planning: FloatArray
     """Processor time of planning; (F,)."""
     poses: FloatArray
-    """Processor time of all joints of everybody; (F,)."""
+    """Processor time of all joints of all characters; (F,)."""
     plans: float
-    """In a second of the crowd's time."""
+    """Number of plans per second of the crowd's time."""
     failures: float
-    """Turns without a plan in a second."""
+    """Number of turns without a plan per second."""
     arrivals: float
-    """In a minute, of a thousand characters."""
+    """Number of arrivals per minute and thousand characters."""
     overlaps: int
-    """Discs that overlapped, over all frames."""
+    """Number of discs that overlapped, over all frames."""
     megabytes: float
-    """Of plans, frames and routes, the world and the trees aside."""
+    """Memory of plans, frames and routes, the world and the trees aside [MB]."""
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         late = float((self.frames > 1e3 * FRAME).mean())
         return (
             f"{self.characters} characters: p99 {np.percentile(self.frames, 99):.1f} ms, {late:.0%} of frames late; "
@@ -65,7 +65,7 @@ class LiveRun:
 
 
 def run(numbers: Sequence[int] = NUMBERS, frames: int = FRAMES) -> BenchTable:
-    """Let crowds run errands, and compare with an A* search for each plan."""
+    """Measure crowds on errands, and compare with an A* search for each plan."""
     rows = []
     for number in numbers:
         result, each = live_run(prepared_person(square(number)), number, frames)
@@ -82,7 +82,7 @@ def run(numbers: Sequence[int] = NUMBERS, frames: int = FRAMES) -> BenchTable:
 
 
 def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -> tuple[LiveRun, Timing]:
-    """Play a crowd and look at it in every frame; and what A* takes for a plan in it [ms]."""
+    """Play a crowd and check it in every frame; return its figures, and the time of an A* plan in it [ms]."""
     errands = Errands(prepared, live_forest(prepared.table), characters)
     crowd = errands.crowd
     for _ in range(WARM_UP):
@@ -117,9 +117,9 @@ def live_run(prepared: PreparedLibrary, characters: int, frames: int = FRAMES) -
 
 
 def a_star(crowd: LiveEngine, seed: int = 0) -> Timing:
-    """Milliseconds of the processor for A* plans to where live characters mean to rest, with all others around them.
+    """Measure the processor time of A* plans to where live characters will rest, among all others around them [ms].
 
-    Others are given to it beforehand, which is not counted.
+    The time to give the others to the search is not counted.
     """
     prepared, rng, spent = crowd.prepared, np.random.default_rng(seed), []
     places = crowd.poses().root_positions[:, :2]

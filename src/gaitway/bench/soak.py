@@ -1,4 +1,4 @@
-"""An hour in the studio: 200 people, edits now and then; does it slow down, does it grow?"""
+"""An hour in the studio with 200 characters and regular edits: does it slow down, does its memory grow?"""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from gaitway.studio.session import StudioSession
 
 PEOPLE, MINUTES = 200, 60.0
 TARGET = 0.8
-"""The end may take, and hold, a quarter more than the first tenth."""
+"""Least ratio of early to late time and memory: the end may take a quarter more than the second tenth."""
 _EDIT_EVERY = 20.0
-"""Seconds between edits."""
+"""Time between edits [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +30,14 @@ class SoakRun:
 
     people: int
     ticks: FloatArray
-    """What each took [ms]; (T,)."""
+    """Time of each tick [ms]; (T,)."""
     megabytes: FloatArray
-    """Memory of the process after each; (T,)."""
+    """Memory of the process after each tick [MB]; (T,)."""
     collisions: int
-    """That were seen."""
+    """Number of collisions that were seen."""
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         seconds, late = 1e-3 * float(self.ticks.sum()), int((self.ticks > 1e3 / FPS).sum())
         minutes = len(self.ticks) / FPS / 60.0
         return (
@@ -48,7 +48,7 @@ class SoakRun:
 
 
 def run(people: int = PEOPLE, minutes: float = MINUTES) -> BenchTable:
-    """Let a session run, and compare its last tenth with its second."""
+    """Run a session, and compare its last tenth with its second."""
     done = soak(people, minutes)
     tenth = max(len(done.ticks) // 10, 1)
     early, late = done.ticks[tenth : 2 * tenth], done.ticks[-tenth:]
@@ -62,13 +62,13 @@ def run(people: int = PEOPLE, minutes: float = MINUTES) -> BenchTable:
 
 
 def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], None] | None = None) -> SoakRun:
-    """Let a session run.
+    """Run a session.
 
     Args:
-        people: in it.
-        minutes: of its own time.
-        seed: of the edits.
-        told: called with what there is so far after each of these minutes.
+        people: number of characters.
+        minutes: length of the session in its own time [min].
+        seed: seed of the edits.
+        told: called with the figures so far after each of these minutes.
     """
     session, rng = StudioSession(place(people)), np.random.default_rng(seed)
     side = session.engine.scene.world.bounds[2]
@@ -90,7 +90,7 @@ def soak(people: int, minutes: float, seed: int = 0, told: Callable[[SoakRun], N
 
 
 def _empty_place(session: StudioSession, places: FloatArray) -> tuple[float, float]:
-    """Of some places (N, 2) the one farthest from everybody: who has no room to stop walks into what is put there."""
+    """Return the place of some (N, 2) that is farthest from all characters, so that they have room to stop."""
     roots = np.concatenate([joints.positions[:, 0, :2] for joints in session.engine.frame().joints])
     away = np.hypot(*np.moveaxis(places[:, None] - roots, -1, 0)).min(axis=1)
     x, y = places[int(np.argmax(away))].tolist()
@@ -98,7 +98,7 @@ def _empty_place(session: StudioSession, places: FloatArray) -> tuple[float, flo
 
 
 def place(people: int) -> Scene:
-    """A square that as many people cross from side to side, with a box that is moved about."""
+    """Return a square that so many characters cross from side to side, with a box that is moved about."""
     side = math.ceil(math.sqrt(12.0 * people)) + 8
     groups = [
         {"count": people // 2, "name": "east", "start_area": [1, 1, 0.3 * side, side - 1],
@@ -112,7 +112,7 @@ def place(people: int) -> Scene:
 
 
 def _memory() -> float:
-    """Memory of this process [MB]; 0 where the system does not tell."""
+    """Return the memory of this process [MB]; 0 where the system does not tell."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096e-6
     except OSError:
