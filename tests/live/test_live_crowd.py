@@ -271,6 +271,7 @@ def test_people_and_horses_keep_clear_of_one_another() -> None:
     with pytest.raises(LiveError, match="one at a time"):
         crowd.joints()
     people, horses = crowd.joints(library="person"), crowd.joints(library="horse")
+    assert crowd.joints([]).positions.shape == (0, people.positions.shape[1], 3)
     assert len(people) + len(horses) == len(crowd)
     assert people.positions.shape[1] != horses.positions.shape[1]
     report = audit_take(crowd.take(), crowd.world)

@@ -450,10 +450,12 @@ class LiveCrowd:
             Joints; `joints.characters` are ids.
         """
         ids, slots = self._of_library(who, library)
-        joints = len(self._started().skeleton_of(slots))
-        memory = None if out is None else _memory(out, len(ids), ((joints, 3), (joints, 4)))
-        found = self._started().joints(slots, memory)
-        return replace(found, characters=ids)
+        skeleton = self._started().skeleton_of(slots) if len(ids) else self.skeleton(library)
+        count = len(skeleton)
+        memory = None if out is None else _memory(out, len(ids), ((count, 3), (count, 4)))
+        if not len(ids):
+            return Joints(skeleton, ids, np.empty((0, count, 3)), np.empty((0, count, 4)))
+        return replace(self._started().joints(slots, memory), characters=ids)
 
     def poses(
         self,
@@ -471,8 +473,11 @@ class LiveCrowd:
                 (N or more, J, 4), both float64 and contiguous.
         """
         ids, slots = self._of_library(who, library)
-        joints = len(self._started().skeleton_of(slots))
-        memory = None if out is None else _memory(out, len(ids), ((3,), (joints, 4)))
+        skeleton = self._started().skeleton_of(slots) if len(ids) else self.skeleton(library)
+        count = len(skeleton)
+        memory = None if out is None else _memory(out, len(ids), ((3,), (count, 4)))
+        if not len(ids):
+            return Poses(skeleton, ids, np.empty((0, 3)), np.empty((0, count, 4)))
         return replace(self._started().poses(slots, memory), characters=ids)
 
     def matrices(
