@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from functools import cache
-from importlib import import_module, util
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +14,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import gaitway
+from repo_tools import load_tool
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(gaitway.__file__).parent
-_spec = util.spec_from_file_location("draw_house", ROOT / "tools" / "draw_house.py")
-assert _spec is not None and _spec.loader is not None
-draw_house = util.module_from_spec(_spec)
-_spec.loader.exec_module(draw_house)
-
+draw_house = load_tool("draw_house")
 LEVEL_OF = {room: number for number, rooms in enumerate(draw_house.levels()) for room in rooms}
 MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = sorted(
@@ -60,7 +56,7 @@ def imported(file: Path) -> frozenset[str]:
 
 
 def room_of(module: str) -> str:
-    return (module.split(".") + ["__init__"])[1]
+    return [*module.split("."), "__init__"][1]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,8 +3,8 @@
     python tools/draw_house.py            writes the map between the two marker lines
     python tools/draw_house.py --check    writes nothing; exit status 1 if the map is stale
 
-Names and docstrings of the map must be exactly those of the package. Numbers of files and lines may be off by a tenth, so
-that not every change of the code is a change of the map.
+Names and docstrings of the map must be exactly those of the package. Numbers of files and lines may be off by a tenth,
+so that not every change of the code is a change of the map.
 """
 
 from __future__ import annotations
