@@ -1,6 +1,7 @@
 from .crowd import CrowdPlan as CrowdPlan
 from .crowd import plan_crowd as plan_crowd
 from .heuristics import Heuristics as Heuristics
+from .heuristics import with_estimate as with_estimate
 from .options import BehaviorOptions as BehaviorOptions
 from .planner import BehaviorPlanner as BehaviorPlanner
 from .planner import PreparedSearch as PreparedSearch

@@ -7,7 +7,7 @@ estimate is above the least cost, up to the rounding of the table's cells, so th
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -137,6 +137,39 @@ class Heuristics:
             known = self.routes.map
             self._sure_routes = RouteFields(RouteMap.of(known.fields, known.radius, CELL, hopeful=True))
         return self._sure_routes
+
+
+def with_estimate(
+    arrays: HeuristicArrays, fields: WorldFields, estimate: Callable[[FloatArray], npt.ArrayLike]
+) -> HeuristicArrays:
+    """Return estimates with one more, of which the largest counts, as of all others.
+
+    It is asked once for the middle of each cell of the floor plan, so that it costs a search nothing. Where a search
+    shall find the best plan, it must nowhere be above the least cost from anywhere in that cell.
+
+    Args:
+        arrays: the estimates for a goal (`Heuristics.arrays`).
+        fields: the world.
+        estimate: cost to that goal from points x, y [m]; (N, 2) to (N,).
+
+    Raises:
+        GaitwayError: if it gives anything but one finite number for each point.
+    """
+    frame, shape = arrays.route_frame, arrays.route.shape
+    if arrays.route.size == 0:  # no route was asked for, and so there are no cells yet
+        spec = RouteMap.of(fields).spec
+        frame, shape = _frozen(np.array([*spec.origin, spec.cell])), spec.shape
+    rows, columns = np.indices(shape, dtype=np.float64)
+    points = frame[:2] + frame[2] * (np.stack([columns, rows], axis=-1).reshape(-1, 2) + 0.5)
+    costs = np.asarray(estimate(points), dtype=np.float64)
+    if costs.shape != (len(points),) or not np.isfinite(costs).all():
+        raise GaitwayError(f"an estimate must give one finite number for each of {len(points)} points, not {costs}")
+    known = arrays.route if arrays.route.size > 0 else np.zeros(shape, dtype=np.float32)
+    route: Values = np.maximum(known, costs.reshape(shape).astype(np.float32))
+    ways = arrays.ways if arrays.ways.size > 0 else np.zeros(shape, dtype=np.uint8)
+    for array in (route, ways):
+        array.setflags(write=False)
+    return arrays._replace(route_frame=frame, route=route, ways=ways)
 
 
 def _frozen(values: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from gaitway.behavior._heuristic_kernels import HeuristicArrays
 from gaitway.behavior.heuristics import Heuristics
 from gaitway.behavior.options import HEURISTICS, BehaviorOptions
 from gaitway.behavior.search import search
@@ -65,7 +66,7 @@ class BehaviorPlanner:
         query = request.query
         if isinstance(options, BehaviorOptions):
             query = replace(query, weight=options.weight, anytime=options.anytime, max_nodes=options.max_nodes)
-        estimates = tools.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=ESTIMATE_WEIGHT)
+        estimates = self.estimates(request)
         searches: list[SearchResult] = []
         for weight, nodes in TRIES[request.effort]:
             tried = replace(query, weight=max(query.weight, weight), max_nodes=min(query.max_nodes, nodes))
@@ -77,6 +78,14 @@ class BehaviorPlanner:
             return result
         plan = tools.clip_choice.with_identical_clips(fields, query, result.plan, request.traffic)
         return replace(result, plan=plan)
+
+    def estimates(self, request: PlanRequest) -> HeuristicArrays:
+        """Return the estimates of the cost to the goal; a planner with estimates of its own adds them here.
+
+        `gaitway.behavior.with_estimate` adds one, see `docs/extending.md`.
+        """
+        query, tools = request.query, self._prepared(request.character, request.prepared)
+        return tools.heuristics.arrays(query.goal, query.tolerance, query.start[:2], weight=ESTIMATE_WEIGHT)
 
     @staticmethod
     def _prepared(character: Character, prepared: PreparedLibrary) -> PreparedSearch:

@@ -22,6 +22,8 @@ class Preparation(NamedTuple):
     """Cost of a second [m/s]."""
     blends: bool = False
     """Whether blends of similar clips are added to the library."""
+    weights: tuple[tuple[str, float], ...] = ()
+    """Names of behaviours, and factors on their cost."""
 
 
 class PlanOptions(SceneItem):

@@ -18,6 +18,7 @@ from gaitway.library.families import with_families
 from gaitway.library.reach import reaches
 from gaitway.library.standing import standing_behaviors, standing_sway
 from gaitway.scene.characters import Character, LibraryRef
+from gaitway.scene.plan_options import Preparation
 from gaitway.space.fields import WorldFields
 from gaitway.space.prepared_actions import PreparedActions
 from gaitway.space.slopes import fit_for, steepest_for
@@ -92,16 +93,19 @@ class PlanningContext:
     """Libraries as they were loaded."""
     _fitting: dict[_Variant, Library] = field(default_factory=dict)
     _bodies: dict[_Variant, tuple[BodyDiscs, tuple[Reach, ...], WorldFields]] = field(default_factory=dict)
-    _prepared: dict[tuple[_Variant, str | float, float], PreparedLibrary] = field(default_factory=dict)
+    _prepared: dict[tuple[_Variant, str | float, Preparation], PreparedLibrary] = field(default_factory=dict)
 
     def prepared(self, character: Character) -> PreparedLibrary:
         """Return the library of a character, prepared for its speed and as its planner asks for it."""
         wishes = character.plan.preparation()
         variant = (character.library, wishes.blends)
-        key = (variant, character.speed, wishes.time_weight)
+        key = (variant, character.speed, wishes)
         if key not in self._prepared:
             library = self._library(variant)
-            table = action_table(library, weights=speed_weights(library, character.speed))
+            weights = speed_weights(library, character.speed)
+            for name, factor in wishes.weights:
+                weights[name] = weights.get(name, 1.0) * factor
+            table = action_table(library, weights=weights)
             if variant not in self._bodies:
                 reach = reaches(library)
                 passing = [r for r in reach if r.edge is None]  # planners pass obstacles over and under, and climb none
