@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gaitway.core.errors import FormatError, GaitwayError
@@ -73,7 +75,40 @@ _ALL = (
         module="gaitway.export.pictures", function="export_picture", shows_world=True, has_rate=False,
     ),
 )  # fmt: skip
-FORMATS: Mapping[str, ExportFormat] = {f.name: f for f in _ALL}
+ENTRY_POINTS = "gaitway.formats"
+"""Group of entry points that name an `ExportFormat` each."""
+_TABLE = {f.name: f for f in _ALL}
+FORMATS: Mapping[str, ExportFormat] = MappingProxyType(_TABLE)
+"""All formats, by name; `register` adds one."""
+
+
+def register(new: ExportFormat) -> None:
+    """Add a format to the table, so that `export_take` and `gaitway export` know it.
+
+    Formats of installed distributions are found by the entry point group `gaitway.formats`.
+
+    Raises:
+        GaitwayError: if another format has that name.
+    """
+    if _TABLE.get(new.name, new) != new:
+        raise GaitwayError(f"there is a format '{new.name}' already; choose another name")
+    _TABLE[new.name] = new
+
+
+def unregister(name: str) -> None:
+    """Take a format out of the table that was added by `register`."""
+    _TABLE.pop(name, None)
+
+
+def _find_installed() -> None:
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name not in _TABLE:
+            found = point.load()
+            if not isinstance(found, ExportFormat):
+                raise GaitwayError(
+                    f"entry point '{point.name}' of {ENTRY_POINTS} is {found!r}; it must be an ExportFormat"
+                )
+            register(found)
 
 
 def export_take(
@@ -125,8 +160,9 @@ def choose_format(path: str | Path, to: str | None = None) -> ExportFormat:
     """
     path = Path(path)
     suffix = path.suffix.lower()
+    _find_installed()
     if to is None:
-        found = next((f for f in _ALL if suffix in f.suffixes), None)
+        found = next((f for f in FORMATS.values() if suffix in f.suffixes), None)
         if found is None:
             problem = f"'{path.suffix}' is no known ending" if suffix else "has no ending that names its format"
             raise FormatError(path, f"{problem}; the formats are {_listed()}")
@@ -140,4 +176,4 @@ def choose_format(path: str | Path, to: str | None = None) -> ExportFormat:
 
 
 def _listed() -> str:
-    return ", ".join(f"{f.name} ({', '.join(f.suffixes) or 'a folder'})" for f in _ALL)
+    return ", ".join(f"{f.name} ({', '.join(f.suffixes) or 'a folder'})" for f in FORMATS.values())
