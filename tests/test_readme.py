@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,36 @@ def test_shell_lines(page: str, tmp_path: Path) -> None:
         run(["-m", *shlex.split(command)], tmp_path)
 
 
-def test_pictures_exist() -> None:
-    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README.read_text(encoding="utf-8"))
-    assert pictures
-    assert [p for p in pictures if not (README.parent / p).is_file()] == []
+PAGES = (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_pictures_exist(page: Path) -> None:
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^) ]+)\)", page.read_text(encoding="utf-8"))]
+    assert page != README or any(link.endswith(".png") for link in links)
+    missing = [k for k in links if k and "://" not in k and not (page.parent / k).is_file()]
+    assert not missing, f"{page.name} links to {', '.join(missing)}, which is not there"
+
+
+def test_new_names_of_the_changelog_exist() -> None:
+    moves = re.findall(
+        r"^\| `gaitway[^|]+\| `(gaitway[\w.]+)` \|$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE
+    )
+    assert moves
+    assert [name for name in moves if not exists(name)] == []
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module, something in a module, or a member or field of a class."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: object = import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[cut:]:
+            if not hasattr(found, attribute) and attribute not in getattr(found, "__dataclass_fields__", {}):
+                return False
+            found = getattr(found, attribute, None)
+        return True
+    return False
