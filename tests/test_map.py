@@ -116,8 +116,11 @@ def test_wrong_places_are_told(page: Path, place: str, message: str) -> None:
 
 
 def test_moved_names_are_found_again(page: Path) -> None:
-    page.write_text("## a\n| part | where |\n|--|--|\n| §1 | `old.py`: `exhaustive_tree`; `core/jit.py`: `kernel` |\n")
+    row = "## a\n| part | where |\n|--|--|\n| §1 | `{}.py`: `exhaustive_tree`; `core/jit.py`: `kernel` |\n"
+    page.write_text(row.format("tree/old"), encoding="utf-8")
     assert paper_map.problems()
     assert paper_map.mend() == 1
     assert paper_map.problems() == []
-    assert "`tree/building/growing.py`: `exhaustive_tree`; `core/jit.py`: `kernel` |" in page.read_text()
+    assert page.read_text(encoding="utf-8") == row.format("tree/building/growing")
+    page.write_text(row.format("world/old"), encoding="utf-8")
+    assert paper_map.mend() == 0, "another room may have another thing of that name"

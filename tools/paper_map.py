@@ -1,7 +1,7 @@
 """Check docs/map.md, which says for every part of the papers which file and function hold it.
 
     python tools/paper_map.py           says what is wrong with the map; exit status 1 if anything is
-    python tools/paper_map.py --mend    writes new places for names that now stand in exactly one other file
+    python tools/paper_map.py --mend    writes new places for names that now stand in one other file of the same room
 
 In the tables of the map, words in backquotes are places: a file under src/gaitway, then names that are in it, such as
 `tree/model.py`: `Tree`, `Tree.nodes`.
@@ -116,7 +116,7 @@ def homes(name: str) -> list[str]:
 
 
 def mend() -> int:
-    """Rewrite places of names that now stand in exactly one other file; return how many lines have changed."""
+    """Rewrite places of names that now stand in one other file of the same room; return how many lines have changed."""
     lines, changed = PAGE.read_text(encoding="utf-8").splitlines(keepends=True), set()
     for row in rows():
         files = dict.fromkeys(file for file, _ in row.places)
@@ -124,6 +124,7 @@ def mend() -> int:
             names = [name for other, name in row.places if other == file and name]
             lost = [n for n in names if not (SOURCE / file).is_file() or n not in names_in(file)]
             new = set.intersection(*(set(homes(n)) for n in names)) if names else set()
+            new = {other for other in new if other.split("/")[0] == file.split("/")[0]}  # short names occur everywhere
             if lost and len(new) == 1:
                 lines[row.line - 1] = lines[row.line - 1].replace(f"`{file}`", f"`{new.pop()}`")
                 changed.add(row.line)
