@@ -186,7 +186,7 @@ def test_memory_grows_while_searching() -> None:
 def test_goal_heading(walker: Searcher) -> None:
     fields = WorldFields.of(World(BOUNDS), cell=0.1)
     for heading in (0.0, math.pi, -math.pi / 2):
-        result = search(walker, fields, Query(START, GOAL, heading, weight=1.5))
+        result = search(walker, fields, Query(START, GOAL, goal_heading=heading, weight=1.5))
         assert result.plan is not None
         assert abs(float(planar.wrap_angle(result.plan.end_pose[2] - heading))) <= math.radians(15.0) + 1e-6
 
