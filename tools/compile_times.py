@@ -1,10 +1,15 @@
 """Measure what the first use of a command compiles on a new machine, by kernel and by room.
 
     python tools/compile_times.py [--top 30] [--json FILE] [-- COMMAND ...]
+    python tools/compile_times.py --record "demo" -- demo -o OUT
 
 The command is one of `gaitway`, such as `scene draw maze -o maze.png`; without one it is `demo`. It runs in a fresh
 process whose caches of kernels and of results are empty folders. CPU seconds are those of the thread that compiles,
 without the kernels that it compiles inside another one: they hold on a busy machine too, where wall time does not.
+
+`--record NAME` writes the kernels into src/gaitway/core/kernels.json as those of a command whose words include all
+words of NAME. `--record-all` does so for all commands of `RECORDED`: run it when kernels were moved, renamed or given
+other types. Kernels are then compiled in one process alone.
 """
 
 from __future__ import annotations
@@ -17,10 +22,18 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 RECORD = "GAITWAY_COMPILE_RECORD"
+KERNELS = Path(__file__).parents[1] / "src" / "gaitway" / "core" / "kernels.json"
+RECORDED = {
+    "demo": "demo -o OUT/demo",
+    "plan": "plan market_square -o OUT/take.npz",
+    "plan tree": "plan market_square --planner tree -o OUT/tree.npz",
+}
+"""Commands whose kernels are recorded: the words that tell them apart, and how each is run; OUT is a folder."""
 
 
 def measure(arguments: list[str], record: Path) -> None:
@@ -50,9 +63,12 @@ def measure(arguments: list[str], record: Path) -> None:
                 self.stack[-1][2][0] += cpu
                 self.stack[-1][2][1] += wall
             function = event.data["dispatcher"].py_func
+            name = f"{function.__module__}.{function.__qualname__}"
             rows.append(
                 {
-                    "kernel": f"{function.__module__}.{function.__qualname__}",
+                    "types": recordable(name, event.data["args"]) if not self.stack else None,
+                    "whole": cpu,
+                    "kernel": name,
                     "signature": str(event.data["args"]),
                     "cpu": cpu - inner[0],
                     "wall": wall - inner[1],
@@ -92,6 +108,43 @@ def measure(arguments: list[str], record: Path) -> None:
     main()
 
 
+def recordable(kernel: str, types: Sequence[Any]) -> list[Any] | None:
+    """Return the types of a kernel as text; None if it cannot be compiled from a record."""
+    from gaitway.core.warming import Recorded, type_text
+
+    if not kernel.startswith("gaitway."):
+        return None
+    try:
+        Recorded(kernel.removeprefix("gaitway."), [], 0.0).dispatcher()
+        return [type_text(kind) for kind in types]
+    except (AttributeError, ImportError, ValueError):
+        return None
+
+
+def record(name: str, found: dict[str, Any]) -> None:
+    """Write the kernels of a command into the package."""
+    old = json.loads(KERNELS.read_text()) if KERNELS.exists() else {"commands": {}, "types": []}
+    commands = {
+        command: [(kernel, old["types"][number], seconds) for kernel, number, seconds in rows]
+        for command, rows in old["commands"].items()
+    }
+    commands[name] = [
+        (row["kernel"].removeprefix("gaitway."), row["types"], round(row["whole"], 2))
+        for row in found["rows"]
+        if row["types"] is not None
+    ]
+    texts = sorted({json.dumps(types) for rows in commands.values() for _, types, _ in rows})
+    numbers = {text: number for number, text in enumerate(texts)}
+    lines = [
+        f'  {json.dumps(command)}: [\n   '
+        + ",\n   ".join(json.dumps([kernel, numbers[json.dumps(types)], seconds]) for kernel, types, seconds in rows)
+        + "\n  ]"
+        for command, rows in sorted(commands.items())
+    ]
+    text = ' {\n "commands": {\n' + ",\n".join(lines) + '\n },\n "types": [\n  ' + ",\n  ".join(texts) + "\n ]\n}\n"
+    KERNELS.write_text(text.lstrip())
+
+
 def room(kernel: str) -> str:
     """Return the room of a kernel, or "numba" for functions of the compiler itself."""
     parts = kernel.split(".")
@@ -129,6 +182,14 @@ def show(found: dict[str, Any], top: int) -> None:
         print(f"{sum(row['cpu'] for row in copies):7.2f}  {len(copies)} of {name}")
 
 
+def measured(command: list[str], folder: str, environment: dict[str, str]) -> tuple[dict[str, Any], int]:
+    """Run a command in a fresh process with empty caches; return what was found, and its exit status."""
+    record = Path(folder) / "record.json"
+    caches = {"NUMBA_CACHE_DIR": f"{folder}/kernels", "GAITWAY_CACHE": f"{folder}/results", RECORD: str(record)}
+    status = subprocess.run([sys.executable, __file__, *command], env=os.environ | caches | environment, check=False)
+    return json.loads(record.read_text()), status.returncode
+
+
 def main() -> None:
     """Measure in a fresh process and print the tables."""
     if RECORD in os.environ:
@@ -136,18 +197,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--top", type=int, default=30, help="number of kernels to list")
     parser.add_argument("--json", type=Path, help="file for all that was found")
+    parser.add_argument("--record", metavar="NAME", help="record the kernels in the package under this name")
+    parser.add_argument("--record-all", action="store_true", help="record all commands anew")
     parser.add_argument("command", nargs="*", help="of gaitway, after --")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        record = Path(folder) / "record.json"
-        caches = {"NUMBA_CACHE_DIR": f"{folder}/kernels", "GAITWAY_CACHE": f"{folder}/results", RECORD: str(record)}
-        command = asked.command or ["demo", "-o", f"{folder}/demo"]
-        done = subprocess.run([sys.executable, __file__, *command], env=os.environ | caches, check=False)
-        found = json.loads(record.read_text())
-    if asked.json:
-        asked.json.write_text(json.dumps(found))
-    show(found, asked.top)
-    sys.exit(done.returncode)
+    if asked.record_all:
+        KERNELS.unlink(missing_ok=True)
+    runs = RECORDED if asked.record_all else {asked.record: " ".join(asked.command) or RECORDED["demo"]}
+    for name, command in runs.items():
+        with tempfile.TemporaryDirectory() as folder:
+            alone = {"GAITWAY_COMPILERS": "1"} if name is not None else {}
+            found, status = measured(command.replace("OUT", folder).split(), folder, alone)
+        if name is not None:
+            record(name, found)
+        if asked.json:
+            asked.json.write_text(json.dumps(found))
+        show(found, asked.top)
+        if status:
+            sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from gaitway.cli.takes import audit, counted_violations, export, take_app
 from gaitway.cli.trees import tree_app
 from gaitway.cli.vary import vary
 from gaitway.core.errors import GaitwayError
+from gaitway.core.warming import expect
 
 app = typer.Typer(
     help="Plan and synthesise full-body motion for crowds of virtual people.",
@@ -54,6 +55,7 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
     logging.getLogger("gaitway").setLevel(logging.INFO)
     handle_signals()
+    expect(sys.argv[1:])
     try:
         code = _run()
     except KeyboardInterrupt:

@@ -12,10 +12,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 import numba
 from numba.core import event, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.targetconfig import TargetConfig
+
+from gaitway.core import warming
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -33,15 +37,17 @@ class _CompileListener(event.Listener):
         self.count = 0
         self._depth = 0
         self._began = 0.0
+        self._waited = 0.0
         self._collects = False
 
     def on_start(self, event: Any) -> None:
         if self._depth == 0:
             self._began = time.perf_counter()
+            self._waited = warming.waited_seconds()
             self._collects = gc.isenabled()
             gc.disable()
             if self.count == 0 and _is_ours(event):
-                sys.stderr.write("gaitway: compiling for this machine (first use; cached for later runs) ...\n")
+                sys.stderr.write(f"gaitway: {warming.begin()}\n")
                 sys.stderr.flush()
         self._depth += 1
         self.count += 1
@@ -50,7 +56,7 @@ class _CompileListener(event.Listener):
         del event
         self._depth -= 1
         if self._depth == 0:
-            self.seconds += time.perf_counter() - self._began
+            self.seconds += time.perf_counter() - self._began - (warming.waited_seconds() - self._waited)
             if self._collects:
                 gc.enable()
 
@@ -66,8 +72,8 @@ if JIT_ENABLED:
 
 
 def compile_seconds() -> float:
-    """Seconds this process has spent compiling kernels; 0.0 when all came from the cache."""
-    return _LISTENER.seconds
+    """Seconds that this process has compiled kernels or waited for them; 0.0 when all came from the cache."""
+    return _LISTENER.seconds + warming.waited_seconds()
 
 
 @overload
@@ -118,9 +124,9 @@ def kernel(
         if inline:
             options["inline"] = "always"
         try:
-            return _widened(numba.njit(cache=True, **options)(plain))
+            return _prepared(numba.njit(cache=True, **options)(plain))
         except RuntimeError:  # no cache folder can be written
-            return _widened(numba.njit(cache=False, **options)(plain))
+            return _prepared(numba.njit(cache=False, **options)(plain))
 
     return decorate if function is None else decorate(function)
 
@@ -144,12 +150,47 @@ def direct(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _widened(dispatcher: Any) -> Any:
-    """Let kernels that call this one with different constants share one compiled version, not one for each constant."""
-    template = dispatcher.get_call_template
+def _prepared(dispatcher: Any) -> Any:
+    """Change how a kernel is compiled.
+
+    Kernels that call it with different constants share one compiled version, instead of one for each constant. Two
+    processes do not compile it at the same time.
+    """
+    template, compile_one = dispatcher.get_call_template, dispatcher.compile
+    name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
 
     def get_call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         return template(tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()})
 
+    def compile_in_turn(signature: Any) -> Any:
+        if isinstance(signature, tuple) and signature in dispatcher.overloads:
+            return compile_one(signature)
+        with global_compiler_lock, warming.turn(name):
+            compiled = compile_one(signature)
+        warming.ready(name)
+        return compiled
+
     dispatcher.get_call_template = get_call_template
+    dispatcher.compile = compile_in_turn
     return dispatcher
+
+
+def _compare_flags_faster() -> None:
+    """Let the compiler compare its flags by what was set, before it compares each flag.
+
+    Numba looks up each function of NumPy or Python by its flags, many times in each kernel. That is 4 % of all
+    compiling. The answers stay the same.
+    """
+    compare = TargetConfig.__eq__
+
+    def same(self: Any, other: object) -> Any:
+        if type(self) is type(other) and self._values == cast("Any", other)._values:
+            return True
+        return compare(self, other)
+
+    if hasattr(TargetConfig, "_values"):  # a slot; otherwise this is a version of Numba that works differently
+        TargetConfig.__eq__ = same
+
+
+if JIT_ENABLED:
+    _compare_flags_faster()

@@ -1,0 +1,334 @@
+"""Compile in a second process what a command needs later, while the command compiles what it needs now.
+
+Numba's compiler runs on one core at a time in each process. So the first use of a command on a machine starts a helper
+process, which compiles kernels of the same command from the last to the first and leaves them in Numba's cache, where
+the command finds them. Which kernels a command needs, with which types, is recorded in `kernels.json` by
+`tools/compile_times.py --record`. The record is a hint: what it lacks is compiled when it is called, as ever.
+
+A lock on each kernel keeps both processes from compiling or writing the same kernel at the same time. The system
+releases it when its process ends. Where there are no such locks, only one core, no cache or no folder for results,
+no helper is started. Set GAITWAY_COMPILERS to the number of processes that may compile; 1 means no helper.
+
+This module imports nothing slow, since every command imports it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+WORTH_HELP_S = 5.0
+"""Less compiling than this is not worth the start of a helper [s]."""
+PATIENCE_S = 60.0
+"""Longest wait for a kernel that another process compiles [s]; after it the kernel is compiled here too."""
+LARGE = 0.2
+"""Share of all compiling from which on a single kernel is compiled by the helper first."""
+HANDLE = "handle of"
+"""What is written before the type that an array handle holds."""
+_POLL_S = 0.02
+_RECORD = Path(__file__).with_name("kernels.json")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A kernel that a command calls."""
+
+    name: str
+    """Module and function, without the name of the package."""
+    types: list[Any]
+    """Types of its arguments, as `type_text` writes them."""
+    seconds: float
+    """CPU time to compile it with all that it calls, where it was recorded [s]."""
+
+    def dispatcher(self) -> Any:
+        """Import the kernel.
+
+        Raises:
+            ImportError: if the module no longer exists.
+            AttributeError: if the function no longer exists.
+        """
+        module, function = self.name.rsplit(".", 1)
+        return getattr(importlib.import_module(f"gaitway.{module}"), function)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether some version of the kernel is in Numba's cache."""
+        try:
+            dispatcher = self.dispatcher()
+            folder = dispatcher.stats.cache_path
+            stem, name = self.name.rsplit(".", 2)[-2:]
+            return folder is None or any(Path(folder).glob(f"{stem}.{name}-*.nbi"))
+        except (ImportError, AttributeError):
+            return True
+
+
+@dataclass
+class _State:
+    """What this process knows of its command."""
+
+    words: tuple[str, ...] = ()
+    """Words of its command line."""
+    kernels: Sequence[Recorded] = ()
+    missing: frozenset[str] = frozenset()
+    """Names of recorded kernels that were not in the cache when compiling began."""
+    ready: int = 0
+    """How many of them are ready."""
+    lock: int | None = None
+    """Open file whose bytes are the locks."""
+    helper: subprocess.Popen[bytes] | None = None
+    waited: float = 0.0
+    """Time spent waiting for kernels of other processes [s]."""
+    show: Callable[[int, int], None] | None = None
+
+
+_STATE = _State()
+
+
+def expect(words: Sequence[str]) -> None:
+    """Say which command runs.
+
+    Args:
+        words: Arguments of the command line.
+    """
+    _STATE.words, _STATE.kernels = tuple(words), kernels_of(words)
+
+
+def watch(show: Callable[[int, int], None] | None) -> None:
+    """Have a function called with the number of kernels that are ready and with how many there will be."""
+    _STATE.show = show
+
+
+@cache
+def recorded_commands() -> dict[str, list[Recorded]]:
+    """Return the kernels of each recorded command in the order of first use; none if there is no record."""
+    try:
+        record = json.loads(_RECORD.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {
+        command: [Recorded(name, record["types"][number], seconds) for name, number, seconds in rows]
+        for command, rows in record["commands"].items()
+    }
+
+
+def kernels_of(words: Sequence[str]) -> list[Recorded]:
+    """Return the kernels that a command line needs: those of the recorded command that shares most words with it."""
+    plain = [word for word in words if not word.startswith("-")]
+    found: list[Recorded] = []
+    most = 0
+    for command, kernels in recorded_commands().items():
+        parts = command.split()
+        if plain[:1] == parts[:1] and len(parts) > most and all(part in plain for part in parts):
+            found, most = kernels, len(parts)
+    return found
+
+
+def begin() -> str:
+    """Start a helper if it is worth it, and return what to tell the user; called when compiling begins."""
+    missing = [kernel for kernel in _STATE.kernels if not kernel.is_cached]
+    if not missing:
+        return "compiling for this machine (first use; cached for later runs) ..."
+    _STATE.missing = frozenset(kernel.name for kernel in missing)
+    seconds = sum(kernel.seconds for kernel in missing)
+    if seconds >= WORTH_HELP_S and _may_help():
+        _start_helper()
+        seconds = max(seconds / 2.0, max(kernel.seconds for kernel in missing)) + 1.0
+    about = f"about {max(5 * round(seconds / 5.0), 5)} s" if seconds > 3.0 else "a few seconds"
+    return f"compiling {len(missing)} kernels for this machine, {about}, once (cached for later runs) ..."
+
+
+def ready(name: str) -> None:
+    """Count a kernel that was compiled or loaded."""
+    if name.removeprefix("gaitway.") in _STATE.missing:
+        _STATE.missing -= {name.removeprefix("gaitway.")}
+        _STATE.ready += 1
+        if _STATE.show is not None:
+            _STATE.show(_STATE.ready, _STATE.ready + len(_STATE.missing))
+
+
+def waited_seconds() -> float:
+    """Seconds this process has waited for kernels that another process compiled."""
+    return _STATE.waited
+
+
+@contextmanager
+def turn(name: str) -> Iterator[None]:
+    """Hold the lock on a kernel, so that no other process compiles it; for a while wait for one that does."""
+    place = None if _STATE.lock is None else _place(name)
+    if place is None or _take(place):
+        held = place is not None
+    else:
+        began = time.perf_counter()
+        held = False
+        while not held and time.perf_counter() - began < PATIENCE_S:
+            time.sleep(_POLL_S)
+            held = _take(place)
+        _STATE.waited += time.perf_counter() - began
+    try:
+        yield
+    finally:
+        if held and place is not None:
+            _release(place)
+
+
+def type_text(kind: Any) -> Any:
+    """Write a type of Numba as text, or as a list: the class of a tuple, and the types in it.
+
+    Raises:
+        ValueError: if it is none of numbers, arrays and tuples of them.
+    """
+    from numba.core import types
+
+    from gaitway.core.array_handle import ArrayHandleType
+
+    text: Any
+    if isinstance(kind, types.Array):
+        text = f"{kind.dtype.name} {kind.ndim}{kind.layout}{'' if kind.mutable else ' read-only'}"
+    elif isinstance(kind, types.BaseTuple):
+        home = getattr(kind, "instance_class", None)
+        text = ["" if home is None else f"{home.__module__}:{home.__qualname__}", *map(type_text, kind.types)]
+    elif isinstance(kind, ArrayHandleType):
+        text = [HANDLE, type_text(kind.kind)]
+    else:
+        text = kind.name
+    if read_type(text) != kind:
+        raise ValueError(f"{kind} cannot be recorded")
+    return text
+
+
+def read_type(text: Any) -> Any:
+    """Read what `type_text` wrote.
+
+    Raises:
+        ValueError: if it is no such text, or its class no longer exists.
+    """
+    from numba.core import types
+
+    from gaitway.core.array_handle import ArrayHandleType
+
+    try:
+        if isinstance(text, list) and text[0] == HANDLE:
+            return ArrayHandleType(read_type(text[1]))
+        if isinstance(text, list):
+            module, _, name = text[0].partition(":")
+            home = getattr(importlib.import_module(module), name) if name else None
+            return types.BaseTuple.from_types([read_type(part) for part in text[1:]], home)
+        scalar, *rest = text.split(" ", 1)
+        kind = types.boolean if scalar == "bool" else getattr(types, scalar)
+        if not rest:
+            return kind
+        return types.Array(kind, int(rest[0][0]), rest[0][1], readonly=rest[0].endswith("read-only"))
+    except (AttributeError, ImportError, IndexError, TypeError) as problem:
+        raise ValueError(f"{text!r} is no type") from problem
+
+
+def _may_help() -> bool:
+    """Whether another process can and may compile beside this one."""
+    asked = os.environ.get("GAITWAY_COMPILERS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return (int(asked) if asked.isdigit() else cores) >= 2 and _open_lock()
+
+
+def _start_helper() -> None:
+    """Start the helper; it ends when its standard input does, and so with this process at the latest."""
+    command = [sys.executable, "-c", f"from {__name__} import main; main()", *_STATE.words]
+    quiet = subprocess.DEVNULL
+    with suppress(OSError):
+        _STATE.helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+        atexit.register(_end_helper, _STATE.helper)
+
+
+def _end_helper(helper: subprocess.Popen[bytes]) -> None:
+    helper.kill()
+    helper.wait()
+
+
+def _helping_order(kernels: Sequence[Recorded]) -> list[Recorded]:
+    """Return the order of the helper: what is large, then from the last to the first, towards the command."""
+    all_seconds = sum(kernel.seconds for kernel in kernels)
+    large = [kernel for kernel in kernels if kernel.seconds > LARGE * all_seconds]
+    return large + [kernel for kernel in reversed(kernels) if kernel not in large]
+
+
+def _open_lock() -> bool:
+    """Open the file of locks."""
+    from gaitway.core.cache import cache_folder
+
+    folder = cache_folder()
+    if fcntl is None or folder is None:
+        return False
+    if _STATE.lock is None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _STATE.lock = os.open(folder / "compiling.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return False
+    return True
+
+
+def _place(name: str) -> int:
+    """The byte of the file that is the lock of a kernel."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "little")
+
+
+def _take(place: int) -> bool:
+    """Take a lock; False if another process holds it."""
+    assert _STATE.lock is not None
+    try:
+        fcntl.lockf(_STATE.lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+    except OSError:
+        return False
+    return True
+
+
+def _release(place: int) -> None:
+    assert _STATE.lock is not None
+    with suppress(OSError):
+        fcntl.lockf(_STATE.lock, fcntl.LOCK_UN, 1, place)
+
+
+def help_out(kernels: Sequence[Recorded]) -> None:
+    """Compile kernels, but for those that another process compiles right now."""
+    for kernel in kernels:
+        place = _place(f"gaitway.{kernel.name}")
+        if not _take(place):
+            continue
+        try:
+            kernel.dispatcher().compile(tuple(map(read_type, kernel.types)))
+        except Exception:  # the record is out of date; the command compiles what it needs, or says what is wrong
+            continue
+        finally:
+            _release(place)
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+def main() -> None:
+    """Be the helper."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if _open_lock():
+        help_out(_helping_order(kernels_of(sys.argv[1:])))
+    os._exit(0)
