@@ -136,7 +136,7 @@ def record(name: str, found: dict[str, Any]) -> None:
     texts = sorted({json.dumps(types) for rows in commands.values() for _, types, _ in rows})
     numbers = {text: number for number, text in enumerate(texts)}
     lines = [
-        f'  {json.dumps(command)}: [\n   '
+        f"  {json.dumps(command)}: [\n   "
         + ",\n   ".join(json.dumps([kernel, numbers[json.dumps(types)], seconds]) for kernel, types, seconds in rows)
         + "\n  ]"
         for command, rows in sorted(commands.items())
@@ -156,7 +156,9 @@ def show(found: dict[str, Any], top: int) -> None:
     rows = found["rows"]
     cpu, wall = sum(row["cpu"] for row in rows), sum(row["wall"] for row in rows)
     names = {row["kernel"] for row in rows}
-    print(f"compiling {cpu:.1f} s of CPU, {wall:.1f} s of wall; whole command {found['cpu']:.1f} s, {found['wall']:.1f} s")
+    print(
+        f"compiling {cpu:.1f} s of CPU, {wall:.1f} s of wall; whole command {found['cpu']:.1f} s, {found['wall']:.1f} s"
+    )
     print(f"{len(rows)} versions of {len(names)} kernels")
     rooms: dict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
     for row in rows:

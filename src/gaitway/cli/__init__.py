@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -55,6 +56,7 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
     logging.getLogger("gaitway").setLevel(logging.INFO)
     handle_signals()
+    _start_sooner()
     expect(sys.argv[1:])
     try:
         code = _run()
@@ -63,6 +65,13 @@ def main() -> NoReturn:
     if code == 130:
         err.print("interrupted", style="red")
     sys.exit(code)
+
+
+def _start_sooner() -> None:
+    """Spare the time of what no command needs: looking through modules for garbage, and for plug-ins of Pydantic."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _run() -> int:

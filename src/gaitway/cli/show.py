@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from gaitway.core.errors import GaitwayError
 from gaitway.core.files import check_writable
+from gaitway.core.warming import watch
 
 Show = Callable[[str, int, int | None], None]
 """Tells a progress bar what is being done, how much of it, and of how much."""
@@ -49,10 +49,17 @@ def rounded(value: float, digits: int) -> float:
 @contextmanager
 def progress(what: str) -> Iterator[Show]:
     """A progress bar on a terminal, and nothing where stderr is a file; yields f(what, done, total)."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        compiling = bar.add_task("compiling for this machine, once", visible=False)
+        watch(lambda ready, total: bar.update(compiling, completed=ready, total=total, visible=ready < total))
+        try:
+            yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        finally:
+            watch(None)
 
 
 def show_json(data: object) -> None:

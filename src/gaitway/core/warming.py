@@ -15,21 +15,20 @@ This module imports nothing slow, since every command imports it.
 from __future__ import annotations
 
 import atexit
-import hashlib
 import importlib
 import json
 import os
-import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
 
 try:
     import fcntl
@@ -87,7 +86,6 @@ class _State:
 
     words: tuple[str, ...] = ()
     """Words of its command line."""
-    kernels: Sequence[Recorded] = ()
     missing: frozenset[str] = frozenset()
     """Names of recorded kernels that were not in the cache when compiling began."""
     ready: int = 0
@@ -109,7 +107,7 @@ def expect(words: Sequence[str]) -> None:
     Args:
         words: Arguments of the command line.
     """
-    _STATE.words, _STATE.kernels = tuple(words), kernels_of(words)
+    _STATE.words = tuple(words)
 
 
 def watch(show: Callable[[int, int], None] | None) -> None:
@@ -144,14 +142,16 @@ def kernels_of(words: Sequence[str]) -> list[Recorded]:
 
 def begin() -> str:
     """Start a helper if it is worth it, and return what to tell the user; called when compiling begins."""
-    missing = [kernel for kernel in _STATE.kernels if not kernel.is_cached]
+    missing = [kernel for kernel in kernels_of(_STATE.words) if not kernel.is_cached]
     if not missing:
         return "compiling for this machine (first use; cached for later runs) ..."
     _STATE.missing = frozenset(kernel.name for kernel in missing)
+    if _STATE.show is not None:
+        _STATE.show(0, len(_STATE.missing))
     seconds = sum(kernel.seconds for kernel in missing)
     if seconds >= WORTH_HELP_S and _may_help():
         _start_helper()
-        seconds = max(seconds / 2.0, max(kernel.seconds for kernel in missing)) + 1.0
+        seconds = max(seconds / 2.0, *(kernel.seconds for kernel in missing)) + 1.0
     about = f"about {max(5 * round(seconds / 5.0), 5)} s" if seconds > 3.0 else "a few seconds"
     return f"compiling {len(missing)} kernels for this machine, {about}, once (cached for later runs) ..."
 
@@ -250,6 +250,8 @@ def _may_help() -> bool:
 
 def _start_helper() -> None:
     """Start the helper; it ends when its standard input does, and so with this process at the latest."""
+    import subprocess
+
     command = [sys.executable, "-c", f"from {__name__} import main; main()", *_STATE.words]
     quiet = subprocess.DEVNULL
     with suppress(OSError):
@@ -287,6 +289,8 @@ def _open_lock() -> bool:
 
 def _place(name: str) -> int:
     """The byte of the file that is the lock of a kernel."""
+    import hashlib
+
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "little")
 
 
@@ -327,6 +331,9 @@ def _end_with_parent() -> None:
 
 def main() -> None:
     """Be the helper."""
+    import signal
+    import threading
+
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if _open_lock():
