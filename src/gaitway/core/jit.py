@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 import numba
 from numba.core import event, types
@@ -184,12 +184,12 @@ def _compare_flags_faster() -> None:
     compare = TargetConfig.__eq__
 
     def same(self: Any, other: object) -> Any:
-        if type(self) is type(other) and self._values == cast("Any", other)._values:
+        if type(self) is type(other) and self._values == getattr(other, "_values", None):
             return True
         return compare(self, other)
 
     if hasattr(TargetConfig, "_values"):  # a slot; otherwise this is a version of Numba that works differently
-        TargetConfig.__eq__ = same
+        setattr(TargetConfig, "__eq__", same)  # noqa: B010
 
 
 if JIT_ENABLED:

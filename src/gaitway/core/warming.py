@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import subprocess
@@ -205,7 +205,10 @@ def type_text(kind: Any) -> Any:
         text = f"{kind.dtype.name} {kind.ndim}{kind.layout}{'' if kind.mutable else ' read-only'}"
     elif isinstance(kind, types.BaseTuple):
         home = getattr(kind, "instance_class", None)
-        text = ["" if home is None else f"{home.__module__}:{home.__qualname__}", *map(type_text, kind.types)]
+        text = [
+            "" if home is None else f"{home.__module__}:{home.__qualname__}",
+            *map(type_text, cast("Any", kind).types),
+        ]
     elif isinstance(kind, ArrayHandleType):
         text = [HANDLE, type_text(kind.kind)]
     else:
@@ -231,7 +234,7 @@ def read_type(text: Any) -> Any:
         if isinstance(text, list):
             module, _, name = text[0].partition(":")
             home = getattr(importlib.import_module(module), name) if name else None
-            return types.BaseTuple.from_types([read_type(part) for part in text[1:]], home)
+            return cast("Any", types.BaseTuple).from_types([read_type(part) for part in text[1:]], home)
         scalar, *rest = text.split(" ", 1)
         kind = types.boolean if scalar == "bool" else getattr(types, scalar)
         if not rest:
