@@ -4,8 +4,9 @@
     python tools/compile_times.py --record "demo" -- demo -o OUT
 
 The command is one of `gaitway`, such as `scene draw maze -o maze.png`; without one it is `demo`. It runs in a fresh
-process whose caches of kernels and of results are empty folders. CPU seconds are those of the thread that compiles,
-without the kernels that it compiles inside another one: they hold on a busy machine too, where wall time does not.
+process whose caches of kernels and of results are empty folders, unless `--caches` names a folder. CPU seconds are
+those of the thread that compiles, without the kernels that it compiles inside another one: they hold on a busy machine
+too, where wall time does not.
 
 `--record NAME` writes the kernels into src/gaitway/core/kernels.json as those of a command whose words include all
 words of NAME. `--record-all` does so for all commands of `RECORDED`: run it when kernels were moved, renamed or given
@@ -184,9 +185,9 @@ def show(found: dict[str, Any], top: int) -> None:
         print(f"{sum(row['cpu'] for row in copies):7.2f}  {len(copies)} of {name}")
 
 
-def measured(command: list[str], folder: str, environment: dict[str, str]) -> tuple[dict[str, Any], int]:
-    """Run a command in a fresh process with empty caches; return what was found, and its exit status."""
-    record = Path(folder) / "record.json"
+def measured(command: list[str], folder: Path, environment: dict[str, str]) -> tuple[dict[str, Any], int]:
+    """Run a command in a fresh process with caches in a folder; return what was found, and its exit status."""
+    record = folder / "record.json"
     caches = {"NUMBA_CACHE_DIR": f"{folder}/kernels", "GAITWAY_CACHE": f"{folder}/results", RECORD: str(record)}
     status = subprocess.run([sys.executable, __file__, *command], env=os.environ | caches | environment, check=False)
     return json.loads(record.read_text()), status.returncode
@@ -199,6 +200,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--top", type=int, default=30, help="number of kernels to list")
     parser.add_argument("--json", type=Path, help="file for all that was found")
+    parser.add_argument(
+        "--caches", type=Path, help="folder for caches that stay, to measure what later commands compile"
+    )
     parser.add_argument("--record", metavar="NAME", help="record the kernels in the package under this name")
     parser.add_argument("--record-all", action="store_true", help="record all commands anew")
     parser.add_argument("command", nargs="*", help="of gaitway, after --")
@@ -209,7 +213,7 @@ def main() -> None:
     for name, command in runs.items():
         with tempfile.TemporaryDirectory() as folder:
             alone = {"GAITWAY_COMPILERS": "1"} if name is not None else {}
-            found, status = measured(command.replace("OUT", folder).split(), folder, alone)
+            found, status = measured(command.replace("OUT", folder).split(), asked.caches or Path(folder), alone)
         if name is not None:
             record(name, found)
         if asked.json:
