@@ -183,8 +183,8 @@ def _compare_flags_faster() -> None:
     """
     compare = TargetConfig.__eq__
 
-    def same(self: Any, other: object) -> Any:
-        if type(self) is type(other) and self._values == getattr(other, "_values", None):
+    def same(self: Any, other: Any) -> Any:
+        if self.__class__ is other.__class__ and self._values == other._values:
             return True
         return compare(self, other)
 
