@@ -33,6 +33,7 @@ RECORDED = {
     "demo": "demo -o OUT/demo",
     "plan": "plan market_square -o OUT/take.npz",
     "plan tree": "plan market_square --planner tree -o OUT/tree.npz",
+    "vary": "vary person -b walk_forward --count 2 -o OUT/varied.gwlib",
 }
 """Commands whose kernels are recorded: the words that tell them apart, and how each is run; OUT is a folder."""
 
