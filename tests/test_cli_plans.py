@@ -39,7 +39,7 @@ def test_a_scene_is_planned_and_audited(tmp_path: Path) -> None:
 def test_a_scene_is_planned_by_tree(tmp_path: Path) -> None:
     scene, take = written(tmp_path, "5, 9"), tmp_path / "rooms.npz"
     done = gaitway("plan", scene, "-o", take, "--planner", "tree")
-    assert "2 of 2 arrive, 2 by tree and 0 by A*" in done.stdout
+    assert "2 of 2 arrive, 2 by tree;" in done.stdout
     assert load_take(take).facts["planner"] == "tree"
 
 

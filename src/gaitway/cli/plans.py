@@ -69,7 +69,8 @@ def summary(planned: Planned) -> str:
     """Who arrives, and how long it took, in a line."""
     count, faster = len(planned.scene.characters), planned.motion_seconds / max(planned.seconds, 1e-9)
     found = planned.found_by
-    shares = ", " + " and ".join(f"{number} by {name}" for name, number in found.items()) if len(found) > 1 else ""
+    parts = [f"{number} by {name}" for name, number in sorted(found.items(), key=lambda part: -part[1])]
+    shares = ", " + " and ".join(parts) if set(found) - {"A*"} else ""
     return (
         f"{count - len(planned.failed)} of {count} arrive{shares}; "
         f"{planned.motion_seconds:.1f} s of motion were made in {planned.seconds:.2f} s "

@@ -201,8 +201,9 @@ def core_geometry(footprint: Footprint) -> shapely.Geometry:
     """Return a footprint without its rounding, exactly: filled rings by the even-odd rule, lines and points."""
     rings = footprint.rings
     areas = [shapely.make_valid(shapely.Polygon(ring)) for ring in rings if len(ring) > 2]
-    lines = [shapely.LineString(ring) for ring in rings if len(ring) == 2]
-    points = [shapely.Point(ring[0]) for ring in rings if len(ring) == 1]
+    single = [len(np.unique(ring, axis=0)) == 1 for ring in rings]  # GEOS drops lines of no length
+    lines = [shapely.LineString(ring) for ring, one in zip(rings, single, strict=True) if len(ring) == 2 and not one]
+    points = [shapely.Point(ring[0]) for ring, one in zip(rings, single, strict=True) if one]
     area = _even_odd(areas)
     return area if not lines and not points else shapely.union_all([area, *lines, *points])
 
