@@ -139,6 +139,7 @@ class LivePlanner:
         """Compile or load all that steps of time need; the crowd has a place, and no character in it."""
         self.routes.warm_up()
         self._turns(body, crowd, live, 0.0, 0.0, 1)
+        self.hasten(body, crowd, live)
         if self._options.searches > 0:
             self._seeker.warm_up(self._options.tolerance, self.routes.handle)
             install(
