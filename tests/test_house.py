@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from functools import cache
 from importlib import import_module
@@ -23,7 +24,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = sorted(
     ".".join(("gaitway", *init.parent.relative_to(SOURCE).parts))
     for init in SOURCE.rglob("__init__.py")
-    if "__all__" in init.read_text(encoding="utf-8")
+    if re.search(r"^(__all__|.*, __all__) =", init.read_text(encoding="utf-8"), re.MULTILINE)
 )
 """Packages with public names of their own."""
 

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from gaitway.core import cache
-from gaitway.core.cache import cache_folder, cached, digest
+from gaitway.core.cache import cached, digest
+from gaitway.core.files import cache_folder
 
 
 @pytest.fixture
@@ -333,12 +334,13 @@ def test_sources_count(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 WRITER = """
 import numpy as np
 from gaitway.core import cache
+from gaitway.core.files import cache_folder
 cache.WORTH_KEEPING = -1.0
 for k in range(60):
     made = cache.cached("test", (), (k % 3,), lambda: {"x": np.full(20_000, k % 3)}, lambda m: m, dict)
     assert (made["x"] == k % 3).all() and made["x"].shape == (20_000,)
     if k % 5 == 0:
-        for entry in cache.cache_folder().glob("test*.npz"):
+        for entry in cache_folder().glob("test*.npz"):
             entry.unlink(missing_ok=True)
 """
 

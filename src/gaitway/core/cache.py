@@ -16,7 +16,6 @@ import json
 import os
 import platform
 import re
-import sys
 import time
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -31,7 +30,7 @@ import numpy.typing as npt
 import scipy
 
 from gaitway.core.errors import GaitwayError
-from gaitway.core.files import atomic_write
+from gaitway.core.files import atomic_write, cache_folder
 from gaitway.core.jit import JIT_ENABLED
 
 MOST_BYTES, MOST_ENTRIES = 500_000_000, 1000
@@ -86,17 +85,6 @@ def cached(
     return made
 
 
-def cache_folder() -> Path | None:
-    """Where entries are kept, whether or not it exists; None where there is no place or none is wanted."""
-    asked = os.environ.get("GAITWAY_CACHE", "")
-    if asked.lower() in ("off", "0"):
-        return None
-    try:
-        return Path(asked).expanduser() if asked else _usual_folder()
-    except RuntimeError:  # nobody's home
-        return None
-
-
 def digest(*parts: object) -> str:
     """SHA-256 over values of the kinds that `cached` takes; different values have different digests.
 
@@ -145,16 +133,6 @@ def _entry(kind: str, sources: Collection[str], inputs: Iterable[object]) -> Pat
         return folder / f"{kind}-{digest(_environment(), _source_digest(tuple(sources)), *inputs)}.npz"
     except (OSError, TypeError):  # the source is no plain files, or they are being edited; or an input is unheard of
         return None
-
-
-def _usual_folder() -> Path:
-    """Where programs of this system keep what they can make again."""
-    shared = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(shared).is_absolute():
-        return Path(shared) / "gaitway"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "gaitway" / "cache"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gaitway"
 
 
 @cache

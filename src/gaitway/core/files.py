@@ -1,9 +1,10 @@
-"""Writing of files and folders: a file appears under its name only when it is complete."""
+"""Files and folders: a file appears under its name only when it is complete; and where results are cached."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -125,3 +126,24 @@ def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
+
+
+def cache_folder() -> Path | None:
+    """Where entries are kept, whether or not it exists; None where there is no place or none is wanted."""
+    asked = os.environ.get("GAITWAY_CACHE", "")
+    if asked.lower() in ("off", "0"):
+        return None
+    try:
+        return Path(asked).expanduser() if asked else _usual_folder()
+    except RuntimeError:  # nobody's home
+        return None
+
+
+def _usual_folder() -> Path:
+    """Where programs of this system keep what they can make again."""
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(shared).is_absolute():
+        return Path(shared) / "gaitway"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "gaitway" / "cache"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "gaitway"

@@ -276,7 +276,7 @@ def _helping_order(kernels: Sequence[Recorded]) -> list[Recorded]:
 
 def _open_lock() -> bool:
     """Open the file of locks."""
-    from gaitway.core.cache import cache_folder
+    from gaitway.core.files import cache_folder
 
     folder = cache_folder()
     if fcntl is None or folder is None:
