@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gaitway.live import stuck_characters as seeking
-from gaitway.live._playing_kernels import FRESH
+from gaitway.live._playing_kernels import FRESH, SOUGHT
 from gaitway.live.movers import HORIZON, MoversAhead
 from gaitway.scene import scene_from_dict
 from gaitway.studio.live_play import LivePlay
@@ -100,15 +100,13 @@ def test_a_fence_is_jumped_by_those_who_search_before_they_set_out() -> None:
                        {"count": 3, "name": "west", "start_area": [26, 1, 29, 9], "goal_area": [1, 1, 4, 9]}],
     })  # fmt: skip
     play = LivePlay(scene)
-    there: set[int] = set()
     jumped: set[str] = set()
     for _ in range(round(45.0 / FRAME)):
         play.step(FRAME)
         jumped |= {name for name in play.names if "jump" in play.behavior(name)}
-        there |= set(play.crowd.arrived.tolist())
         if play.crowd.counts.arrivals >= 6:
             break
     assert jumped == set(play.names)
     assert play.crowd.counts.arrivals >= 6
-    assert play.crowd._crowd.counts[:, 9].min() >= FRESH
+    assert play.crowd._started().plans.counts[:6, SOUGHT].min() >= FRESH
     play.close()
