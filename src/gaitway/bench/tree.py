@@ -53,7 +53,7 @@ MEDIAN_TARGET, MEAN_TARGET, WEIGHTED_TARGET, TAIL_TARGET, TRAP_TARGET = 25.0, 12
 
 
 @dataclass(frozen=True, eq=False)
-class _Runs:
+class _TreeRuns:
     """Times [ms] (Q,) and costs (Q,) of all queries, by planner; a cost is NaN where there is no plan."""
 
     times: dict[str, FloatArray]
@@ -177,7 +177,7 @@ def _scattered(fields: WorldFields, rng: np.random.Generator) -> tuple[FloatArra
     return starts, np.clip(goals, (x0, y0), (x1, y1))
 
 
-def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radius: float = RADIUS) -> _Runs:
+def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radius: float = RADIUS) -> _TreeRuns:
     """All planners on all queries, round after round; the first one compiles and does not count."""
     free = Heuristics.of(trees.searcher.table, trees.searcher.costs, names=("heading",))
     made = {id(fields): Portfolio(trees, fields, radius, free) for fields, _ in queries}
@@ -193,7 +193,7 @@ def _runs(trees: TreeSearch, queries: Sequence[tuple[WorldFields, Query]], radiu
                 if result.found and result.plan is not None:
                     costs[name][k] = result.plan.cost
     answered = [sum(portfolio.answered[stage] for portfolio in made.values()) for stage in range(3)]
-    return _Runs({name: np.median(some[1:], axis=0) for name, some in times.items()}, costs, answered)
+    return _TreeRuns({name: np.median(some[1:], axis=0) for name, some in times.items()}, costs, answered)
 
 
 def _tasks(portfolio: Portfolio, query: Query) -> dict[str, Task]:

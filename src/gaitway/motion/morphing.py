@@ -67,7 +67,7 @@ def align(a: Clip, b: Clip) -> FloatArray | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Source:
+class _MorphSource:
     """A clip as smooth functions of its frame number, seen from its root."""
 
     clip: Clip
@@ -75,7 +75,7 @@ class _Source:
     """Channels: path (3), height (1), joints (4 each, the root's without its heading), feet (3 + 4 a leg)."""
 
     @classmethod
-    def of(cls, clip: Clip, legs: tuple[Leg, ...]) -> _Source:
+    def of(cls, clip: Clip, legs: tuple[Leg, ...]) -> _MorphSource:
         path = clip.planar_path()
         positions, world = clip.joint_transforms()
         back, under = rotations.from_yaw(-path[:, 2]), path * [1.0, 1.0, 0.0]
@@ -93,8 +93,8 @@ class _Source:
 class Morph:
     """All motions between two clips that take the same steps; made by `Morph.between`."""
 
-    a: _Source
-    b: _Source
+    a: _MorphSource
+    b: _MorphSource
     knots: FloatArray
     """Frames that belong together; (K, 2)."""
     legs: tuple[Leg, ...]
@@ -106,7 +106,7 @@ class Morph:
         if knots is None or a.fps != b.fps or min(len(a), len(b)) < _SHORTEST:
             return None
         legs = tuple(leg for leg in all_legs(a.skeleton) if _used(leg, a) or _used(leg, b))
-        return cls(_Source.of(a, legs), _Source.of(b, legs), knots, legs)
+        return cls(_MorphSource.of(a, legs), _MorphSource.of(b, legs), knots, legs)
 
     def path(self, share: float) -> FloatArray:
         """Return the root's planar path (x, y, heading) for a share of `b`, from where `a` begins; (F, 3)."""

@@ -15,14 +15,14 @@ from gaitway.motion.clip import Clip
 
 
 @dataclass(frozen=True, eq=False)
-class _Curves:
+class _BlendCurves:
     """Clip as smooth functions of its phase from 0 to 1; the root has no heading."""
 
     clip: Clip
     spline: scipy.interpolate.CubicSpline
 
     @classmethod
-    def of(cls, clip: Clip) -> _Curves:
+    def of(cls, clip: Clip) -> _BlendCurves:
         path = clip.planar_path()
         joints = np.array(clip.rotations)
         joints[:, 0] = rotations.multiply(rotations.from_yaw(-path[:, 2]), joints[:, 0])
@@ -43,7 +43,7 @@ class _Curves:
 
 def blend_gaits(one: SnappedClip, other: SnappedClip, name: str) -> SnappedClip:
     """Return a clip that begins as one clip and ends as another; both take the same steps, from the same foot."""
-    a, b = _Curves.of(one.clip), _Curves.of(other.clip)
+    a, b = _BlendCurves.of(one.clip), _BlendCurves.of(other.clip)
     fps, times = one.clip.fps, (one.clip.duration, other.clip.duration)
     # the duration changes from that of the one to that of the other with the weight of the blend
     phases = np.linspace(0.0, 1.0, 201)
@@ -77,7 +77,7 @@ def bend_step(straight: SnappedClip, turn: float, name: str) -> SnappedClip:
         turn: Additional turn to the left [rad].
         name: Name of the new clip.
     """
-    curves, clip = _Curves.of(straight.clip), straight.clip
+    curves, clip = _BlendCurves.of(straight.clip), straight.clip
     phases = np.linspace(0.0, 1.0, len(clip))
     path, height, joints = curves.at(phases)
     steps = _steps(path)

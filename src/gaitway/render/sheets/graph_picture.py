@@ -24,7 +24,7 @@ _LINE, _PAD, _COLUMN = 19, 12, 9
 
 
 @dataclass(frozen=True)
-class _Box:
+class _GraphBox:
     """An upright rectangle on the picture [px]."""
 
     x: float
@@ -32,7 +32,7 @@ class _Box:
     width: float
     height: float
 
-    def overlaps(self, other: _Box, gap: float = 4.0) -> bool:
+    def overlaps(self, other: _GraphBox, gap: float = 4.0) -> bool:
         """Return whether the two are nearer than `gap` in both directions."""
         return (
             abs(self.x - other.x) < 0.5 * (self.width + other.width) + gap
@@ -52,7 +52,7 @@ class _Card:
 
     state: str
     loops: tuple[Behavior, ...]
-    box: _Box
+    box: _GraphBox
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _Arrow:
     end: str
     behaviors: tuple[Behavior, ...]
     line: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
-    label: _Box = field(default_factory=lambda: _Box(0.0, 0.0, 0.0, 0.0))
+    label: _GraphBox = field(default_factory=lambda: _GraphBox(0.0, 0.0, 0.0, 0.0))
 
 
 def graph_picture(graph: BehaviorGraph, width: int = 1800) -> Image.Image:
@@ -102,7 +102,7 @@ def _cards(graph: BehaviorGraph) -> dict[str, _Card]:
         text = sum(max(_text_width(_words(b)) for b in column) + 2 * _PAD for column in columns)
         width = max(_text_width(state, 18) + 4 * _PAD, text + _PAD)
         lines = max((len(column) for column in columns), default=0)
-        cards[state] = _Card(state, loops, _Box(0.0, 0.0, width, 38 + _LINE * lines + (_PAD if lines else 0)))
+        cards[state] = _Card(state, loops, _GraphBox(0.0, 0.0, width, 38 + _LINE * lines + (_PAD if lines else 0)))
     return cards
 
 
@@ -177,14 +177,14 @@ def _route(arrows: list[_Arrow], cards: dict[str, _Card]) -> list[_Arrow]:
         others = [card.box for state, card in cards.items() if state not in (arrow.start, arrow.end)]
         line = _curve(cards[arrow.start].box, cards[arrow.end].box, others)
         width = max(_text_width(_words(b)) for b in arrow.behaviors) + _PAD
-        size = _Box(0.0, 0.0, width, _LINE * len(arrow.behaviors) + 4)
+        size = _GraphBox(0.0, 0.0, width, _LINE * len(arrow.behaviors) + 4)
         label = _free_place(line, size, taken)
         taken.append(label)
         out.append(replace(arrow, line=line, label=label))
     return out
 
 
-def _curve(start: _Box, end: _Box, others: list[_Box]) -> FloatArray:
+def _curve(start: _GraphBox, end: _GraphBox, others: list[_GraphBox]) -> FloatArray:
     """Return points (N, 2) of a bow from the rim of one box to another that crosses as few other boxes as possible."""
     a, b = np.array([start.x, start.y]), np.array([end.x, end.y])
     along = b - a
@@ -202,7 +202,7 @@ def _curve(start: _Box, end: _Box, others: list[_Box]) -> FloatArray:
     return best
 
 
-def _free_place(line: FloatArray, size: _Box, taken: list[_Box]) -> _Box:
+def _free_place(line: FloatArray, size: _GraphBox, taken: list[_GraphBox]) -> _GraphBox:
     """Return where along a line a label covers nothing; the middle is tried first."""
     shares = [0.5, *(0.5 + sign * step for step in np.arange(0.04, 0.46, 0.04) for sign in (1, -1))]
     for share in shares:
@@ -224,7 +224,7 @@ def _fit(
     bottom = max([b.y + 0.5 * b.height for b in boxes] + [float(a.line[:, 1].max()) for a in arrows]) + 24
     shift = np.array([0.5 * width, -top])
 
-    def moved(box: _Box) -> _Box:
+    def moved(box: _GraphBox) -> _GraphBox:
         return replace(box, x=box.x + float(shift[0]), y=box.y + float(shift[1]))
 
     cards = {state: replace(card, box=moved(card.box)) for state, card in cards.items()}
@@ -232,7 +232,7 @@ def _fit(
     return cards, arrows, (width, int(bottom - top))
 
 
-def _corners(box: _Box) -> list[float]:
+def _corners(box: _GraphBox) -> list[float]:
     half_x, half_y = 0.5 * box.width, 0.5 * box.height
     return [SUPERSAMPLE * v for v in (box.x - half_x, box.y - half_y, box.x + half_x, box.y + half_y)]
 
