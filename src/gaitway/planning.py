@@ -22,7 +22,7 @@ from gaitway.space.plan import SearchResult
 from gaitway.take.model import Take
 
 EXACTLY, SWAY = 0.02, 0.015
-"""How near to its goal somebody is who stops there exactly, and how far its root may then sway [m]."""
+"""Distance from the goal of a character that stops there exactly, and how far its root may then sway [m]."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gaitway.planning import Planned
 
 NOT_ALL_ARRIVED = 3
-"""Exit status when somebody does not reach its goal."""
+"""Exit status when a character does not reach its goal."""
 
 
 def plan(
@@ -32,7 +32,7 @@ def plan(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Plan a scene and write the motion of everybody in it; 3 if somebody does not arrive."""
+    """Plan a scene and write the motion of all its characters; exit status 3 if one does not arrive."""
     check_output(output, ".npz")
     from gaitway.planning import plan_scene
     from gaitway.scene import library_ref, load_scene, with_library

@@ -125,7 +125,7 @@ class RouteMap:
         Args:
             goal: x and y [m].
             tolerance: [m].
-            start: x and y [m] of somebody who goes there; the field then ends somewhat beyond. None computes all.
+            start: x and y of the start [m]; the field then ends somewhat beyond it. None computes all.
         """
         spec, width = self.spec, self.cells.shape[1]
         seeds = self._seeds(goal, tolerance)

@@ -94,7 +94,7 @@ def arrival_hit(exact: ExactArrival, fields: WorldFields, traffic: Traffic, stan
         exact: the arrival; what is not bent is as it was planned, and is not looked at.
         fields: the world.
         traffic: everybody else.
-        standing: what somebody who stands takes up, seen from its root (x, y, radius) [m]; (D, 3).
+        standing: discs of a standing body in the frame of its root (x, y, radius) [m]; (D, 3).
     """
     plan, table, discs = exact.plan, exact.table, exact.discs
     if table is None or discs is None:
@@ -127,7 +127,7 @@ def _met(exact: ExactArrival, traffic: Traffic, table: ActionTable, discs: BodyD
 
 
 def _stood_on(plan: Plan, traffic: Traffic, standing: FloatArray, fields: WorldFields) -> str | None:
-    """What somebody comes too near to who stands at the end of a plan."""
+    """Return what a character is too near to that stands at the end of a plan."""
     near = np.flatnonzero(fields.clearance(standing[:, :2]) < standing[:, 2])
     if len(near):
         return fields.blame(standing[near[:1], :2])[0]
