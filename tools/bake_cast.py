@@ -23,7 +23,7 @@ import numpy as np
 from gaitway.cast.baked import FOLDER, SEED, TAKES, baked_facts, baked_library, write_baked
 from gaitway.cast.catalog import cast_names, style_names
 from gaitway.cast.generating import generate_cast
-from gaitway.core.cache import source_files
+from gaitway.core.sources import source_files
 from gaitway.demo import PORTRAIT
 from gaitway.library import Behavior, Library
 

@@ -34,8 +34,21 @@ RECORDED = {
     "plan": "plan market_square -o OUT/take.npz",
     "plan tree": "plan market_square --planner tree -o OUT/tree.npz",
     "vary": "vary person -b walk_forward --count 2 -o OUT/varied.gwlib",
+    "library import": "library import SHARED/mocap/bvh_accad -o OUT/captured.gwlib",
+    "live": "PYTHON crowd = gaitway.live('market_square'); USE",
+    "studio": "PYTHON page = gaitway.studio(folder='OUT', port=18080, run=False); page.run(150, alone=True); "
+    "crowd = page.session.engine._live.crowd; USE; page.close()",
 }
-"""Commands whose kernels are recorded: the words that tell them apart, and how each is run; OUT is a folder."""
+"""Commands whose kernels are recorded: the words that tell them apart, and how each is run.
+
+OUT is a folder, SHARED is the folder of captures, PYTHON is before code instead of a command, and USE stands for what
+users of live crowds do.
+"""
+USE = (
+    "box = crowd.add_obstacle(gaitway.Obstacle(gaitway.Box((9, 6), (1, 1), 1))); "
+    "[crowd.step(1 / 30) for _ in range(60)]; crowd.move_obstacle(box, 10, 6); "
+    "[crowd.step(1 / 30) for _ in range(60)]; crowd.events(); crowd.joints(); crowd.matrices(); crowd.take()"
+)
 
 
 def measure(arguments: list[str], record: Path) -> None:
@@ -104,6 +117,11 @@ def measure(arguments: list[str], record: Path) -> None:
         record.write_text(json.dumps({"rows": rows, "passes": passes, **whole}))
 
     atexit.register(write)
+    if arguments[0] == "PYTHON":
+        import gaitway
+
+        exec(" ".join(arguments[1:]), {"gaitway": gaitway})
+        return
     sys.argv = ["gaitway", *arguments]
     from gaitway.cli import main
 
@@ -194,10 +212,19 @@ def measured(command: list[str], folder: Path, environment: dict[str, str]) -> t
     return json.loads(record.read_text()), status.returncode
 
 
+def filled(command: str, folder: str) -> list[str]:
+    """Return the words of a command of `RECORDED`."""
+    places = {"USE": USE, "OUT": folder, "SHARED": str(KERNELS.parents[4] / "shared")}
+    for name, text in places.items():
+        command = command.replace(name, text)
+    return command.split()
+
+
 def main() -> None:
     """Measure in a fresh process and print the tables."""
     if RECORD in os.environ:
         measure(sys.argv[1:], Path(os.environ.pop(RECORD)))
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--top", type=int, default=30, help="number of kernels to list")
     parser.add_argument("--json", type=Path, help="file for all that was found")
@@ -214,7 +241,7 @@ def main() -> None:
     for name, command in runs.items():
         with tempfile.TemporaryDirectory() as folder:
             alone = {"GAITWAY_COMPILERS": "1"} if name is not None else {}
-            found, status = measured(command.replace("OUT", folder).split(), asked.caches or Path(folder), alone)
+            found, status = measured(filled(command, folder), asked.caches or Path(folder), alone)
         if name is not None:
             record(name, found)
         if asked.json:

@@ -18,6 +18,7 @@ from gaitway.cast.catalog import load_cast
 from gaitway.cast.horse.body import HorseStyle
 from gaitway.core import cache
 from gaitway.core.errors import LibraryError
+from gaitway.core.sources import source_files
 from gaitway.library import Behavior, BehaviorGraph, Library, body_discs, reach
 from gaitway.library.actions import action_table
 from gaitway.library.storage import pack_library, unpack_library
@@ -164,7 +165,7 @@ def modules_behind(file: Path) -> set[Path]:
 )
 def test_no_source_is_forgotten(module: Any) -> None:
     """What the sources of a result import is among its sources, or a change of it would not be noticed."""
-    sources = set(cache.source_files((module.__name__,)))
+    sources = set(source_files((module.__name__,)))
     assert Path(module.__file__) in sources
     imported = {behind for file in sources if file.suffix == ".py" for behind in modules_behind(file)}
     assert not {str(file.relative_to(SOURCE)) for file in imported - sources}

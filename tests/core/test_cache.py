@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gaitway.core import cache
+from gaitway.core import cache, sources
 from gaitway.core.cache import cached, digest
 from gaitway.core.files import cache_folder
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache in which everything is worth keeping, though somebody edits the sources meanwhile."""
     monkeypatch.setenv("GAITWAY_CACHE", str(tmp_path / "deep" / "cache"))
     monkeypatch.setattr(cache, "WORTH_KEEPING", 0.0)
-    monkeypatch.setattr(cache, "_BEGAN", math.inf)
+    monkeypatch.setattr(sources, "_BEGAN", math.inf)
     return tmp_path / "deep" / "cache"
 
 
@@ -300,14 +300,18 @@ def test_sources_count(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     (package / "hall").mkdir()
     for name, text in texts.items():
         (package / name).write_text(text)
-    monkeypatch.setattr(cache, "_PACKAGE", package)
-    names = [file.relative_to(package).as_posix() for file in cache.source_files(("gaitway.hall.c",))]
+    monkeypatch.setattr(sources, "_PACKAGE", package)
+    names = [file.relative_to(package).as_posix() for file in sources.source_files(("gaitway.hall.c",))]
     assert names == ["arrays.py", "hall/c.py", "planar.py", "room/a.py"]
-    names = [file.relative_to(package).as_posix() for file in cache.source_files(("gaitway.room",))]
+    names = [file.relative_to(package).as_posix() for file in sources.source_files(("gaitway.room",))]
     assert names == ["planar.py", "room/__init__.py", "room/a.py", "room/data/b.npz"]
 
+    def forget() -> None:
+        for function in (sources.source_digest, sources._file_digest, sources._imported):
+            function.cache_clear()
+
     def ask() -> None:
-        cache._source_digest.cache_clear()
+        forget()
         cached("test", ("gaitway.room",), (), make, lambda made: made, dict)
 
     make = Maker()
@@ -321,14 +325,14 @@ def test_sources_count(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     (package / "room/a.py").rename(package / "room/c.py")
     ask()
     assert make.calls == 5
-    monkeypatch.setattr(cache, "_BEGAN", time.time() - 10.0)
+    monkeypatch.setattr(sources, "_BEGAN", time.time() - 10.0)
     ask()
     assert make.calls == 6, "a source that was changed while the process runs is not that of the loaded code"
-    monkeypatch.setattr(cache, "_BEGAN", math.inf)
+    monkeypatch.setattr(sources, "_BEGAN", math.inf)
     (package / "planar.py").unlink()
     ask(), ask()
     assert make.calls == 8, "no source, no key"
-    cache._source_digest.cache_clear()
+    forget()
 
 
 WRITER = """

@@ -5,9 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
-import numba
 import numpy as np
 import pytest
 
@@ -52,13 +50,11 @@ def test_first_compile_is_announced_once_and_then_cached(tmp_path: Path) -> None
 
 
 def test_without_a_writable_cache_it_still_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse_cache(*, cache: bool, **options: object) -> object:
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return numba.njit(**options)
+    def refuse(function: object) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
 
     monkeypatch.setattr(_jit, "JIT_ENABLED", True)
-    monkeypatch.setattr(_jit, "numba", SimpleNamespace(njit=refuse_cache))
+    monkeypatch.setattr(_jit, "KernelCache", refuse)
 
     @_jit.kernel
     def twice(x: float) -> float:

@@ -62,7 +62,7 @@ class Solids(NamedTuple):
     """Corners of triangles; (T, 9)."""
 
 
-@kernel
+@kernel(inner=True, shared=True)
 def planar_distance(solids: Solids, first: int, stop: int, rounding: float, x: float, y: float) -> float:
     """Return the signed distance of a point to the footprint that edges bound [m]."""
     inside = False
@@ -128,7 +128,7 @@ def disc_depths(
                 depths[i], which[i] = radius - away, s
 
 
-@kernel
+@kernel(inner=True)
 def triangle_square(t: FloatArray, x: float, y: float, z: float) -> float:
     """Return the squared distance of a point to a triangle (9,) [m^2]."""
     ux, uy, uz = t[3] - t[0], t[4] - t[1], t[5] - t[2]
@@ -157,7 +157,7 @@ def triangle_square(t: FloatArray, x: float, y: float, z: float) -> float:
     return best
 
 
-@kernel
+@kernel(inner=True, shared=True)
 def _box_square(boxes: FloatArray, n: int, x: float, y: float, z: float) -> float:
     """Return the squared distance of a point to a bounding box [m^2]; 0 inside."""
     dx = max(boxes[n, LOW_X] - x, x - boxes[n, HIGH_X], 0.0)
@@ -167,7 +167,7 @@ def _box_square(boxes: FloatArray, n: int, x: float, y: float, z: float) -> floa
     return square
 
 
-@kernel
+@kernel(inner=True)
 def _mesh_square(solids: Solids, root: int, x: float, y: float, z: float, stack: IntArray) -> float:
     """Return the squared distance of a point to a mesh's surface [m^2], by descent into the nearer node first."""
     best = _FAR
@@ -191,7 +191,7 @@ def _mesh_square(solids: Solids, root: int, x: float, y: float, z: float, stack:
     return best
 
 
-@kernel
+@kernel(inner=True)
 def _ray_meets_box(boxes: FloatArray, n: int, p: tuple[float, float, float], d: tuple[float, float, float]) -> bool:
     low, high = 0.0, _FAR
     for i in range(3):
@@ -200,7 +200,7 @@ def _ray_meets_box(boxes: FloatArray, n: int, p: tuple[float, float, float], d: 
     return low <= high * (1.0 + 1e-12) + 1e-12
 
 
-@kernel
+@kernel(inner=True)
 def _winding(
     solids: Solids, root: int, p: tuple[float, float, float], d: tuple[float, float, float], stack: IntArray
 ) -> tuple[int, bool]:
@@ -272,7 +272,7 @@ def signed_distance(solids: Solids, s: int, x: float, y: float, z: float, stack:
     return distance
 
 
-@kernel
+@kernel(inner=True, shared=True)
 def _along(solids: Solids, s: int, ends: FloatArray, share: float, radius: float, stack: IntArray | None) -> float:
     """Return how deep a capsule lies in a solid at a share of its axis [m]."""
     x = ends[0, 0] + share * (ends[1, 0] - ends[0, 0])
@@ -369,7 +369,7 @@ def capsule_depth(
     return _any_depth(solids, s, ends, radius, length, floor, bar, stack, spans)
 
 
-@kernel
+@kernel(inner=True)
 def _apart(boxes: FloatArray, s: int, low: FloatArray, high: FloatArray, margin: float) -> bool:
     aside: bool = boxes[s, LOW_X] - margin > high[0] or boxes[s, HIGH_X] + margin < low[0]
     aside = aside or boxes[s, LOW_Y] - margin > high[1] or boxes[s, HIGH_Y] + margin < low[1]
@@ -377,7 +377,7 @@ def _apart(boxes: FloatArray, s: int, low: FloatArray, high: FloatArray, margin:
     return aside
 
 
-@kernel
+@kernel(inner=True, shared=True)
 def _hull(segments: FloatArray, radii: FloatArray, first: int, stop: int, low: FloatArray, high: FloatArray) -> float:
     """Write the bounding box of some capsules (C, 2, 3); returns its diagonal [m]."""
     square = 0.0

@@ -33,7 +33,7 @@ def segment_distance(a: FloatArray, b: FloatArray) -> float:
     return distance
 
 
-@kernel
+@kernel(inner=True)
 def _gap(a: FloatArray, b: FloatArray) -> float:
     """Return a lower bound of the distance of two segments (2, 3) [m], from their middles and lengths."""
     away, first, second = 0.0, 0.0, 0.0

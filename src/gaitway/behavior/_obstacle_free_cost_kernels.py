@@ -131,7 +131,7 @@ def far_excess(
     return out
 
 
-@kernel
+@kernel(inner=True)
 def _turn_back(
     k: int,
     done: int,
@@ -160,14 +160,14 @@ def _turn_back(
     return news
 
 
-@kernel
+@kernel(inner=True)
 def _nearest(index: int, middle: float) -> float:
     """Return the point of a cell that is nearest to the middle, along one axis [cells]."""
     low = index - middle
     return low if low > 0.0 else min(low + 1.0, 0.0)
 
 
-@kernel
+@kernel(inner=True)
 def _within(x: float, center_x: float, y: float, center_y: float, radius: float) -> tuple[float, float]:
     """Move (x, y) towards the middle of its cell, as far as it stays within a radius of the origin."""
     if math.hypot(center_x, center_y) <= radius:
@@ -182,7 +182,7 @@ def _within(x: float, center_x: float, y: float, center_y: float, radius: float)
     return x + low * (center_x - x), y + low * (center_y - y)
 
 
-@kernel
+@kernel(inner=True)
 def _longer(keys: FloatArray, nodes: IntArray) -> tuple[FloatArray, IntArray]:
     """Return the same entries in arrays of twice the length."""
     more_keys, more_nodes = np.empty(2 * len(keys)), np.empty(2 * len(keys), np.int64)

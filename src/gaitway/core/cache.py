@@ -32,6 +32,7 @@ import scipy
 from gaitway.core.errors import GaitwayError
 from gaitway.core.files import atomic_write, cache_folder
 from gaitway.core.jit import JIT_ENABLED
+from gaitway.core.sources import source_digest
 
 MOST_BYTES, MOST_ENTRIES = 500_000_000, 1000
 """What the folder may hold; the entries that were not used for longest go first."""
@@ -41,10 +42,6 @@ _ENTRY = re.compile(r"\.?[a-z_]+-[0-9a-f]{64}(\..{1,20}\.part)?\.npz")
 """Names of entries and of those half-written; no other file of the folder is ever removed."""
 _FACTS = "facts"
 """Member of an entry with its own name and all that is no array, as JSON."""
-_IMPORT = re.compile(r"^[ \t]*from (gaitway|gaitway\.[\w.]+|\.[\w.]*) import (\([^)]*\)|[^\n#]*)", re.MULTILINE)
-"""Imports of this package, which all are of this form."""
-_PACKAGE = Path(__file__).parents[1]
-_BEGAN = time.time()
 
 Value = TypeVar("Value")
 Packed = Mapping[str, Any]
@@ -130,7 +127,7 @@ def _entry(kind: str, sources: Collection[str], inputs: Iterable[object]) -> Pat
     if folder is None:
         return None
     try:
-        return folder / f"{kind}-{digest(_environment(), _source_digest(tuple(sources)), *inputs)}.npz"
+        return folder / f"{kind}-{digest(_environment(), source_digest(tuple(sources)), *inputs)}.npz"
     except (OSError, TypeError):  # the source is no plain files, or they are being edited; or an input is unheard of
         return None
 
@@ -139,66 +136,6 @@ def _entry(kind: str, sources: Collection[str], inputs: Iterable[object]) -> Pat
 def _environment() -> tuple[str, ...]:
     """What may change the last bits of a result besides our own code."""
     return platform.machine(), str(JIT_ENABLED), np.__version__, scipy.__version__, numba.__version__
-
-
-@cache
-def _source_digest(sources: tuple[str, ...]) -> str:
-    """The hash of the bytes of some sources: times and sizes say little after an installation.
-
-    Raises:
-        OSError: if a file cannot be read, or is newer than this process, which may have loaded what was there before.
-    """
-    total = hashlib.sha256()
-    for file in source_files(sources):
-        if file.stat().st_mtime > _BEGAN:
-            raise OSError(f"{file} changed")
-        content = file.read_bytes()
-        total.update(f"{file.relative_to(_PACKAGE).as_posix()} {len(content)}\n".encode())
-        total.update(content)
-    return total.hexdigest()
-
-
-def source_files(sources: Collection[str]) -> list[Path]:
-    """Files behind some modules and packages: their own code and data, and the code of all that they import, in order.
-
-    Raises:
-        OSError: if there is no such module.
-    """
-    found: set[Path] = set()
-    waiting = [file for source in sources for file in _own_files(source)]
-    while waiting:
-        file = waiting.pop()
-        if file not in found:
-            found.add(file)
-            waiting += _imported(file) if file.suffix in (".py", ".pyi") else []
-    return sorted(found)
-
-
-def _own_files(source: str) -> list[Path]:
-    """Files of a module, or of everything in a package."""
-    place = _PACKAGE.joinpath(*source.split(".")[1:])
-    if place.is_dir():
-        return [*place.rglob("*.py"), *place.rglob("*.npz")]
-    return [place.with_suffix(".py")]
-
-
-def _imported(file: Path) -> list[Path]:
-    """Files of the modules that a file imports; of a package from which names are taken, what it lists."""
-    found = []
-    for home, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
-        start, path = (file.parent, home[1:]) if home.startswith(".") else (_PACKAGE, home[8:])
-        place = start.joinpath(*filter(None, path.split(".")))
-        if not place.is_dir():
-            found.append(place.with_suffix(".py"))
-            continue
-        for name in re.findall(r"(?:^|[(,])\s*(\w+)", names):
-            module = place / f"{name}.py"
-            inside = place / name
-            found.append(
-                module if module.is_file() else inside / "__init__.py" if inside.is_dir() else place / "__init__.py"
-            )
-        found += [stub] if (stub := place / "__init__.pyi").is_file() else []
-    return found
 
 
 def _load(path: Path, unpack: Callable[[dict[str, Any]], Value]) -> Value | None:

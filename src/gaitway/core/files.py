@@ -139,6 +139,21 @@ def cache_folder() -> Path | None:
         return None
 
 
+def is_private(folder: Path) -> bool:
+    """Return whether no other user can put files into a folder: what is loaded from a cache is trusted.
+
+    A group may write if it is the user's own, as many systems have it.
+
+    Raises:
+        OSError: if there is no such folder.
+    """
+    if not hasattr(os, "getuid"):  # Windows: folders of a user are private unless they were shared on purpose
+        return True
+    about = folder.stat()
+    by_group = about.st_mode & 0o020 and about.st_gid != os.getgid()
+    return about.st_uid in (os.getuid(), 0) and not by_group and not about.st_mode & 0o002
+
+
 def _usual_folder() -> Path:
     """Where programs of this system keep what they can make again."""
     shared = os.environ.get("XDG_CACHE_HOME", "")

@@ -1,6 +1,7 @@
 """The one way to compile: every Numba kernel of gaitway is made by `kernel`.
 
-Set GAITWAY_NO_JIT=1 to run the kernels as plain Python (slow; for a debugger and for coverage).
+Set GAITWAY_NO_JIT=1 to run the kernels as plain Python (slow; for a debugger and for coverage). Set
+GAITWAY_CHECK_BOUNDS=1 to have every index checked: one beyond an array is an IndexError (slow; nothing is cached).
 Compiled code is cached beside the source, or in the user's cache folder; where neither can be written
 the kernels are compiled anew in every process.
 """
@@ -12,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, overload
 
 import numba
@@ -19,10 +21,12 @@ from numba.core import event, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import TargetConfig
 
-from gaitway.core import warming
+from gaitway.core import linked_code, warming
+from gaitway.core.kernel_cache import KernelCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+BOUNDS_CHECKED = os.environ.get("GAITWAY_CHECK_BOUNDS", "") not in ("", "0")
 JIT_ENABLED = os.environ.get("GAITWAY_NO_JIT", "") in ("", "0")
 
 
@@ -80,7 +84,13 @@ def compile_seconds() -> float:
 def kernel(function: Function) -> Function: ...
 @overload
 def kernel(
-    *, parallel: bool = ..., fastmath: bool = ..., inline: bool = ..., borrows: bool = ..., inner: bool = ...
+    *,
+    parallel: bool = ...,
+    fastmath: bool = ...,
+    inline: bool = ...,
+    borrows: bool = ...,
+    inner: bool = ...,
+    shared: bool = ...,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -92,6 +102,7 @@ def kernel(
     inline: bool = False,
     borrows: bool = False,
     inner: bool = False,
+    shared: bool = False,
 ) -> Any:
     """Compile a function over plain arrays and scalars with Numba.
 
@@ -105,6 +116,8 @@ def kernel(
             to them. That is many times faster, and faster to compile, where arrays come in tuples.
         inner: for a function that only other kernels call: its machine code is copied into theirs, and it gets no door
             to Python, which takes long to compile where there are many arrays. Python can call its `py_func`.
+        shared: for an inner function that is long and not called in the innermost loops: a kernel holds it once, and
+            not once for each call, which compiles faster.
 
     Returns:
         The compiled function; its `py_func` is the original.
@@ -120,13 +133,15 @@ def kernel(
         if borrows:
             options["_nrt"] = False
         if inner:
-            options |= {"no_cpython_wrapper": True, "forceinline": True}
+            options |= {"no_cpython_wrapper": True, "forceinline": not shared}
         if inline:
             options["inline"] = "always"
-        try:
-            return _prepared(numba.njit(cache=True, **options)(plain))
-        except RuntimeError:  # no cache folder can be written
-            return _prepared(numba.njit(cache=False, **options)(plain))
+        if BOUNDS_CHECKED:
+            return _prepared(numba.njit(boundscheck=True, **options)(plain))
+        dispatcher = numba.njit(**options)(plain)
+        with suppress(RuntimeError):  # no cache folder can be written
+            dispatcher._cache = KernelCache(plain)
+        return _prepared(dispatcher)
 
     return decorate if function is None else decorate(function)
 
@@ -166,7 +181,11 @@ def _prepared(dispatcher: Any) -> Any:
         if isinstance(signature, tuple) and signature in dispatcher.overloads:
             return compile_one(signature)
         with global_compiler_lock, warming.turn(name):
-            compiled = compile_one(signature)
+            linked_code.compiling[0] += 1
+            try:
+                compiled = compile_one(signature)
+            finally:
+                linked_code.compiling[0] -= 1
         warming.ready(name)
         return compiled
 
@@ -176,21 +195,29 @@ def _prepared(dispatcher: Any) -> Any:
 
 
 def _compare_flags_faster() -> None:
-    """Let the compiler compare its flags by what was set, before it compares each flag.
+    """Let the compiler compare its flags by what was set, before it compares each flag, and hash them once.
 
-    Numba looks up each function of NumPy or Python by its flags, many times in each kernel. That is 4 % of all
-    compiling. The answers stay the same.
+    Numba looks up each function of NumPy or Python by its flags, many times in each kernel, and hashes their names each
+    time. That is 10 % of all compiling. The answers stay the same.
     """
-    compare = TargetConfig.__eq__
+    compare, hashes = TargetConfig.__eq__, {}
 
     def same(self: Any, other: Any) -> Any:
         if self.__class__ is other.__class__ and self._values == other._values:
             return True
         return compare(self, other)
 
+    def hash_of_names(self: Any) -> int:
+        kind = self.__class__
+        if kind not in hashes:
+            hashes[kind] = hash(tuple(sorted(self.values())))
+        return hashes[kind]
+
     if hasattr(TargetConfig, "_values"):  # a slot; otherwise this is a version of Numba that works differently
         setattr(TargetConfig, "__eq__", same)  # noqa: B010
+        setattr(TargetConfig, "__hash__", hash_of_names)  # noqa: B010
 
 
 if JIT_ENABLED:
     _compare_flags_faster()
+    linked_code.install()

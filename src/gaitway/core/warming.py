@@ -72,10 +72,8 @@ class Recorded:
     def is_cached(self) -> bool:
         """Whether some version of the kernel is in Numba's cache."""
         try:
-            dispatcher = self.dispatcher()
-            folder = dispatcher.stats.cache_path
-            stem, name = self.name.rsplit(".", 2)[-2:]
-            return folder is None or any(Path(folder).glob(f"{stem}.{name}-*.nbi"))
+            stored = self.dispatcher()._cache
+            return stored.cache_path is None or bool(stored.holds_any)
         except (ImportError, AttributeError):
             return True
 
@@ -101,13 +99,15 @@ class _State:
 _STATE = _State()
 
 
-def expect(words: Sequence[str]) -> None:
+def expect(words: Sequence[str], *, unless_known: bool = False) -> None:
     """Say which command runs.
 
     Args:
         words: Arguments of the command line.
+        unless_known: for functions of the library: only if no command was named before.
     """
-    _STATE.words = tuple(words)
+    if not (unless_known and _STATE.words):
+        _STATE.words = tuple(words)
 
 
 def watch(show: Callable[[int, int], None] | None) -> None:

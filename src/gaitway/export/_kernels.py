@@ -12,7 +12,7 @@ ByteArray = npt.NDArray[np.uint8]
 COMMA, NEW_LINE, MINUS, POINT, ZERO = 44, 10, 45, 46, 48
 
 
-@kernel
+@kernel(inner=True)
 def write_decimal(value: int, decimals: int, out: ByteArray, at: int) -> int:
     """Write value / 10**decimals as plain decimal text; returns the position after it."""
     if value < 0:

@@ -43,7 +43,7 @@ def draw(sx: float, sy: float, ex: float, ey: float, radius: float, out: BoolArr
                 out[i, j] = True
 
 
-@kernel
+@kernel(inner=True)
 def farthest(segments: FloatArray, c: int, first: int, last: int) -> float:
     """Return the greatest distance of the ends of an axis from half way between two samples."""
     worst = 0.0
@@ -126,7 +126,7 @@ def inner_distances(room: BoolArray, out: FloatArray) -> None:
             out[i, j] = math.sqrt(best)
 
 
-@kernel
+@kernel(inner=True)
 def half_widths(radii: FloatArray, room: int) -> IntArray:
     """Return how many cells a disc covers on either side of its centre, for each row from the centre on.
 
@@ -147,7 +147,7 @@ def half_widths(radii: FloatArray, room: int) -> IntArray:
     return out
 
 
-@kernel
+@kernel(inner=True)
 def uncovered(sums: IntArray, row: int, column: int, widths: IntArray, k: int) -> int:
     """Count the cells in a disc that are still to be covered.
 
@@ -169,7 +169,7 @@ def uncovered(sums: IntArray, row: int, column: int, widths: IntArray, k: int) -
     return total
 
 
-@kernel
+@kernel(inner=True)
 def take_off(todo: BoolArray, sums: IntArray, row: int, column: int, widths: IntArray, k: int) -> None:
     """Remove the cells of a disc from those that are still to be covered."""
     columns = todo.shape[1]
@@ -182,7 +182,7 @@ def take_off(todo: BoolArray, sums: IntArray, row: int, column: int, widths: Int
                 sums[row + i, j + 1] = sums[row + i, j] + todo[row + i, j]
 
 
-@kernel
+@kernel(inner=True)
 def candidates(inner: FloatArray, stride: int, least: float) -> IntArray:
     """Return the rows and columns of candidate discs, on a coarse lattice of cells; (K, 2).
 

@@ -61,7 +61,7 @@ def add_up(links: npt.NDArray[np.uint32], own: FloatArray, out: FloatArray, begi
         begins[node] = move + 1 if before == 0 else (before << 8) + move + 1 if before < 256 else before
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def gather(
     ends: EndArrays, heap: Heap, x: float, y: float, reach: float, far_x: float, far_y: float, per_metre: float,
     slack: float,
@@ -98,7 +98,7 @@ def gather(
     arrange(heap, count, least + slack)
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def gather_by_route(
     ends: EndArrays, heap: Heap, routes: RouteArrays, route: int, x: float, y: float, c: float, s: float,
     per_metre: float, slack: float, nearer: float,

@@ -45,7 +45,7 @@ def is_free(
     )
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def draw_identical(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, kept: int, shortfall: float,
@@ -64,7 +64,7 @@ def draw_identical(
                 break
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def draw_rest(
     library: ActionArrays, fields: FieldArrays, traffic: TrafficArrays, busy: bool, body: BodyArrays,
     crowd: CrowdArrays, live: LiveArrays, me: int,
@@ -80,7 +80,7 @@ def draw_rest(
         actions[me, end] = b
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def draw_similar(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, first: int, number: int, kept: int, final: bool,

@@ -137,7 +137,7 @@ def aim(ends: EndArrays, heap: Heap, query: FloatArray, per_metre: float, beyond
     gather(ends, heap, x, y, query[GOAL + 2], share * x, share * y, per_metre, slack)
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def first_free(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, ends: EndArrays, heap: Heap,
@@ -162,7 +162,7 @@ def first_free(
     return -1
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def lay(
     library: ActionArrays, body: BodyArrays, crowd: CrowdArrays, me: int, tree: TreeArrays, work: Work,
     query: FloatArray, node: int, first: int,
@@ -185,7 +185,7 @@ def lay(
     return count
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def commit(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, me: int, tree: TreeArrays, work: Work, shortfall: float,
@@ -227,7 +227,7 @@ def commit(
     return True
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def choose_goal(crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, attempt: int) -> bool:
     """Write the sub-goal of an attempt and its tolerance into the query; return whether it is the goal itself.
 
@@ -258,7 +258,7 @@ def special_ahead(fields: FieldArrays, query: FloatArray) -> bool:
     return bits != 0
 
 
-@kernel(borrows=True, inner=True)
+@kernel(borrows=True, inner=True, shared=True)
 def plan(
     library: ActionArrays, fields: FieldArrays, passing: IntArray, traffic: TrafficArrays, busy: bool,
     body: BodyArrays, crowd: CrowdArrays, live: LiveArrays, routes: RouteArrays, me: int, tree: TreeArrays,

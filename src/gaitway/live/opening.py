@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gaitway.core.errors import GaitwayError
+from gaitway.core.warming import expect
 from gaitway.live.crowd import LiveCrowd
 from gaitway.live.libraries import AnyLibrary, neutral
 from gaitway.live.options import LiveOptions
@@ -41,6 +42,7 @@ def live(
         SceneError: if the scene does not hold together.
         LibraryError: if there is no such library.
     """
+    expect(["live"], unless_known=True)
     if isinstance(scene, World):
         crowd = LiveCrowd(scene, seed=seed or 0, options=options, record_minutes=record_minutes)
         crowd.add_library(LibraryRef() if library is None else library)

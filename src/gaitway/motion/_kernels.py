@@ -119,20 +119,20 @@ def two_bone(
             new_upper[n, k], new_lower[n, k] = v[_UPPER, k], v[_LOWER, k]
 
 
-@kernel
+@kernel(inner=True)
 def _dot(v: FloatArray, i: int, j: int) -> float:
     """Return the inner product of the vectors in two rows."""
     return v[i, 0] * v[j, 0] + v[i, 1] * v[j, 1] + v[i, 2] * v[j, 2]
 
 
-@kernel
+@kernel(inner=True)
 def _divide(v: FloatArray, i: int, by: float) -> None:
     """Divide the vector in a row."""
     for k in range(3):
         v[i, k] /= by
 
 
-@kernel
+@kernel(inner=True)
 def _cross(v: FloatArray, i: int, j: int, out: int) -> None:
     """Write the cross product of the vectors in two rows into a third row."""
     for k in range(3):
@@ -140,7 +140,7 @@ def _cross(v: FloatArray, i: int, j: int, out: int) -> None:
         v[out, k] = v[i, a] * v[j, b] - v[i, b] * v[j, a]
 
 
-@kernel
+@kernel(inner=True)
 def _soft_reach(distance: float, a: float, b: float, softness: float) -> float:
     """Return the distance that two bones span for a wanted distance.
 
@@ -155,7 +155,7 @@ def _soft_reach(distance: float, a: float, b: float, softness: float) -> float:
     return max(distance, folded)
 
 
-@kernel
+@kernel(inner=True)
 def _bend_side(v: FloatArray, margin: float) -> None:
     """Write the unit direction, square to the line ahead, in which the middle joint leaves that line, into its row.
 
@@ -189,7 +189,7 @@ def _bend_side(v: FloatArray, margin: float) -> None:
     _divide(v, _SIDE, np.sqrt(_dot(v, _SIDE, _SIDE)))
 
 
-@kernel
+@kernel(inner=True)
 def _shortest_arc(v: FloatArray, i: int, j: int, out: int) -> None:
     """Write the quaternion of the shortest rotation from the unit vector in row i to that in row j into a third row."""
     w, other = 1.0 + _dot(v, i, j), j
@@ -205,7 +205,7 @@ def _shortest_arc(v: FloatArray, i: int, j: int, out: int) -> None:
         v[out, k + 1] = v[_SCRATCH, k] / length
 
 
-@kernel
+@kernel(inner=True)
 def _turn(v: FloatArray, i: int) -> None:
     """Turn the vector in a row by the swing."""
     w = v[_SWING, 0]
@@ -219,7 +219,7 @@ def _turn(v: FloatArray, i: int) -> None:
         v[i, k] = v[i, k] + w * v[_SIDE, k] + v[_HELPER, k]
 
 
-@kernel
+@kernel(inner=True)
 def _times(v: FloatArray, i: int, j: int, out: int) -> None:
     """Write the product of the quaternions in two rows into a third row."""
     w, x, y = v[i, 0], v[i, 1], v[i, 2]

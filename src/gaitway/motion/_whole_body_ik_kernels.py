@@ -92,7 +92,7 @@ def solve_frames(
                 local_out[f, j, i] = turn[j, i]
 
 
-@kernel
+@kernel(inner=True)
 def _forward(
     parents: IntArray,
     offsets: FloatArray,
@@ -126,7 +126,7 @@ def _forward(
         axes[j, 2, 0], axes[j, 2, 1], axes[j, 2, 2] = 2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)
 
 
-@kernel
+@kernel(inner=True)
 def _set_back(
     axes: FloatArray, turn: FloatArray, given: FloatArray, place: FloatArray, given_place: FloatArray, back: FloatArray
 ) -> None:
@@ -148,7 +148,7 @@ def _set_back(
             back[3 + 3 * j + i] = scale * (axes[j, i, 0] * qx + axes[j, i, 1] * qy + axes[j, i, 2] * qz)
 
 
-@kernel
+@kernel(inner=True)
 def _set_rows(
     axes: FloatArray,
     positions: FloatArray,
@@ -208,7 +208,7 @@ def _set_rows(
     return used
 
 
-@kernel
+@kernel(inner=True)
 def _set_moved(
     axes: FloatArray, slopes: FloatArray, used: int, stiff: FloatArray, stiff_root: FloatArray, moved: FloatArray
 ) -> None:
@@ -228,7 +228,7 @@ def _set_moved(
                     moved[at + i, r] += axes[j, i, k] * own
 
 
-@kernel
+@kernel(inner=True)
 def _set_matrix(slopes: FloatArray, moved: FloatArray, used: int, matrix: FloatArray) -> None:
     """Write the lower triangle of 1 + slopes @ moved. A point depends on few joints, so most slopes are zero."""
     for a in range(used):
@@ -241,7 +241,7 @@ def _set_matrix(slopes: FloatArray, moved: FloatArray, used: int, matrix: FloatA
                     matrix[a, b] += slope * moved[k, b]
 
 
-@kernel
+@kernel(inner=True)
 def _solve_symmetric(matrix: FloatArray, right: FloatArray, count: int) -> None:
     """Solve by Cholesky's method in place; only the lower triangle of the first `count` rows is read."""
     for a in range(count):
@@ -260,7 +260,7 @@ def _solve_symmetric(matrix: FloatArray, right: FloatArray, count: int) -> None:
         right[a] /= matrix[a, a]
 
 
-@kernel
+@kernel(inner=True)
 def _apply(
     axes: FloatArray,
     back: FloatArray,

@@ -95,7 +95,7 @@ def traffic_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, 
     return int(arrays.groups[group, OWNER]) if group >= 0 else -1
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def group_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float, passing: int) -> int:
     """Return the group that is within a disc at some time of a slot, or -1.
 
@@ -164,7 +164,7 @@ def stay_hit(arrays: TrafficArrays, slot: int, x: float, y: float, r: float) -> 
     return -1
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def may_meet(arrays: TrafficArrays, first: int, end: int, x: float, y: float, r: float) -> bool:
     """Return whether something may come within a disc in some slots; if not, nothing does."""
     keys, heads, links = arrays.keys, arrays.heads, arrays.links
@@ -201,7 +201,7 @@ def is_first(
     return bool(first and (era == _STAYS or era == max(from_era, begin)))
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def block_of(along: float) -> int:
     """Return the number of a block along one axis."""
     return int(min(max(math.floor(along * (1.0 / BLOCK)), -_SIDE), _SIDE))

@@ -65,7 +65,7 @@ def locate(
         segments[n], clamped[n] = low, t
 
 
-@kernel
+@kernel(inner=True)
 def _snapped(u: float) -> float:
     """Return a number of frames, rounded if it is nearly whole."""
     nearest = np.floor(u + 0.5)
@@ -83,7 +83,7 @@ def _share(t: float, gap: float) -> float:
     return float(np.sin(t * angle) / np.sin(angle))
 
 
-@kernel
+@kernel(inner=True)
 def _mix(work: FloatArray, a: int, b: int, first: int, stop: int, t: float, n: int) -> None:
     """Interpolate joints `first` up to `stop` from work[a] to work[b], the short way, into work[n]."""
     for j in range(first, stop):
@@ -98,7 +98,7 @@ def _mix(work: FloatArray, a: int, b: int, first: int, stop: int, t: float, n: i
             work[n, k, j] = p * work[a, k, j] + q * work[b, k, j]
 
 
-@kernel
+@kernel(inner=True, shared=True)
 def _sample(frames: Single, row: int, t: float, first: int, stop: int, n: int, work: FloatArray) -> None:
     """Joints `first` up to `stop` between pool row `row` and the next, into work[n]; exact at t = 0."""
     after = row + 1 if t > 0.0 else row
@@ -146,7 +146,7 @@ def _read(frames: Single, row: int, t: float, work: FloatArray) -> None:
         _sample(frames, row, t, 1, stop, RESULT, work)
 
 
-@kernel
+@kernel(inner=True)
 def _root(
     table: FloatArray, frames: Single, s: int, u: float, n: int, roots: FloatArray, work: FloatArray
 ) -> tuple[int, float]:
@@ -175,7 +175,7 @@ def _root(
     return row, t
 
 
-@kernel
+@kernel(inner=True)
 def _faded(table: FloatArray, frames: Single, s: int, k: int, n: int, work: FloatArray) -> None:
     """Write all joints but the root of segment `s`, fading in at frame `k` of its clip, into work[n]."""
     time, weight = _fade(table, s, float(k))
@@ -188,7 +188,7 @@ def _faded(table: FloatArray, frames: Single, s: int, k: int, n: int, work: Floa
     _mix(work, FADE_FROM, FADE_TO, 1, work.shape[2], weight, n)
 
 
-@kernel
+@kernel(inner=True)
 def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
     """Return when segment `s` shows frame `u` [s], and how far it has faded in by then, 0 to 1."""
     since = (u - table[s, FIRST_FRAME]) / table[s, RATE]
@@ -196,7 +196,7 @@ def _fade(table: FloatArray, s: int, u: float) -> tuple[float, float]:
     return table[s, START] + since, share * share * (3.0 - 2.0 * share)
 
 
-@kernel
+@kernel(inner=True, shared=True)
 def _layered(
     rows: IntArray,
     channels: FloatArray,

@@ -19,7 +19,7 @@ Steps = npt.NDArray[np.int32]
 Distances = npt.NDArray[np.float32]
 
 
-@kernel
+@kernel(inner=True)
 def steps_along_columns(mask: Mask, bits: int, row: int, column: int, limit: int, steps: Steps) -> None:
     """Count the cells up or down to the nearest covered one, at most `limit`.
 
@@ -43,7 +43,7 @@ def steps_along_columns(mask: Mask, bits: int, row: int, column: int, limit: int
             here[j] = min(here[j], after[j] + 1)
 
 
-@kernel
+@kernel(inner=True)
 def distances_along_row(
     steps: Steps,
     limit: int,

@@ -59,7 +59,7 @@ def ground_of_cells(
             lowest[row, column], highest[row, column], slope[row, column] = low, high, math.sqrt(steepest)
 
 
-@kernel
+@kernel(inner=True)
 def _patches(low: float, high: float, last: int) -> tuple[int, int]:
     """Return the first and last patch that an interval meets; beyond the edge it is the patch at the edge."""
     first = min(max(math.floor(low), 0), last)

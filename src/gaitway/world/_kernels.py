@@ -78,7 +78,7 @@ def raster(
     return spans[:count], span_starts
 
 
-@kernel
+@kernel(inner=True)
 def _most_intervals(
     points: FloatArray,
     ring_starts: IntArray,
@@ -105,7 +105,7 @@ def _most_intervals(
     return most, first_row, end_row
 
 
-@kernel
+@kernel(inner=True)
 def _rows_of_edge(ay: float, by: float, radius: float, origin_y: float, cell: float, rows: int) -> tuple[int, int]:
     """Return first and last row of the grid that a rounded edge reaches; first > last if none.
 
@@ -116,7 +116,7 @@ def _rows_of_edge(ay: float, by: float, radius: float, origin_y: float, cell: fl
     return int(max(min(low, rows), 0)), int(max(min(high, rows - 1), -1))
 
 
-@kernel
+@kernel(inner=True)
 def _intervals_of_group(
     points: FloatArray,
     ring_starts: IntArray,
@@ -154,7 +154,7 @@ def _intervals_of_group(
     return count
 
 
-@kernel
+@kernel(inner=True)
 def _intervals_of_edge(
     ax: float,
     ay: float,
@@ -200,7 +200,7 @@ def _intervals_of_edge(
     return count
 
 
-@kernel
+@kernel(inner=True)
 def _extent(
     ax: float,
     ay: float,
@@ -239,7 +239,7 @@ def _extent(
     return low, high
 
 
-@kernel
+@kernel(inner=True)
 def _order_by_row(
     intervals: IntArray, found: int, first_row: int, end_row: int, row_starts: IntArray, ordered: IntArray
 ) -> None:
@@ -258,7 +258,7 @@ def _order_by_row(
         ordered[row_starts[row]] = intervals[k, 1] << 32 | k
 
 
-@kernel
+@kernel(inner=True)
 def _merge(
     intervals: IntArray,
     ordered: IntArray,
@@ -307,7 +307,7 @@ def _merge(
     return count
 
 
-@kernel
+@kernel(inner=True)
 def _longer(spans: Spans, count: int, capacity: int) -> Spans:
     """Return the first `count` spans in a longer array."""
     out = np.empty((capacity, 3), np.int32)
@@ -317,7 +317,7 @@ def _longer(spans: Spans, count: int, capacity: int) -> Spans:
     return out
 
 
-@kernel
+@kernel(inner=True)
 def _sort(values: IntArray, start: int, stop: int) -> None:
     """Sort a part in place: Shell's sort, which is insertion for the few that most rows have."""
     gap = 1

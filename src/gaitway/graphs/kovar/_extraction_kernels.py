@@ -166,7 +166,7 @@ def advance(
     return complete
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def _squared_distance(task: PathArrays, where: float, x: float, y: float) -> float:
     """Return the squared distance from a place to a point of the path [m^2]; `where` is its arc length in steps."""
     low = min(int(where), len(task.points) - 2)
@@ -281,7 +281,7 @@ def beam(
     return count, best
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def _expected(graph: GraphArrays, task: PathArrays, node: int, state: FloatArray) -> float:
     """Return the error that a state will add if the clip at its node continues for a while [m^2]."""
     cosine, sine = math.cos(state[TURN]), math.sin(state[TURN])
@@ -300,7 +300,7 @@ def _expected(graph: GraphArrays, task: PathArrays, node: int, state: FloatArray
     return error
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def _keep(graph: GraphArrays, task: PathArrays, memory: BeamMemory, width: int, parent: int, edge: int) -> None:
     """Put the state in `scratch` into its group, if it is one of the best there and the best at its node."""
     node = graph.heads[edge]
@@ -374,7 +374,7 @@ def branch_and_bound(
     return int(looked)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True, shared=True)
 def _expand(
     graph: GraphArrays, task: PathArrays, node: int, state: FloatArray, horizon: int, bound: float,
     memory: BranchMemory, depth: int,
@@ -405,7 +405,7 @@ def _expand(
     return count
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True, shared=True)
 def _insert(memory: BranchMemory, depth: int, child: int, best: BestWalks) -> None:
     """Insert the walk that leads to a child into the best walks, unless it is there already."""
     error = memory.children[depth, child, ERROR]

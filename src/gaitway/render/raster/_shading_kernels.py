@@ -25,13 +25,13 @@ from gaitway.render.raster._kernels import (
 )
 
 
-@kernel
+@kernel(inner=True)
 def _smooth(edge0: float, edge1: float, value: float) -> float:
     t = min(max((value - edge0) / (edge1 - edge0), 0.0), 1.0)
     return t * t * (3.0 - 2.0 * t)
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, inner=True)
 def _bilinear(pixels: Single, u: float, v: float) -> float:
     """Return the value between the middles of four pixels; zero outside the picture."""
     u, v = u - 0.5, v - 0.5
@@ -45,7 +45,7 @@ def _bilinear(pixels: Single, u: float, v: float) -> float:
     return float(top * (1.0 - fv) + low * fv)
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, inner=True)
 def _line_cover(x: float, width: float, foot: float) -> float:
     """Return the share of a window of size `foot` about x on lines of a width [m], one a metre: exact, so no moire."""
     low, high = x - 0.5 * foot + 0.5 * width, x + 0.5 * foot + 0.5 * width

@@ -25,7 +25,7 @@ def change_in_closed_form(cells: IntArray, count: int, growth: Growth, region: i
     return float(more - count * (2.0 * growth.numbers[TOTAL] + count) / region)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def density_of(frequencies: IntArray, total: int, region: int) -> float:
     """Compute formula 4.1 from the number of cells that have each count."""
     mean, out = total / region, 0.0
@@ -38,7 +38,7 @@ def density_of(frequencies: IntArray, total: int, region: int) -> float:
     return out
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inner=True)
 def shift(cells: IntArray, count: int, growth: Growth, by: int) -> None:
     """Move cells to the next count (by = 1), or back (by = -1), in the frequencies alone."""
     for k in range(count):

@@ -14,7 +14,7 @@ _FINENESS = 4.0
 """Number of samples of a line in each cell."""
 
 
-@kernel
+@kernel(inner=True)
 def follow(
     ways: Cells, lengths: Distances, steps: IntArray, row: float, column: float, last_row: float, last_column: float
 ) -> FloatArray:
@@ -47,13 +47,13 @@ def follow(
     return out
 
 
-@kernel
+@kernel(inner=True)
 def inside(lengths: Distances, row: int, column: int) -> bool:
     """Return whether a cell is in the grid."""
     return bool(0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1])
 
 
-@kernel
+@kernel(inner=True)
 def in_sight(clear: BoolArray, places: FloatArray, first: int, last: int) -> bool:
     """Return whether all cells on the line between two places (row, column) are clear, except its ends [cells]."""
     row, column, last_row, last_column = places[first, 0], places[first, 1], places[last, 0], places[last, 1]

@@ -31,7 +31,7 @@ def roll(ankles: FloatArray, yaws: FloatArray, pitch: FloatArray, foot: FloatArr
         out[n, 2] = ankle[2] + up
 
 
-@kernel
+@kernel(inner=True)
 def rolled(pitch: float, foot: FloatArray) -> tuple[float, float]:
     """Return how far along and up the ankle goes when the foot rolls over its heel or its toes."""
     joint_along, joint_up, toes_along, toes_up = foot[JOINT_ALONG], foot[JOINT_UP], foot[TOES_ALONG], foot[TOES_UP]
