@@ -29,6 +29,8 @@ from typing import Any
 
 RECORD = "GAITWAY_COMPILE_RECORD"
 KERNELS = Path(__file__).parents[1] / "src" / "gaitway" / "core" / "kernels.json"
+LONG = 0.4
+"""An inner kernel that takes longer with all that it calls is recorded too [s]."""
 RECORDED = {
     "demo": "demo -o OUT/demo",
     "plan": "plan market_square -o OUT/take.npz",
@@ -81,7 +83,7 @@ def measure(arguments: list[str], record: Path) -> None:
             name = f"{function.__module__}.{function.__qualname__}"
             rows.append(
                 {
-                    "types": recordable(name, event.data["args"]) if not self.stack else None,
+                    "types": recordable(name, event.data["args"]) if not self.stack or cpu >= LONG else None,
                     "whole": cpu,
                     "kernel": name,
                     "signature": str(event.data["args"]),
@@ -145,19 +147,21 @@ def record(name: str, found: dict[str, Any]) -> None:
     """Write the kernels of a command into the package."""
     old = json.loads(KERNELS.read_text()) if KERNELS.exists() else {"commands": {}, "types": []}
     commands = {
-        command: [(kernel, old["types"][number], seconds) for kernel, number, seconds in rows]
+        command: [(kernel, [old["types"][number] for number in numbers], *rest) for kernel, numbers, *rest in rows]
         for command, rows in old["commands"].items()
     }
     commands[name] = [
-        (row["kernel"].removeprefix("gaitway."), row["types"], round(row["whole"], 2))
+        (row["kernel"].removeprefix("gaitway."), row["types"], round(row["whole"], 2), int(row["depth"] > 0))
         for row in found["rows"]
         if row["types"] is not None
     ]
-    texts = sorted({json.dumps(types) for rows in commands.values() for _, types, _ in rows})
+    texts = sorted({json.dumps(kind) for rows in commands.values() for _, types, *_ in rows for kind in types})
     numbers = {text: number for number, text in enumerate(texts)}
     lines = [
         f"  {json.dumps(command)}: [\n   "
-        + ",\n   ".join(json.dumps([kernel, numbers[json.dumps(types)], seconds]) for kernel, types, seconds in rows)
+        + ",\n   ".join(
+            json.dumps([kernel, [numbers[json.dumps(kind)] for kind in types], *rest]) for kernel, types, *rest in rows
+        )
         + "\n  ]"
         for command, rows in sorted(commands.items())
     ]

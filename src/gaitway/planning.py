@@ -13,6 +13,7 @@ from gaitway.behavior.crowd import CrowdPlan, plan_crowd
 from gaitway.core.errors import PlanError
 from gaitway.core.jit import compile_seconds
 from gaitway.core.progress import Progress, silent
+from gaitway.core.warming import expect
 from gaitway.library.behavior import Library
 from gaitway.performing.synthesis import Performer, plans_to_take
 from gaitway.scene.characters import Character, LibraryRef
@@ -119,6 +120,7 @@ def plan_scene(
         PlanError: if the scene has no characters, or none of them can stand where it is to start.
         SceneError: if the scene does not hold together.
     """
+    expect(["plan", planner or ""], unless_known=True)
     scene = scene if isinstance(scene, Scene) else load_scene(scene)
     if planner is not None:
         scene = _planned_by(scene, planner)

@@ -76,10 +76,12 @@ def test_all_recorded_kernels_exist() -> None:
 def test_the_record_of_the_command_with_most_words_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     commands = {name: [warming.Recorded(name, [], 1.0)] for name in ("demo", "plan", "plan tree")}
     monkeypatch.setattr(warming, "recorded_commands", lambda: commands)
+    warming._all_kernels_of.cache_clear()
     assert warming.kernels_of(["demo", "--seed", "3"]) == commands["demo"]
     assert warming.kernels_of(["plan", "maze", "--planner", "tree", "-o", "x.npz"]) == commands["plan tree"]
     assert warming.kernels_of(["plan", "maze", "-o", "x.npz"]) == commands["plan"]
     assert warming.kernels_of(["audit", "demo"]) == warming.kernels_of([]) == []
+    warming._all_kernels_of.cache_clear()
 
 
 def test_the_helper_takes_large_kernels_first_and_then_comes_from_the_end() -> None:
@@ -102,6 +104,35 @@ def test_who_comes_second_waits_for_the_first_which_may_die(state: warming._Stat
         with warming.turn("gaitway.some.kernel"):
             pass
     assert warming._take(warming._place("gaitway.some.kernel"))
+
+
+@needs_locks
+def test_who_waits_helps_but_never_inside_another_kernel(
+    state: warming._State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that is compiled while one that it calls is half done would call nothing, and stay so in the cache."""
+    monkeypatch.setattr(warming, "PATIENCE_S", 0.1)
+    helped: list[int] = []
+    monkeypatch.setattr(warming, "_compiled", lambda kernel: not helped.append(state.depth))
+    state.spare = [warming.Recorded(name, [], 1.0, inner=True) for name in ("some.a", "some.b")]
+    assert warming._open_lock()
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with warming.turn("gaitway.other.kernel"), warming.turn("gaitway.some.kernel"):
+            assert helped == []
+        with warming.turn("gaitway.some.kernel"):
+            assert helped == [0, 0]
+        holder.kill()
+    assert state.spare == []
+
+
+def test_functions_of_the_library_do_not_rename_the_command(state: warming._State) -> None:
+    warming.expect(["live"], unless_known=True)
+    assert state.words == ("live",)
+    warming.expect(["demo", "-o", "x"])
+    warming.expect(["live"], unless_known=True)
+    assert state.words == ("demo", "-o", "x")
 
 
 @needs_locks

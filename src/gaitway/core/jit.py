@@ -168,14 +168,14 @@ def direct(dispatcher: Callable[..., Any]) -> Callable[..., Any]:
 def _prepared(dispatcher: Any) -> Any:
     """Change how a kernel is compiled.
 
-    Kernels that call it with different constants share one compiled version, instead of one for each constant. Two
-    processes do not compile it at the same time.
+    Kernels that call it with different constants share one compiled version, instead of one for each constant, and so
+    do those that call it with whole numbers of 32 and of 64 bits. Two processes do not compile it at the same time.
     """
     template, compile_one = dispatcher.get_call_template, dispatcher.compile
     name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
 
     def get_call_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return template(tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()})
+        return template(tuple(map(_general, args)), {name: _general(kind) for name, kind in kws.items()})
 
     def compile_in_turn(signature: Any) -> Any:
         if isinstance(signature, tuple) and signature in dispatcher.overloads:
@@ -192,6 +192,12 @@ def _prepared(dispatcher: Any) -> Any:
     dispatcher.get_call_template = get_call_template
     dispatcher.compile = compile_in_turn
     return dispatcher
+
+
+def _general(kind: Any) -> Any:
+    """Return the type of an argument in a call from another kernel: no constant, and signed numbers of 64 bits."""
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
 def _compare_flags_faster() -> None:

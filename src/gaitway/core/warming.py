@@ -57,6 +57,9 @@ class Recorded:
     """Types of its arguments, as `type_text` writes them."""
     seconds: float
     """CPU time to compile it with all that it calls, where it was recorded [s]."""
+    inner: bool = False
+    """Whether the command does not call it, but another kernel does. Long ones are recorded too: processes that wait
+    for that kernel compile them meanwhile."""
 
     def dispatcher(self) -> Any:
         """Import the kernel.
@@ -94,6 +97,10 @@ class _State:
     waited: float = 0.0
     """Time spent waiting for kernels of other processes [s]."""
     show: Callable[[int, int], None] | None = None
+    spare: list[Recorded] | None = None
+    """Inner kernels to compile while another process compiles what this one needs; None before it is known."""
+    depth: int = 0
+    """Number of kernels that are being compiled now, each inside the one before."""
 
 
 _STATE = _State()
@@ -117,19 +124,32 @@ def watch(show: Callable[[int, int], None] | None) -> None:
 
 @cache
 def recorded_commands() -> dict[str, list[Recorded]]:
-    """Return the kernels of each recorded command in the order of first use; none if there is no record."""
+    """Return the kernels of each recorded command in the order in which they are ready; none if there is no record.
+
+    A kernel that others call comes before them.
+    """
     try:
         record = json.loads(_RECORD.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
+    types = record["types"]
     return {
-        command: [Recorded(name, record["types"][number], seconds) for name, number, seconds in rows]
+        command: [
+            Recorded(name, [types[number] for number in numbers], seconds, bool(inner))
+            for name, numbers, seconds, inner in rows
+        ]
         for command, rows in record["commands"].items()
     }
 
 
 def kernels_of(words: Sequence[str]) -> list[Recorded]:
     """Return the kernels that a command line needs: those of the recorded command that shares most words with it."""
+    return [kernel for kernel in _all_kernels_of(tuple(words)) if not kernel.inner]
+
+
+@cache
+def _all_kernels_of(words: tuple[str, ...]) -> list[Recorded]:
+    """Return the kernels that a command line needs, with those that only other kernels call."""
     plain = [word for word in words if not word.startswith("-")]
     found: list[Recorded] = []
     most = 0
@@ -180,12 +200,16 @@ def turn(name: str) -> Iterator[None]:
         began = time.perf_counter()
         held = False
         while not held and time.perf_counter() - began < PATIENCE_S:
-            time.sleep(_POLL_S)
+            # never inside another kernel: what would be compiled may call that one, which is not ready
+            if _STATE.depth > 0 or not _help_meanwhile():
+                _STATE.waited += _POLL_S
+                time.sleep(_POLL_S)
             held = _take(place)
-        _STATE.waited += time.perf_counter() - began
+    _STATE.depth += 1
     try:
         yield
     finally:
+        _STATE.depth -= 1
         if held and place is not None:
             _release(place)
 
@@ -316,15 +340,30 @@ def _release(place: int) -> None:
 def help_out(kernels: Sequence[Recorded]) -> None:
     """Compile kernels, but for those that another process compiles right now."""
     for kernel in kernels:
-        place = _place(f"gaitway.{kernel.name}")
-        if not _take(place):
-            continue
-        try:
-            kernel.dispatcher().compile(tuple(map(read_type, kernel.types)))
-        except Exception:  # the record is out of date; the command compiles what it needs, or says what is wrong
-            continue
-        finally:
-            _release(place)
+        _compiled(kernel)
+
+
+def _compiled(kernel: Recorded) -> bool:
+    """Compile a kernel, unless another process does so right now; return whether it is done or cannot be done."""
+    place = _place(f"gaitway.{kernel.name}")
+    if not _take(place):
+        return False
+    with suppress(Exception):  # the record is out of date; the command compiles what it needs, or says what is wrong
+        kernel.dispatcher().compile(tuple(map(read_type, kernel.types)))
+    _release(place)
+    return True
+
+
+def _help_meanwhile() -> bool:
+    """Compile one inner kernel that no process has compiled yet, the last first; return whether there was one."""
+    if _STATE.spare is None:
+        kernels = reversed(_all_kernels_of(_STATE.words))
+        _STATE.spare = [kernel for kernel in kernels if kernel.inner and not kernel.is_cached]
+    for kernel in _STATE.spare:
+        if _compiled(kernel):
+            _STATE.spare.remove(kernel)
+            return True
+    return False
 
 
 def _end_with_parent() -> None:
@@ -340,5 +379,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if _open_lock():
+        expect(sys.argv[1:])
         help_out(_helping_order(kernels_of(sys.argv[1:])))
     os._exit(0)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gaitway.core.errors import GaitwayError, StudioError
+from gaitway.core.warming import expect
 from gaitway.export import export_take
 from gaitway.scene.scene import Scene, load_scene
 from gaitway.scene.writing import save_scene
@@ -180,6 +181,7 @@ def studio(
     Raises:
         StudioError: if there is no such folder, or no port is free.
     """
+    expect(["studio"], unless_known=True)
     made = Studio(scene if isinstance(scene, Scene) else load_scene(scene), host=host, port=port, folder=folder)
     if run:
         with suppress(KeyboardInterrupt):
