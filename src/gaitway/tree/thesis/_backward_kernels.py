@@ -1,4 +1,4 @@
-"""Compiled loops of algorithm 3: from the goal back to the root of a tree, and the reset."""
+"""Compiled loops of the thesis's algorithm 3: the search from the goal back to the root of a tree, and its reset."""
 
 from __future__ import annotations
 
@@ -13,27 +13,33 @@ from gaitway.tree.thesis._mapping_kernels import FREE
 
 
 class BackwardArrays(NamedTuple):
-    """A tree and its gridmaps; N nodes, M moves."""
+    """A tree and its gridmaps; N nodes, M moves, K sampled points inside a move."""
 
     links: npt.NDArray[np.uint32]
-    """Parent and move, see `Tree`; (N,)."""
+    """Parent and move of each node, packed as in `Tree.links`; (N,)."""
     cells: npt.NDArray[np.int32]
-    """Where each node ends; (N,)."""
+    """Cell in which each node ends, or -1 outside the grid; (N,)."""
     middles: npt.NDArray[np.int32]
-    """Where it is in between; (N, K)."""
+    """Cells of the sampled points inside the move of each node, or -1 outside the grid; (N, K)."""
     nodes: npt.NDArray[np.int32]
-    """Of all goal cells, see `GoalMap`."""
+    """Nodes that the goal cells list, as in `GoalMap.nodes`."""
     codes: npt.NDArray[np.uint8]
-    """What must be in the cells in between: FREE, or what a special move passes; (M,)."""
+    """Code that the cells inside each move must hold: FREE, or the code of the special obstacle that the move passes;
+    (M,)."""
     grid: npt.NDArray[np.uint8]
-    """What is in each cell."""
+    """Code of each cell: FREE, OCCUPIED, or FIRST_KIND plus the number of a kind; (rows * columns,)."""
     blocked: npt.NDArray[np.uint8]
-    """1 for nodes that are known to lead nowhere; (N,)."""
+    """1 for nodes that this search has already visited, 0 for others; (N,). No free path leads through a visited node,
+    because the search ends as soon as it finds a free path."""
 
 
 @kernel(borrows=True, inner=True)
 def trace_back(arrays: BackwardArrays, node: int) -> tuple[bool, int]:
-    """Follow parents from a node up to the root: whether it gets there, and cells that were looked up."""
+    """Follow the parents of a node up to the root, and mark every visited node in `blocked`.
+
+    Returns:
+        Whether all moves up to the root are free, and the number of cells that were looked up.
+    """
     checks, at = 0, np.int64(node)
     while at != 0:
         if arrays.blocked[at]:
@@ -55,15 +61,15 @@ def trace_back(arrays: BackwardArrays, node: int) -> tuple[bool, int]:
 
 @kernel(borrows=True)
 def find(handle: ArrayHandle[BackwardArrays], first: int, last: int) -> tuple[int, int, int]:
-    """Algorithm 3: the first node of a goal cell from which a way leads back to the root.
+    """Find the first node in the list of a goal cell whose path to the root is free (algorithm 3).
 
     Args:
-        handle: the tree.
-        first: of the goal cell's nodes.
-        last: one beyond them.
+        handle: tree, gridmaps and marks.
+        first: first entry of the goal cell in `nodes`.
+        last: entry after the last one of the goal cell.
 
     Returns:
-        The node or -1, how many nodes of the list were looked at, and how many cells were looked up.
+        The node or -1, the number of listed nodes that were tried, and the number of cells that were looked up.
     """
     arrays, checks = handle.value, 0
     for k in range(first, last):
@@ -76,7 +82,13 @@ def find(handle: ArrayHandle[BackwardArrays], first: int, last: int) -> tuple[in
 
 @kernel(borrows=True)
 def unblock(handle: ArrayHandle[BackwardArrays], first: int, examined: int) -> int:
-    """Take away what `find` marked, along the same ways; how many nodes that were."""
+    """Remove the marks that `find` has set, along the same paths, and return the number of unmarked nodes.
+
+    Args:
+        handle: tree, gridmaps and marks.
+        first: first entry of the goal cell in `nodes`.
+        examined: number of listed nodes that `find` tried.
+    """
     arrays, count = handle.value, 0
     for k in range(first, first + examined):
         node = np.int64(arrays.nodes[k])

@@ -1,4 +1,4 @@
-"""Compiled loops that choose some of many paths, one after another."""
+"""Compiled loops that choose paths from many candidates, one after another."""
 
 from __future__ import annotations
 
@@ -19,24 +19,28 @@ def cells_of_paths(
     paths: IntArray, parents: IntArray, actions: IntArray, poses: FloatArray, point_starts: IntArray,
     points: FloatArray, place: FloatArray, rows: int, columns: int, reach: float,
 ) -> tuple[Cells, IntArray]:  # fmt: skip
-    """Cells of a grid that each path goes through, or comes near to, each once: (L, W), and how many (L,).
+    """Find the cells of a grid that each path goes through or comes near to.
 
     Args:
-        paths: nodes of each, -1 where one has no more; (L, D).
-        parents: of nodes; (N,).
-        actions: of nodes; (N,).
-        poses: of nodes; (N, 3).
-        point_starts: of moves; (M + 1,).
-        points: along moves; (P, 2).
-        place: lower left corner [m], and cells in a metre; (3,).
-        rows: of the grid.
-        columns: of the grid.
-        reach: cells whose middle is within it of that of a cell of the path count too [cells].
+        paths: nodes of each path, then -1; (L, D).
+        parents: parent of each node; (N,).
+        actions: move of each node; (N,).
+        poses: end pose of each node: x, y [m], heading [rad]; (N, 3).
+        point_starts: first point of each move in `points`, and their number at the end; (M + 1,).
+        points: points along the moves, in the frame of the start of the move: x, y [m]; (P, 2).
+        place: x, y of the lower left corner of the grid [m], and number of cells per metre; (3,).
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
+        reach: greatest distance from the centre of a cell on the path to the centre of another cell that still counts
+            [cells].
+
+    Returns:
+        Cells of each path, each cell once, then 0; (L, W). Number of cells of each path; (L,).
     """
     own, seen = np.zeros(rows * columns, np.int32), np.full(rows * columns, -1, np.int64)
     lengths, width, near = np.zeros(len(paths), np.int64), 0, math.floor(reach)
     out = np.zeros((len(paths), 0), np.int32)
-    # a first round counts, a second one writes
+    # The first pass counts cells, so that the second pass can write into an array of the right width.
     for writes in range(2):
         for k in range(len(paths)):
             found, stamp = 0, writes * len(paths) + k
@@ -68,7 +72,7 @@ def cells_of_paths(
 
 @kernel(borrows=True, inner=True)
 def keep(paths: IntArray, path: int, kept: BoolArray) -> int:
-    """Keep the nodes of a path; how many are new."""
+    """Mark the nodes of a path as kept, and return how many of them were not kept before."""
     new = 0
     for level in range(paths.shape[1]):
         node = paths[path, level]
@@ -80,10 +84,10 @@ def keep(paths: IntArray, path: int, kept: BoolArray) -> int:
 
 @kernel(fastmath=True)
 def distances(points: Single) -> Single:
-    """Mean distance between the points of each pair of paths [m]; (L, L).
+    """Compute the mean distance between corresponding points of each pair of paths [m]; (L, L).
 
     Args:
-        points: x of all points of a path, then y; (L, 2, K).
+        points: x of the K points of each path, then y [m]; (L, 2, K).
     """
     count, steps = points.shape[0], points.shape[2]
     out = np.zeros((count, count), np.float32)
@@ -101,16 +105,20 @@ def distances(points: Single) -> Single:
 
 @kernel
 def least_dispersion(apart: Single, paths: IntArray, kept: BoolArray, nodes: int) -> IntArray:
-    """Paths, each the one after which the farthest path is nearest to those chosen, up to so many new nodes.
+    """Choose paths one after another, each time the path that makes the dispersion least.
 
-    Of equals, the one that is farthest from those chosen. Paths that are farthest from them are looked at first, so
-    that most candidates are given up at once.
+    The dispersion is the distance between the chosen paths and the path that is farthest from them. If several
+    candidates are equal, the one that is farthest from the chosen paths is taken. The farthest paths are compared
+    first, so that most candidates are rejected early.
 
     Args:
-        apart: distance of each pair; (L, L).
-        paths: nodes of each, -1 where one has no more; (L, D).
-        kept: nodes that are chosen; (N,), written.
-        nodes: how many more to choose.
+        apart: distance between the paths of each pair [m]; (L, L).
+        paths: nodes of each path, then -1; (L, D).
+        kept: whether each node is chosen; (N,), written.
+        nodes: number of nodes to choose in addition to those in `kept`.
+
+    Returns:
+        Chosen paths in the order of the choice; (C,).
     """
     total, step = len(apart), 0
     near, taken, out = np.full(total, np.inf), np.zeros(total, np.bool_), np.zeros(total, np.int64)
@@ -140,7 +148,14 @@ def least_dispersion(apart: Single, paths: IntArray, kept: BoolArray, nodes: int
 
 @kernel(borrows=True, inner=True)
 def through(counts: IntArray, cells: Cells, length: int, path: int) -> int:
-    """How often the cells of a path are gone through."""
+    """Return the sum, over the cells of a path, of the number of chosen paths that go through the cell.
+
+    Args:
+        counts: number of chosen paths that go through each cell; (cells,).
+        cells: cells of each path; (L, W).
+        length: number of cells of the path.
+        path: number of the path.
+    """
     total = 0
     for c in range(length):
         total += counts[cells[path, c]]
@@ -149,15 +164,20 @@ def through(counts: IntArray, cells: Cells, length: int, path: int) -> int:
 
 @kernel
 def least_shared(cells: Cells, lengths: IntArray, size: int, paths: IntArray, kept: BoolArray, nodes: int) -> IntArray:
-    """Paths, each the one that has the least sum of inner products with those chosen; shorter ones first.
+    """Choose paths one after another, each time the path with the least sum of inner products with the chosen paths.
+
+    If several paths are equal, the one that goes through the fewest cells is taken.
 
     Args:
-        cells: of each path; (L, W).
-        lengths: how many; (L,).
-        size: cells that there are.
-        paths: nodes of each, -1 where one has no more; (L, D).
-        kept: nodes that are chosen; (N,), written.
-        nodes: how many more to choose.
+        cells: cells of each path; (L, W).
+        lengths: number of cells of each path; (L,).
+        size: number of cells of the grid.
+        paths: nodes of each path, then -1; (L, D).
+        kept: whether each node is chosen; (N,), written.
+        nodes: number of nodes to choose in addition to those in `kept`.
+
+    Returns:
+        Chosen paths in the order of the choice; (C,).
     """
     total, step, counts = len(cells), 0, np.zeros(size, np.int64)
     taken, out = np.zeros(total, np.bool_), np.zeros(total, np.int64)
@@ -181,16 +201,22 @@ def least_shared(cells: Cells, lengths: IntArray, size: int, paths: IntArray, ke
 def most_likely_free(
     cells: Cells, lengths: IntArray, size: int, free: float, paths: IntArray, kept: BoolArray, nodes: int
 ) -> IntArray:
-    """Paths, each the one that adds most to the likelihood that one is free, with pairs and no more.
+    """Choose paths one after another, each time the path that adds most to the probability that some path is free.
+
+    The probability is computed by inclusion and exclusion of single paths and pairs of paths; larger groups are left
+    out.
 
     Args:
-        cells: of each path; (L, W).
-        lengths: how many; (L,).
-        size: cells that there are.
-        free: likelihood that a cell is.
-        paths: nodes of each, -1 where one has no more; (L, D).
-        kept: nodes that are chosen; (N,), written.
-        nodes: how many more to choose.
+        cells: cells of each path; (L, W).
+        lengths: number of cells of each path; (L,).
+        size: number of cells of the grid.
+        free: probability that a cell is free.
+        paths: nodes of each path, then -1; (L, D).
+        kept: whether each node is chosen; (N,), written.
+        nodes: number of nodes to choose in addition to those in `kept`.
+
+    Returns:
+        Chosen paths in the order of the choice; (C,).
     """
     total, step, last = len(cells), 0, np.zeros(size, np.bool_)
     taken, out, gains = np.zeros(total, np.bool_), np.zeros(total, np.int64), np.zeros(total)
@@ -221,15 +247,18 @@ def most_likely_free(
 def least_obstructed(
     cells: Cells, lengths: IntArray, size: int, paths: IntArray, kept: BoolArray, nodes: int
 ) -> IntArray:
-    """Paths, each the one through cells that the fewest of those chosen go through on average.
+    """Choose paths one after another, each time the path whose cells lie on the fewest chosen paths on average.
 
     Args:
-        cells: of each path; (L, W).
-        lengths: how many; (L,).
-        size: cells that there are.
-        paths: nodes of each, -1 where one has no more; (L, D).
-        kept: nodes that are chosen; (N,), written.
-        nodes: how many more to choose.
+        cells: cells of each path; (L, W).
+        lengths: number of cells of each path; (L,).
+        size: number of cells of the grid.
+        paths: nodes of each path, then -1; (L, D).
+        kept: whether each node is chosen; (N,), written.
+        nodes: number of nodes to choose in addition to those in `kept`.
+
+    Returns:
+        Chosen paths in the order of the choice; (C,).
     """
     total, step, counts = len(cells), 0, np.zeros(size, np.int64)
     taken, out = np.zeros(total, np.bool_), np.zeros(total, np.int64)
@@ -239,7 +268,7 @@ def least_obstructed(
             if taken[path]:
                 continue
             shared = through(counts, cells, lengths[path], path)
-            # the square of n + 1 is that of n, and 2 n + 1
+            # One more path through a cell raises the squared number of paths n by (n + 1)^2 - n^2 = 2 n + 1.
             growth = 2.0 * shared / max(lengths[path], 1) + 1.0
             if growth < least:
                 best, least = path, growth

@@ -1,4 +1,4 @@
-"""Compiled loop of a plain A* over the moves of a tree, with the same checks of the same cells."""
+"""Compiled loop of a plain A* search over the moves of a tree. It checks the same cells as the tree's own search."""
 
 from __future__ import annotations
 
@@ -16,46 +16,52 @@ from gaitway.tree.thesis._mapping_kernels import FREE
 
 _TURN = 2.0 * math.pi
 _CLOSER = 1e-9
-"""Costs that differ by less are the same."""
+"""Difference of two costs below which they count as equal."""
 PLACE_X, PLACE_Y, PER_METRE, PER_BIN, RATE = range(5)
-"""Numbers of a search: corner of the grid [m], cells in a metre, bins in a metre, least cost of a metre."""
+"""Entries of `ForwardArrays.numbers`: x and y of the lower left corner of the grid [m], cells per metre, bins per
+metre, least cost of a metre."""
 
 
 class ForwardArrays(NamedTuple):
-    """Moves and memory of a search; M moves, K places in between, N nodes, B bins."""
+    """Moves and memory of a search.
+
+    M is the number of moves, K of the sampled points inside a move, N of nodes. Bins have R rows, C columns, H headings
+    and G groups of moves.
+    """
 
     moves: FloatArray
-    """x, y, turn, cost; (M, 4)."""
+    """Displacement x, y [m], turn [rad] and cost of each move; (M, 4)."""
     middles: FloatArray
-    """Places in between; (M, K, 2)."""
+    """Sampled points inside each move, in the frame of its start: x, y [m]; (M, K, 2)."""
     codes: npt.NDArray[np.uint8]
-    """What must be there; (M,)."""
+    """Code that the cells of these points must hold, see `move_codes`; (M,)."""
     follower_starts: IntArray
-    """(M + 2,); entry M is the root's."""
+    """First entry of each move in `followers`, of the root as entry M, and their number at the end; (M + 2,)."""
     followers: IntArray
+    """Moves that may follow each move."""
     groups: IntArray
-    """Number of what may follow each move, the root last; (M + 1,)."""
+    """Group of each move, the root last; moves with the same followers are in one group; (M + 1,)."""
     grid: npt.NDArray[np.uint8]
-    """What is in each cell; (rows, columns)."""
+    """Code of each cell: FREE, OCCUPIED, or FIRST_KIND plus the number of a kind; (rows, columns)."""
     numbers: FloatArray
-    """See `RATE` and the others; (5,)."""
+    """Constants of the search, in the order of `PLACE_X` to `RATE`; (5,)."""
     poses: FloatArray
-    """x, y, heading and cost of nodes; (N, 4)."""
+    """x, y [m], heading [rad] and cost of each node; (N, 4)."""
     links: npt.NDArray[np.int32]
-    """Parent and move; (N, 2)."""
+    """Parent and move of each node; (N, 2)."""
     keys: FloatArray
-    """Of nodes that wait; (N,)."""
+    """Keys of the nodes in the queue: cost plus weighted estimate; (N,)."""
     heap: npt.NDArray[np.int32]
-    """Nodes that wait; (N,)."""
+    """Nodes in the queue, as a binary heap; (N,)."""
     best: FloatArray
-    """Least cost in each bin: rows, columns, headings, groups; (R, C, H, G)."""
+    """Least cost of a node in each bin; (R, C, H, G)."""
     stamps: npt.NDArray[np.int32]
-    """The search that it is of; (R, C, H, G)."""
+    """Number of the search that wrote the cost of each bin; (R, C, H, G)."""
 
 
 @kernel(borrows=True, inner=True)
 def holds(arrays: ForwardArrays, x: float, y: float, wanted: int) -> bool:
-    """Whether a point's cell holds what is wanted; none outside the grid does."""
+    """Return whether the cell of a point x, y [m] holds the wanted code. A point outside the grid returns False."""
     numbers, (rows, columns) = arrays.numbers, arrays.grid.shape
     row = math.floor((y - numbers[PLACE_Y]) * numbers[PER_METRE])
     column = math.floor((x - numbers[PLACE_X]) * numbers[PER_METRE])
@@ -64,7 +70,7 @@ def holds(arrays: ForwardArrays, x: float, y: float, wanted: int) -> bool:
 
 @kernel(borrows=True, inner=True)
 def bin_of(arrays: ForwardArrays, x: float, y: float, heading: float) -> tuple[int, int, int]:
-    """Row, column and heading of the bin of a pose that lies in the grid."""
+    """Return row, column and heading number of the bin of a pose x, y [m], heading [rad] that lies in the grid."""
     numbers, headings = arrays.numbers, arrays.best.shape[2]
     turned = math.floor(heading / _TURN * headings + 0.5) % headings
     row = math.floor((y - numbers[PLACE_Y]) * numbers[PER_BIN])
@@ -73,7 +79,7 @@ def bin_of(arrays: ForwardArrays, x: float, y: float, heading: float) -> tuple[i
 
 @kernel(borrows=True, inner=True)
 def away(square: FloatArray, x: float, y: float) -> float:
-    """Distance of a point from a square (xmin, ymin, xmax, ymax) [m]."""
+    """Return the distance from a point x, y to a square (xmin, ymin, xmax, ymax), 0 inside it [m]."""
     dx = max(square[0] - x, x - square[2], 0.0)
     dy = max(square[1] - y, y - square[3], 0.0)
     return math.sqrt(dx * dx + dy * dy)
@@ -83,16 +89,19 @@ def away(square: FloatArray, x: float, y: float) -> float:
 def search(
     handle: ArrayHandle[ForwardArrays], goal: ArrayHandle[FloatArray], weight: float, stamp: int
 ) -> tuple[int, int, int]:
-    """A* from the origin to a square, the distance as estimate; the cheapest node in each bin goes on.
+    """Search for the cheapest path from the origin to a square by A*. The estimate is the straight distance.
+
+    Only the cheapest node of each bin is expanded.
 
     Args:
         handle: moves, grid and memory.
-        goal: xmin, ymin, xmax, ymax [m]; (4,).
-        weight: of the estimate.
-        stamp: number of the search, never used before.
+        goal: square that the path must end in: xmin, ymin, xmax, ymax [m]; (4,).
+        weight: factor of the estimate.
+        stamp: number of the search; every search needs a new one.
 
     Returns:
-        The last node of the way or -1 (-2 if the memory is full), nodes expanded, and cells that were looked up.
+        The last node of the path or -1 (-2 if the memory is full), the number of expanded nodes, and the number of
+        cells that were looked up.
     """
     arrays, square = handle.value, goal.value
     poses, links, keys, heap, best, stamps = (

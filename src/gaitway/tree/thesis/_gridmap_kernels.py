@@ -1,4 +1,4 @@
-"""Compiled loops of the grids over a tree."""
+"""Compiled loops that build the gridmaps of a tree."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ def cells_of_nodes(
     poses: FloatArray, parents: IntArray, actions: IntArray, middles: FloatArray, place: FloatArray, rows: int,
     columns: int,
 ) -> tuple[Cells, Cells]:  # fmt: skip
-    """Cells of nodes (N,), and of places in between (N, K); -1 outside.
+    """Find the cells in which nodes end, and the cells of the sampled points inside their moves.
 
     Args:
-        poses: of nodes; (N, 3).
-        parents: (N,).
-        actions: (N,).
-        middles: places in between of each move, seen from its start; (M, K, 2).
-        place: lower left corner [m], and cells in a metre; (3,).
-        rows: of the grid.
-        columns: of the grid.
+        poses: end pose of each node: x, y [m], heading [rad]; (N, 3).
+        parents: parent of each node; (N,).
+        actions: move of each node, -1 for the root; (N,).
+        middles: sampled points inside each move, in the frame of its start: x, y [m]; (M, K, 2).
+        place: x, y of the lower left corner of the grid [m], and number of cells per metre; (3,).
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
+
+    Returns:
+        Cell in which each node ends (N,), and cells of the sampled points (N, K); -1 outside the grid.
     """
     count, parts = len(parents), middles.shape[1]
     ends, between = np.full(count, -1, np.int32), np.full((count, parts), -1, np.int32)
@@ -57,21 +60,25 @@ def _cell(x: float, y: float, place: FloatArray, rows: int, columns: int) -> int
 def goal_lists(
     points: FloatArray, order: Cells, rows: int, columns: int, left: float, low: float, cell: float, half: float
 ) -> tuple[IntArray, Cells]:
-    """First entry of each cell (rows * columns + 1,), and the nodes of all cells in a given order.
+    """List, for each cell, the nodes that end in a square around its centre.
 
     Args:
-        points: where nodes end [m]; (N, 2).
-        order: nodes, in the order in which lists are to have them; (N,).
-        rows: of the grid.
-        columns: of the grid.
-        left: x of the lower left corner [m].
-        low: y of it [m].
-        cell: side [m].
-        half: of the squares around the middles of cells that are listed [m].
+        points: end point of each node: x, y [m]; (N, 2).
+        order: nodes in the order that every list shall have; (N,).
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
+        left: x of the lower left corner of the grid [m].
+        low: y of the lower left corner of the grid [m].
+        cell: side of the cells [m].
+        half: half the side of the squares around the centres of the cells [m].
+
+    Returns:
+        First entry of each cell, and their number at the end (rows * columns + 1,). Nodes of all cells, cell by cell;
+        (entries,).
     """
     starts = np.zeros(rows * columns + 1, np.int64)
     nodes = np.zeros(0, np.int32)
-    # a first round counts, a second one writes
+    # The first pass counts the nodes of each cell, so that the second pass can write them into one array.
     for writes in range(2):
         for k in range(len(order)):
             node = order[k]

@@ -1,4 +1,4 @@
-"""Compiled loops that mark the cells of obstacles in a tree's frame, and take the marks away again."""
+"""Compiled loops that mark the cells of obstacles in a tree's frame, and remove the marks again."""
 
 from __future__ import annotations
 
@@ -16,33 +16,49 @@ Codes = npt.NDArray[np.uint8]
 Cells = npt.NDArray[np.int32]
 
 FREE, OCCUPIED, FIRST_KIND = 0, 1, 2
-"""What is in a cell: nothing, an obstacle, or the valid region of the special obstacle of kind 0, and so on."""
+"""Codes of a cell: free, occupied by an obstacle, or inside the valid region of a special obstacle. The code of a
+special obstacle is FIRST_KIND plus the number of its kind."""
 
 
 class Lattice(NamedTuple):
-    """Points of one obstacle, and the grid that they are marked in."""
+    """Lattice of points over one obstacle, and the grid in which their cells are marked."""
 
     left: float
-    """Of the first point of each row [m]."""
+    """x of the first point of each row in the world [m]."""
     step: float
-    """From one to the next [m]."""
+    """Distance from one point of a row to the next [m]."""
     first: int
-    """Point of a row that may lie in the grid."""
+    """First point of a row that may lie in the grid."""
     last: int
+    """Last point of a row that may lie in the grid."""
     cosine: float
-    """Of the tree's heading in the world."""
+    """Cosine of the tree's heading in the world."""
     sine: float
+    """Sine of the tree's heading in the world."""
     code: int
-    """What is marked."""
+    """Code that is written into the cells."""
     rows: int
+    """Number of rows of the grid."""
     columns: int
+    """Number of columns of the grid."""
 
 
 @kernel(borrows=True, inner=True)
 def chord(ax: float, ay: float, bx: float, by: float, radius: float, y: float) -> tuple[float, float]:
-    """Least and greatest x at which the line at height y is within a radius of an edge; the wrong way round if never.
+    """Compute the part of a horizontal line that lies within a radius of an edge.
 
-    That is two discs, and a rectangle between them.
+    The points within the radius form two discs around the ends of the edge and a rectangle between them.
+
+    Args:
+        ax: x of the start of the edge [m].
+        ay: y of the start of the edge [m].
+        bx: x of the end of the edge [m].
+        by: y of the end of the edge [m].
+        radius: greatest distance from the edge [m].
+        y: y of the line [m].
+
+    Returns:
+        Least and greatest x of that part [m]; if it is empty, the first value is greater than the second.
     """
     low, high = math.inf, -math.inf
     under = radius * radius - (y - ay) * (y - ay)
@@ -69,7 +85,22 @@ def mark_row(
     low: float, high: float, y: float, lattice: Lattice, pose: FloatArray, place: FloatArray, cells: Codes,
     marked: Cells, count: int,
 ) -> int:  # fmt: skip
-    """Mark the cells of a row's points between two places; how many cells are marked then."""
+    """Mark the cells of the points of one row of a lattice that lie between two x.
+
+    Args:
+        low: least x in the world [m].
+        high: greatest x in the world [m].
+        y: y of the row in the world [m].
+        lattice: lattice and grid.
+        pose: x, y [m] and heading [rad] of the tree's root in the world; (3,).
+        place: x, y of the lower left corner of the grid in the tree's frame [m], and number of cells per metre; (3,).
+        cells: code of each cell; (rows * columns,), written.
+        marked: marked cells, each once; (rows * columns,), written from `count` on.
+        count: number of cells that are already marked.
+
+    Returns:
+        The new number of marked cells.
+    """
     first = max(math.ceil((max(low, lattice.left) - lattice.left) / lattice.step), lattice.first)
     last = min(math.floor(min((high - lattice.left) / lattice.step, float(lattice.last))), lattice.last)
     dy = y - pose[1]
@@ -86,7 +117,7 @@ def mark_row(
             count += 1
             cells[at] = lattice.code
         elif lattice.code == OCCUPIED:
-            cells[at] = OCCUPIED  # what nobody may touch goes before what can be passed
+            cells[at] = OCCUPIED  # an ordinary obstacle overrides a special obstacle, which some moves can pass
     return count
 
 
@@ -105,25 +136,28 @@ def mark(
     count: int,
     spans: FloatArray,
 ) -> int:
-    """Mark the cells of obstacles, by points at most a cell's side / sqrt(2) apart; how many cells are marked then.
+    """Mark the cells of obstacles, by points on them that are at most a cell's side / sqrt(2) apart.
 
     Args:
-        outlines: of G obstacles in the world.
-        codes: what each obstacle makes of a cell; (G,).
-        boxes: around each of them: xmin, ymin, xmax, ymax [m]; (G, 4).
+        outlines: outlines of G obstacles in the world.
+        codes: code that each obstacle writes into its cells; (G,).
+        boxes: bounding box of each obstacle: xmin, ymin, xmax, ymax [m]; (G, 4).
         pose: x, y [m] and heading [rad] of the tree's root in the world; (3,).
-        radius: that obstacles grow by [m].
-        place: lower left corner of the grid in the tree's frame [m], and cells in a metre; (3,).
-        rows: of the grid.
-        columns: of the grid.
-        cells: what is in each cell; (rows * columns,), written.
-        marked: cells that are marked, each once; (rows * columns,), written from `count` on.
-        count: how many are marked already.
-        spans: room for four times as many spans as there are points in an outline; (S, 2).
+        radius: distance by which obstacles are enlarged [m].
+        place: x, y of the lower left corner of the grid in the tree's frame [m], and number of cells per metre; (3,).
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
+        cells: code of each cell; (rows * columns,), written.
+        marked: marked cells, each once; (rows * columns,), written from `count` on.
+        count: number of cells that are already marked.
+        spans: working memory for at least four spans per point of an outline; (S, 2).
+
+    Returns:
+        The new number of marked cells.
     """
     cosine, sine = math.cos(pose[2]), math.sin(pose[2])
     side = 1.0 / place[2]
-    # what the grid covers of the world, as a box
+    # Box in the world around the grid, to leave out lattice points that cannot lie in it.
     middle_x, middle_y = place[0] + 0.5 * columns * side, place[1] + 0.5 * rows * side
     center_x = pose[0] + cosine * middle_x - sine * middle_y
     center_y = pose[1] + sine * middle_x + cosine * middle_y
@@ -145,7 +179,7 @@ def mark(
             found = _spans(outlines, group, grown, y, spans)
             reached = -math.inf
             for k in range(found):
-                # spans come by where they begin; what one before has marked is left out
+                # Spans are sorted by their start. The part that an earlier span has marked is left out.
                 if spans[k, 1] > reached:
                     begins = max(spans[k, 0], reached)
                     count = mark_row(begins, spans[k, 1], y, lattice, pose, place, cells, marked, count)
@@ -155,7 +189,18 @@ def mark(
 
 @kernel(borrows=True, inner=True)
 def _spans(outlines: Outlines, group: int, radius: float, y: float, spans: FloatArray) -> int:
-    """What the line at height y has within a radius of an outline, or inside it, by where it begins; how many spans."""
+    """Find the spans of a horizontal line that lie inside an outline or within a radius of it.
+
+    Args:
+        outlines: outlines of the obstacles.
+        group: number of the obstacle.
+        radius: greatest distance from the outline [m].
+        y: y of the line [m].
+        spans: receives least and greatest x of each span [m], sorted by the least; (S, 2).
+
+    Returns:
+        The number of spans, which may overlap.
+    """
     count, crossed, last = 0, 0, len(spans)
     for ring in range(outlines.group_starts[group], outlines.group_starts[group + 1]):
         start, end = outlines.ring_starts[ring], outlines.ring_starts[ring + 1]
@@ -170,7 +215,8 @@ def _spans(outlines: Outlines, group: int, radius: float, y: float, spans: Float
             if end - start > 2 and (ay <= y) != (by <= y):
                 x = ax + (y - ay) / (by - ay) * (bx - ax)
                 crossed = _insert(spans, last // 2, crossed, x, x)
-    # between every other two crossings it is inside; they wait in the second half
+    # The line is inside from the first crossing to the second, from the third to the fourth, and so on. Crossings are
+    # kept in the second half of the memory.
     for k in range(last // 2, last // 2 + crossed - 1, 2):
         count = _insert(spans, 0, count, spans[k, 0], spans[k + 1, 0])
     return count
@@ -178,7 +224,7 @@ def _spans(outlines: Outlines, group: int, radius: float, y: float, spans: Float
 
 @kernel(borrows=True, inner=True)
 def _insert(spans: FloatArray, first: int, count: int, low: float, high: float) -> int:
-    """Put a span in its place among so many from the first on; how many there are then."""
+    """Insert a span into a sorted list of `count` spans that begins at `first`, and return the new number of spans."""
     at = first + count
     while at > first and spans[at - 1, 0] > low:
         spans[at, 0], spans[at, 1] = spans[at - 1, 0], spans[at - 1, 1]
@@ -189,20 +235,26 @@ def _insert(spans: FloatArray, first: int, count: int, low: float, high: float) 
 
 @kernel(borrows=True, inner=True)
 def _between(low: float, high: float, step: float, last: int) -> tuple[int, int]:
-    """First and last of the points 0 to `last`, a step apart, that lie between two places."""
+    """Return the first and the last of the points 0 to `last` that lie between two positions; point k is at k steps."""
     return max(math.ceil(min(low / step, last + 1.0)), 0), min(math.floor(max(high / step, -1.0)), last)
 
 
 @kernel(borrows=True)
 def unmark(cells: Codes, marked: Cells, count: int) -> None:
-    """Make the cells free that were marked, and touch no others."""
+    """Set the marked cells to FREE. Other cells are not visited."""
     for k in range(count):
         cells[marked[k]] = FREE
 
 
 @kernel
 def boxes_of(points: FloatArray, ring_starts: IntArray, group_starts: IntArray) -> FloatArray:
-    """Boxes around outlines without their rounding: xmin, ymin, xmax, ymax [m]; (G, 4)."""
+    """Compute the bounding boxes of outlines without their rounding: xmin, ymin, xmax, ymax [m]; (G, 4).
+
+    Args:
+        points: points of all rings: x, y [m]; (P, 2).
+        ring_starts: first point of each ring, and their number at the end; (R + 1,).
+        group_starts: first ring of each obstacle, and their number at the end; (G + 1,).
+    """
     out = np.zeros((len(group_starts) - 1, 4))
     for group in range(len(out)):
         out[group, 0], out[group, 1], out[group, 2], out[group, 3] = np.inf, np.inf, -np.inf, -np.inf

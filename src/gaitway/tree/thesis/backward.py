@@ -1,7 +1,8 @@
 """The thesis's search at run time: from the goal back to the root, over mapped obstacles (Lau 2009, chapter 4.5).
 
-Algorithm 3 takes a special obstacle's cells for free where a node ends, and wherever an ordinary move is half-way. Here
-only a move that passes obstacles of that kind may be there.
+The thesis's algorithm 3 treats the cells of a special obstacle as free where a node ends, and at the middle of an
+ordinary move. Here only a move that passes obstacles of that kind may have its middle in these cells, and no node may
+end in them.
 """
 
 from __future__ import annotations
@@ -23,33 +24,38 @@ from gaitway.tree.thesis.mapping import FIRST_KIND, FREE, MappedGrid
 
 
 class BackwardResult(NamedTuple):
-    """What a search found."""
+    """Result of a search."""
 
     node: int
-    """Of the tree, or -1."""
+    """Node of the tree whose path is free, or -1."""
     examined: int
-    """Nodes of the goal cell's list that were tried."""
+    """Number of nodes of the goal cell's list that were tried."""
     checks: int
-    """Cells that were looked up."""
+    """Number of cells that were looked up."""
 
 
 class BackwardSearch:
-    """Searches in one tree over one grid. **Mutable**: nodes are marked in a search, and unmarked by `reset`.
+    """Searches in one tree over one grid. **Mutable**: a search marks nodes, and `reset` removes the marks.
 
-    The tree and its gridmaps are shared: only the marks, a byte a node, are its own.
+    Several objects can share the tree and its gridmaps. Each has only its own marks: one byte per node.
 
     Attributes:
-        grid: what obstacles are mapped to.
+        tree: tree that is searched.
+        goals: nodes of the tree by goal cell.
+        grid: grid that obstacles are mapped to.
     """
 
     def __init__(self, tree: Tree, environment: EnvironmentMap, goals: GoalMap, grid: MappedGrid | None = None) -> None:
-        """Prepare a tree.
+        """Prepare searches in a tree.
 
         Args:
-            tree: of any kind.
-            environment: its cells.
-            goals: its nodes by goal.
-            grid: what obstacles are mapped to, which several searches can share; None makes one.
+            tree: tree of any kind.
+            environment: cells of the tree's nodes.
+            goals: nodes of the tree by goal cell.
+            grid: grid that obstacles are mapped to; several searches can share it. None makes a new one.
+
+        Raises:
+            TreeError: if the gridmap is not of this tree, or the grid has other cells than the gridmap.
         """
         if len(environment.cells) != len(tree):
             raise TreeError(
@@ -67,20 +73,28 @@ class BackwardSearch:
         self._examined = (0, 0)
 
     def find(self, goal: tuple[float, float]) -> BackwardResult:
-        """The cheapest way of the tree to the cell of a goal in the tree's frame [m]. Call `reset` after it."""
+        """Find the cheapest free path of the tree to the cell of a goal. Call `reset` afterwards.
+
+        Args:
+            goal: goal in the tree's frame: x, y [m].
+        """
         first, last = self.list_of(goal)
         node, examined, checks = self._find(self._handle, first, last)
         self._examined = (first, examined)
         return BackwardResult(node, examined, checks)
 
     def reset(self) -> int:
-        """Forget what the last search marked, and touch no other node; how many it had marked."""
+        """Remove the marks of the last search, and return how many there were. Other nodes are not visited."""
         out = int(self._unblock(self._handle, *self._examined))
         self._examined = (0, 0)
         return out
 
     def list_of(self, goal: tuple[float, float]) -> tuple[int, int]:
-        """First and one beyond the last entry of a goal's cell in the goal map; an empty list where it lies outside."""
+        """Return the range of entries (first, last + 1) that the cell of a goal has in the goal map.
+
+        Args:
+            goal: goal in the tree's frame: x, y [m]. If it lies outside the map, the range is empty.
+        """
         spec = self.goals.spec
         (x, y), (rows, columns) = spec.origin, spec.shape
         row, column = math.floor((goal[1] - y) / spec.cell), math.floor((goal[0] - x) / spec.cell)
@@ -91,12 +105,15 @@ class BackwardSearch:
 
     @property
     def blocked(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Nodes that are marked; (N,)."""
+        """Whether each node is marked; (N,)."""
         return self._arrays.blocked.astype(np.bool_)
 
 
 def move_codes(moves: Moves) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    """What must be in the cell of a move's middle: FREE, or the valid region of what it passes; (M,)."""
+    """Return the code that the cells inside each move must hold; (M,).
+
+    It is FREE, or the code of the special obstacle that the move passes.
+    """
     kinds = moves.table.kind[moves.actions]
     out: np.ndarray[tuple[int], np.dtype[np.uint8]] = np.where(kinds >= 0, FIRST_KIND + kinds, FREE).astype(np.uint8)
     out.setflags(write=False)

@@ -1,9 +1,10 @@
-"""Other ways to choose the paths of a tree, for comparison (Lau 2009, chapter 4.7.2).
+"""Other methods that choose the paths of a tree, for comparison (Lau 2009, chapter 4.7.2).
 
-All of them choose from paths that are there already: those of an exhaustive tree of few levels. They end when the nodes
-of the chosen paths, each counted once, are as many as asked for; the last path is cut off there. The papers that they
-come from were not at hand: what each of them weighs is said with it, and that the sets that the thesis saw them choose
-are of that kind ("I-P" keeps short paths, "I-E" long ones) was checked.
+All of them choose from existing paths: those of an exhaustive tree with few levels. A method ends when the chosen paths
+have as many nodes as the caller asked for; each node counts once, and the last path is cut off at that number.
+
+The papers of these methods were not at hand. The docstring of each function says what it minimises or maximises. It was
+checked that the chosen paths are of the same kind as those in the thesis: "I-P" keeps short paths, "I-E" long ones.
 """
 
 from __future__ import annotations
@@ -20,30 +21,32 @@ from gaitway.tree.model import Tree, compact
 from gaitway.tree.thesis import _baseline_kernels as kernels
 
 CANDIDATES = 8192
-"""Most paths to choose from unless told otherwise: a table of the distances of all pairs is kept, 268 MB."""
+"""Default for the most candidate paths. A table of the distances of all pairs is kept; it takes 268 MB."""
 EVERY = 1 << 20
-"""The same where paths are compared with those chosen alone, and there is no such table."""
+"""Default for the most candidate paths of methods that compare candidates only with the chosen paths. Such a method
+needs no table of distances."""
 BLOCKED = 0.02
-"""Share of the cells that is occupied, where survival is computed."""
+"""Share of the cells that is occupied, for the probability that a path is free."""
 OBSTACLE = 0.5
-"""Radius of the obstacles that paths are to survive [m]."""
+"""Radius of the obstacle that obstructs paths in `survivable_tree` [m]."""
 _PER_MOVE = 4
-"""Points of a move at which paths are compared."""
+"""Number of points of each move at which paths are compared."""
 
 Baseline = Callable[..., Tree]
 
 
 def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES) -> Tree:
-    """Each path is the one that makes the dispersion least (Green and Kelly).
+    """Choose paths one after another, each time the path that makes the dispersion least (Green and Kelly).
 
-    The dispersion is the distance of the candidate that is farthest from all that are chosen; two paths are as far
-    apart as the points are on average that they pass at the same share of the same move.
+    The dispersion is the distance between the chosen paths and the candidate that is farthest from them. The distance
+    between two paths is the mean distance between points at the same share of their first moves, of their second moves,
+    and so on.
 
     Args:
-        candidates: an exhaustive tree.
-        budget: nodes to choose.
-        seed: of the choice among too many candidates.
-        most: candidates; of more, some are taken by chance.
+        candidates: exhaustive tree whose paths are the candidates.
+        budget: number of nodes to choose.
+        seed: seed of the random choice if there are too many candidates.
+        most: most candidates; if there are more, a random part of them is used.
     """
     leaves = _leaves(candidates, seed, most)
     apart = kernels.distances(_points(candidates, leaves))
@@ -52,17 +55,17 @@ def green_kelly_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int 
 
 
 def inner_product_tree(candidates: Tree, budget: Budget, seed: int = 0, most: int = EVERY) -> Tree:
-    """Each path is the one that shares the fewest cells with those chosen before (Branicky, Knepper and Kuffner).
+    """Choose paths one after another, each sharing the fewest cells with earlier ones (Branicky, Knepper and Kuffner).
 
-    A path is a vector with a one for each cell that it goes through; the sum of its inner products with those chosen is
-    to be least. The paths to all nodes are candidates, not to the deepest alone: short paths share little, and come
-    first.
+    A path is a vector with a one for each cell that it goes through. The method chooses the path with the least sum of
+    inner products with the chosen paths. The paths to all nodes are candidates, not only those to the deepest nodes.
+    Short paths share few cells, so they are chosen first.
 
     Args:
-        candidates: an exhaustive tree.
-        budget: nodes to choose.
-        seed: of the choice among too many candidates.
-        most: candidates; of more, some are taken by chance.
+        candidates: exhaustive tree whose paths are the candidates.
+        budget: number of nodes to choose.
+        seed: seed of the random choice if there are too many candidates.
+        most: most candidates; if there are more, a random part of them is used.
     """
     ends = _ends(candidates, seed, most)
     cells, lengths = _cells(candidates, ends)
@@ -75,17 +78,17 @@ def inner_product_tree(candidates: Tree, budget: Budget, seed: int = 0, most: in
 def inclusion_exclusion_tree(
     candidates: Tree, budget: Budget, seed: int = 0, most: int = EVERY, blocked: float = BLOCKED
 ) -> Tree:
-    """Each path is the one that adds most to the likelihood that some path is free (Branicky, Knepper and Kuffner).
+    """Choose paths that add most to the probability that some path is free (Branicky, Knepper and Kuffner).
 
-    Cells are occupied by chance, each for itself, so that all of some paths are free with a likelihood that depends on
-    the cells that they go through together. The sum of inclusion and exclusion ends with pairs; once many paths are
-    chosen the pairs prevail, and with them long paths. The paths to all nodes are candidates.
+    Cells are occupied at random and independently. The probability that several paths are all free therefore depends on
+    the number of cells in their union. The sum of inclusion and exclusion ends with pairs. Once many paths are chosen,
+    the terms of the pairs dominate, and long paths are preferred. The paths to all nodes are candidates.
 
     Args:
-        candidates: an exhaustive tree.
-        budget: nodes to choose.
-        seed: of the choice among too many candidates.
-        most: candidates; of more, some are taken by chance.
+        candidates: exhaustive tree whose paths are the candidates.
+        budget: number of nodes to choose.
+        seed: seed of the random choice if there are too many candidates.
+        most: most candidates; if there are more, a random part of them is used.
         blocked: share of the cells that is occupied.
     """
     if not 0.0 < blocked < 1.0:
@@ -102,18 +105,18 @@ def inclusion_exclusion_tree(
 def survivable_tree(
     candidates: Tree, budget: Budget, seed: int = 0, most: int = CANDIDATES, radius: float = OBSTACLE
 ) -> Tree:
-    """Each path is the one that makes it least likely that one obstacle obstructs many (Erickson and LaValle).
+    """Choose paths so that one obstacle is least likely to obstruct many of them (Erickson and LaValle).
 
-    An obstacle is a disc that lies anywhere in the region; it obstructs the paths that go through it. The mean over all
-    places of the squared number of obstructed paths is to grow least for each place at which the new path is
-    obstructed, so that long paths are not held against.
+    The obstacle is a disc anywhere in the region; it obstructs the paths that go through it. For each position of the
+    disc, the number of obstructed paths is squared. The method chooses the path for which the sum of these squares
+    grows least per position at which that path is obstructed, so that long paths are not at a disadvantage.
 
     Args:
-        candidates: an exhaustive tree.
-        budget: nodes to choose.
-        seed: of the choice among too many candidates.
-        most: candidates; of more, some are taken by chance.
-        radius: of the obstacle [m].
+        candidates: exhaustive tree whose paths are the candidates.
+        budget: number of nodes to choose.
+        seed: seed of the random choice if there are too many candidates.
+        most: most candidates; if there are more, a random part of them is used.
+        radius: radius of the obstacle [m].
     """
     if not radius > 0.0:
         raise TreeError(f"obstacle of radius {radius} m; it must be above 0")
@@ -131,17 +134,17 @@ BASELINES: dict[str, Baseline] = {
     "Branicky et al. I-E": inclusion_exclusion_tree,
     "Erickson and LaValle": survivable_tree,
 }
-"""By name, all called with candidates and a budget."""
+"""Methods by name. Each takes the tree of candidates and a budget, and returns the tree of the chosen paths."""
 
 
 def _leaves(tree: Tree, seed: int, most: int) -> IntArray:
-    """Nodes on the deepest level, or some of them."""
+    """Return the nodes on the deepest level, or `most` of them at random if there are more."""
     depths = tree.depths
     return _some(np.flatnonzero(depths == depths.max()), seed, most)
 
 
 def _ends(tree: Tree, seed: int, most: int) -> IntArray:
-    """All nodes but the root, or some of them."""
+    """Return all nodes but the root, or `most` of them at random if there are more."""
     return _some(np.arange(1, len(tree)), seed, most)
 
 
@@ -154,20 +157,20 @@ def _some(nodes: IntArray, seed: int, most: int) -> IntArray:
 
 
 def _root_kept(tree: Tree) -> BoolArray:
-    """Nodes that are chosen from the beginning; (N,)."""
+    """Return whether each node is chosen at the beginning, which is only the root; (N,)."""
     kept = np.zeros(len(tree), np.bool_)
     kept[0] = True
     return kept
 
 
 def _size(tree: Tree) -> int:
-    """Cells of the region's grid."""
+    """Return the number of cells of the region's grid."""
     rows, columns = tree.region.spec.shape
     return rows * columns
 
 
 def _paths(tree: Tree, ends: IntArray) -> IntArray:
-    """Nodes from below the root to each end, -1 after it where another is deeper; (L, depth)."""
+    """Return the nodes of the path to each end, without the root, then -1 up to the greatest depth; (L, depth)."""
     depths, parents = tree.depths[ends], tree.parents
     out = np.full((len(ends), int(depths.max())), -1, np.int64)
     nodes = ends
@@ -179,7 +182,7 @@ def _paths(tree: Tree, ends: IntArray) -> IntArray:
 
 
 def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
-    """Places along each path, the same number in each move [m]; x and then y; (L, 2, K)."""
+    """Compute points along each path, the same number in each move: x of all points, then y [m]; (L, 2, K)."""
     middles = tree.moves.middles(_PER_MOVE)
     ends = tree.moves.table.moves[tree.moves.actions][:, None, :2]
     within = np.concatenate([middles, ends], axis=1)
@@ -192,7 +195,7 @@ def _points(tree: Tree, leaves: IntArray) -> npt.NDArray[np.float32]:
 
 
 def _cells(tree: Tree, ends: IntArray, reach: float = 0.0) -> tuple[npt.NDArray[np.int32], IntArray]:
-    """Cells of the region's grid within a reach [cells] of each path, (L, W), and how many they are (L,)."""
+    """Find the cells of the region's grid within a reach [cells] of each path (L, W), and their number (L,)."""
     paths, poses = _paths(tree, ends), tree.unfold().poses
     starts, points = tree.moves.points(0.5 * tree.region.spec.cell)
     return kernels.cells_of_paths(
@@ -202,7 +205,7 @@ def _cells(tree: Tree, ends: IntArray, reach: float = 0.0) -> tuple[npt.NDArray[
 
 
 def _chosen(tree: Tree, leaves: IntArray, budget: Budget) -> Tree:
-    """The part of a tree that leads to leaves, in their order, up to a number of nodes."""
+    """Return the part of a tree that leads to the given leaves; leaves come in order until the budget is used up."""
     kept = np.zeros(len(tree), np.bool_)
     kept[0], count = True, 1
     for path in (tree.path(int(leaf)) for leaf in leaves):

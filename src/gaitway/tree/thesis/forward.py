@@ -1,7 +1,8 @@
-"""A plain A* over the moves of a tree: what the thesis compares its trees with (Lau 2009, chapter 4.7.3).
+"""A plain A* search over the moves of a tree, with which the thesis compares its trees (Lau 2009, chapter 4.7.3).
 
-It checks what the tree's own search checks: the cell in which each move ends, and those in between, of the same grid.
-Nothing is precomputed. The cheapest node in each bin of places and headings goes on, so that it ends.
+The search checks the same cells of the same grid as the tree's own search: the cell in which each move ends, and the
+cells of the sampled points inside the move. Nothing is precomputed. Positions and headings are divided into bins, and
+only the cheapest node of each bin is expanded, so that the search ends.
 """
 
 from __future__ import annotations
@@ -25,42 +26,42 @@ from gaitway.tree.thesis.mapping import MappedGrid
 BIN = 0.56
 """Side of the bins of the closed set [m]."""
 HEADINGS = 24
-"""That it tells apart: 15 degrees are the least that the built-in people turn by."""
+"""Number of heading bins in a full turn: 15 degrees are the smallest turn of the built-in people."""
 NODES = 1 << 20
-"""Most nodes of a search."""
+"""Most nodes of a search, for which memory is allocated."""
 
 Square = tuple[float, float, float, float]
 
 
 class ForwardPath(NamedTuple):
-    """What a search found."""
+    """Result of a search."""
 
     cost: float
-    """Of the way; infinite if there is none."""
+    """Cost of the path; infinite if there is none."""
     moves: IntArray
-    """Moves, the first first; (D,)."""
+    """Moves of the path in order; (D,)."""
     expanded: int
-    """Nodes."""
+    """Number of expanded nodes."""
     checks: int
-    """Cells that were looked up."""
+    """Number of cells that were looked up."""
 
 
 class ForwardSearch:
-    """Searches over a grid, which may change in between. **Mutable**: they all use one memory."""
+    """Searches over a grid, which may change between searches. **Mutable**: all searches use the same memory."""
 
     def __init__(
         self, moves: Moves, grid: MappedGrid, parts: int = 2, bin_side: float = BIN, headings: int = HEADINGS,
         nodes: int = NODES,
     ) -> None:  # fmt: skip
-        """A search from the origin of a grid.
+        """Prepare searches that start at the tree's root: the origin of the frame that the grid is in.
 
         Args:
-            moves: what ways are made of.
-            grid: where obstacles are.
-            parts: into how many a move is cut, as of `EnvironmentMap.of`.
-            bin_side: of the closed set [m].
-            headings: that it tells apart in a turn.
-            nodes: that it may keep.
+            moves: moves that paths consist of.
+            grid: grid with the obstacles.
+            parts: number of parts that each move is divided into, as in `EnvironmentMap.of`.
+            bin_side: side of the bins of the closed set [m].
+            headings: number of heading bins in a full turn.
+            nodes: most nodes of a search.
         """
         rows, columns = grid.spec.shape
         groups = moves.groups
@@ -84,11 +85,11 @@ class ForwardSearch:
         self._count = 0
 
     def find(self, square: Square, weight: float = 1.0) -> ForwardPath:
-        """The cheapest way from the origin, facing +X, into a square (xmin, ymin, xmax, ymax) [m].
+        """Find the cheapest path into a square. The path starts at the origin and faces +X there.
 
         Args:
-            square: see `goal_square`.
-            weight: of the estimate; ways found may cost as many times too much.
+            square: goal square: xmin, ymin, xmax, ymax [m]; see `goal_square`.
+            weight: factor of the estimate. The path may cost up to this many times the least cost.
 
         Raises:
             TreeError: if the weight is below 1, or the memory is full before the search ends.
@@ -102,7 +103,11 @@ class ForwardSearch:
         return ForwardPath(cost, np.array(path[::-1], dtype=np.int64), expanded, checks)
 
     def last(self, square: Square, weight: float = 1.0) -> tuple[int, int, int]:
-        """As `find`, without the way: its last node or -1, nodes expanded, and cells that were looked up."""
+        """Search as `find` does, but do not build the path.
+
+        Returns:
+            The last node of the path or -1, the number of expanded nodes, and the number of cells that were looked up.
+        """
         if not weight >= 1.0:
             raise TreeError(f"weight {weight} of a search; it must be 1 or more")
         self._count += 1
@@ -114,14 +119,21 @@ class ForwardSearch:
 
 
 def cheapest_metre(moves: Moves) -> float:
-    """The least that a metre of straight way can cost."""
+    """Return the least cost of a metre of straight distance."""
     lengths: FloatArray = np.hypot(*moves.table.moves[moves.actions, :2].T)
     going = lengths > 1e-3
     return float((moves.costs[going] / lengths[going]).min(initial=np.inf)) if going.any() else 0.0
 
 
 def goal_square(goals: GoalMap, goal: tuple[float, float]) -> Square:
-    """The square whose nodes a goal's cell lists, so that a search ends where a tree's does [m]."""
+    """Return the square whose nodes the cell of a goal lists: xmin, ymin, xmax, ymax [m].
+
+    A search to this square accepts the same end points as the search in the tree.
+
+    Args:
+        goals: nodes of the tree by goal cell.
+        goal: goal in the tree's frame: x, y [m].
+    """
     (x, y), cell, half = goals.spec.origin, goals.spec.cell, 0.5 * goals.overlap
     middle_x = x + cell * (math.floor((goal[0] - x) / cell) + 0.5)
     middle_y = y + cell * (math.floor((goal[1] - y) / cell) + 0.5)

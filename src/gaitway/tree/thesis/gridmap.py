@@ -1,4 +1,4 @@
-"""Grids over a tree: where its nodes and the middles of their moves lie, and which nodes end near each goal (4.3)."""
+"""Gridmaps of a tree: the cells of its nodes and moves, and the nodes near each goal (Lau 2009, chapter 4.3)."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ from gaitway.tree.thesis import _gridmap_kernels as kernels
 from gaitway.world.grid import GridSpec
 
 GOAL_CELL, GOAL_OVERLAP = 0.9, 2.1
-"""Sides of the cells of a goal gridmap, and of the squares around them whose nodes they list [m]; the thesis used 45 to
-90 cm and 105 to 210 cm."""
+"""Side of the cells of a goal gridmap, and side of the square around each cell whose nodes the cell lists [m]. The
+thesis used 45 to 90 cm and 105 to 210 cm."""
 NOWHERE = -1
-"""Cell of what lies outside the grid; a search must take it for occupied."""
+"""Cell number of a point outside the grid. A search must treat it as occupied."""
 
 
 @dataclass(frozen=True, eq=False)
 class EnvironmentMap:
-    """Cells of the N nodes of a tree, for collision checks by looking up cells alone."""
+    """Cells of the N nodes of a tree, so that collision checks only look up cells."""
 
     spec: GridSpec
-    """Cells that obstacles are mapped to, in the tree's frame."""
+    """Grid that obstacles are mapped to, in the tree's frame."""
     cells: npt.NDArray[np.int32]
     """Cell (row * columns + column) in which each node ends, or NOWHERE; (N,)."""
     middles: npt.NDArray[np.int32]
-    """Cells of places in between, at equal times; of a special move where it passes its obstacle; (N, parts - 1)."""
+    """Cells of points inside the move of each node, at equal intervals of time, or NOWHERE; (N, parts - 1). For a
+    special move, only the point at which it passes its obstacle."""
 
     @staticmethod
     def of(tree: Tree, cell: float = 0.28, parts: int = 2) -> EnvironmentMap:
-        """Of a tree.
+        """Build the environment gridmap of a tree.
 
         Args:
-            tree: of any kind.
+            tree: tree of any kind.
             cell: side of the cells [m].
-            parts: into how many a move is cut. The thesis's midtime is 2; a wall can lie between two samples unless
-                there are enough, see `parts_for`.
+            parts: number of parts that each move is divided into. The thesis samples a move at half its time, which is
+                2 parts. With too few parts a wall can lie between two samples; see `parts_for`.
         """
         spec = _covering(tree, cell)
         middles = tree.moves.middles(parts)
@@ -56,7 +57,14 @@ class EnvironmentMap:
 
 
 def parts_for(tree: Tree, cell: float) -> int:
-    """Into how many parts moves must be cut so that samples are at most a cell apart: then none jumps over a wall."""
+    """Return the number of parts that moves must be divided into so that samples are at most one cell apart.
+
+    With this number, no move can jump over a wall.
+
+    Args:
+        tree: tree of any kind.
+        cell: side of the cells [m].
+    """
     table, rows, most = tree.moves.table, tree.moves.actions, 2
     for row in rows.tolist():
         part = slice(int(table.sample_starts[row]), int(table.sample_starts[row + 1]))
@@ -69,24 +77,31 @@ def parts_for(tree: Tree, cell: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class GoalMap:
-    """Nodes by where they end, the cheapest first. Squares around cells overlap, so that nodes are in several."""
+    """Nodes of a tree by the cell in which they end, the cheapest first.
+
+    A cell lists the nodes in a square around its centre. These squares overlap, so several cells list the same node.
+    """
 
     spec: GridSpec
+    """Goal cells, in the tree's frame."""
     overlap: float
-    """Side of the square around the middle of a cell whose nodes it lists [m]."""
+    """Side of the square around the centre of a cell whose nodes the cell lists [m]."""
     starts: IntArray
     """First entry of each cell in `nodes`, and their number at the end; (cells + 1,)."""
     nodes: npt.NDArray[np.int32]
-    """By cell (row * columns + column), then by cost, then in the order of the tree."""
+    """Nodes sorted by cell (row * columns + column), then by cost, then by their order in the tree; (entries,)."""
 
     @staticmethod
     def of(tree: Tree, cell: float = GOAL_CELL, overlap: float = GOAL_OVERLAP) -> GoalMap:
-        """Of a tree.
+        """Build the goal gridmap of a tree.
 
         Args:
-            tree: of any kind.
+            tree: tree of any kind.
             cell: side of the cells [m].
-            overlap: side of the squares; `cell` for cells that do not overlap [m].
+            overlap: side of the squares around the cells [m]; give the value of `cell` for squares that do not overlap.
+
+        Raises:
+            TreeError: if the squares are smaller than the cells, or a side is not a length above 0.
         """
         if not (math.isfinite(overlap) and overlap >= cell > 0.0):
             raise TreeError(f"goal cells of {cell} m in squares of {overlap} m; squares must be as large as cells")
@@ -106,11 +121,15 @@ class GoalMap:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the lists."""
+        """Memory of the lists [bytes]."""
         return self.starts.nbytes + self.nodes.nbytes
 
     def near(self, goal: tuple[float, float]) -> npt.NDArray[np.int32]:
-        """Nodes near a goal in the tree's frame [m], the cheapest first; none if it lies outside."""
+        """Return the nodes near a goal, the cheapest first, or an empty array if the goal lies outside the map.
+
+        Args:
+            goal: goal in the tree's frame: x, y [m].
+        """
         (x, y), (rows, columns) = self.spec.origin, self.spec.shape
         row, column = math.floor((goal[1] - y) / self.spec.cell), math.floor((goal[0] - x) / self.spec.cell)
         if not (0 <= row < rows and 0 <= column < columns):
@@ -120,7 +139,7 @@ class GoalMap:
 
 
 def _covering(tree: Tree, cell: float) -> GridSpec:
-    """Cells over all of a tree's region."""
+    """Return a grid that covers the whole region of a tree, with cells of the given side [m]."""
     if not (math.isfinite(cell) and cell > 0.0):
         raise TreeError(f"grid over a tree with cells of {cell} m; write a length above 0")
     (x, y), (rows, columns), side = tree.region.spec.origin, tree.region.spec.shape, tree.region.spec.cell

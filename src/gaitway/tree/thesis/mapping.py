@@ -1,7 +1,7 @@
 """Obstacles mapped into a tree's frame for each query, as the thesis does it (Lau 2009, chapter 4.4).
 
-`gaitway.tree.query.tree_search` looks cells up in the world instead and maps nothing. This is here so that the
-thesis's tables can be run again.
+`gaitway.tree.query.tree_search` looks up cells in the world instead and maps nothing. This module exists so that the
+tables of the thesis can be computed again.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ __all__ = ["FIRST_KIND", "FREE", "OCCUPIED", "MappedGrid", "MappedThings"]
 
 
 class MappedThings(NamedTuple):
-    """What can be in the way in a world, as plain arrays; G things. Movers are left out."""
+    """G obstacles of a world as plain arrays, with the walls at its border. Movers are left out."""
 
     outlines: Outlines
+    """Outlines of the obstacles."""
     codes: npt.NDArray[np.uint8]
-    """What each makes of a cell: OCCUPIED, or FIRST_KIND and the number of its kind in the table; (G,)."""
+    """Code that each obstacle writes into its cells: OCCUPIED, or FIRST_KIND plus the number of its kind in the table;
+    (G,)."""
     boxes: FloatArray
-    """Around each, without rounding: xmin, ymin, xmax, ymax [m]; (G, 4)."""
+    """Bounding box of each obstacle, without rounding: xmin, ymin, xmax, ymax [m]; (G, 4)."""
 
     @staticmethod
     def of(world: World, moves: Moves) -> MappedThings:
-        """Obstacles of a world, as those see them who can do some moves.
+        """Collect the obstacles of a world for characters that can do the given moves.
 
-        The border of the world is four walls, so thick that no move can have a sample on each side. Special obstacles
-        that none of the moves passes are walls.
+        The border of the world becomes four walls. They are so thick that no move can have samples on both sides of a
+        wall. A special obstacle that none of the moves passes counts as an ordinary obstacle.
         """
         table = moves.table
         passed = {table.kinds[k] for k in table.kind[moves.actions].tolist() if k >= 0}
@@ -54,11 +56,11 @@ class MappedThings(NamedTuple):
 
 
 class MappedGrid:
-    """Cells in a tree's frame, and what is in them. **Mutable**: filled for a query, and reset after it.
+    """Grid of cells with their codes, in a tree's frame. **Mutable**: filled for a query, and reset after it.
 
     Attributes:
-        spec: of its cells; that of an `EnvironmentMap`.
-        cells: FREE, OCCUPIED, or FIRST_KIND and the number of a kind; (rows * columns,).
+        spec: position and size of the cells; the same as that of an `EnvironmentMap`.
+        cells: code of each cell: FREE, OCCUPIED, or FIRST_KIND plus the number of a kind; (rows * columns,).
     """
 
     def __init__(self, spec: GridSpec) -> None:
@@ -72,19 +74,21 @@ class MappedGrid:
 
     @property
     def marked(self) -> npt.NDArray[np.int32]:
-        """Cells in which something is, in the order in which they were marked."""
+        """Cells that are not free, in the order in which they were marked; (count,)."""
         return self._marked[: self._count]
 
     def map(self, things: MappedThings, pose: npt.ArrayLike, radius: float) -> int:
-        """Mark where somebody cannot be, or only passing something special. What is marked already stays.
+        """Mark the cells that a character cannot enter, or can enter only while it passes a special obstacle.
+
+        Cells that are already marked stay marked.
 
         Args:
-            things: of the world.
+            things: obstacles of the world.
             pose: x, y [m] and heading [rad] of the character, which stands at the tree's root; (3,).
-            radius: of its body [m]; things grow by it.
+            radius: radius of the character's body [m]; obstacles are enlarged by it.
 
         Returns:
-            How many cells are marked.
+            The number of marked cells.
         """
         if not (np.isfinite(radius) and radius >= 0.0):
             raise TreeError(f"body of radius {radius} m; it must be 0 or more")
@@ -98,13 +102,13 @@ class MappedGrid:
         return self._count
 
     def reset(self) -> None:
-        """Make all cells free, and touch only those that were marked."""
+        """Make all cells free. Cells that were not marked are not visited."""
         kernels.unmark(self.cells, self._marked, self._count)
         self._count = 0
 
 
 def _border(bounds: tuple[float, float, float, float], depth: float) -> list[Footprint]:
-    """Walls around a box, so many metres thick."""
+    """Return four walls around a box (xmin, ymin, xmax, ymax), `depth` thick [m]."""
     x0, y0, x1, y1 = bounds
     boxes = (
         (x0 - depth, y0 - depth, x0, y1 + depth),
